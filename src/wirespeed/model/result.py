@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What did a search find at one point of a study?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wirespeed.model.trial import Latency, Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A load that was tried, in frames/s over all directions, and what was forwarded at it."""
+
+    load_fps: float
+    forwarding_fps: float
+    loss_ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The highest load that met a loss goal (`lower`) and the lowest that did not (`upper`).
+
+    `lower` is None when even the minimum load failed; `upper` is None when the maximum load passed.
+    """
+
+    lower: Bound | None
+    upper: Bound | None
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyAtLoad:
+    """Latency measured at a share of the PDR, e.g. share=0.5 (CSIT's pdr_50)."""
+
+    share: float
+    load_fps: float
+    latency: Latency
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """All trials of a search in the order they ran, and what follows from them.
+
+    search: the preset's name. conformant: whether RFC 2544 trial rules were kept.
+    not_measurable: why there is no figure although the search ended (invalid trials), else None.
+    """
+
+    search: str
+    conformant: bool
+    trials: tuple[Trial, ...]
+    ndr: Interval | None = None
+    pdr: Interval | None = None
+    mrr_fps: float | None = None
+    limited_by: str | None = None
+    not_measurable: str | None = None
+    latency: tuple[LatencyAtLoad, ...] = ()

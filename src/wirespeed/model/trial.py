@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was seen in one trial, and what was concluded from it?
+
+`Observation` is what a bench saw: counters read after traffic stopped and drained. `Trial` is the
+observation judged. Loads and counts are summed over all directions; the directions are kept apart
+in `Observation.directions`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class DropCause(StrEnum):
+    """Why a hop did not pass a frame on."""
+
+    RX_RING_FULL = "rx_ring_full"
+    VHOST_TX_RING_FULL = "vhost_tx_ring_full"
+    NO_FLOW = "no_flow"
+    UPCALL = "upcall"
+    MTU = "mtu"
+    POLICER = "policer"
+    VNF_DISCARD = "vnf_discard"
+    VNF_TX_RING_FULL = "vnf_tx_ring_full"
+    VNF_HANDLED = "vnf_handled"
+    IMPAIRED = "impaired"
+    TG_RX_RING_FULL = "tg_rx_ring_full"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    hop: str
+    cause: DropCause
+    frames: int
+
+
+@dataclass(frozen=True, slots=True)
+class DirectionCount:
+    """Frames of one direction: offered = sent + refused by the first ring of the SUT."""
+
+    name: str
+    intended: int
+    offered: int
+    sent: int
+    unsent: int
+    received: int
+    duplicated: int
+    reordered: int
+    foreign: int
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadHealth:
+    """How undisturbed did a polling thread run during the trial?
+
+    role is "generator" (generates or analyses) or "sut" (forwards).
+    """
+
+    name: str
+    role: str
+    max_gap_ns: int
+    gaps_over_limit: int
+    involuntary_switches: int
+    runqueue_wait_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """One-way latency in ns over all directions; `hdrh` is an encoded HdrHistogram (base64)."""
+
+    count: int
+    min_ns: float
+    avg_ns: float
+    p50_ns: float
+    p90_ns: float
+    p99_ns: float
+    p999_ns: float
+    max_ns: float
+    jitter_ns: float
+    hdrh: str
+
+    @property
+    def pdv_ns(self) -> float:
+        """Packet delay variation, p99.9 - min (RFC 5481 section 4.2)."""
+        return self.p999_ns - self.min_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The raw outcome of one trial. Times in seconds unless the name says ns."""
+
+    intended_load_fps: float
+    duration_s: float
+    directions: tuple[DirectionCount, ...]
+    drops: tuple[Drop, ...]
+    threads: tuple[ThreadHealth, ...]
+    steal_ns: int
+    overhead_s: float
+    latency: Latency | None = None
+    # A fact about the rig that bounds what it can offer, e.g. "shared_lcore".
+    limited_by: str | None = None
+
+    def total(self, field: str) -> int:
+        """Sum of one count over the directions."""
+        return sum(int(getattr(d, field)) for d in self.directions)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """An observation judged: valid or not (before loss is read), then its loss.
+
+    `lost` = offered - received, never below 0; unsent frames are not loss (they are the
+    generator's own lateness). An invalid trial's loss says nothing about the SUT.
+    """
+
+    seen: Observation
+    valid: bool
+    invalid_reason: str | None = None
+
+    @property
+    def intended_load_fps(self) -> float:
+        return self.seen.intended_load_fps
+
+    @property
+    def duration_s(self) -> float:
+        return self.seen.duration_s
+
+    @property
+    def offered(self) -> int:
+        return self.seen.total("offered")
+
+    @property
+    def received(self) -> int:
+        return self.seen.total("received")
+
+    @property
+    def lost(self) -> int:
+        return max(0, self.offered - self.received)
+
+    @property
+    def loss_ratio(self) -> float:
+        return self.lost / self.offered if self.offered else 0.0
+
+    @property
+    def offered_fps(self) -> float:
+        return self.offered / self.duration_s
+
+    @property
+    def forwarding_fps(self) -> float:
+        return self.received / self.duration_s
