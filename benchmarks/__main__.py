@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs every benchmark of this folder, or those named, one after the other.
+
+Each prints lines of `name value unit ratio-to-what`; nothing is compared with a figure from another
+run or machine. Exits 1 when a benchmark could not run.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in HERE.glob("[a-z]*.py"))
+
+
+def main(wanted: list[str]) -> int:
+    unknown = sorted(set(wanted) - set(names()))
+    if unknown:
+        print(f"no benchmark {', '.join(unknown)}; there are: {', '.join(names())}")
+        return 2
+    failed = []
+    for name in wanted or names():
+        print(f"\n# {name}", flush=True)
+        if subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=False).returncode:
+            failed.append(name)
+    if failed:
+        print(f"\nfailed: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
