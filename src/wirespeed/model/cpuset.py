@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How do kernel CPU lists ("2-35,38") and DPDK masks ("0x3000000003") convert to CPU numbers?
+
+CPU numbers are the kernel's; sets are ascending tuples without repeats. Errors are ValueError and
+name the text at fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+# Far above NR_CPUS of any distribution kernel; keeps "0-99999999999" from eating all memory.
+MAX_CPU = 65535
+
+
+def parse_list(text: str) -> tuple[int, ...]:
+    """The CPUs of a kernel or Nova list: "0-3,8", "0-15,^8" (Nova's exclusion), "0-30:2/4" (stride).
+
+    Flags that isolcpus= puts before the CPUs ("managed_irq,domain,2-5") are skipped.
+    """
+    chosen: set[int] = set()
+    excluded: set[int] = set()
+    for raw in text.replace("\n", ",").split(","):
+        part = raw.strip()
+        if not part or part in ("nohz", "domain", "managed_irq"):
+            continue
+        target = excluded if part.startswith("^") else chosen
+        target.update(_range(part.removeprefix("^"), text))
+    return tuple(sorted(chosen - excluded))
+
+
+def _range(part: str, text: str) -> Iterable[int]:
+    span, _, stride = part.partition(":")
+    first, dash, last = span.partition("-")
+    try:
+        low = int(first)
+        high = int(last) if dash else low
+        used, _, group = stride.partition("/")
+        take, period = (int(used), int(group)) if stride else (1, 1)
+    except ValueError:
+        raise ValueError(f"{part!r} in CPU list {text.strip()!r} is not a CPU or a range") from None
+    if low > high or low < 0 or high > MAX_CPU or take < 1 or period < take:
+        raise ValueError(f"{part!r} in CPU list {text.strip()!r} is not a possible range")
+    return (cpu for cpu in range(low, high + 1) if (cpu - low) % period < take)
+
+
+def format_list(cpus: Iterable[int]) -> str:
+    """The shortest kernel list, e.g. (0, 1, 2, 5) -> "0-2,5"; empty for no CPUs."""
+    runs: list[list[int]] = []
+    for cpu in sorted(set(cpus)):
+        if runs and cpu == runs[-1][1] + 1:
+            runs[-1][1] = cpu
+        else:
+            runs.append([cpu, cpu])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
+
+
+def parse_mask(text: str) -> tuple[int, ...]:
+    """The CPUs of a hexadecimal mask, with or without 0x, quotes or the kernel's commas."""
+    digits = text.strip().strip('"').lower().removeprefix("0x").replace(",", "")
+    try:
+        value = int(digits, 16)
+    except ValueError:
+        raise ValueError(f"{text.strip()!r} is not a hexadecimal CPU mask") from None
+    if value < 0 or value.bit_length() > MAX_CPU:
+        raise ValueError(f"{text.strip()!r} is not a possible CPU mask")
+    return tuple(bit for bit in range(value.bit_length()) if value >> bit & 1)
+
+
+def format_mask(cpus: Iterable[int]) -> str:
+    """The mask that Open vSwitch and DPDK take, e.g. (2, 3) -> "0xc"."""
+    return hex(sum(1 << cpu for cpu in set(cpus)))
