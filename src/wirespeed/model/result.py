@@ -38,11 +38,28 @@ class LatencyAtLoad:
 
 
 @dataclass(frozen=True, slots=True)
+class BackToBack:
+    """The longest burst that passes without loss (RFC 9004), in frames of one burst.
+
+    buffer_s is corrected for what the SUT forwards while the burst still arrives (section 6.1).
+    """
+
+    load_fps: float
+    mean_frames: float
+    min_frames: int
+    max_frames: int
+    bursts: int
+    buffer_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """All trials of a search in the order they ran, and what follows from them.
 
     search: the preset's name. conformant: whether RFC 2544 trial rules were kept.
+    max_load_fps: the ceiling that the search used. limited_by: what set it, when not the SUT.
     not_measurable: why there is no figure although the search ended (invalid trials), else None.
+    notes: sentences for whoever reads the figures, e.g. that latency could not be measured.
     """
 
     search: str
@@ -54,3 +71,6 @@ class SearchResult:
     limited_by: str | None = None
     not_measurable: str | None = None
     latency: tuple[LatencyAtLoad, ...] = ()
+    back_to_back: BackToBack | None = None
+    max_load_fps: float | None = None
+    notes: tuple[str, ...] = ()

@@ -55,13 +55,15 @@ class DirectionCount:
 class ThreadHealth:
     """How undisturbed did a polling thread run during the trial?
 
-    role is "generator" (generates or analyses) or "sut" (forwards).
+    role is "generator" (generates or analyses) or "sut" (forwards). The gap figures are None where
+    the thread does not time its own polls (e.g. a vSwitch without such a counter): then the
+    run-queue wait and the steal are the only evidence.
     """
 
     name: str
     role: str
-    max_gap_ns: int
-    gaps_over_limit: int
+    max_gap_ns: int | None
+    gaps_over_limit: int | None
     involuntary_switches: int
     runqueue_wait_ns: int
 
@@ -89,7 +91,14 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The raw outcome of one trial. Times in seconds unless the name says ns."""
+    """The raw outcome of one trial. Times in seconds unless the name says ns.
+
+    intended_load_fps: what was asked for; for "as fast as possible", what was offered (never inf).
+    duration_s: how long frames were offered. overhead_s: what the trial took besides that.
+    ring_frames: how many frames the path can hold for one direction at its shallowest stage (all
+    queues of that stage together); 0 where that is not known, as with an external SUT.
+    steal_ns: time the hypervisor took, summed over the CPUs that `threads` run on.
+    """
 
     intended_load_fps: float
     duration_s: float
@@ -98,6 +107,7 @@ class Observation:
     threads: tuple[ThreadHealth, ...]
     steal_ns: int
     overhead_s: float
+    ring_frames: int
     latency: Latency | None = None
     # A fact about the rig that bounds what it can offer, e.g. "shared_lcore".
     limited_by: str | None = None
@@ -105,6 +115,18 @@ class Observation:
     def total(self, field: str) -> int:
         """Sum of one count over the directions."""
         return sum(int(getattr(d, field)) for d in self.directions)
+
+
+class Stage(StrEnum):
+    """What a trial was run for."""
+
+    WARM_UP = "warm-up"
+    MRR = "mrr"
+    SEARCH = "search"
+    CONFIRM = "confirm"
+    LATENCY = "latency"
+    BURST = "burst"
+    CONSTANT = "constant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +138,7 @@ class Trial:
     """
 
     seen: Observation
+    stage: Stage
     valid: bool
     invalid_reason: str | None = None
 
