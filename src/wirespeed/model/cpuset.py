@@ -14,7 +14,7 @@ MAX_CPU = 65535
 
 
 def parse_list(text: str) -> tuple[int, ...]:
-    """The CPUs of a kernel or Nova list: "0-3,8", "0-15,^8" (Nova's exclusion), "0-30:2/4" (stride).
+    """The CPUs of a kernel or Nova list: "0-3,8", "0-15,^8" (Nova excludes), "0-30:2/4" (stride).
 
     Flags that isolcpus= puts before the CPUs ("managed_irq,domain,2-5") are skipped.
     """

@@ -58,7 +58,10 @@ class Runner(Protocol):
         env: Mapping[str, str] | None = None,
         check: bool = True,
     ) -> Completed:
-        """Run to the end. With check, a non-zero exit raises RemoteError with the stderr text."""
+        """Run to the end. With check, a non-zero exit raises RemoteError with the stderr text.
+
+        A program that is not on the host ends with exit code 127, as in a shell.
+        """
         ...
 
     def spawn(
@@ -74,6 +77,10 @@ class Runner(Protocol):
 
     def read(self, path: str) -> str:
         """A text file's content. Raises FileNotFoundError or PermissionError, as open() does."""
+        ...
+
+    def read_many(self, paths: Sequence[str]) -> dict[str, str | OSError]:
+        """Each file's content, or the error read() would raise for it; one round trip over ssh."""
         ...
 
     def write(self, path: str, text: str) -> None: ...
