@@ -2,15 +2,22 @@
 """What is one point of a study: which topology, SUT, traffic and search?
 
 These are plain facts after validation (`study/` reads the TOML and checks it); nothing here knows
-about files. The defaults are the product's only defaults.
+about files. The defaults are the product's only defaults, the bounds in the types are the only
+bounds, and the sentence below each field is its documentation (docs/reference/study-file.md).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated
+
+from annotated_types import Ge, Gt, Le, Lt
 
 from wirespeed.model.frame import Encapsulation, FlowField, FrameSizes
+
+VlanId = Annotated[int, Ge(1), Le(4094)]
+Cpu = Annotated[int, Ge(0)]
 
 
 class TopologyKind(StrEnum):
@@ -30,67 +37,107 @@ class TopologyKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Topology:
+    """What the frames pass between the generator's ports."""
+
     kind: TopologyKind = TopologyKind.P2P
-    vnfs: int = 1
+    """wire: the reference SUT inside one process; host: one forwarder between two ports;
+    p2p: Open vSwitch between two ports; pvp: through one VNF; chain: through `vnfs` VNFs in
+    series; parallel: through `vnfs` VNFs side by side; external: `sut.ports`, whatever lies
+    between them."""
+    vnfs: Annotated[int, Ge(1), Le(8)] = 1
+    """How many VNFs a chain or parallel topology has."""
     bidirectional: bool = False
+    """Traffic in both directions; loads and rates are then sums over both."""
 
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """The offered frames. link_bps only scales "% of line rate"; virtual ports have no speed."""
+    """The offered frames."""
 
     frame: FrameSizes = field(default_factory=lambda: FrameSizes.parse("64"))
-    ip_version: int = 4
+    """Octets of the frame with FCS (64..9216), or an IMIX genome of RFC 6985 as "aaaaaaaddddg"."""
+    ip_version: Annotated[int, Ge(4), Le(6)] = 4
+    """4 or 6; the payload is UDP."""
     encapsulation: Encapsulation = Encapsulation.NONE
-    vlan_id: int = 100
-    inner_vlan_id: int = 200
-    flows: int = 64
+    """VLAN tags in front of the IP header."""
+    vlan_id: VlanId = 100
+    """The VLAN tag, or the outer one of a QinQ frame."""
+    inner_vlan_id: VlanId = 200
+    """The inner tag of a QinQ frame."""
+    flows: Annotated[int, Ge(1), Le(1_000_000)] = 64
+    """How many flows the generator steps through, frame by frame."""
     flow_field: FlowField = FlowField.SRC_PORT
-    burst: int = 32
-    link_bps: float = 10e9
+    """The header field that differs from flow to flow."""
+    burst: Annotated[int, Ge(1), Le(64)] = 32
+    """The most frames handed to the port at once."""
+    link_bps: Annotated[float, Gt(0)] = 10e9
+    """The link speed that "% of line rate" refers to. Virtual ports have no speed of their own."""
     pcap: str | None = None
+    """A capture file to replay instead of generated frames."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vswitch:
-    """Open vSwitch with DPDK. None means: let the plan decide."""
+    """Open vSwitch with DPDK. A value left out is decided by the plan."""
 
-    pmd_cpus: tuple[int, ...] | None = None
-    socket_memory_mib: int | None = None
-    rx_queues: int = 1
-    descriptors: int = 1024
-    mtu: int | None = None
+    pmd_cpus: tuple[Cpu, ...] | None = None
+    """The CPUs that poll-mode threads run on."""
+    socket_memory_mib: Annotated[int, Ge(64)] | None = None
+    """Huge-page memory of the vSwitch."""
+    rx_queues: Annotated[int, Ge(1), Le(16)] = 1
+    """Receive queues of each port."""
+    descriptors: Annotated[int, Ge(64), Le(4096)] = 1024
+    """Descriptors of each receive and transmit ring; a power of two."""
+    mtu: Annotated[int, Ge(68), Le(9198)] | None = None
+    """The ports' MTU in octets of the IP packet. Left out: what the largest frame needs."""
+
+
+class VnfKind(StrEnum):
+    WSDP = "wsdp"
+    TESTPMD = "testpmd"
+
+
+class VnfMode(StrEnum):
+    IO = "io"
+    MAC = "mac"
+    MACSWAP = "macswap"
 
 
 @dataclass(frozen=True, slots=True)
 class Vnf:
-    """The network function. kind "wsdp" or "testpmd"; mode "io", "mac" or "macswap".
+    """The network function, or the forwarder of the host topology."""
 
-    own_process None: separate processes where the machine has the cores, else one process.
-    """
-
-    kind: str = "wsdp"
-    mode: str = "mac"
+    kind: VnfKind = VnfKind.WSDP
+    """The program: this project's own data plane, or DPDK's testpmd."""
+    mode: VnfMode = VnfMode.MAC
+    """What it does to a frame: nothing, rewrite the destination MAC, or swap both MACs."""
     own_process: bool | None = None
+    """One process for each VNF. Left out: yes where the machine has the cores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Impair:
     """The reference SUT of the wire topology. 0 switches a property off."""
 
-    rate_fps: float = 0.0
-    delay_ns: int = 0
-    loss_every: int = 0
-    queue_frames: int = 1024
+    rate_fps: Annotated[float, Ge(0)] = 0.0
+    """Forward at most this many frames/s."""
+    delay_ns: Annotated[int, Ge(0)] = 0
+    """Hold each frame for this long."""
+    loss_every: Annotated[int, Ge(0)] = 0
+    """Drop every Nth frame."""
+    queue_frames: Annotated[int, Ge(1), Le(1 << 20)] = 1024
+    """How many frames wait for the rate limiter before further ones are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sut:
+    """The system under test."""
+
     vswitch: Vswitch = field(default_factory=Vswitch)
     vnf: Vnf = field(default_factory=Vnf)
     impair: Impair = field(default_factory=Impair)
-    # external: DPDK device strings or PCI addresses of the generator's ports
     ports: tuple[str, ...] = ()
+    """external only: the generator's two ports, as PCI addresses or DPDK device strings."""
 
 
 class SearchKind(StrEnum):
@@ -104,21 +151,36 @@ class SearchKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How loads are chosen. None means the preset's own value (measure/search/presets.py)."""
+    """How loads are chosen. A value left out is the preset's own."""
 
     kind: SearchKind = SearchKind.QUICK
-    min_load_fps: float = 10_000.0
-    max_load_fps: float | None = None
-    trial_s: float | None = None
-    width: float | None = None
-    repeats_invalid: int = 5
-    pdr_loss: float = 0.005
-    load_fps: float | None = None
-    step_fps: float | None = None
-    max_r: int | None = None
-    max_z: int | None = None
+    """rfc2544: binary search with 60 s trials; tst009: ETSI NFV-TST 009 with repeats; mlr:
+    MLRsearch, NDR and PDR in one search; quick: mlr with trials of 1 s, not RFC 2544 conformant;
+    mrr: the rate received when as much as possible is offered; fixed: one load."""
+    min_load_fps: Annotated[float, Gt(0)] = 10_000.0
+    """Below this load nothing is tried."""
+    max_load_fps: Annotated[float, Gt(0)] | None = None
+    """Above this load nothing is tried. Left out: what the generator can offer."""
+    trial_s: Annotated[float, Gt(0), Le(86_400)] | None = None
+    """Length of the final trials in seconds."""
+    width: Annotated[float, Gt(0), Lt(1)] | None = None
+    """Stop when upper and lower bound are this close, relative to the upper."""
+    repeats_invalid: Annotated[int, Ge(0), Le(100)] = 5
+    """How often an invalid trial is repeated before the point counts as not measurable."""
+    pdr_loss: Annotated[float, Gt(0), Lt(1)] = 0.005
+    """The loss ratio that the partial drop rate tolerates."""
+    load_fps: Annotated[float, Gt(0)] | None = None
+    """fixed only: the load."""
+    step_fps: Annotated[float, Gt(0)] | None = None
+    """tst009 only: distance of the loads in the search array."""
+    max_r: Annotated[int, Ge(0)] | None = None
+    """tst009 only: how often a trial with loss is repeated."""
+    max_z: Annotated[int, Ge(0)] | None = None
+    """tst009 only: a trial that lost more frames than this is not repeated."""
     latency: bool = True
-    latency_trial_s: float | None = None
+    """Measure latency at 10, 50 and 90% of the PDR after the search."""
+    latency_trial_s: Annotated[float, Gt(0), Le(86_400)] | None = None
+    """Length of a latency trial in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
