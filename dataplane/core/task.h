@@ -61,8 +61,16 @@ struct task_ops {
 	/* Forget all counts; runs on the task's own lcore through its mailbox. May be NULL. */
 	void (*reset)(struct task *task);
 	/* A control message ("start", "stop", "set"...) from telemetry, delivered on the task's own
-	 * lcore through its mailbox. Returns 0 or a negative errno. May be NULL. */
+	 * lcore through its mailbox; args as in the request: "rate_fps=F,duration_ns=N,trial=T".
+	 * "start" and "stop" go to every task that has control: a start first to those that do not
+	 * generate (a sink learns the trial's number), and when all have answered, to generators.
+	 * Returns 0 or a negative errno. May be NULL. */
 	int (*control)(struct task *task, const char *verb, const char *args);
+	/* Write `what` ("histogram" or "capture") to a file; runs on the control thread, never on an
+	 * lcore. Returns 0 or a negative errno (-ENOTSUP: no such thing here). May be NULL. */
+	int (*export)(const struct task *task, const char *what, const char *path);
+	/* Runs once on the main thread after all lcores have stopped. May be NULL. */
+	void (*close)(struct task *task);
 };
 
 struct task {
@@ -70,6 +78,7 @@ struct task {
 	char name[TASK_NAME_LEN];
 	unsigned int lcore_id;
 	int socket_id;
+	struct rte_mempool *pool;	/* of the lcore's NUMA node: refcnt 1, one segment, no private area */
 	bool wants_idle;		/* call handle with n = 0 too: frames may be held back */
 	struct task_stats stats;
 	unsigned int nb_out;
