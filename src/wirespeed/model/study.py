@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What will a study measure: which points, in which order, and what tells them apart?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from wirespeed.model.spec import PointSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One combination of parameters.
+
+    id: the same for the same parameters in any study and run. label: the parameters that differ
+    within the study, in words, e.g. "pvp, 64 B".
+    """
+
+    id: str
+    label: str
+    spec: PointSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A study after validation. `resolved` is the file with every --set applied, as TOML data."""
+
+    name: str
+    title: str
+    description: str
+    points: tuple[Point, ...]
+    resolved: dict[str, Any]

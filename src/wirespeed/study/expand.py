@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which points does a study consist of, and what is each one's id?"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import itertools
+import json
+from copy import deepcopy
+from typing import Any
+
+from wirespeed.model.frame import FrameSizes
+from wirespeed.model.spec import PointSpec
+from wirespeed.model.study import Point
+from wirespeed.study.faults import Fault
+from wirespeed.study.keys import parameter_keys, unknown_key
+from wirespeed.study.validate import validate_point
+
+MAX_POINTS = 10_000
+
+
+def expand(base: dict[str, Any], vary: dict[str, Any]) -> tuple[tuple[Point, ...], list[Fault]]:
+    """The cartesian product of `vary` over `base`, first key slowest; or every fault in it."""
+    faults = _vary_faults(vary)
+    if faults:
+        return (), faults + validate_point(base)[1]
+    points: dict[str, Point] = {}
+    for values in itertools.product(*vary.values()):
+        chosen = dict(zip(vary, values, strict=True))
+        raw = deepcopy(base)
+        for key, value in chosen.items():
+            set_key(raw, key, value)
+        spec, found = validate_point(raw)
+        faults += found
+        if spec is not None:
+            identity = point_id(spec)
+            points.setdefault(identity, Point(identity, _label(spec, chosen), spec))
+    return (() if faults else tuple(points.values())), faults
+
+
+def _vary_faults(vary: dict[str, Any]) -> list[Fault]:
+    faults = []
+    count = 1
+    for key, values in vary.items():
+        if key not in parameter_keys():
+            faults.append(Fault(f'vary."{key}"', values, unknown_key(key)))
+        elif not isinstance(values, list) or not values:
+            faults.append(Fault(f'vary."{key}"', values, "must be a list of at least one value"))
+        else:
+            count *= len(values)
+    if count > MAX_POINTS:
+        faults.append(Fault("vary", f"{count} points", f"at most {MAX_POINTS} points in one study"))
+    return faults
+
+
+def set_key(raw: dict[str, Any], key: str, value: Any) -> None:
+    """Set a dotted key, making the tables on the way. Raises TypeError when one is not a table."""
+    *sections, name = key.split(".")
+    for section in sections:
+        raw = raw.setdefault(section, {})
+        if not isinstance(raw, dict):
+            raise TypeError(section)
+    raw[name] = value
+
+
+def parameters(spec: PointSpec) -> dict[str, Any]:
+    """The point as nested tables of plain values, spelled as in a study file."""
+    return {f.name: _plain(getattr(spec, f.name)) for f in dataclasses.fields(spec)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, FrameSizes):
+        return int(value.text) if value.text.isdecimal() else value.text
+    if dataclasses.is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def point_id(spec: PointSpec) -> str:
+    """12 hexadecimal digits that depend on the parameters alone."""
+    canonical = json.dumps(parameters(spec), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+
+def _label(spec: PointSpec, chosen: dict[str, Any]) -> str:
+    """Topology and frame size always, then whatever else the study varies."""
+    frame = spec.traffic.frame.text
+    parts = [str(spec.topology.kind), f"{frame} B" if frame.isdecimal() else f"IMIX {frame}"]
+    for key, value in chosen.items():
+        if key not in ("topology.kind", "traffic.frame"):
+            parts.append(f"{key.rpartition('.')[2]} {value}")
+    return ", ".join(parts)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which keys may a study file have? Read from the types in model/spec.py, nowhere else."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, get_type_hints
+
+from wirespeed.model.frame import FrameSizes
+from wirespeed.model.spec import PointSpec
+
+TOP_LEVEL = ("title", "description", "vary")
+
+
+@cache
+def parameter_keys() -> tuple[str, ...]:
+    """Every dotted key of a point, e.g. "sut.impair.rate_fps", in the order of the types."""
+    return tuple(_leaves(PointSpec, ""))
+
+
+def _leaves(kind: Any, prefix: str) -> Iterable[str]:
+    hints = get_type_hints(kind)
+    for field in dataclasses.fields(kind):
+        inner = hints[field.name]
+        if dataclasses.is_dataclass(inner) and inner is not FrameSizes:
+            yield from _leaves(inner, f"{prefix}{field.name}.")
+        else:
+            yield f"{prefix}{field.name}"
+
+
+def unknown_key(key: str) -> str:
+    """What to say about a key that does not exist: the nearest one, and its neighbours."""
+    section, _, name = key.rpartition(".")
+    siblings = _children(section)
+    same_name = [known for known in parameter_keys() if known.rpartition(".")[2] == name]
+    near = (
+        same_name
+        or difflib.get_close_matches(name, siblings, n=1)
+        or difflib.get_close_matches(key, parameter_keys(), n=1)
+    )
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    where = f"[{section}] has" if section and siblings else "allowed are"
+    listed = siblings or _children("")
+    return f"unknown key.{hint} {where}: {', '.join(listed)}"
+
+
+def _children(section: str) -> list[str]:
+    prefix = f"{section}." if section else ""
+    names = [known[len(prefix) :] for known in parameter_keys() if known.startswith(prefix)]
+    heads = list(dict.fromkeys(name.partition(".")[0] for name in names))
+    return heads if section else [*TOP_LEVEL, *heads]

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does a study file, with the user's --set on top, ask for?"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from wirespeed.model.errors import BadInput
+from wirespeed.model.study import Study
+from wirespeed.study.expand import expand, set_key
+from wirespeed.study.faults import Fault, StudyError
+from wirespeed.study.keys import parameter_keys, unknown_key
+from wirespeed.study.shipped import find_study
+
+
+def load_study(name: str, overrides: Sequence[str] = ()) -> Study:
+    """Read a study by file or shipped name. Raises StudyError with every fault at once."""
+    path = find_study(name)
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(
+            f"{path}: not TOML: {error}", 'TOML writes text as "..." and lists as [1, 2].'
+        ) from error
+    faults = [fault for text in overrides for fault in _override(raw, text)]
+    faults += _resolve_pcap(raw, path.parent)
+    return resolve_study(path.stem, str(path), raw, faults)
+
+
+def resolve_study(
+    name: str, source: str, raw: dict[str, Any], faults: Sequence[Fault] = ()
+) -> Study:
+    """The study that TOML data describes; `source` is what errors call it."""
+    base = deepcopy(raw)
+    found = list(faults)
+    texts = {}
+    for key in ("title", "description"):
+        texts[key] = base.pop(key, "")
+        if not isinstance(texts[key], str):
+            found.append(Fault(key, texts[key], "must be text"))
+    vary = _flatten(base.pop("vary", {}))
+    points, more = expand(base, vary)
+    found += more
+    if found:
+        raise StudyError(source, found)
+    return Study(name, texts["title"] or name, texts["description"].strip(), points, raw)
+
+
+def _flatten(vary: object, prefix: str = "") -> dict[str, Any]:
+    """[vary] with keys quoted or not: "traffic.frame" and traffic.frame mean the same."""
+    if not isinstance(vary, dict):
+        return {prefix.rstrip("."): vary}
+    flat: dict[str, Any] = {}
+    for key, value in vary.items():
+        flat |= (
+            _flatten(value, f"{prefix}{key}.")
+            if isinstance(value, dict)
+            else {f"{prefix}{key}": value}
+        )
+    return flat
+
+
+def _override(raw: dict[str, Any], text: str) -> list[Fault]:
+    """Apply one --set. A key that the study varies is fixed; vary.KEY=[...] varies it."""
+    key, equals, written = text.partition("=")
+    key = key.strip()
+    if not equals:
+        return [Fault("--set", text, "must be key=value, e.g. traffic.frame=64")]
+    target = key.removeprefix("vary.")
+    if target not in parameter_keys():
+        return [Fault(f"--set {key}", written, unknown_key(target))]
+    vary = _flatten(raw.get("vary", {}))
+    vary.pop(target, None)
+    try:
+        if key != target:
+            vary[target] = _value(written)
+        else:
+            set_key(raw, key, _value(written))
+    except TypeError as error:
+        return [Fault(str(error), key, "must be a table")]
+    raw["vary"] = vary
+    if not vary:
+        del raw["vary"]
+    return []
+
+
+def _value(written: str) -> Any:
+    """A TOML value; what is none is text, so that --set topology.kind=p2p needs no quotes."""
+    try:
+        return tomllib.loads(f"value = {written}")["value"]
+    except tomllib.TOMLDecodeError:
+        return written.strip()
+
+
+def _resolve_pcap(raw: dict[str, Any], folder: Path) -> list[Fault]:
+    """A relative capture file lies next to the study that names it; it must exist."""
+    traffic = raw.get("traffic")
+    if not isinstance(traffic, dict) or not isinstance(traffic.get("pcap"), str):
+        return []
+    path = (folder / traffic["pcap"]).resolve()
+    if not path.is_file():
+        return [Fault("traffic.pcap", traffic["pcap"], f"no such file: {path}")]
+    traffic["pcap"] = str(path)
+    return []

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which parameters, each allowed by itself, cannot go together?
+
+A value that would be ignored is a fault too: what the user asked for is never silently rewritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirespeed.model.frame import Encapsulation, FlowField
+from wirespeed.model.spec import Impair, PointSpec, SearchKind, TopologyKind
+from wirespeed.model.units import FCS_BYTES, MAX_FRAME_BYTES, MIN_FRAME_BYTES, mtu_for
+from wirespeed.study.faults import Fault
+
+
+def broken_rules(spec: PointSpec) -> list[Fault]:
+    """Every rule that the point breaks."""
+    checks = (_frame_size, _flows, _topology, _vswitch, _search)
+    return [fault for check in checks for fault in check(spec)]
+
+
+def _frame_size(spec: PointSpec) -> Iterator[Fault]:
+    traffic = spec.traffic
+    headers = 14 + 4 * traffic.encapsulation.tags + (20 if traffic.ip_version == 4 else 40) + 8
+    smallest = max(MIN_FRAME_BYTES, headers + FCS_BYTES)
+    for size in sorted(set(traffic.frame.sizes)):
+        if not smallest <= size <= MAX_FRAME_BYTES:
+            yield Fault(
+                "traffic.frame", size,
+                f"must be {smallest}..{MAX_FRAME_BYTES} octets, FCS included, for IPv"
+                f"{traffic.ip_version} with {traffic.encapsulation.tags} VLAN tags",
+            )  # fmt: skip
+    mtu = spec.sut.vswitch.mtu
+    largest = max(traffic.frame.sizes)
+    if mtu is not None and mtu_for(largest, traffic.encapsulation.tags) > mtu:
+        needed = mtu_for(largest, traffic.encapsulation.tags)
+        yield Fault("sut.vswitch.mtu", mtu, f"a frame of {largest} octets needs an MTU of {needed}")
+    if traffic.ip_version == 5:
+        yield Fault("traffic.ip_version", 5, "must be 4 or 6")
+
+
+def _flows(spec: PointSpec) -> Iterator[Fault]:
+    traffic = spec.traffic
+    if traffic.flow_field is FlowField.VLAN and traffic.encapsulation is Encapsulation.NONE:
+        yield Fault("traffic.flow_field", "vlan", 'needs traffic.encapsulation = "vlan" or "qinq"')
+    limits = {FlowField.VLAN: 4094, FlowField.SRC_PORT: 65_535, FlowField.DST_PORT: 65_535}
+    limit = limits.get(traffic.flow_field)
+    if limit is not None and traffic.flows > limit:
+        yield Fault(
+            "traffic.flows", traffic.flows,
+            f'must be at most {limit} with traffic.flow_field = "{traffic.flow_field}"; '
+            "IP and MAC addresses have room for 1000000",
+        )  # fmt: skip
+
+
+def _topology(spec: PointSpec) -> Iterator[Fault]:
+    kind, ports = spec.topology.kind, spec.sut.ports
+    if spec.topology.vnfs != 1 and kind not in (TopologyKind.CHAIN, TopologyKind.PARALLEL):
+        yield Fault(
+            "topology.vnfs", spec.topology.vnfs,
+            f"{kind} has no choice of VNFs; chain and parallel have",
+        )  # fmt: skip
+    if kind is TopologyKind.EXTERNAL and len(ports) != 2:
+        yield Fault("sut.ports", ports, "external needs two: where frames leave and where they end")
+    if kind is not TopologyKind.EXTERNAL and ports:
+        yield Fault("sut.ports", ports, f"{kind} makes its own ports; only external takes names")
+    if kind is not TopologyKind.WIRE and spec.sut.impair != Impair():
+        yield Fault("sut.impair", str(kind), 'only topology.kind = "wire" has the reference SUT')
+
+
+def _vswitch(spec: PointSpec) -> Iterator[Fault]:
+    vswitch = spec.sut.vswitch
+    if vswitch.descriptors & (vswitch.descriptors - 1):
+        yield Fault("sut.vswitch.descriptors", vswitch.descriptors, "must be a power of two")
+    cpus = vswitch.pmd_cpus
+    if cpus is not None and (not cpus or len(set(cpus)) != len(cpus)):
+        yield Fault("sut.vswitch.pmd_cpus", cpus, "must name at least one CPU, and each once")
+
+
+def _search(spec: PointSpec) -> Iterator[Fault]:
+    search = spec.search
+    if search.max_load_fps is not None and search.max_load_fps <= search.min_load_fps:
+        yield Fault(
+            "search.max_load_fps", search.max_load_fps,
+            f"must be above search.min_load_fps = {search.min_load_fps:g}",
+        )  # fmt: skip
+    if search.kind is SearchKind.FIXED and search.load_fps is None:
+        yield Fault("search.kind", "fixed", "needs search.load_fps")
+    if search.kind is not SearchKind.FIXED and search.load_fps is not None:
+        yield Fault("search.load_fps", search.load_fps, f"{search.kind} chooses its own loads")
+    if search.kind is not SearchKind.TST009:
+        for key in ("step_fps", "max_r", "max_z"):
+            value = getattr(search, key)
+            if value is not None:
+                yield Fault(f"search.{key}", value, f"belongs to tst009, not to {search.kind}")

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which studies come with wirespeed, and where is the file that a name means?"""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from wirespeed.model.errors import BadInput
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def shipped_directory() -> Path:
+    """wirespeed/studies in an installed wheel, studies/ of the repository in a source tree."""
+    packaged = _PACKAGE / "studies"
+    return packaged if packaged.is_dir() else _PACKAGE.parent.parent / "studies"
+
+
+def shipped_names() -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in shipped_directory().glob("*.toml")))
+
+
+def find_study(name: str) -> Path:
+    """The file of a study named by path or by shipped name. Raises BadInput."""
+    path = Path(name)
+    if path.suffix == ".toml" or "/" in name:
+        if not path.is_file():
+            raise BadInput(f"{name}: no such study file", "`wirespeed study list` names studies.")
+        return path
+    shipped = shipped_directory() / f"{name}.toml"
+    if shipped.is_file():
+        return shipped
+    known = shipped_names()
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    raise BadInput(
+        f"study {name!r}: not shipped with wirespeed; shipped are {', '.join(known)}",
+        f"{hint}A file of your own is named by its path, e.g. ./{name}.toml.",
+    )
