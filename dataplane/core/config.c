@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rte_cfgfile.h>
+#include <rte_string_fns.h>
+
+#include "config.h"
+
+struct config_entry {
+	char name[CFG_NAME_LEN];
+	char value[CFG_VALUE_LEN];
+	bool known;
+};
+
+struct config_section {
+	struct config *config;
+	char name[CFG_NAME_LEN];
+	bool known;
+	unsigned int nb_entries;
+	struct config_entry *entries;
+};
+
+struct config {
+	char *path;
+	unsigned int nb_sections;
+	struct config_section *sections;
+	unsigned int nb_faults;
+	char **faults;
+};
+
+/* Out of memory while reading a few kilobytes of text: nothing sensible is left to do. */
+static void *
+must(void *memory)
+{
+	if (memory == NULL) {
+		fputs("wsdp: out of memory while reading the configuration\n", stderr);
+		abort();
+	}
+	return memory;
+}
+
+static struct config_entry *
+entry_find(const struct config_section *section, const char *key)
+{
+	for (unsigned int i = 0; i < section->nb_entries; i++)
+		if (strcmp(section->entries[i].name, key) == 0)
+			return &section->entries[i];
+	return NULL;
+}
+
+void
+config_fault(const struct config_section *section, const char *key, const char *format, ...)
+{
+	struct config *config = section->config;
+	const struct config_entry *entry = key == NULL ? NULL : entry_find(section, key);
+	char reason[512], *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(reason, sizeof(reason), format, args);
+	va_end(args);
+	if (asprintf(&text, "%s: [%s]%s%s%s%s: %s", config->path, section->name,
+		     key == NULL ? "" : " ", key == NULL ? "" : key,
+		     entry == NULL ? "" : " = ", entry == NULL ? "" : entry->value, reason) < 0)
+		text = NULL;
+	config->faults = must(realloc(config->faults,
+				      (config->nb_faults + 1) * sizeof(*config->faults)));
+	config->faults[config->nb_faults++] = must(text);
+}
+
+/* rte_cfgfile keeps duplicates and cuts what is too long, without a word: say it here. */
+static void
+section_check(struct config *config, const struct config_section *section)
+{
+	if (strlen(section->name) >= CFG_NAME_LEN - 1)
+		config_fault(section, NULL, "the name is too long; at most %d characters",
+			     CFG_NAME_LEN - 2);
+	for (const struct config_section *other = config->sections; other < section; other++)
+		if (strcmp(other->name, section->name) == 0)
+			config_fault(section, NULL, "this section appears twice");
+	for (unsigned int i = 0; i < section->nb_entries; i++) {
+		const struct config_entry *entry = &section->entries[i];
+
+		if (strlen(entry->name) >= CFG_NAME_LEN - 1)
+			config_fault(section, entry->name, "the key is too long; at most %d "
+				     "characters", CFG_NAME_LEN - 2);
+		if (strlen(entry->value) >= CFG_VALUE_LEN - 1)
+			config_fault(section, entry->name, "the value is too long; at most %d "
+				     "characters", CFG_VALUE_LEN - 2);
+		if (entry_find(section, entry->name) != entry)
+			config_fault(section, entry->name, "this key appears twice");
+	}
+}
+
+static void
+section_load(struct config *config, struct config_section *section, struct rte_cfgfile *file,
+	     int index)
+{
+	int nb = rte_cfgfile_section_num_entries_by_index(file, section->name, index);
+	struct rte_cfgfile_entry *raw = must(calloc(nb + 1, sizeof(*raw)));
+
+	section->config = config;
+	section->nb_entries = nb;
+	section->entries = must(calloc(nb + 1, sizeof(*section->entries)));
+	rte_cfgfile_section_entries_by_index(file, index, section->name, raw, nb);
+	for (int i = 0; i < nb; i++) {
+		rte_strscpy(section->entries[i].name, raw[i].name, CFG_NAME_LEN);
+		rte_strscpy(section->entries[i].value, raw[i].value, CFG_VALUE_LEN);
+	}
+	free(raw);
+}
+
+struct config *
+config_load(const char *path)
+{
+	struct rte_cfgfile *file;
+	struct config *config;
+	FILE *readable = fopen(path, "r");
+	int nb;
+
+	if (readable == NULL) {
+		fprintf(stderr, "wsdp: %s: cannot be read: %s\n", path, strerror(errno));
+		return NULL;
+	}
+	fclose(readable);
+	file = rte_cfgfile_load(path, 0);
+	if (file == NULL) {
+		fprintf(stderr, "wsdp: %s: not an INI file: the line named above must be [section] "
+			"or key = value, at most %d characters\n", path,
+			CFG_NAME_LEN + CFG_VALUE_LEN);
+		return NULL;
+	}
+	nb = rte_cfgfile_num_sections(file, NULL, 0);
+	config = must(calloc(1, sizeof(*config)));
+	config->path = must(strdup(path));
+	config->sections = must(calloc(nb + 1, sizeof(*config->sections)));
+	config->nb_sections = nb;
+	for (int i = 0; i < nb; i++)
+		section_load(config, &config->sections[i], file, i);
+	rte_cfgfile_close(file);
+	for (int i = 0; i < nb; i++)
+		section_check(config, &config->sections[i]);
+	return config;
+}
+
+void
+config_free(struct config *config)
+{
+	if (config == NULL)
+		return;
+	for (unsigned int i = 0; i < config->nb_sections; i++)
+		free(config->sections[i].entries);
+	for (unsigned int i = 0; i < config->nb_faults; i++)
+		free(config->faults[i]);
+	free(config->sections);
+	free(config->faults);
+	free(config->path);
+	free(config);
+}
+
+const struct config_section *
+config_find(const struct config *config, const char *name)
+{
+	for (unsigned int i = 0; i < config->nb_sections; i++) {
+		struct config_section *section = &config->sections[i];
+
+		if (strcmp(section->name, name) == 0) {
+			section->known = true;
+			return section;
+		}
+	}
+	return NULL;
+}
+
+const struct config_section *
+config_next(const struct config *config, const char *prefix, const struct config_section *previous)
+{
+	struct config_section *end = config->sections + config->nb_sections;
+	struct config_section *section =
+		previous == NULL ? config->sections : config->sections + (previous - config->sections) + 1;
+	size_t length = strlen(prefix);
+
+	for (; section < end; section++) {
+		if (strncmp(section->name, prefix, length) == 0 && section->name[length] == '.') {
+			section->known = true;
+			return section;
+		}
+	}
+	return NULL;
+}
+
+const char *
+config_name(const struct config_section *section)
+{
+	const char *dot = strchr(section->name, '.');
+
+	return dot == NULL ? section->name : dot + 1;
+}
+
+const char *
+config_string(const struct config_section *section, const char *key)
+{
+	struct config_entry *entry = entry_find(section, key);
+
+	if (entry == NULL)
+		return NULL;
+	entry->known = true;
+	return entry->value;
+}
+
+bool
+config_has(const struct config_section *section, const char *key)
+{
+	return entry_find(section, key) != NULL;
+}
+
+bool
+config_require(const struct config_section *section, const char *key)
+{
+	if (config_has(section, key))
+		return true;
+	config_fault(section, key, "this key is required");
+	return false;
+}
+
+/* Decimal, or hexadecimal after 0x; a leading zero does not mean octal. */
+static bool
+parse_u64(const char *text, uint64_t *value)
+{
+	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	const char *digits = hex ? text + 2 : text;
+	char *end;
+
+	if (strchr("0123456789abcdefABCDEF", digits[0]) == NULL || digits[0] == '\0')
+		return false;
+	errno = 0;
+	*value = strtoull(digits, &end, hex ? 16 : 10);
+	return errno == 0 && end != digits && *end == '\0';
+}
+
+int
+config_u64(const struct config_section *section, const char *key, uint64_t *value, uint64_t min,
+	   uint64_t max)
+{
+	const char *text = config_string(section, key);
+	uint64_t parsed;
+
+	if (text == NULL)
+		return 0;
+	if (!parse_u64(text, &parsed) || parsed < min || parsed > max) {
+		config_fault(section, key, "must be a whole number from %" PRIu64 " to %" PRIu64,
+			     min, max);
+		return -EINVAL;
+	}
+	*value = parsed;
+	return 0;
+}
+
+int
+config_u32(const struct config_section *section, const char *key, uint32_t *value, uint32_t min,
+	   uint32_t max)
+{
+	uint64_t wide = *value;
+	int ret = config_u64(section, key, &wide, min, max);
+
+	*value = wide;
+	return ret;
+}
+
+int
+config_u16(const struct config_section *section, const char *key, uint16_t *value, uint16_t min,
+	   uint16_t max)
+{
+	uint64_t wide = *value;
+	int ret = config_u64(section, key, &wide, min, max);
+
+	*value = wide;
+	return ret;
+}
+
+int
+config_double(const struct config_section *section, const char *key, double *value, double min,
+	      double max)
+{
+	const char *text = config_string(section, key);
+	double parsed;
+	char *end;
+
+	if (text == NULL)
+		return 0;
+	parsed = strtod(text, &end);
+	if (end == text || *end != '\0' || !isfinite(parsed) || parsed < min || parsed > max) {
+		config_fault(section, key, "must be a number from %.15g to %.15g", min, max);
+		return -EINVAL;
+	}
+	*value = parsed;
+	return 0;
+}
+
+int
+config_enum(const struct config_section *section, const char *key, const char *const *words,
+	    unsigned int *value)
+{
+	const char *text = config_string(section, key);
+	char allowed[256] = "";
+
+	if (text == NULL)
+		return 0;
+	for (unsigned int i = 0; words[i] != NULL; i++) {
+		size_t used = strlen(allowed);
+
+		if (strcmp(words[i], text) == 0) {
+			*value = i;
+			return 0;
+		}
+		snprintf(allowed + used, sizeof(allowed) - used, "%s%s", i == 0 ? "" : ", ",
+			 words[i]);
+	}
+	config_fault(section, key, "must be one of: %s", allowed);
+	return -EINVAL;
+}
+
+int
+config_bool(const struct config_section *section, const char *key, bool *value)
+{
+	static const char *const words[] = {"no", "yes", NULL};
+	unsigned int index = *value;
+	int ret = config_enum(section, key, words, &index);
+
+	*value = index != 0;
+	return ret;
+}
+
+int
+config_mac(const struct config_section *section, const char *key, struct rte_ether_addr *value)
+{
+	const char *text = config_string(section, key);
+
+	if (text == NULL)
+		return 0;
+	if (rte_ether_unformat_addr(text, value) != 0) {
+		config_fault(section, key, "must be a MAC address such as 02:00:00:00:00:01");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int
+config_ip(const struct config_section *section, const char *key, struct config_ip *value)
+{
+	const char *text = config_string(section, key);
+	struct config_ip parsed = {0};
+
+	if (text == NULL)
+		return 0;
+	if (inet_pton(AF_INET, text, parsed.bytes) == 1) {
+		parsed.version = 4;
+	} else if (inet_pton(AF_INET6, text, parsed.bytes) == 1) {
+		parsed.version = 6;
+	} else {
+		config_fault(section, key, "must be an IPv4 or IPv6 address");
+		return -EINVAL;
+	}
+	*value = parsed;
+	return 0;
+}
+
+unsigned int
+config_fault_count(const struct config *config)
+{
+	return config->nb_faults;
+}
+
+const char *
+config_fault_text(const struct config *config, unsigned int index)
+{
+	return index < config->nb_faults ? config->faults[index] : NULL;
+}
+
+unsigned int
+config_report(struct config *config)
+{
+	for (unsigned int i = 0; i < config->nb_sections; i++) {
+		struct config_section *section = &config->sections[i];
+
+		if (!section->known) {
+			config_fault(section, NULL, "unknown section; allowed: eal, lcore, pool, "
+				     "port.NAME, ring.NAME, task.NAME");
+			continue;
+		}
+		for (unsigned int j = 0; j < section->nb_entries; j++)
+			if (!section->entries[j].known &&
+			    entry_find(section, section->entries[j].name) == &section->entries[j])
+				config_fault(section, section->entries[j].name, "unknown key");
+	}
+	for (unsigned int i = 0; i < config->nb_faults; i++)
+		fprintf(stderr, "%s\n", config->faults[i]);
+	return config->nb_faults;
+}
