@@ -18,6 +18,14 @@ class RemoteError(WirespeedError):
     """A host could not be reached, or a command or file on it failed."""
 
 
+class ProgramMissing(RemoteError):
+    """The host has no such program."""
+
+
+class NotRecorded(OSError):
+    """A recorded host was asked for a file that its recording does not hold."""
+
+
 @dataclass(frozen=True, slots=True)
 class Completed:
     argv: tuple[str, ...]
@@ -31,6 +39,10 @@ class Process(Protocol):
 
     @property
     def pid(self) -> int: ...
+
+    def fileno(self) -> int:
+        """A local descriptor that select() reports readable once the child has ended."""
+        ...
 
     def poll(self) -> int | None:
         """The exit code, or None while it runs (negative: killed by that signal)."""
@@ -60,7 +72,7 @@ class Runner(Protocol):
     ) -> Completed:
         """Run to the end. With check, a non-zero exit raises RemoteError with the stderr text.
 
-        A program that is not on the host ends with exit code 127, as in a shell.
+        Raises ProgramMissing when the host has no such program, RemoteError when it does not end.
         """
         ...
 
@@ -72,7 +84,7 @@ class Runner(Protocol):
         env: Mapping[str, str] | None = None,
         cpus: Collection[int] | None = None,
     ) -> Process:
-        """Start a child whose stdout and stderr go to the file `log`."""
+        """Start a child whose stdout and stderr go to the file `log`; env adds to ours."""
         ...
 
     def read(self, path: str) -> str:
