@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Runner of the machine that wirespeed itself runs on.
+
+Children are started without a shell, in a session of their own (a Ctrl-C at the terminal reaches
+wirespeed alone, which then takes the bench down in order), and die with wirespeed (prctl(2),
+PR_SET_PDEATHSIG). That signal is tied to the *thread* that started the child: start long-lived
+children from the main thread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import glob
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+
+from wirespeed.remote.interface import Completed, ProgramMissing, RemoteError
+
+_PR_SET_PDEATHSIG = 1
+# Loaded before any fork: between fork and exec nothing may be imported or allocated lazily.
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+# Which Debian package brings a command that a bench may miss.
+_PACKAGE_OF = {
+    "ovs-vsctl": "openvswitch-switch",
+    "ovs-ofctl": "openvswitch-common",
+    "ovs-appctl": "openvswitch-common",
+    "ovsdb-tool": "openvswitch-common",
+    "ovsdb-server": "openvswitch-common",
+    "ovs-vswitchd-dpdk": "openvswitch-switch-dpdk",
+    "dpdk-testpmd": "dpdk-dev",
+    "dpdk-devbind.py": "dpdk",
+}
+
+
+class LocalProcess:
+    """A child of this process."""
+
+    def __init__(self, popen: subprocess.Popen[bytes], log: str) -> None:
+        self._popen = popen
+        self._pidfd = os.pidfd_open(popen.pid)
+        self.log = log
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    def fileno(self) -> int:
+        """A descriptor that select() reports readable once the child has ended (pidfd)."""
+        return self._pidfd
+
+    def poll(self) -> int | None:
+        return self._popen.poll()
+
+    def wait(self, timeout_s: float) -> int:
+        try:
+            return self._popen.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            raise TimeoutError(
+                f"process {self.pid} is still running after {timeout_s:g} s"
+            ) from None
+
+    def signal(self, number: int) -> None:
+        # Through the pidfd: never a stranger that was given the same number since.
+        try:
+            signal.pidfd_send_signal(self._pidfd, number)
+        except ProcessLookupError:
+            return
+
+    def __del__(self) -> None:
+        os.close(self._pidfd)
+
+
+class LocalRunner:
+    """Commands and files of this machine."""
+
+    @property
+    def name(self) -> str:
+        return "localhost"
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        timeout_s: float = 30.0,
+        stdin: str | None = None,
+        env: Mapping[str, str] | None = None,
+        check: bool = True,
+    ) -> Completed:
+        try:
+            done = subprocess.run(
+                list(argv),
+                input=stdin,
+                stdin=subprocess.DEVNULL if stdin is None else None,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=timeout_s,
+                env=_environment(env),
+                start_new_session=True,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise RemoteError(f"`{' '.join(argv)}` did not end within {timeout_s:g} s") from None
+        except OSError as fault:
+            raise _cannot_start(argv, fault) from fault
+        completed = Completed(tuple(argv), done.returncode, done.stdout, done.stderr)
+        if check and done.returncode != 0:
+            said = (done.stderr or done.stdout).strip() or "nothing on stderr"
+            raise RemoteError(f"`{' '.join(argv)}` ended with {done.returncode}: {said}")
+        return completed
+
+    def spawn(
+        self,
+        argv: Sequence[str],
+        *,
+        log: str,
+        env: Mapping[str, str] | None = None,
+        cpus: Collection[int] | None = None,
+    ) -> LocalProcess:
+        with open(log, "ab") as sink:
+            try:
+                popen = subprocess.Popen(
+                    list(argv),
+                    stdin=subprocess.DEVNULL,
+                    stdout=sink,
+                    stderr=subprocess.STDOUT,
+                    env=_environment(env),
+                    start_new_session=True,
+                    preexec_fn=_die_with_parent(os.getpid(), frozenset(cpus or ())),
+                )
+            except OSError as fault:
+                raise _cannot_start(argv, fault) from fault
+            except subprocess.SubprocessError as fault:
+                raise RemoteError(
+                    f"`{argv[0]}` could not be placed on CPUs {sorted(cpus or ())}: {fault}"
+                ) from fault
+        return LocalProcess(popen, log)
+
+    def read(self, path: str) -> str:
+        return Path(path).read_text(errors="replace")
+
+    def read_many(self, paths: Sequence[str]) -> dict[str, str | OSError]:
+        found: dict[str, str | OSError] = {}
+        for path in paths:
+            try:
+                found[path] = self.read(path)
+            except OSError as fault:
+                found[path] = fault
+        return found
+
+    def write(self, path: str, text: str) -> None:
+        Path(path).write_text(text)
+
+    def glob(self, pattern: str) -> tuple[str, ...]:
+        return tuple(sorted(glob.glob(pattern)))
+
+    def readlink(self, path: str) -> str:
+        return os.path.realpath(path)
+
+    def connect(self, path: str, kind: socket.SocketKind) -> socket.socket:
+        connected = socket.socket(socket.AF_UNIX, kind)
+        try:
+            connected.connect(path)
+        except OSError:
+            connected.close()
+            raise
+        return connected
+
+
+def _environment(extra: Mapping[str, str] | None) -> dict[str, str] | None:
+    return None if extra is None else {**os.environ, **extra}
+
+
+def _die_with_parent(parent: int, cpus: frozenset[int]) -> Callable[[], None]:
+    def in_child() -> None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+        if os.getppid() != parent:  # the parent died before prctl took effect
+            os._exit(1)
+        if cpus:
+            os.sched_setaffinity(0, cpus)
+
+    return in_child
+
+
+def _cannot_start(argv: Sequence[str], fault: OSError) -> RemoteError:
+    program = os.path.basename(argv[0])
+    package = _PACKAGE_OF.get(program)
+    if isinstance(fault, FileNotFoundError):
+        return ProgramMissing(
+            f"{argv[0]} is not installed on this host",
+            f"Run `apt-get install {package}` or `make setup`." if package else "",
+        )
+    return RemoteError(f"{argv[0]} could not be started: {fault.strerror}")
