@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does a run get the huge pages it needs, taking only what is short and giving that back?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from wirespeed.bench.changes import HugePagesAdded
+from wirespeed.bench.host_state import HostState
+from wirespeed.bench.interface import BenchError
+from wirespeed.bench.journal import one_at_a_time
+from wirespeed.model.plan import HugePages
+from wirespeed.remote.interface import Runner
+
+
+def reserve(state: HostState, wanted: Iterable[HugePages]) -> None:
+    """See to it that each node has the wanted pages free; add what is short to its pool.
+
+    Raises BenchError when that needs root, or when the kernel has not enough memory in one piece.
+    """
+    with one_at_a_time(state.state_dir):
+        for pages in wanted:
+            _reserve_on_node(state, pages)
+
+
+def _reserve_on_node(state: HostState, wanted: HugePages) -> None:
+    runner = state.runner
+    pool = HugePagesAdded(wanted.node, wanted.size_kib, 0).pool
+    size = f"{wanted.size_kib} KiB"
+    try:
+        free, total = _read(runner, pool, "free_hugepages"), _read(runner, pool, "nr_hugepages")
+    except FileNotFoundError:
+        raise BenchError(
+            f"NUMA node {wanted.node} has no huge pages of {size}: {pool} does not exist",
+            "`ls /sys/kernel/mm/hugepages` lists the sizes this kernel has.",
+        ) from None
+    short = wanted.count - free
+    if short <= 0:
+        return
+    number = state.note(HugePagesAdded(wanted.node, wanted.size_kib, short))
+    try:
+        runner.write(f"{pool}/nr_hugepages", str(total + short))
+    except PermissionError:
+        state.forget(number)
+        raise BenchError(
+            f"NUMA node {wanted.node} has {free} free huge pages of {size}; the bench needs "
+            f"{wanted.count}, and only root may reserve more",
+            "Run as root, or use the `wire` topology, which needs no huge pages.",
+        ) from None
+    got = _read(runner, pool, "nr_hugepages") - total
+    if got < short:
+        runner.write(f"{pool}/nr_hugepages", str(total))
+        state.forget(number)
+        raise BenchError(
+            f"NUMA node {wanted.node} has {free} free huge pages of {size} and the kernel could "
+            f"make only {got} more; the bench needs {wanted.count}",
+            "Free memory on this node, or reserve huge pages at boot "
+            f"(kernel command line: hugepagesz={wanted.size_kib}K hugepages={wanted.count}).",
+        )
+
+
+def _read(runner: Runner, pool: str, name: str) -> int:
+    return int(runner.read(f"{pool}/{name}"))

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does the rest of wirespeed see of a bench, and what is one part of it?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from wirespeed.model.errors import WirespeedError
+from wirespeed.model.trial import DropCause, Observation, ThreadHealth
+
+
+class BenchError(WirespeedError):
+    """A bench could not be set up, or a part of it failed during a trial."""
+
+
+class Bench(Protocol):
+    """A realised topology with traffic generator: what a search measures."""
+
+    def measure(self, load_fps: float, duration_s: float) -> Observation:
+        """Offer load_fps (summed over all directions) for duration_s; stop, drain, then count.
+
+        Raises BenchError when a part of the bench ended during the trial.
+        """
+        ...
+
+    @property
+    def max_offer_fps(self) -> float | None:
+        """The most that this bench's generator can offer, over all directions; None: unknown."""
+        ...
+
+    def describe(self) -> Mapping[str, object]:
+        """Versions, configuration files and commands, for the run record."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HopCount:
+    """What one hop did with the frames handed to it, by port; all counts only ever grow.
+
+    entered: frames that came in through each port. left: frames that went out through each port.
+    drops: frames that did neither, by place (e.g. "ovs:vnf0.a") and cause. The books of a hop that
+    forwards close when everything that entered has left or was dropped; a traffic generator is
+    where frames begin and end, so its books are the trial's own.
+    """
+
+    hop: str
+    entered: Mapping[str, int] = field(default_factory=dict)
+    left: Mapping[str, int] = field(default_factory=dict)
+    drops: Mapping[tuple[str, DropCause], int] = field(default_factory=dict)
+
+
+class Part(Protocol):
+    """One part of a bench: a vSwitch, a network function, the generator.
+
+    Brought up in order and taken down in reverse. Whatever `up` does to the host it first writes
+    to the journal, so that it is undone even when `down` never runs.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def up(self) -> None:
+        """Start. Raises BenchError with what failed and what to do."""
+        ...
+
+    def ready(self) -> None:
+        """Return once it can carry traffic. Raises BenchError when that takes too long."""
+        ...
+
+    def alive(self) -> str | None:
+        """None while it works, else in one sentence how it ended."""
+        ...
+
+    def read(self) -> tuple[HopCount, ...]:
+        """The counts of its hops, as of now."""
+        ...
+
+    def threads(self) -> tuple[ThreadHealth, ...]:
+        """How its polling threads have fared since they started (counts only grow)."""
+        ...
+
+    def down(self) -> None:
+        """Stop. Never raises because it is stopped already."""
+        ...

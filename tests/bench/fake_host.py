@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A host whose files live in a dict, for what no test may do to the real one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fnmatch import fnmatch
+
+from wirespeed.remote.local import LocalRunner
+
+
+class FakeHost(LocalRunner):
+    """Files come from `files`; `on_write` may refuse a write, or answer it as a kernel would."""
+
+    def __init__(
+        self,
+        files: dict[str, str],
+        on_write: Callable[[dict[str, str], str, str], None] | None = None,
+    ) -> None:
+        self.files = files
+        self.on_write = on_write
+
+    def read(self, path: str) -> str:
+        if path not in self.files:
+            raise FileNotFoundError(path)
+        return self.files[path]
+
+    def write(self, path: str, text: str) -> None:
+        if self.on_write:
+            self.on_write(self.files, path, text)
+        else:
+            self.files[path] = text
+
+    def glob(self, pattern: str) -> tuple[str, ...]:
+        return tuple(sorted(f for f in self.files if fnmatch(f, pattern)))
+
+    def readlink(self, path: str) -> str:
+        return self.read(path)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does a run take only the huge pages that are short, and say what it could not get?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.bench.fake_host import FakeHost
+from wirespeed.bench.host_state import changing_host
+from wirespeed.bench.hugepages import reserve
+from wirespeed.bench.interface import BenchError
+from wirespeed.model.plan import HugePages
+
+POOL = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB"
+
+
+def host_with(total: int, free: int, obtainable: int = 10_000) -> FakeHost:
+    """A kernel with huge pages in sysfs that has memory for so many pages in all."""
+
+    def kernel(files: dict[str, str], path: str, text: str) -> None:
+        granted = min(int(text), obtainable)
+        files[f"{POOL}/free_hugepages"] = str(
+            int(files[f"{POOL}/free_hugepages"]) + granted - int(files[path])
+        )
+        files[path] = str(granted)
+
+    return FakeHost(
+        {f"{POOL}/nr_hugepages": str(total), f"{POOL}/free_hugepages": str(free)}, kernel
+    )
+
+
+def test_only_the_shortfall_is_added_and_given_back(tmp_path: Path) -> None:
+    host = host_with(total=100, free=40)
+    with changing_host(host, tmp_path) as state:
+        reserve(state, [HugePages(0, 2048, 64)])
+        assert host.files[f"{POOL}/nr_hugepages"] == "124"
+        assert host.files[f"{POOL}/free_hugepages"] == "64"
+    assert host.files[f"{POOL}/nr_hugepages"] == "100"
+
+
+def test_nothing_is_changed_when_enough_are_free(tmp_path: Path) -> None:
+    host = host_with(total=100, free=64)
+    with changing_host(host, tmp_path) as state:
+        reserve(state, [HugePages(0, 2048, 64)])
+        assert host.files[f"{POOL}/nr_hugepages"] == "100"
+    assert host.files[f"{POOL}/nr_hugepages"] == "100"
+
+
+def test_too_little_memory_says_node_have_and_need(tmp_path: Path) -> None:
+    host = host_with(total=100, free=40, obtainable=110)
+    with (
+        pytest.raises(BenchError, match=r"node 0 has 40 free .* make only 10 more; .* needs 64"),
+        changing_host(host, tmp_path) as state,
+    ):
+        reserve(state, [HugePages(0, 2048, 64)])
+    assert host.files[f"{POOL}/nr_hugepages"] == "100"
+
+
+def test_without_root_it_says_so(tmp_path: Path) -> None:
+    host = host_with(total=0, free=0)
+
+    def refuse(_files: dict[str, str], path: str, _text: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    host.on_write = refuse
+    with (
+        pytest.raises(BenchError, match="only root may reserve more"),
+        changing_host(host, tmp_path) as state,
+    ):
+        reserve(state, [HugePages(0, 2048, 64)])
+
+
+def test_a_page_size_the_kernel_does_not_have_is_named(tmp_path: Path) -> None:
+    with (
+        pytest.raises(BenchError, match="no huge pages of 16384 KiB"),
+        changing_host(host_with(0, 0), tmp_path) as state,
+    ):
+        reserve(state, [HugePages(0, 16384, 1)])

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does the local Runner start, watch and end processes as a bench relies on?"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from wirespeed.remote.interface import RemoteError
+from wirespeed.remote.local import LocalRunner
+
+RUNNER = LocalRunner()
+
+
+def test_run_gives_output_and_passes_stdin_without_a_shell() -> None:
+    assert RUNNER.run(["cat", "-"], stdin="$HOME; `id`").stdout == "$HOME; `id`"
+
+
+def test_run_says_what_failed_and_what_it_said() -> None:
+    with pytest.raises(RemoteError, match=r"`ls /no/such` ended with 2: .*No such file"):
+        RUNNER.run(["ls", "/no/such"], env={"LC_ALL": "C"})
+
+
+def test_run_without_check_returns_the_exit_code() -> None:
+    assert RUNNER.run(["false"], check=False).exit_code == 1
+
+
+def test_run_that_takes_too_long_is_ended() -> None:
+    with pytest.raises(RemoteError, match=r"did not end within 0\.05 s"):
+        RUNNER.run(["sleep", "30"], timeout_s=0.05)
+
+
+def test_a_missing_program_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(RemoteError) as told:
+        RUNNER.run(["dpdk-testpmd"])
+    assert "dpdk-testpmd is not installed" in told.value.what
+    assert "apt-get install dpdk-dev" in told.value.next_step
+
+
+def test_spawn_logs_output_and_adds_to_the_environment(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    process = RUNNER.spawn(
+        ["sh", "-c", 'echo "$GREETING $HOME"; echo no >&2'], log=str(log), env={"GREETING": "hi"}
+    )
+    assert process.wait(10) == 0
+    assert log.read_text() == f"hi {os.environ['HOME']}\nno\n"
+
+
+def test_spawn_keeps_to_the_given_cpus(tmp_path: Path) -> None:
+    cpu = min(os.sched_getaffinity(0))
+    log = tmp_path / "log"
+    program = "import os; print(os.sched_getaffinity(0))"
+    RUNNER.spawn([sys.executable, "-c", program], log=str(log), cpus={cpu}).wait(20)
+    assert log.read_text() == f"{{{cpu}}}\n"
+
+
+def test_spawn_on_a_cpu_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RemoteError, match=r"could not be placed on CPUs \[1000\]"):
+        RUNNER.spawn(["true"], log=str(tmp_path / "log"), cpus={1000})
+
+
+def test_the_end_of_a_child_can_be_awaited_with_select(tmp_path: Path) -> None:
+    process = RUNNER.spawn(["sleep", "60"], log=str(tmp_path / "log"))
+    assert select.select([process], [], [], 0) == ([], [], [])
+    process.signal(signal.SIGKILL)
+    assert select.select([process], [], [], 20)[0] == [process]
+    assert process.poll() == -signal.SIGKILL
+    process.signal(signal.SIGKILL)  # gone: no error, and never another process of that number
+
+
+def test_children_die_with_their_parent_whatever_ends_it(tmp_path: Path) -> None:
+    program = f"""
+import time
+from wirespeed.remote.local import LocalRunner
+print(LocalRunner().spawn(["sleep", "600"], log={str(tmp_path / "log")!r}).pid, flush=True)
+time.sleep(600)
+"""
+    parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = os.pidfd_open(int(parent.stdout.readline()))
+    parent.kill()
+    parent.wait(20)
+    assert select.select([child], [], [], 20)[0], "the child outlived its parent"
+    os.close(child)
+    parent.stdout.close()
+
+
+def test_connect_reaches_a_unix_socket(tmp_path: Path) -> None:
+    path = str(tmp_path / "s")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
+        server.bind(path)
+        server.listen()
+        answer = threading.Thread(target=lambda: server.accept()[0].send(b"hello"))
+        answer.start()
+        with RUNNER.connect(path, socket.SOCK_SEQPACKET) as client:
+            assert client.recv(100) == b"hello"
+        answer.join()
+    with pytest.raises(ConnectionRefusedError):
+        RUNNER.connect(path, socket.SOCK_SEQPACKET)
+
+
+def test_files_are_read_written_and_found(tmp_path: Path) -> None:
+    RUNNER.write(str(tmp_path / "b"), "2\n")
+    RUNNER.write(str(tmp_path / "a"), "1\n")
+    (tmp_path / "link").symlink_to("a")
+    assert RUNNER.glob(str(tmp_path / "?")) == (str(tmp_path / "a"), str(tmp_path / "b"))
+    assert RUNNER.read(str(tmp_path / "b")) == "2\n"
+    assert RUNNER.readlink(str(tmp_path / "link")) == str(tmp_path / "a")
