@@ -57,7 +57,9 @@ class SearchResult:
     """All trials of a search in the order they ran, and what follows from them.
 
     search: the preset's name. conformant: whether RFC 2544 trial rules were kept.
-    max_load_fps: the ceiling that the search used. limited_by: what set it, when not the SUT.
+    constant: the load that was held (fixed, soak), over all its valid trials.
+    max_load_fps: the ceiling that the search used. limited_by: what kept it from finding the SUT's
+    own limit, e.g. "shared_lcore", "generator" or "max_load"; None when nothing did.
     not_measurable: why there is no figure although the search ended (invalid trials), else None.
     notes: sentences for whoever reads the figures, e.g. that latency could not be measured.
     """
@@ -71,6 +73,7 @@ class SearchResult:
     limited_by: str | None = None
     not_measurable: str | None = None
     latency: tuple[LatencyAtLoad, ...] = ()
+    constant: Bound | None = None
     back_to_back: BackToBack | None = None
     max_load_fps: float | None = None
     notes: tuple[str, ...] = ()

@@ -147,6 +147,8 @@ class SearchKind(StrEnum):
     QUICK = "quick"
     MRR = "mrr"
     FIXED = "fixed"
+    SOAK = "soak"
+    B2B = "b2b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +157,9 @@ class Search:
 
     kind: SearchKind = SearchKind.QUICK
     """rfc2544: binary search with 60 s trials; tst009: ETSI NFV-TST 009 with repeats; mlr:
-    MLRsearch, NDR and PDR in one search; quick: mlr with trials of 1 s, not RFC 2544 conformant;
-    mrr: the rate received when as much as possible is offered; fixed: one load."""
+    MLRsearch, NDR and PDR in one search; quick: mlr with trials of at most 1 s, not RFC 2544
+    conformant; mrr: the rate received when as much as possible is offered; fixed: one load;
+    soak: one load for `total_s`; b2b: the longest burst without loss (RFC 9004)."""
     min_load_fps: Annotated[float, Gt(0)] = 10_000.0
     """Below this load nothing is tried."""
     max_load_fps: Annotated[float, Gt(0)] | None = None
@@ -165,12 +168,14 @@ class Search:
     """Length of the final trials in seconds."""
     width: Annotated[float, Gt(0), Lt(1)] | None = None
     """Stop when upper and lower bound are this close, relative to the upper."""
-    repeats_invalid: Annotated[int, Ge(0), Le(100)] = 5
+    repeats_invalid: Annotated[int, Ge(0), Le(100)] | None = None
     """How often an invalid trial is repeated before the point counts as not measurable."""
     pdr_loss: Annotated[float, Gt(0), Lt(1)] = 0.005
     """The loss ratio that the partial drop rate tolerates."""
     load_fps: Annotated[float, Gt(0)] | None = None
-    """fixed only: the load."""
+    """fixed and soak only: the load."""
+    total_s: Annotated[float, Gt(0)] | None = None
+    """soak only: seconds of traffic in all, offered in trials of trial_s."""
     step_fps: Annotated[float, Gt(0)] | None = None
     """tst009 only: distance of the loads in the search array."""
     max_r: Annotated[int, Ge(0)] | None = None

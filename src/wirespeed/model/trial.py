@@ -38,7 +38,11 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class DirectionCount:
-    """Frames of one direction: offered = sent + refused by the first ring of the SUT."""
+    """Frames of one direction: offered = sent + refused by the first ring of the SUT.
+
+    intended = offered + unsent; a generator told to go as fast as it can intends what it offers.
+    received: frames of this trial that arrived; further copies of them are `duplicated`.
+    """
 
     name: str
     intended: int

@@ -85,10 +85,13 @@ def _search(spec: PointSpec) -> Iterator[Fault]:
             "search.max_load_fps", search.max_load_fps,
             f"must be above search.min_load_fps = {search.min_load_fps:g}",
         )  # fmt: skip
-    if search.kind is SearchKind.FIXED and search.load_fps is None:
-        yield Fault("search.kind", "fixed", "needs search.load_fps")
-    if search.kind is not SearchKind.FIXED and search.load_fps is not None:
+    holds_a_load = search.kind in (SearchKind.FIXED, SearchKind.SOAK)
+    if holds_a_load and search.load_fps is None:
+        yield Fault("search.kind", str(search.kind), "needs search.load_fps")
+    if not holds_a_load and search.load_fps is not None:
         yield Fault("search.load_fps", search.load_fps, f"{search.kind} chooses its own loads")
+    if search.kind is not SearchKind.SOAK and search.total_s is not None:
+        yield Fault("search.total_s", search.total_s, f"belongs to soak, not to {search.kind}")
     if search.kind is not SearchKind.TST009:
         for key in ("step_fps", "max_r", "max_z"):
             value = getattr(search, key)

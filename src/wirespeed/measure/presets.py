@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which parameters does each search run with? The one place for their defaults.
+
+docs/reference/searches.md shows this table; a test keeps the two in step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from math import inf
+from typing import Any, TypeVar
+
+from wirespeed.measure.interface import BadSearch
+from wirespeed.measure.search.b2b import B2b
+from wirespeed.measure.search.fixed import Fixed
+from wirespeed.measure.search.interface import Parameters, Search
+from wirespeed.measure.search.mlr import Mlr
+from wirespeed.measure.search.mrr import Mrr
+from wirespeed.measure.search.quick import Quick
+from wirespeed.measure.search.rfc2544 import Rfc2544
+from wirespeed.measure.search.soak import Soak
+from wirespeed.measure.search.tst009 import Tst009
+from wirespeed.model import spec
+from wirespeed.model.spec import SearchKind
+
+P = TypeVar("P", bound=Parameters)
+
+# What no preset can know; a study that leaves it out is refused.
+REQUIRED = inf
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A search with all that surrounds it. Times in seconds.
+
+    warm_up_s: one trial whose outcome is not looked at (tables and caches fill). mrr: measured
+    first; it sets the ceiling. search: None where the MRR is all that is asked for.
+    repeats_invalid: how often one trial is run again when it cannot be believed.
+    """
+
+    mrr: Mrr | None
+    search: Search | None
+    repeats_invalid: int
+    latency_trial_s: float
+    warm_up_s: float = 1.0
+
+    @property
+    def conformant(self) -> bool:
+        return self.search is not None and self.search.conformant
+
+    @property
+    def expected_s(self) -> float:
+        mrr_s = self.mrr.expected_s if self.mrr else 0.0
+        search_s = self.search.expected_s if self.search else 0.0
+        return self.warm_up_s + mrr_s + search_s
+
+
+_SHORT_MRR = Mrr(trial_s=1.0, trials=3)
+_QUICK_MRR = Mrr(trial_s=0.5, trials=3)
+# Long enough to hide what the rings absorb: they hold 0.1% of a trial's frames (validity.py says
+# 0.5% is resolved). Three of five trials decide.
+_QUICK = Quick(
+    rings_per_trial=1000, shortest_trial_s=0.1, longest_trial_s=1.0, votes=5, width=0.005,
+    pdr_loss=0.005,
+)  # fmt: skip
+
+PRESETS: Mapping[SearchKind, Preset] = {
+    # RFC 2544 sections 24 and 26.1. A repeat costs a minute, so there are few.
+    SearchKind.RFC2544: Preset(
+        mrr=_SHORT_MRR,
+        search=Rfc2544(narrow_trial_s=2.0, trial_s=60.0, width=0.005),
+        repeats_invalid=5,
+        latency_trial_s=10.0,
+    ),
+    # ETSI GS NFV-TST 009 clause 12.3.3 with the sample values of its annex.
+    SearchKind.TST009: Preset(
+        mrr=_SHORT_MRR,
+        search=Tst009(trial_s=60.0, step_fps=10_000.0, max_r=2, max_z=5_000),
+        repeats_invalid=5,
+        latency_trial_s=10.0,
+    ),
+    # The values of CSIT's NDR and PDR goals.
+    SearchKind.MLR: Preset(
+        mrr=_SHORT_MRR,
+        search=Mlr(
+            first_trial_s=1.0,
+            trial_s=1.0,
+            duration_sum_s=21.0,
+            exceed_ratio=0.5,
+            width=0.005,
+            pdr_loss=0.005,
+        ),
+        repeats_invalid=20,
+        latency_trial_s=2.0,
+    ),
+    SearchKind.QUICK: Preset(
+        mrr=_QUICK_MRR, search=_QUICK, repeats_invalid=20, latency_trial_s=0.5, warm_up_s=0.5
+    ),
+    # CSIT: ten trials of 1 s.
+    SearchKind.MRR: Preset(
+        mrr=Mrr(trial_s=1.0, trials=10), search=None, repeats_invalid=20, latency_trial_s=1.0
+    ),
+    SearchKind.FIXED: Preset(
+        mrr=None,
+        search=Fixed(trial_s=10.0, load_fps=REQUIRED),
+        repeats_invalid=5,
+        latency_trial_s=10.0,
+    ),
+    SearchKind.SOAK: Preset(
+        mrr=None,
+        search=Soak(trial_s=60.0, total_s=3600.0, load_fps=REQUIRED),
+        repeats_invalid=0,
+        latency_trial_s=10.0,
+    ),
+    # RFC 9004 section 6.3: the search is repeated, 50 times as in RFC 2544 section 26.4.
+    SearchKind.B2B: Preset(
+        mrr=_QUICK_MRR,
+        search=B2b(throughput=_QUICK, searches=50, longest_burst_s=30.0, width=0.01),
+        repeats_invalid=20,
+        latency_trial_s=0.5,
+    ),
+}
+
+_OF_PRESET = ("repeats_invalid", "latency_trial_s")
+_OF_SEARCH = ("trial_s", "width", "load_fps", "step_fps", "max_r", "max_z", "total_s")
+
+
+def resolve(asked: spec.Search) -> Preset:
+    """The preset with what the study sets itself. Raises BadSearch."""
+    preset = PRESETS[asked.kind]
+    preset = replace(preset, **_given(asked, _OF_PRESET))
+    if preset.search is None:
+        assert preset.mrr is not None
+        return replace(preset, mrr=_filled(preset.mrr, asked))
+    search = _filled(preset.search, asked)
+    if getattr(search, "load_fps", None) == REQUIRED:
+        raise BadSearch(
+            f"search.kind {asked.kind.value} needs search.load_fps", "Give the load in frames/s."
+        )
+    return replace(preset, search=search)
+
+
+def _given(asked: spec.Search, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name in names if (value := getattr(asked, name)) is not None}
+
+
+def _filled(search: P, asked: spec.Search) -> P:
+    """The parameters with those that the study sets. Raises BadSearch where one does not apply."""
+    own = {f.name for f in fields(search)}
+    given = _given(asked, _OF_SEARCH)
+    for name in given:
+        if name not in own:
+            raise BadSearch(
+                f"search.{name} does not apply to search.kind {asked.kind.value}",
+                f"It takes {', '.join(sorted(own & set(_OF_SEARCH)))}. Leave {name} out.",
+            )
+    if "pdr_loss" in own:
+        given["pdr_loss"] = asked.pdr_loss
+    return replace(search, **given)

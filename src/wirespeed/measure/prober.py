@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the trials of one search: measures, judges, repeats what cannot be believed, remembers all.
+
+Searches only ever see valid trials. An invalid one is not turned into a pass or a failure; it is
+run again, and after too many repeats the search ends without a figure (`NotMeasurable`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+from wirespeed.measure import account
+from wirespeed.measure.interface import Listener, MeasureError, Measurer, Progress
+from wirespeed.measure.validity import Fault, Invalid, Purpose, ValidityRules, judge
+from wirespeed.model.trial import Observation, Stage, Trial
+
+# Twice in a row, with every thread undisturbed, is not chance.
+SHORT_IN_A_ROW = 2
+
+
+class NotMeasurable(MeasureError):
+    """Every repeat of a trial was invalid."""
+
+
+class BeyondGenerator(MeasureError):
+    """The generator cannot offer this load although nothing disturbed it."""
+
+    def __init__(self, load_fps: float, offered_fps: float, reason: str) -> None:
+        super().__init__(f"{load_fps:,.0f} frames/s asked for: {reason}")
+        self.load_fps = load_fps
+        self.offered_fps = offered_fps
+
+
+@dataclass(slots=True)
+class Prober:
+    """`repeats` bounds how often one trial is run again; `expected_s` is how long the search's
+    valid trials take together, as far as its author can tell."""
+
+    measure: Measurer
+    listener: Listener
+    rules: ValidityRules
+    repeats: int
+    expected_s: float
+    trials: list[Trial] = field(default_factory=list)
+
+    def valid(
+        self,
+        load_fps: float,
+        duration_s: float,
+        stage: Stage = Stage.SEARCH,
+        purpose: Purpose = Purpose.LOSS,
+        pause_load_fps: float | None = None,
+    ) -> Trial:
+        """A trial that can be believed. Raises NotMeasurable or BeyondGenerator.
+
+        pause_load_fps: see validity.judge.
+        """
+        short: list[Trial] = []
+        for attempt in range(1 + self.repeats):
+            seen = self._see(load_fps, duration_s, stage, attempt)
+            invalid = judge(seen, self.rules, purpose, pause_load_fps)
+            trial = self._note(seen, stage, invalid)
+            if invalid is None:
+                return trial
+            short = [*short, trial] if invalid.fault is Fault.SHORT else []
+            if len(short) == SHORT_IN_A_ROW:
+                offered_fps = max(t.offered_fps for t in short)
+                raise BeyondGenerator(load_fps, offered_fps, invalid.reason)
+        raise NotMeasurable(
+            f"{1 + self.repeats} trials of {duration_s:g} s at "
+            f"{trial.intended_load_fps:,.0f} frames/s were all invalid; "
+            f"the last: {trial.invalid_reason}"
+        )
+
+    def once(self, load_fps: float, duration_s: float, stage: Stage) -> Trial:
+        """One trial, believable or not."""
+        seen = self._see(load_fps, duration_s, stage, attempt=0)
+        return self._note(seen, stage, judge(seen, self.rules))
+
+    def _see(self, load_fps: float, duration_s: float, stage: Stage, attempt: int) -> Observation:
+        self.listener.progress(Progress(stage, load_fps, duration_s, attempt, self._left_s()))
+        return account.close(_finite(self.measure(load_fps, duration_s)))
+
+    def _note(self, seen: Observation, stage: Stage, invalid: Invalid | None) -> Trial:
+        trial = Trial(seen, stage, invalid is None, invalid.reason if invalid else None)
+        self.trials.append(trial)
+        self.listener.trial(trial)
+        return trial
+
+    def _left_s(self) -> float | None:
+        """What is left of expected_s, at the pace (overheads, invalid repeats) kept so far."""
+        useful_s = sum(t.duration_s for t in self.trials if t.valid)
+        if not useful_s:
+            return None
+        spent_s = sum(t.duration_s + t.seen.overhead_s for t in self.trials)
+        return max(0.0, self.expected_s - useful_s) * spent_s / useful_s
+
+
+def _finite(seen: Observation) -> Observation:
+    """The observation with the offered rate as the intended load of an unlimited trial."""
+    if math.isfinite(seen.intended_load_fps):
+        return seen
+    return replace(seen, intended_load_fps=seen.total("offered") / seen.duration_s)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does one search find at one point? Warm-up, MRR, the search itself, latency.
+
+result = run_search(spec.search, bench.measure, UNLIMITED, listener)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from wirespeed.measure.interface import BadSearch, Listener, Measurer
+from wirespeed.measure.latency import measure_latency
+from wirespeed.measure.presets import Preset, resolve
+from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, Prober
+from wirespeed.measure.search.interface import Figures, Limits
+from wirespeed.measure.search.interface import Search as Method
+from wirespeed.measure.validity import USUAL, ValidityRules
+from wirespeed.model.result import LatencyAtLoad, SearchResult
+from wirespeed.model.spec import Search
+from wirespeed.model.trial import Stage
+
+# How often the ceiling is lowered to what the generator really offered.
+CEILINGS = 4
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is known so far; a search that has to stop early leaves the rest empty."""
+
+    figures: Figures = field(default_factory=Figures)
+    mrr_fps: float | None = None
+    max_load_fps: float | None = None
+    by_generator: bool = False
+    latency: tuple[LatencyAtLoad, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def run_search(
+    search: Search,
+    measure: Measurer,
+    max_load_fps: float,
+    listener: Listener,
+    rules: ValidityRules = USUAL,
+) -> SearchResult:
+    """Search with `measure` below max_load_fps, in frames/s over all directions.
+
+    max_load_fps: the links' line rate; UNLIMITED where ports have no speed of their own: then the
+    generator's own best is the ceiling. Raises BadSearch before the first trial where `search`
+    contradicts itself; whatever `measure` or `listener` raises passes through.
+    """
+    preset = resolve(search)
+    ceiling_fps = min(max_load_fps, search.max_load_fps or max_load_fps)
+    if ceiling_fps <= search.min_load_fps:
+        raise BadSearch(
+            f"search.min_load_fps {search.min_load_fps:,.0f} is not below the highest load, "
+            f"{ceiling_fps:,.0f} frames/s",
+            "Lower min_load_fps.",
+        )
+    prober = Prober(measure, listener, rules, preset.repeats_invalid, preset.expected_s)
+    found = _Found()
+    not_measurable = None
+    try:
+        _run(preset, search, prober, ceiling_fps, found)
+    except NotMeasurable as error:
+        not_measurable = error.what
+    return SearchResult(
+        search=search.kind.value,
+        conformant=preset.conformant,
+        trials=tuple(prober.trials),
+        ndr=found.figures.ndr,
+        pdr=found.figures.pdr,
+        mrr_fps=found.mrr_fps,
+        limited_by=_limited_by(prober, found),
+        not_measurable=not_measurable,
+        latency=found.latency,
+        constant=found.figures.constant,
+        back_to_back=found.figures.back_to_back,
+        max_load_fps=found.max_load_fps,
+        notes=found.figures.notes + found.notes,
+    )
+
+
+def _run(preset: Preset, search: Search, prober: Prober, ceiling_fps: float, found: _Found) -> None:
+    """Fills `found` step by step. Raises NotMeasurable."""
+    warm_up_fps = search.load_fps or ceiling_fps
+    prober.once(warm_up_fps, preset.warm_up_s, Stage.WARM_UP)
+    limits = Limits(search.min_load_fps, ceiling_fps, None)
+    if preset.mrr is not None:
+        limits = _overload(preset, prober, limits, found)
+    if preset.search is not None:
+        found.figures = _find(preset.search, prober, limits, found)
+    full_fps = _full_load_fps(found.figures)
+    if search.latency and full_fps is not None:
+        found.latency, found.notes = measure_latency(prober, full_fps, preset.latency_trial_s)
+
+
+def _overload(preset: Preset, prober: Prober, limits: Limits, found: _Found) -> Limits:
+    """The limits with the MRR, and a ceiling that the generator reaches."""
+    assert preset.mrr is not None
+    try:
+        overload = preset.mrr.measure(prober, limits.max_fps)
+    except BeyondGenerator as error:
+        raise NotMeasurable(error.what) from error
+    found.mrr_fps, found.by_generator = overload.received_fps, overload.by_generator
+    found.max_load_fps = min(limits.max_fps, overload.offered_fps)
+    if found.max_load_fps <= limits.min_fps:
+        raise NotMeasurable(
+            f"the generator offers {found.max_load_fps:,.0f} frames/s at most, "
+            f"search.min_load_fps is {limits.min_fps:,.0f}"
+        )
+    return replace(limits, max_fps=found.max_load_fps, mrr_fps=overload.received_fps)
+
+
+def _find(method: Method, prober: Prober, limits: Limits, found: _Found) -> Figures:
+    """The search, with its ceiling lowered where the generator cannot follow."""
+    for _ in range(CEILINGS):
+        try:
+            return method.find(prober, limits)
+        except BeyondGenerator as error:
+            beyond = error
+        found.by_generator, found.max_load_fps = True, beyond.offered_fps
+        limits = replace(limits, max_fps=beyond.offered_fps)
+        if limits.mrr_fps is None or limits.max_fps <= limits.min_fps:
+            break
+    raise NotMeasurable(beyond.what)
+
+
+def _full_load_fps(figures: Figures) -> float | None:
+    """The load that latency is measured at shares of: the PDR, or the NDR of a search without."""
+    for interval in (figures.pdr, figures.ndr):
+        if interval is not None and interval.lower is not None:
+            return interval.lower.load_fps
+    return None
+
+
+def _limited_by(prober: Prober, found: _Found) -> str | None:
+    for trial in prober.trials:
+        if trial.seen.limited_by is not None:
+            return trial.seen.limited_by
+    intervals = [i for i in (found.figures.ndr, found.figures.pdr) if i is not None]
+    if any(i.upper is None for i in intervals):
+        return "generator" if found.by_generator else "max_load"
+    return None

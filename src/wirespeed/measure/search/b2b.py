@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long a burst at full rate passes without loss, and how much buffer does that imply?
+
+RFC 9004, https://www.rfc-editor.org/rfc/rfc9004: section 6.2 searches the longest burst, 6.3
+repeats the search, 6.4 corrects the buffer time for the frames that leave while the burst arrives.
+Only meaningful where the throughput is below the rate of the burst (section 5.2): otherwise the
+buffer never fills.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import mean
+
+from wirespeed.measure.prober import Prober
+from wirespeed.measure.search.interface import Figures, Limits
+from wirespeed.measure.search.quick import Quick
+from wirespeed.measure.validity import Purpose
+from wirespeed.model.result import BackToBack
+from wirespeed.model.trial import Stage
+
+FIRST_GUESS_FRAMES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class B2b:
+    """throughput: finds the rate that the correction needs. searches: how often the longest burst
+    is sought. width: how close its bounds get, relative to the upper, but never below one frame."""
+
+    throughput: Quick
+    searches: int
+    longest_burst_s: float
+    width: float
+
+    @property
+    def conformant(self) -> bool:
+        # The throughput behind the correction comes from short trials.
+        return False
+
+    @property
+    def expected_s(self) -> float:
+        return self.throughput.expected_s
+
+    def find(self, prober: Prober, limits: Limits) -> Figures:
+        ndr = self.throughput.find(prober, limits).ndr
+        assert ndr is not None
+        if ndr.lower is None or ndr.upper is None:
+            which = "no load passes" if ndr.lower is None else "the SUT keeps up with"
+            return Figures(
+                ndr=ndr,
+                notes=(f"no back-to-back burst: {which} {limits.max_fps:,.0f} frames/s",),
+            )
+        bursts: list[int] = []
+        for _ in range(self.searches):
+            guess = bursts[-1] if bursts else FIRST_GUESS_FRAMES
+            longest = self._longest(prober, limits.max_fps, guess)
+            if longest is None:
+                note = f"no back-to-back burst: {self.longest_burst_s:g} s pass without loss"
+                return Figures(ndr=ndr, notes=(note,))
+            bursts.append(longest)
+        return Figures(ndr=ndr, back_to_back=_corrected(bursts, limits, ndr.lower.load_fps))
+
+    def _longest(self, prober: Prober, load_fps: float, guess: int) -> int | None:
+        """The longest burst, in frames, that passed; None where even the longest allowed does."""
+        low, high = 0, max(1, guess)
+        while self._passes(prober, load_fps, high):
+            if high / load_fps >= self.longest_burst_s:
+                return None
+            low, high = high, 2 * high
+        if low == 0:
+            low = self._below(prober, load_fps, high)
+        while high - low > max(1, self.width * high):
+            middle = (low + high) // 2
+            if self._passes(prober, load_fps, middle):
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def _below(self, prober: Prober, load_fps: float, failed: int) -> int:
+        """The first of failed/2, failed/4, ... frames that passes, 0 where not one frame does."""
+        frames = failed // 2
+        while frames and not self._passes(prober, load_fps, frames):
+            frames //= 2
+        return frames
+
+    def _passes(self, prober: Prober, load_fps: float, frames: int) -> bool:
+        return prober.valid(load_fps, frames / load_fps, Stage.BURST, Purpose.BURST).lost == 0
+
+
+def _corrected(bursts: list[int], limits: Limits, throughput_fps: float) -> BackToBack:
+    average = mean(bursts)
+    return BackToBack(
+        load_fps=limits.max_fps,
+        mean_frames=average,
+        min_frames=min(bursts),
+        max_frames=max(bursts),
+        bursts=len(bursts),
+        buffer_s=average / limits.max_fps * (1 - throughput_fps / limits.max_fps),
+    )

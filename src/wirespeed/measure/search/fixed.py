@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does the SUT do at one given load?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wirespeed.measure.prober import Prober
+from wirespeed.measure.search.interface import Figures, Limits, bound
+from wirespeed.model.trial import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """load_fps over all directions; one valid trial of trial_s."""
+
+    trial_s: float
+    load_fps: float
+
+    @property
+    def conformant(self) -> bool:
+        # RFC 2544 section 26.3 (frame loss rate) is one such trial at a time.
+        return self.trial_s >= 60.0
+
+    @property
+    def expected_s(self) -> float:
+        return self.trial_s
+
+    def find(self, prober: Prober, limits: Limits) -> Figures:  # noqa: ARG002
+        return Figures(constant=bound(prober.valid(self.load_fps, self.trial_s, Stage.CONSTANT)))

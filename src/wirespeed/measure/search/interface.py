@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is a search? A frozen set of parameters that finds figures with a prober.
+
+Implementations, one a file: rfc2544, tst009, mlr, quick, mrr, fixed, soak, b2b. They never import
+each other, except that `quick` and `b2b` use `mlr`; presets.py holds the parameters in use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import Field, dataclass
+from typing import Any, ClassVar, Protocol
+
+from wirespeed.measure.prober import Prober
+from wirespeed.model.result import BackToBack, Bound, Interval
+from wirespeed.model.trial import Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Between which loads to search, in frames/s over all directions.
+
+    mrr_fps: what was received under overload, None where the preset does not measure it.
+    """
+
+    min_fps: float
+    max_fps: float
+    mrr_fps: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a search found. What it does not look for stays None; notes are for the reader."""
+
+    ndr: Interval | None = None
+    pdr: Interval | None = None
+    constant: Bound | None = None
+    back_to_back: BackToBack | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Parameters(Protocol):
+    """A frozen dataclass: presets.py fills in what a study sets, by field name."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+class Search(Parameters, Protocol):
+    @property
+    def conformant(self) -> bool:
+        """Whether trials follow RFC 2544 section 24 (60 s, not one frame lost)."""
+        ...
+
+    @property
+    def expected_s(self) -> float:
+        """Roughly how long its valid trials take together, without overheads."""
+        ...
+
+    def find(self, prober: Prober, limits: Limits) -> Figures:
+        """Search. Lets NotMeasurable and BeyondGenerator pass."""
+        ...
+
+
+def bound(trial: Trial) -> Bound:
+    """A trial as the bound of an interval."""
+    return Bound(trial.intended_load_fps, trial.forwarding_fps, trial.loss_ratio)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What are NDR and PDR, found in one search that spends long trials only near them?
+
+MLRsearch, draft-ietf-bmwg-mlrsearch, as implemented by its authors (PyPI MLRsearch, Apache-2.0).
+A load is a lower bound when at most `exceed_ratio` of its trial time lost more than the goal
+allows, so that a stray loss does not decide alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from MLRsearch import (
+    AbstractMeasurer,
+    Config,
+    GoalResult,
+    MeasurementResult,
+    MultipleLossRatioSearch,
+    SearchGoal,
+)
+
+from wirespeed.measure.prober import Prober
+from wirespeed.measure.search.interface import Figures, Limits
+from wirespeed.model.result import Bound, Interval
+
+# How much longer than its final bounds a search takes, for the estimate of the time left.
+NARROWING = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Mlr:
+    """Times in seconds. width: stop when the bounds are this close, relative to the upper.
+
+    A load is judged by trials of trial_s that add up to duration_sum_s (or sooner, once the rest
+    cannot change the verdict); the search narrows down with trials that start at first_trial_s.
+    """
+
+    first_trial_s: float
+    trial_s: float
+    duration_sum_s: float
+    exceed_ratio: float
+    width: float
+    pdr_loss: float
+
+    @property
+    def conformant(self) -> bool:
+        # RFC 2544 section 24 and 26.1: 60 s, and not one frame lost.
+        return self.trial_s >= 60.0 and self.exceed_ratio == 0.0
+
+    @property
+    def expected_s(self) -> float:
+        decisive_s = max(self.trial_s, self.duration_sum_s * max(self.exceed_ratio, 0.5))
+        return 4 * decisive_s * NARROWING
+
+    def find(self, prober: Prober, limits: Limits) -> Figures:
+        ndr_goal, pdr_goal = self._goal(0.0), self._goal(self.pdr_loss)
+        config = Config()
+        config.goals = (ndr_goal, pdr_goal)
+        # The defaults lie between these two; set the one first that cannot cross them.
+        config.max_load = max(limits.max_fps, config.max_load)
+        config.min_load = limits.min_fps
+        config.max_load = limits.max_fps
+        config.warmup_duration = None
+        # The number of trials is bounded by the widths; wall time is not ours to read.
+        config.search_duration_max = math.inf
+        found = MultipleLossRatioSearch(config=config).search(_Measurer(prober), debug=_quiet)
+        return Figures(ndr=_interval(found[ndr_goal]), pdr=_interval(found[pdr_goal]))
+
+    def _goal(self, loss_ratio: float) -> SearchGoal:
+        return SearchGoal(
+            loss_ratio=loss_ratio,
+            exceed_ratio=self.exceed_ratio,
+            relative_width=self.width,
+            initial_trial_duration=min(self.first_trial_s, self.trial_s),
+            final_trial_duration=self.trial_s,
+            duration_sum=max(self.duration_sum_s, self.trial_s),
+            preceding_targets=2,
+            expansion_coefficient=2,
+            fail_fast=False,
+        )
+
+
+class _Measurer(AbstractMeasurer):  # type: ignore[misc]  # the package has no types
+    """Gives MLRsearch valid trials only. Frames that were not offered are no loss of the SUT, so
+    they are left out of the count that the loss ratio divides by."""
+
+    def __init__(self, prober: Prober) -> None:
+        self._prober = prober
+
+    def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
+        trial = self._prober.valid(intended_load, intended_duration)
+        return MeasurementResult(
+            intended_duration=intended_duration,
+            intended_load=intended_load,
+            offered_count=trial.offered,
+            forwarding_count=trial.received,
+            intended_count=trial.offered,
+        )
+
+
+def _interval(found: GoalResult) -> Interval:
+    return Interval(_bound(found.relevant_lower_bound), _bound(found.relevant_upper_bound))
+
+
+def _bound(stat: object) -> Bound | None:
+    """MLRsearch's bound with the loss that its own exceed ratio picks among the trials."""
+    if stat is None:
+        return None
+    load_fps = float(stat)  # type: ignore[arg-type]
+    (target_stat,) = stat.target_to_stat.values()  # type: ignore[attr-defined]
+    loss_ratio = target_stat.pessimistic_loss_ratio
+    return Bound(load_fps, load_fps * (1.0 - loss_ratio), loss_ratio)
+
+
+def _quiet(_: str) -> None:
+    """MLRsearch narrates every step; the listener hears of trials instead."""

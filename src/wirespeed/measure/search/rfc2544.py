@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is the highest rate that loses no frame over a full-length trial? (RFC 2544 section 26.1)
+
+https://www.rfc-editor.org/rfc/rfc2544 section 24 allows shorter trials while the search narrows
+down, and asks for at least 60 s in the final determination. A rate that failed a short trial has
+failed: it lost a frame. A rate that passed one is only believed after it passed a full one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2
+
+from wirespeed.measure.prober import Prober
+from wirespeed.measure.search.interface import Figures, Limits, bound
+from wirespeed.model.result import Bound, Interval
+from wirespeed.model.trial import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Rfc2544:
+    """Times in seconds; width: stop when the bounds are this close, relative to the upper.
+
+    loss: the loss ratio that still passes. RFC 2544 knows 0 only; any other finds a PDR.
+    """
+
+    narrow_trial_s: float
+    trial_s: float
+    width: float
+    loss: float = 0.0
+
+    @property
+    def conformant(self) -> bool:
+        return self.trial_s >= 60.0 and self.loss == 0.0
+
+    @property
+    def expected_s(self) -> float:
+        return log2(1 / self.width) * min(self.narrow_trial_s, self.trial_s) + 2 * self.trial_s
+
+    def find(self, prober: Prober, limits: Limits) -> Figures:
+        narrow_s = min(self.narrow_trial_s, self.trial_s)
+        found = self._try(prober, limits.max_fps, narrow_s, Interval(None, None))
+        if found.upper is not None:
+            found = self._try(prober, limits.min_fps, narrow_s, found)
+        found = self._bisect(prober, narrow_s, found)
+        if narrow_s < self.trial_s and found.lower is not None:
+            found = self._confirm(prober, limits, found)
+        return Figures(pdr=found) if self.loss else Figures(ndr=found)
+
+    def _try(self, prober: Prober, load_fps: float, trial_s: float, known: Interval) -> Interval:
+        """The interval after one more trial at a load inside of it."""
+        stage = Stage.CONFIRM if trial_s >= self.trial_s else Stage.SEARCH
+        trial = prober.valid(load_fps, trial_s, stage)
+        if trial.loss_ratio <= self.loss:
+            return Interval(bound(trial), known.upper)
+        return Interval(known.lower, bound(trial))
+
+    def _bisect(self, prober: Prober, trial_s: float, known: Interval) -> Interval:
+        while (gap := _gap(known)) is not None and gap[1] - gap[0] > self.width * gap[1]:
+            known = self._try(prober, (gap[0] + gap[1]) / 2, trial_s, known)
+        return known
+
+    def _confirm(self, prober: Prober, limits: Limits, narrowed: Interval) -> Interval:
+        """Full-length trials from the narrowed lower bound downwards, in growing steps, until one
+        passes; then the gap that the steps left is halved with full-length trials."""
+        assert narrowed.lower is not None
+        found = Interval(None, narrowed.upper)
+        load_fps, step_fps = narrowed.lower.load_fps, narrowed.lower.load_fps * self.width
+        while found.lower is None:
+            found = self._try(prober, load_fps, self.trial_s, found)
+            if load_fps <= limits.min_fps:
+                break
+            load_fps, step_fps = max(limits.min_fps, load_fps - step_fps), 2 * step_fps
+        return self._bisect(prober, self.trial_s, found)
+
+
+def _gap(known: Interval) -> tuple[float, float] | None:
+    lower: Bound | None = known.lower
+    if lower is None or known.upper is None:
+        return None
+    return lower.load_fps, known.upper.load_fps

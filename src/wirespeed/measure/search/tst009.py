@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which of the loads k x step is the highest that passes without loss, given a second chance?
+
+ETSI GS NFV-TST 009 clause 12.3.3, binary search with loss verification, which RFC 9004 recommends
+too: https://www.etsi.org/deliver/etsi_gs/NFV-TST/001_099/009/. A trial that lost a few frames is
+repeated up to max_r times, since a short disturbance may have cost them; one that lost more than
+max_z is not, since no repeat would undo that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor
+
+from wirespeed.measure.interface import BadSearch
+from wirespeed.measure.prober import Prober
+from wirespeed.measure.search.interface import Figures, Limits, bound
+from wirespeed.model.result import Interval
+from wirespeed.model.trial import Trial
+
+# How many of the loads tried a search of the usual size repeats, for the estimate of time left.
+EXPECTED_TRIALS = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Tst009:
+    trial_s: float
+    step_fps: float
+    max_r: int
+    max_z: int
+
+    @property
+    def conformant(self) -> bool:
+        # RFC 2544 section 26.1 lowers the rate after any loss; it knows no second chance.
+        return self.trial_s >= 60.0 and self.max_r == 0
+
+    @property
+    def expected_s(self) -> float:
+        return EXPECTED_TRIALS * self.trial_s
+
+    def find(self, prober: Prober, limits: Limits) -> Figures:
+        """Raises BadSearch where no multiple of the step lies within the limits."""
+        low, high = ceil(limits.min_fps / self.step_fps), floor(limits.max_fps / self.step_fps)
+        if low > high:
+            raise BadSearch(
+                f"search.step_fps {self.step_fps:,.0f} has no multiple between "
+                f"{limits.min_fps:,.0f} and {limits.max_fps:,.0f} frames/s",
+                "Give a smaller step_fps.",
+            )
+        found = Interval(None, None)
+        while low <= high:
+            k = (low + high) // 2
+            trial = self._verified(prober, k * self.step_fps)
+            if trial.lost == 0:
+                found, low = Interval(bound(trial), found.upper), k + 1
+            else:
+                found, high = Interval(found.lower, bound(trial)), k - 1
+        return Figures(ndr=found)
+
+    def _verified(self, prober: Prober, load_fps: float) -> Trial:
+        """The first lossless trial, or the last one allowed."""
+        for _ in range(1 + self.max_r):
+            trial = prober.valid(load_fps, self.trial_s)
+            if trial.lost == 0 or trial.lost > self.max_z:
+                break
+        return trial
