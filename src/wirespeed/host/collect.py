@@ -7,9 +7,14 @@ root, and lists in `HostFacts.missing` what it could not learn and why.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from wirespeed.host.cpu import read_cpus
+from wirespeed.host.guests import read_guests
 from wirespeed.host.kernel import read_iommu_units, read_irqs, read_kernel, read_uio_drivers
 from wirespeed.host.memory import read_memory_channels, read_nodes
+from wirespeed.host.nova import read_nova
+from wirespeed.host.ovs import read_ovs
 from wirespeed.host.pci import read_default_route_interface, read_interfaces, read_pci
 from wirespeed.host.reader import Reader
 from wirespeed.model.facts import HostFacts
@@ -17,12 +22,17 @@ from wirespeed.remote.interface import Runner
 
 
 def collect(runner: Runner) -> HostFacts:
-    """Everything wirespeed knows how to learn of a host, in one pass."""
+    """Everything wirespeed knows how to learn of a host, in one pass.
+
+    Raises HostUnreadable, naming every value that makes no sense.
+    """
     reader = Reader(runner)
     cpu = read_cpus(reader)
     pci = read_pci(reader)
-    return HostFacts(
-        host=runner.name,
+    libvirt = read_guests(reader)
+    facts = HostFacts(
+        # Host files of a pool must tell their hosts apart: "localhost" would not.
+        host=reader.text("/proc/sys/kernel/hostname", "host") or runner.name,
         kernel=read_kernel(reader),
         cpus=cpu.cpus,
         nodes=read_nodes(reader, tuple(c.id for c in cpu.cpus if c.online)),
@@ -36,5 +46,10 @@ def collect(runner: Runner) -> HostFacts:
         irqs=read_irqs(reader),
         iommu_units=read_iommu_units(reader),
         uio_drivers=read_uio_drivers(reader),
-        missing=reader.missing,
+        ovs=read_ovs(reader),
+        guests=libvirt.guests,
+        nova=read_nova(reader),
+        flavors=libvirt.flavors,
     )
+    reader.raise_faults()
+    return replace(facts, missing=reader.missing)

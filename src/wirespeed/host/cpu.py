@@ -7,14 +7,22 @@ Source: Documentation/admin-guide/cputopology.rst and ABI/testing/sysfs-devices-
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from dataclasses import dataclass
 
-from wirespeed.host.reader import Reader
-from wirespeed.model.cpuset import parse_list
+from wirespeed.host.reader import Files, Reader
 from wirespeed.model.facts import Cache, Cpu, IdleState
 
 SYS_CPU = "/sys/devices/system/cpu"
+SYS_NODE = "/sys/devices/system/node"
+
+PER_CPU = (
+    "topology/core_id",
+    "topology/physical_package_id",
+    "topology/thread_siblings_list",
+    "cpufreq/scaling_governor",
+)
+PER_IDLE_STATE = ("name", "latency", "disable")
+PER_CACHE = ("level", "type", "size", "shared_cpu_list")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,101 +35,116 @@ class CpuFacts:
 
 def read_cpus(reader: Reader) -> CpuFacts:
     """Every present CPU, the caches, the model name and the feature flags of /proc/cpuinfo."""
-    present = parse_list(reader.text(f"{SYS_CPU}/present", "cpus") or "")
-    online = parse_list(reader.text(f"{SYS_CPU}/online", "cpus") or "") or present
+    sets = reader.files([f"{SYS_CPU}/{name}" for name in ("present", "online")], "cpus")
+    present = reader.cpus(sets, f"{SYS_CPU}/present")
+    online = reader.cpus(sets, f"{SYS_CPU}/online") or present
+    if not present:
+        reader.fault(f"{SYS_CPU}/present", "names no CPU")
     allowed = _allowed(reader) or present
-    attributes = _by_cpu(
-        reader.many(
-            [
-                f"{SYS_CPU}/cpu[0-9]*/topology/{name}"
-                for name in ("core_id", "physical_package_id", "thread_siblings_list")
-            ],
-            "cpus",
-        )
-    )
-    governors = _by_cpu(reader.many([f"{SYS_CPU}/cpu[0-9]*/cpufreq/scaling_governor"], "governors"))
-    idle = _idle_states(reader)
     nodes = _nodes(reader)
-    cpus = []
-    for cpu_id in present:
-        if cpu_id not in online:
-            cpus.append(Cpu(cpu_id, None, None, None, (cpu_id,), False, cpu_id in allowed))
-            continue
-        topology = attributes.get(cpu_id, {})
-        cpus.append(
-            Cpu(
-                id=cpu_id,
-                node=nodes.get(cpu_id, 0),
-                package=int(topology.get("topology/physical_package_id", "0")),
-                core=int(topology.get("topology/core_id", str(cpu_id))),
-                siblings=parse_list(topology.get("topology/thread_siblings_list", str(cpu_id))),
-                allowed=cpu_id in allowed,
-                governor=governors.get(cpu_id, {}).get("cpufreq/scaling_governor"),
-                idle_states=idle.get(cpu_id, ()),
-            )
+    files = reader.many([f"{SYS_CPU}/cpu[0-9]*/{name}" for name in PER_CPU], "cpus")
+    idle = reader.many(
+        [f"{SYS_CPU}/cpu[0-9]*/cpuidle/state[0-9]*/{name}" for name in PER_IDLE_STATE],
+        "idle_states",
+    )
+    states = _idle_states(reader, idle)
+    cpus = tuple(
+        _online_cpu(
+            reader,
+            files,
+            cpu,
+            node=nodes.get(cpu, 0),
+            allowed=cpu in allowed,
+            idle_states=states.get(cpu, ()),
         )
+        if cpu in online
+        else Cpu(cpu, None, None, None, (cpu,), False, cpu in allowed)
+        for cpu in present
+    )
     first_threads = [c.id for c in cpus if c.online and c.id == min(c.siblings)]
     model, flags = _model_and_flags(reader)
-    return CpuFacts(tuple(cpus), _caches(reader, first_threads), model, flags)
+    return CpuFacts(cpus, _caches(reader, first_threads), model, flags)
 
 
-def _by_cpu(files: dict[str, str]) -> dict[int, dict[str, str]]:
-    """Group paths by CPU number; the key inside is the path after ".../cpuN/"."""
-    grouped: dict[int, dict[str, str]] = defaultdict(dict)
-    for path, text in files.items():
-        number, _, rest = path.removeprefix(f"{SYS_CPU}/cpu").partition("/")
-        grouped[int(number)][rest] = text
-    return grouped
+def _online_cpu(
+    reader: Reader,
+    files: Files,
+    cpu: int,
+    *,
+    node: int,
+    allowed: bool,
+    idle_states: tuple[IdleState, ...],
+) -> Cpu:
+    base = f"{SYS_CPU}/cpu{cpu}"
+    return Cpu(
+        id=cpu,
+        node=node,
+        package=reader.number(files, f"{base}/topology/physical_package_id", 0),
+        core=reader.number(files, f"{base}/topology/core_id", cpu),
+        siblings=reader.cpus(files, f"{base}/topology/thread_siblings_list") or (cpu,),
+        allowed=allowed,
+        governor=files.get(f"{base}/cpufreq/scaling_governor"),
+        idle_states=idle_states,
+    )
 
 
 def _allowed(reader: Reader) -> tuple[int, ...]:
     status = reader.text("/proc/self/status", "allowed") or ""
     found = re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE)
-    return parse_list(found[1]) if found else ()
+    path = "/proc/self/status Cpus_allowed_list"
+    return reader.cpus({path: found[1]}, path) if found else ()
 
 
 def _nodes(reader: Reader) -> dict[int, int]:
-    lists = reader.many(["/sys/devices/system/node/node[0-9]*/cpulist"], "nodes")
+    lists = reader.many([f"{SYS_NODE}/node[0-9]*/cpulist"], "nodes")
     return {
-        cpu: int(re.findall(r"/node(\d+)/", path)[0])
-        for path, text in lists.items()
-        for cpu in parse_list(text)
+        cpu: int(path.split("/")[-2].removeprefix("node"))
+        for path in lists
+        for cpu in reader.cpus(lists, path)
     }
 
 
-def _idle_states(reader: Reader) -> dict[int, tuple[IdleState, ...]]:
-    names = ("name", "latency", "disable")
-    files = _by_cpu(
-        reader.many(
-            [f"{SYS_CPU}/cpu[0-9]*/cpuidle/state[0-9]*/{name}" for name in names], "idle_states"
+def _idle_states(reader: Reader, files: Files) -> dict[int, tuple[IdleState, ...]]:
+    folders: dict[int, list[tuple[int, str]]] = {}
+    for path in files:
+        if path.endswith("/name"):
+            folder = path.removesuffix("/name")
+            cpu, state = re.findall(r"/cpu(\d+)/cpuidle/state(\d+)$", folder)[0]
+            folders.setdefault(int(cpu), []).append((int(state), folder))
+    return {
+        cpu: tuple(
+            IdleState(
+                name=files[f"{folder}/name"],
+                exit_latency_us=reader.number(files, f"{folder}/latency", 0),
+                disabled=reader.number(files, f"{folder}/disable", 0) != 0,
+            )
+            for _, folder in sorted(found)
         )
-    )
-    return {cpu: _states(attributes) for cpu, attributes in files.items()}
-
-
-def _states(attributes: dict[str, str]) -> tuple[IdleState, ...]:
-    numbers = sorted({int(re.findall(r"state(\d+)/", key)[0]) for key in attributes})
-    return tuple(
-        IdleState(
-            name=attributes.get(f"cpuidle/state{n}/name", f"state{n}"),
-            exit_latency_us=int(attributes.get(f"cpuidle/state{n}/latency", "0")),
-            disabled=attributes.get(f"cpuidle/state{n}/disable", "0") != "0",
-        )
-        for n in numbers
-    )
+        for cpu, found in folders.items()
+    }
 
 
 def _caches(reader: Reader, cpus: list[int]) -> tuple[Cache, ...]:
     """The caches seen from the first thread of each core; shared ones once."""
-    names = ("level", "type", "size", "shared_cpu_list")
-    patterns = [f"{SYS_CPU}/cpu{cpu}/cache/index[0-9]*/{name}" for cpu in cpus for name in names]
+    first = {f"cpu{cpu}" for cpu in cpus}
+    paths = [
+        path
+        for name in PER_CACHE
+        for path in reader.names(f"{SYS_CPU}/cpu[0-9]*/cache/index[0-9]*/{name}")
+        if path.split("/")[5] in first
+    ]
+    files = reader.files(paths, "caches")
     found = set()
-    for attributes in _by_cpu(reader.many(patterns, "caches")).values():
-        for index in {key.split("/")[1] for key in attributes}:
-            value = {name: attributes.get(f"cache/{index}/{name}", "") for name in names}
-            size_kib = int(value["size"].removesuffix("K") or 0)
-            shared = parse_list(value["shared_cpu_list"])
-            found.add((int(value["level"] or 0), shared, value["type"], size_kib))
+    for folder in {path.rsplit("/", 1)[0] for path in files}:
+        sizes = {folder: files.get(f"{folder}/size", "0K").removesuffix("K")}
+        found.add(
+            (
+                reader.number(files, f"{folder}/level", 0),
+                reader.cpus(files, f"{folder}/shared_cpu_list"),
+                files.get(f"{folder}/type", ""),
+                reader.number(sizes, folder, 0),
+            )
+        )
     return tuple(Cache(level, kind, size, shared) for level, shared, kind, size in sorted(found))
 
 

@@ -6,14 +6,13 @@ Source: Documentation/admin-guide/kernel-parameters.txt, core-api/irq/irq-affini
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
+from dataclasses import replace
 
 from wirespeed.host.reader import Reader
-from wirespeed.model.cpuset import parse_list
 from wirespeed.model.facts import Irq, Kernel
 
 SYS_CPU = "/sys/devices/system/cpu"
+POSSIBLE = f"{SYS_CPU}/possible"
 
 
 def read_kernel(reader: Reader) -> Kernel:
@@ -21,44 +20,42 @@ def read_kernel(reader: Reader) -> Kernel:
 
     nohz_full is None on a kernel built without CONFIG_NO_HZ_FULL: it has no such file.
     """
-    cmdline = reader.text("/proc/cmdline", "kernel.cmdline") or ""
-    nohz_full = reader.text(f"{SYS_CPU}/nohz_full", "kernel.nohz_full")
+    paths = [f"{SYS_CPU}/isolated", f"{SYS_CPU}/nohz_full"]
+    # An empty set is printed as "(null)" by kernels before 5.17.
+    files = {
+        path: text.replace("(null)", "") for path, text in reader.files(paths, "kernel").items()
+    }
     kernel = Kernel(
-        release=reader.text("/proc/sys/kernel/osrelease", "kernel.release") or "",
-        cmdline=cmdline,
-        isolated=parse_list(reader.text(f"{SYS_CPU}/isolated", "kernel.isolated") or ""),
-        # An empty set is printed as "(null)" by kernels before 5.17.
-        nohz_full=None if nohz_full is None else parse_list(nohz_full.replace("(null)", "")),
+        release=reader.text("/proc/sys/kernel/osrelease", "kernel") or "",
+        cmdline=reader.text("/proc/cmdline", "kernel") or "",
+        isolated=reader.cpus(files, paths[0]),
+        nohz_full=reader.cpus(files, paths[1]) if paths[1] in files else None,
     )
-    nocbs = kernel.parameter("rcu_nocbs")
-    if not nocbs or nocbs == "all":
-        return kernel
-    return Kernel(
-        kernel.release, cmdline, kernel.isolated, kernel.nohz_full, rcu_nocbs=parse_list(nocbs)
-    )
+    where = "/proc/cmdline rcu_nocbs"
+    nocbs = kernel.parameter("rcu_nocbs") or ""
+    if nocbs == "all":
+        return replace(kernel, rcu_nocbs=reader.cpus(reader.files([POSSIBLE], "kernel"), POSSIBLE))
+    return replace(kernel, rcu_nocbs=reader.cpus({where: nocbs}, where))
 
 
 def read_irqs(reader: Reader) -> tuple[Irq, ...] | None:
     """Every interrupt that has a handler, or None where affinities could not be read."""
     actions = reader.many(["/sys/kernel/irq/[0-9]*/actions"], "irqs")
     used = {int(path.split("/")[4]): text for path, text in actions.items() if text.strip()}
-    files: dict[int, dict[str, str]] = defaultdict(dict)
-    patterns = [f"/proc/irq/[0-9]*/{name}_list" for name in ("smp_affinity", "effective_affinity")]
-    for path, text in reader.many(patterns, "irqs").items():
-        number, name = re.findall(r"/irq/(\d+)/(.*)$", path)[0]
-        files[int(number)][name] = text
+    names = ("smp_affinity_list", "effective_affinity_list")
+    files = reader.many([f"/proc/irq/[0-9]*/{name}" for name in names], "irqs")
     if not files or not used:
         reader.lacks("irqs", "/proc/irq or /sys/kernel/irq shows no interrupts")
         return None
     return tuple(
         Irq(
             number=number,
-            cpus=parse_list(files[number].get("smp_affinity_list", "")),
-            effective=parse_list(files[number].get("effective_affinity_list", "")),
+            cpus=reader.cpus(files, f"/proc/irq/{number}/smp_affinity_list"),
+            effective=reader.cpus(files, f"/proc/irq/{number}/effective_affinity_list"),
             actions=used[number],
         )
         for number in sorted(used)
-        if number in files
+        if f"/proc/irq/{number}/smp_affinity_list" in files
     )
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 
-from wirespeed.host.reader import Reader
-from wirespeed.model.cpuset import parse_list
+from wirespeed.host.reader import Files, Reader
 from wirespeed.model.facts import HugePagePool, NumaNode
 
 SYS_NODE = "/sys/devices/system/node"
+SYS_HUGEPAGES = "/sys/kernel/mm/hugepages"
 EDAC = "/sys/devices/system/edac/mc"
 
 
@@ -22,35 +22,43 @@ def read_nodes(reader: Reader, online: tuple[int, ...]) -> tuple[NumaNode, ...]:
     files = reader.many(
         [f"{SYS_NODE}/node[0-9]*/{name}" for name in ("cpulist", "distance", "meminfo")], "nodes"
     )
-    ids = sorted({int(re.findall(r"/node(\d+)/", path)[0]) for path in files})
+    ids = sorted({int(path.split("/")[-2].removeprefix("node")) for path in files})
     if not ids:
         return (_only_node(reader, online),)
     pools = _pools(reader, f"{SYS_NODE}/node[0-9]*/hugepages")
-    nodes = []
-    for node in ids:
-        base = f"{SYS_NODE}/node{node}"
-        memory = files.get(f"{base}/meminfo", "")
-        nodes.append(
-            NumaNode(
-                id=node,
-                cpus=parse_list(files.get(f"{base}/cpulist", "")),
-                memory_kib=_kib(memory, "MemTotal"),
-                free_kib=_kib(memory, "MemFree"),
-                distances=tuple(int(d) for d in files.get(f"{base}/distance", "10").split()),
-                huge_pages=pools.get(f"{base}/hugepages", ()),
-            )
-        )
-    return tuple(nodes)
+    return tuple(_node(reader, files, node, pools) for node in ids)
+
+
+def _node(
+    reader: Reader, files: Files, node: int, pools: dict[str, tuple[HugePagePool, ...]]
+) -> NumaNode:
+    base = f"{SYS_NODE}/node{node}"
+    distance = f"{base}/distance"
+    return NumaNode(
+        id=node,
+        cpus=reader.cpus(files, f"{base}/cpulist"),
+        memory_kib=_kib(reader, files, f"{base}/meminfo", "MemTotal"),
+        free_kib=_kib(reader, files, f"{base}/meminfo", "MemFree"),
+        distances=tuple(
+            reader.number({distance: text}, distance, 10)
+            for text in files.get(distance, "10").split()
+        ),
+        huge_pages=pools.get(f"{base}/hugepages", ()),
+    )
 
 
 def _only_node(reader: Reader, online: tuple[int, ...]) -> NumaNode:
-    memory = reader.text("/proc/meminfo", "nodes") or ""
-    pools = _pools(reader, "/sys/kernel/mm/hugepages").get("/sys/kernel/mm/hugepages", ())
-    return NumaNode(0, online, _kib(memory, "MemTotal"), _kib(memory, "MemFree"), (10,), pools)
+    files = reader.files(["/proc/meminfo"], "nodes")
+    total, free = (_kib(reader, files, "/proc/meminfo", n) for n in ("MemTotal", "MemFree"))
+    return NumaNode(
+        0, online, total, free, (10,), _pools(reader, SYS_HUGEPAGES).get(SYS_HUGEPAGES, ())
+    )
 
 
-def _kib(meminfo: str, name: str) -> int:
-    found = re.search(rf"{name}:\s+(\d+) kB", meminfo)
+def _kib(reader: Reader, files: Files, path: str, name: str) -> int:
+    found = re.search(rf"{name}:\s+(\d+) kB", files.get(path, ""))
+    if path in files and not found:
+        reader.fault(path, f"has no {name} line in kB")
     return int(found[1]) if found else 0
 
 
@@ -62,8 +70,9 @@ def _pools(reader: Reader, folder: str) -> dict[str, tuple[HugePagePool, ...]]:
     for path in sorted(p for p in files if p.endswith("/nr_hugepages")):
         base, pool, _ = path.rsplit("/", 2)
         size_kib = int(pool.removeprefix("hugepages-").removesuffix("kB"))
-        free = int(files.get(f"{base}/{pool}/free_hugepages", "0"))
-        found.setdefault(base, []).append(HugePagePool(size_kib, int(files[path]), free))
+        total = reader.number(files, path, 0)
+        free = reader.number(files, f"{base}/{pool}/free_hugepages", 0)
+        found.setdefault(base, []).append(HugePagePool(size_kib, total, free))
     return {base: tuple(sorted(p, key=lambda pool: pool.size_kib)) for base, p in found.items()}
 
 
@@ -81,8 +90,8 @@ def read_memory_channels(reader: Reader) -> int | None:
     for path, text in files.items():
         base, name = path.rsplit("/", 1)
         channel = re.search(r"channel (\d+)", text)
-        if name == "dimm_location" and channel and files.get(f"{base}/size", "0") != "0":
-            controller = path.removeprefix(EDAC).split("/")[1]
+        if name == "dimm_location" and channel and reader.number(files, f"{base}/size", 0):
+            controller = path.removeprefix(f"{EDAC}/").split("/")[0]
             channels.add((controller, int(channel[1])))
     if not channels:
         reader.lacks("memory_channels", f"needs the platform's EDAC driver (nothing in {EDAC})")

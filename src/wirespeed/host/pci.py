@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from wirespeed.host.reader import Reader
+from wirespeed.host.reader import Files, Reader
 from wirespeed.model.facts import Interface, PciDevice
 
 SYS_PCI = "/sys/bus/pci/devices"
@@ -37,41 +37,40 @@ PLAIN_FILES = (
 def read_pci(reader: Reader) -> tuple[PciDevice, ...]:
     """The devices of KEPT_CLASSES in address order, VFs included."""
     classes = reader.many([f"{SYS_PCI}/*/class"], "pci")
-    kept = [p.split("/")[-2] for p, text in classes.items() if int(text, 16) >> 16 in KEPT_CLASSES]
-    if not kept:
-        return ()
-    patterns = [f"{SYS_PCI}/{address}/{name}" for address in kept for name in PLAIN_FILES]
-    files: dict[str, dict[str, str]] = defaultdict(dict)
-    for path, text in reader.many(patterns, "pci").items():
-        address, _, name = path.removeprefix(f"{SYS_PCI}/").partition("/")
-        files[address][name] = text
+    kept = sorted(
+        path.split("/")[-2]
+        for path in classes
+        if reader.number(classes, path, 0, base=16) >> 16 in KEPT_CLASSES
+    )
+    files = reader.files([f"{SYS_PCI}/{a}/{name}" for a in kept for name in PLAIN_FILES], "pci")
     groups = _groups(reader)
     interfaces = _interfaces_by_address(reader)
     return tuple(
-        _device(address, files[address], interfaces.get(address, ()), groups.get(address))
-        for address in sorted(kept)
+        _device(reader, files, address, interfaces.get(address, ()), groups.get(address))
+        for address in kept
     )
 
 
 def _device(
-    address: str, files: dict[str, str], interfaces: tuple[str, ...], group: int | None
+    reader: Reader, files: Files, address: str, interfaces: tuple[str, ...], group: int | None
 ) -> PciDevice:
-    node = int(files.get("numa_node", "-1"))
+    base = f"{SYS_PCI}/{address}"
+    node = reader.number(files, f"{base}/numa_node", -1)
     return PciDevice(
         address=address,
-        vendor=files.get("vendor", "").removeprefix("0x"),
-        device=files.get("device", "").removeprefix("0x"),
-        class_code=int(files.get("class", "0"), 16),
+        vendor=files.get(f"{base}/vendor", "").removeprefix("0x"),
+        device=files.get(f"{base}/device", "").removeprefix("0x"),
+        class_code=reader.number(files, f"{base}/class", 0, base=16),
         node=node if node >= 0 else None,
-        driver=_uevent(files.get("uevent", ""), "DRIVER"),
+        driver=_uevent(files.get(f"{base}/uevent", ""), "DRIVER"),
         interfaces=interfaces,
-        link_width=_width(files.get("current_link_width", "")),
-        max_link_width=_width(files.get("max_link_width", "")),
-        link_gts=_gts(files.get("current_link_speed", "")),
-        max_link_gts=_gts(files.get("max_link_speed", "")),
-        sriov_total=int(files.get("sriov_totalvfs", "0")),
-        sriov_num=int(files.get("sriov_numvfs", "0")),
-        physical_function=_uevent(files.get("physfn/uevent", ""), "PCI_SLOT_NAME"),
+        link_width=_width(files.get(f"{base}/current_link_width", "")),
+        max_link_width=_width(files.get(f"{base}/max_link_width", "")),
+        link_gts=_gts(files.get(f"{base}/current_link_speed", "")),
+        max_link_gts=_gts(files.get(f"{base}/max_link_speed", "")),
+        sriov_total=reader.number(files, f"{base}/sriov_totalvfs", 0),
+        sriov_num=reader.number(files, f"{base}/sriov_numvfs", 0),
+        physical_function=_uevent(files.get(f"{base}/physfn/uevent", ""), "PCI_SLOT_NAME"),
         iommu_group=group,
     )
 
@@ -107,31 +106,28 @@ def _interfaces_by_address(reader: Reader) -> dict[str, tuple[str, ...]]:
 
 def read_interfaces(reader: Reader, devices: tuple[PciDevice, ...]) -> tuple[Interface, ...]:
     """Every kernel network interface except loopback."""
-    names = ("mtu", "operstate", "speed", "master/uevent")
-    files: dict[str, dict[str, str]] = defaultdict(dict)
-    for path, text in reader.many([f"{SYS_NET}/*/{n}" for n in names], "interfaces").items():
-        name, _, attribute = path.removeprefix(f"{SYS_NET}/").partition("/")
-        files[name][attribute] = text
+    attributes = ("mtu", "operstate", "speed", "master/uevent")
+    files = reader.many([f"{SYS_NET}/*/{name}" for name in attributes], "interfaces")
     queues: dict[str, list[str]] = defaultdict(list)
     for path in reader.names(f"{SYS_NET}/*/queues/*"):
         queues[path.split("/")[4]].append(path.rsplit("/", 1)[1])
     pci = {name: device.address for device in devices for name in device.interfaces}
-    return tuple(
-        _interface(name, files[name], queues[name], pci.get(name))
-        for name in sorted(files)
-        if name != "lo"
-    )
+    names = sorted({path.split("/")[4] for path in files} - {"lo"})
+    return tuple(_interface(reader, files, name, queues[name], pci.get(name)) for name in names)
 
 
-def _interface(name: str, files: dict[str, str], queues: list[str], pci: str | None) -> Interface:
-    speed = files.get("speed", "")
-    master = files.get("master/uevent", "")
+def _interface(
+    reader: Reader, files: Files, name: str, queues: list[str], pci: str | None
+) -> Interface:
+    base = f"{SYS_NET}/{name}"
+    # -1 means that the driver does not know.
+    speed = reader.number(files, f"{base}/speed", -1)
+    master = files.get(f"{base}/master/uevent", "")
     return Interface(
         name=name,
-        mtu=int(files.get("mtu", "0")),
-        up=files.get("operstate") == "up",
-        # -1 means that the driver does not know.
-        speed_mbps=int(speed) if speed.isdecimal() else None,
+        mtu=reader.number(files, f"{base}/mtu", 0),
+        up=files.get(f"{base}/operstate") == "up",
+        speed_mbps=speed if speed > 0 else None,
         pci=pci,
         master=_uevent(master, "INTERFACE"),
         master_is_bond=_uevent(master, "DEVTYPE") == "bond",
@@ -142,16 +138,10 @@ def _interface(name: str, files: dict[str, str], queues: list[str], pci: str | N
 
 def read_default_route_interface(reader: Reader) -> str | None:
     """The interface of the IPv4 default route with the lowest metric, else of the IPv6 one."""
-    best: tuple[int, str] | None = None
-    for line in (reader.text("/proc/net/route", "default_route_interface") or "").split("\n")[1:]:
-        fields = line.split()
-        if len(fields) > 7 and fields[1] == fields[7] == "00000000":
-            best = min(filter(None, (best, (int(fields[6]), fields[0]))))
-    if best:
-        return best[1]
-    for line in (reader.text("/proc/net/ipv6_route", "default_route_interface") or "").split("\n"):
-        fields = line.split()
-        if len(fields) == 10 and fields[1] == "00" and fields[9] != "lo":
-            metric = int(fields[5], 16)
-            best = min(filter(None, (best, (metric, fields[9]))))
-    return best[1] if best else None
+    files = reader.files(["/proc/net/route", "/proc/net/ipv6_route"], "default_route_interface")
+    v4 = [line.split() for line in files.get("/proc/net/route", "").split("\n")[1:]]
+    v6 = [line.split() for line in files.get("/proc/net/ipv6_route", "").split("\n")]
+    routes = [(4, f[6].zfill(8), f[0]) for f in v4 if len(f) > 7 and f[1] == f[7] == "00000000"] + [
+        (6, f[5], f[9]) for f in v6 if len(f) == 10 and f[1] == "00" and f[9] != "lo"
+    ]
+    return min(routes)[2] if routes else None

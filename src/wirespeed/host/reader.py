@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """How are files and command outputs of a host read so that what cannot be read is told, not lost?
 
-A file that does not exist is an answer (None). A file that may not be read, or that a recording
-does not hold, is a `Missing` fact with the reason, noted once per fact.
+A file that does not exist is an answer (absent). A file that may not be read, or that a recording
+does not hold, is a `Missing` fact with the reason, noted once per fact. A file whose content makes
+no sense is a fault; all faults of a host are told at once (`HostUnreadable`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
+from wirespeed.model.cpuset import parse_list
+from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import Missing
 from wirespeed.remote.interface import (
     Completed,
@@ -20,17 +23,31 @@ from wirespeed.remote.interface import (
 
 COMMAND_TIMEOUT_S = 10.0
 
+Files = Mapping[str, str]
+
+
+class HostUnreadable(BadInput):
+    """Files of a host, mostly of a recorded one, hold what no kernel writes there."""
+
+    def __init__(self, host: str, faults: list[str]) -> None:
+        listed = "\n".join(f"  {fault}" for fault in faults)
+        super().__init__(
+            f"{host}: {len(faults)} values make no sense:\n{listed}"
+            if len(faults) > 1
+            else f"{host}: {faults[0]}",
+            "A recording must not be edited by hand; take it again with `wirespeed inspect "
+            "--record DIR`.",
+        )
+        self.faults = tuple(faults)
+
 
 class Reader:
-    """Reads one host through its Runner and collects what could not be read in `missing`."""
+    """Reads one host through its Runner and collects what could not be read, or not understood."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self._missing: dict[str, str] = {}
-
-    @property
-    def host_name(self) -> str:
-        return self._runner.name
+        self._faults: list[str] = []
 
     @property
     def missing(self) -> tuple[Missing, ...]:
@@ -40,13 +57,27 @@ class Reader:
         """Note that a fact is unknown; the first reason given for a fact stands."""
         self._missing.setdefault(fact, reason)
 
+    def fault(self, where: str, what: str) -> None:
+        """Note a value that makes no sense."""
+        self._faults.append(f"{where}: {what}")
+
+    def raise_faults(self) -> None:
+        """Raises HostUnreadable if any value read so far made no sense."""
+        if self._faults:
+            raise HostUnreadable(self._runner.name, self._faults)
+
     def text(self, path: str, fact: str) -> str | None:
         """The file's content without the final newline, or None (absent, or noted as missing)."""
-        return self._content(path, self._runner.read_many([path])[path], fact)
+        return self.files([path], fact).get(path)
 
     def many(self, patterns: Iterable[str], fact: str) -> dict[str, str]:
         """The content of every readable file that matches one of the patterns, by path."""
-        paths = [path for pattern in patterns for path in self._runner.glob(pattern)]
+        return self.files(
+            [path for pattern in patterns for path in self._runner.glob(pattern)], fact
+        )
+
+    def files(self, paths: Sequence[str], fact: str) -> dict[str, str]:
+        """The content of those of the files that exist and may be read, by path."""
         if not paths:
             return {}
         contents = {
@@ -68,6 +99,25 @@ class Reader:
         except RemoteError as failure:
             self.lacks(fact, failure.what)
             return None
+
+    def number(self, files: Files, path: str, default: int, base: int = 10) -> int:
+        """The whole number in that file; `default` where there is no such file."""
+        text = files.get(path)
+        if text is None:
+            return default
+        try:
+            return int(text, base)
+        except ValueError:
+            self.fault(path, f"{text!r} is not a whole number")
+            return default
+
+    def cpus(self, files: Files, path: str) -> tuple[int, ...]:
+        """The CPUs of the list in that file; none where there is no such file."""
+        try:
+            return parse_list(files.get(path, ""))
+        except ValueError as fault:
+            self.fault(path, str(fault))
+            return ()
 
     def _content(self, path: str, got: str | OSError, fact: str) -> str | None:
         if isinstance(got, str):

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does the nova.conf of this host say about CPUs, PCI devices, filters and the CPU mode?
+
+Reads the file the way oslo.config does: sections, repeated keys (device_spec, alias), continuation
+lines by indentation, drop-ins after the main file. Source: Nova's configuration reference.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from wirespeed.host.reader import Reader
+from wirespeed.model.cpuset import parse_list
+from wirespeed.model.facts import NovaFacts
+
+# TripleO's containers mount the first; packages and DevStack use the others.
+PATHS = (
+    "/var/lib/config-data/puppet-generated/nova_libvirt/etc/nova/nova.conf",
+    "/etc/nova/nova.conf",
+    "/etc/nova/nova-cpu.conf",
+)
+DROP_INS = "/etc/nova/nova.conf.d/*.conf"
+
+# Values by (section, key), in the order of their appearance.
+Options = dict[tuple[str, str], list[str]]
+
+
+def read_nova(reader: Reader) -> NovaFacts | None:
+    """nova.conf's relevant settings, or None where there is no nova.conf or it may not be read."""
+    for path in PATHS:
+        text = reader.text(path, "nova")
+        if text is not None:
+            extra = reader.many([DROP_INS], "nova") if path.startswith("/etc/nova/") else {}
+            return _facts(reader, path, parse_oslo("\n".join([text, *extra.values()])))
+    return None
+
+
+def parse_oslo(text: str) -> Options:
+    """All values of an oslo.config file; comments and blank lines are skipped."""
+    options: Options = defaultdict(list)
+    section, last = "DEFAULT", ("", "")
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if not stripped or stripped[0] in "#;":
+            continue
+        if line[0].isspace() and last in options:
+            options[last][-1] += " " + stripped
+        elif stripped.startswith("[") and stripped.endswith("]"):
+            section, last = stripped[1:-1].strip(), ("", "")
+        else:
+            key, _, value = stripped.partition("=")
+            last = (section, key.strip())
+            options[last].append(value.strip())
+    return options
+
+
+def _facts(reader: Reader, path: str, options: Options) -> NovaFacts:
+    def last(*names: tuple[str, str]) -> str | None:
+        found = [values[-1] for name in names if (values := options.get(name))]
+        return found[0] if found else None
+
+    def cpus(section: str, key: str) -> tuple[int, ...] | None:
+        text = last((section, key))
+        try:
+            return parse_list(text) if text else None
+        except ValueError as fault:
+            reader.fault(f"{path} [{section}] {key}", str(fault))
+            return None
+
+    filters = last(
+        ("filter_scheduler", "enabled_filters"), ("DEFAULT", "scheduler_default_filters")
+    )
+    reserved = last(("DEFAULT", "reserved_host_memory_mb"))
+    return NovaFacts(
+        path=path,
+        dedicated_cpus=cpus("compute", "cpu_dedicated_set"),
+        shared_cpus=cpus("compute", "cpu_shared_set"),
+        vcpu_pin_set=cpus("DEFAULT", "vcpu_pin_set"),
+        enabled_filters=_words(filters) if filters is not None else None,
+        device_specs=tuple(
+            options.get(("pci", "device_spec"), [])
+            + options.get(("pci", "passthrough_whitelist"), [])
+            + options.get(("DEFAULT", "pci_passthrough_whitelist"), [])
+        ),
+        aliases=tuple(
+            options.get(("pci", "alias"), []) + options.get(("DEFAULT", "pci_alias"), [])
+        ),
+        cpu_mode=last(("libvirt", "cpu_mode")),
+        cpu_models=_words(last(("libvirt", "cpu_models"), ("libvirt", "cpu_model")) or ""),
+        cpu_extra_flags=_words(last(("libvirt", "cpu_model_extra_flags")) or ""),
+        reserved_memory_mib=int(reserved) if reserved and reserved.isdecimal() else None,
+    )
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())

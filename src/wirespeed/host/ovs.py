@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is the Open vSwitch of this host configured, and which PMD thread polls what?
+
+The database is asked in JSON. pmd-rxq-show and dpctl/show exist as text only: their layout is that
+of OVS 2.10 to 3.5. Nothing runs when no database answers at the default socket (or OVS_RUNDIR).
+Source: ovs-vswitchd.conf.db(5), Documentation/topics/dpdk/.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from wirespeed.host.reader import Reader
+from wirespeed.model.facts import Bridge, OvsFacts, OvsInterface, PmdThread, Rxq
+
+VSCTL = ["ovs-vsctl", "--timeout=5", "--format=json"]
+APPCTL = ["ovs-appctl", "--timeout=5"]
+INTERFACE_COLUMNS = "_uuid,name,type,options,mtu,mtu_request,status,error"
+
+_PCI = re.compile(r"\b(?:([0-9a-fA-F]{4}):)?([0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])\b")
+_PMD = re.compile(r"^pmd thread numa_id (\d+) core_id (\d+):")
+_RXQ = re.compile(r"^\s+port: (\S+)\s+queue-id:\s*(\d+)\s+(?:\((\w+)\))?\s*pmd usage:\s*(\d+)?")
+_PORT = re.compile(r"^\s+port \d+: (\S+) \((?:[\w-]+): (.*)\)$")
+
+# A row of an OVSDB table: plain values, sets as lists, maps as dicts, references as their UUID.
+Row = Mapping[str, Any]
+
+
+def read_ovs(reader: Reader) -> OvsFacts | None:
+    """The running Open vSwitch, or None where there is none or it could not be asked."""
+    tables = {
+        "Open_vSwitch": _table(reader, ["list", "Open_vSwitch"]),
+        "Bridge": _table(reader, ["--columns=name,datapath_type,ports", "list", "Bridge"]),
+        "Port": _table(reader, ["--columns=_uuid,name,interfaces", "list", "Port"]),
+        "Interface": _table(reader, [f"--columns={INTERFACE_COLUMNS}", "list", "Interface"]),
+    }
+    if not tables["Open_vSwitch"]:
+        return None
+    try:
+        return _facts(reader, tables)
+    except (KeyError, TypeError, AttributeError) as fault:
+        reader.fault("ovs-vsctl", f"a table lacks a column or has another type there: {fault!r}")
+        return None
+
+
+def _facts(reader: Reader, tables: Mapping[str, list[Row]]) -> OvsFacts:
+    root = tables["Open_vSwitch"]
+    userspace = any(bridge["datapath_type"] == "netdev" for bridge in tables["Bridge"])
+    shown = _appctl(reader, "dpctl/show", "--statistics") if userspace else ""
+    pmds = _appctl(reader, "dpif-netdev/pmd-rxq-show") if userspace else ""
+    version = _one(root[0].get("ovs_version"))
+    return OvsFacts(
+        version=version if isinstance(version, str) else "",
+        dpdk_initialized=root[0].get("dpdk_initialized") is True,
+        other_config=root[0].get("other_config", {}),
+        dpdk_version=_one(root[0].get("dpdk_version")),
+        bridges=_bridges(tables),
+        interfaces=_interfaces(tables, _datapath_ports(shown or "")),
+        pmds=None if pmds is None else parse_pmd_rxq_show(pmds),
+    )
+
+
+def _table(reader: Reader, arguments: list[str]) -> list[Row]:
+    options = [word for word in arguments if word.startswith("--")]
+    command = [word for word in arguments if not word.startswith("--")]
+    done = reader.command([*VSCTL, *options, *command], "ovs")
+    if done is None:
+        return []
+    if done.exit_code != 0:
+        said = done.stderr.strip()
+        if "Permission denied" in said:
+            reader.lacks("ovs", f"needs root: {said}")
+        elif "No such file" not in said and "Connection refused" not in said:
+            reader.lacks("ovs", said or f"ovs-vsctl ended with {done.exit_code}")
+        return []
+    try:
+        table = json.loads(done.stdout)
+        return [
+            dict(zip(table["headings"], map(_value, row), strict=True)) for row in table["data"]
+        ]
+    except (ValueError, KeyError, TypeError):
+        reader.fault(" ".join(done.argv), f"is not an OVSDB table in JSON: {done.stdout[:60]!r}")
+        return []
+
+
+def _value(raw: Any) -> Any:
+    match raw:
+        case ["set", list(items)]:
+            return [_value(item) for item in items]
+        case ["map", list(items)]:
+            return {str(key): str(_value(value)) for key, value in items}
+        case ["uuid", str(uuid)]:
+            return uuid
+    return raw
+
+
+def _one(value: Any) -> Any:
+    """An optional column: OVSDB writes an empty set for no value."""
+    return (value[0] if value else None) if isinstance(value, list) else value
+
+
+def _many(value: Any) -> list[Any]:
+    """A set column: OVSDB writes a set of one as the bare value."""
+    return value if isinstance(value, list) else [value]
+
+
+def _appctl(reader: Reader, *command: str) -> str | None:
+    """What the daemon answers, or None (noted): its control socket belongs to root."""
+    done = reader.command([*APPCTL, *command], "ovs.pmds")
+    if done is None:
+        reader.lacks("ovs.pmds", "needs ovs-appctl")
+        return None
+    if done.exit_code != 0:
+        said = done.stderr.strip().split("\n")[-1]
+        reader.lacks("ovs.pmds", f"needs root: {said}" if "Permission" in said else said)
+        return None
+    return done.stdout
+
+
+def _bridges(tables: Mapping[str, list[Row]]) -> tuple[Bridge, ...]:
+    ports = {row["_uuid"]: row["name"] for row in tables["Port"]}
+    return tuple(
+        Bridge(
+            name=row["name"],
+            datapath_type=row["datapath_type"] or "system",
+            ports=tuple(sorted(ports[p] for p in _many(row["ports"]) if p in ports)),
+        )
+        for row in sorted(tables["Bridge"], key=lambda row: str(row["name"]))
+    )
+
+
+def _interfaces(
+    tables: Mapping[str, list[Row]], datapath: Mapping[str, Mapping[str, str]]
+) -> tuple[OvsInterface, ...]:
+    rows = {row["_uuid"]: row for row in tables["Interface"]}
+    ports = {row["_uuid"]: row for row in tables["Port"]}
+    found = []
+    for bridge in tables["Bridge"]:
+        for port in (ports[uuid] for uuid in _many(bridge["ports"]) if uuid in ports):
+            members = [uuid for uuid in _many(port["interfaces"]) if uuid in rows]
+            bond = port["name"] if len(members) > 1 else None
+            for row in (rows[uuid] for uuid in members):
+                seen = datapath.get(row["name"], {})
+                found.append(_interface(row, bridge["name"], bond, seen))
+    return tuple(sorted(found, key=lambda interface: (interface.bridge, interface.name)))
+
+
+def _interface(row: Row, bridge: str, bond: str | None, seen: Mapping[str, str]) -> OvsInterface:
+    status, options = row["status"], row["options"]
+    return OvsInterface(
+        name=row["name"],
+        bridge=bridge,
+        type=row["type"] or "system",
+        options=options,
+        mtu=_one(row["mtu"]) or None,
+        mtu_request=_one(row["mtu_request"]),
+        bond=bond,
+        pci=_pci(options.get("dpdk-devargs", "")),
+        node=_number(status.get("numa_id", status.get("numa"))),
+        error=_one(row["error"]),
+        # Up to OVS 3.2 dpctl/show says requested and configured; later ones say what was asked
+        # for in dpctl/show and what is in use in the interface's status.
+        requested_rx_queues=_number(seen.get("requested_rx_queues", seen.get("n_rxq"))),
+        configured_rx_queues=_number(seen.get("configured_rx_queues", status.get("n_rxq"))),
+        requested_tx_queues=_number(seen.get("requested_tx_queues")),
+        configured_tx_queues=_number(seen.get("configured_tx_queues", status.get("n_txq"))),
+        rx_descriptors=_number(seen.get("configured_rxq_descriptors", seen.get("n_rxq_desc"))),
+        tx_descriptors=_number(seen.get("configured_txq_descriptors", seen.get("n_txq_desc"))),
+    )
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() else None
+
+
+def _pci(devargs: str) -> str | None:
+    found = _PCI.search(devargs)
+    return f"{found[1] or '0000'}:{found[2]}".lower() if found else None
+
+
+def _datapath_ports(shown: str) -> dict[str, dict[str, str]]:
+    """What `dpctl/show` says in brackets behind each port, by port name."""
+    ports = {}
+    for line in shown.split("\n"):
+        found = _PORT.match(line)
+        if found:
+            pairs = (word.partition("=") for word in found[2].split(", "))
+            ports[found[1]] = {key: value for key, _, value in pairs}
+    return ports
+
+
+def parse_pmd_rxq_show(shown: str) -> tuple[PmdThread, ...]:
+    """The PMD threads and their rxqs as `dpif-netdev/pmd-rxq-show` lists them, by core."""
+    threads: list[tuple[int, int, bool, list[Rxq]]] = []
+    for line in shown.split("\n"):
+        head, queue = _PMD.match(line), _RXQ.match(line)
+        if head:
+            threads.append((int(head[2]), int(head[1]), False, []))
+        elif threads and re.match(r"^\s+isolated\s*:\s*true", line):
+            core, node, _, queues = threads[-1]
+            threads[-1] = (core, node, True, queues)
+        elif threads and queue:
+            usage = int(queue[4]) if queue[4] else None
+            threads[-1][3].append(Rxq(queue[1], int(queue[2]), queue[3] != "disabled", usage))
+    return tuple(PmdThread(c, n, i, tuple(q)) for c, n, i, q in sorted(threads, key=_by_core))
+
+
+def _by_core(thread: tuple[int, int, bool, list[Rxq]]) -> int:
+    return thread[0]
