@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does one guest fit on one host as it is used now, and on which nodes, CPUs and devices?
+
+The decision is Nova's (numa_fit_instance_to_host with the scheduler's limits, release 34), in Nova's
+order of host cells, so that Nova comes to the same cells when it is asked in the same order. Two
+things are added that Nova does not know: the PMDs' cycles, and small pages for floating guests.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+from wirespeed.model.workload import CpuPolicy
+from wirespeed.plan.placement.devices import take_devices
+from wirespeed.plan.placement.host import CellFit, CellShape, CellUse, Fit, HostShape, HostUse
+from wirespeed.plan.placement.pinning import pin_cell
+from wirespeed.plan.placement.request import (
+    PAGE_ANY,
+    PAGE_LARGE,
+    PAGE_SMALL,
+    CellRequest,
+    GuestRequest,
+)
+
+
+def fit(shape: HostShape, use: HostUse, guest: GuestRequest) -> Fit | None:
+    """The guest's place on the host, or None. Nothing is taken yet (see `take`)."""
+    if guest.switch_hz > use.switch_hz_free or not host_allows(shape, guest):
+        return None
+    if not guest.has_topology:
+        return _fit_floating(shape, use, guest)
+    if len(guest.cells) > len(shape.cells):
+        return None
+    order = cell_order(shape, use, guest)
+    if len(guest.cells) == 1:
+        return _fit_one_cell(shape, use, guest, order)
+    return _fit_cells(shape, use, guest, order)
+
+
+def host_allows(shape: HostShape, guest: GuestRequest) -> bool:
+    """Whether the host has the labels (aggregates, CPU features, traits) the guest asks for."""
+    return guest.labels <= shape.labels and not guest.forbidden_labels & shape.labels
+
+
+def cell_order(shape: HostShape, use: HostUse, guest: GuestRequest) -> list[int]:
+    """The indexes of the host's cells in the order Nova tries them: emptiest first.
+
+    Sorted by free memory, then by CPUs, then by free PCI devices: those first if the guest asks for
+    devices, last if not. Nova sorts only when the guest has fewer cells than the host.
+    """
+    cells = shape.cells
+    order = list(range(len(cells)))
+    if len(cells) <= len(guest.cells):
+        return order
+    uses = use.cells
+    order.sort(key=lambda i: uses[i].memory_used_mib - cells[i].memory_mib)
+    if guest.pins:
+        order.sort(key=lambda i: -uses[i].free.bit_count())
+    else:
+        order.sort(key=lambda i: uses[i].cpus_used)
+    if shape.pools:
+        devices = [0] * len(cells)
+        position = {cell.id: i for i, cell in enumerate(cells)}
+        for pool, count in zip(shape.pools, use.devices_free, strict=True):
+            if pool.node in position:
+                devices[position[pool.node]] += count
+        sign = -1 if guest.devices else 1
+        order.sort(key=lambda i: sign * devices[i])
+    return order
+
+
+def fit_cell(
+    cell: CellShape,
+    use: CellUse,
+    need: CellRequest,
+    guest: GuestRequest,
+    reserve: int,
+    ratios: tuple[float, float],
+) -> CellFit | None:
+    """Place one guest node on one host node. `cell` in the result is 0: the caller knows it."""
+    page_kib = page_for(cell, use, need, guest)
+    if page_kib is None:
+        return None
+    pinned = len(need.pinned)
+    if guest.pins and pinned + reserve > use.free.bit_count():
+        return None
+    if guest.cpu_policy is not CpuPolicy.DEDICATED:
+        floating = len(need.floating)
+        usable = cell.floating.bit_count()
+        if (
+            floating > usable
+            or use.cpus_used + floating > usable * ratios[0]
+            or use.memory_used_mib + need.memory_mib > cell.memory_mib * ratios[1]
+        ):
+            return None
+    if not guest.pins:
+        return CellFit(0, page_kib)
+    pinning = pin_cell(cell, use.free, pinned, guest.thread_policy, reserve)
+    return CellFit(0, page_kib, *pinning) if pinning else None
+
+
+def page_for(cell: CellShape, use: CellUse, need: CellRequest, guest: GuestRequest) -> int | None:
+    """The page size (KiB) the guest node's memory comes from; 0: uncounted; None: does not fit.
+
+    Without a page demand the smallest size is used; pinned guests may not overcommit it.
+    """
+    kib = need.memory_mib * 1024
+    sizes = cell.page_sizes
+    page = guest.page
+    if page > 0:
+        if page not in sizes:
+            return None
+        free = use.pages_free[sizes.index(page)] * page
+        return page if kib <= free and kib % page == 0 else None
+    if page:
+        first = {PAGE_SMALL: 0, PAGE_LARGE: 1, PAGE_ANY: 0}[page]
+        last = 0 if page == PAGE_SMALL else len(sizes) - 1
+        for i in range(last, first - 1, -1):
+            if kib <= use.pages_free[i] * sizes[i] and kib % sizes[i] == 0:
+                return sizes[i]
+        return None
+    if not sizes:
+        room = cell.memory_mib - (use.memory_used_mib if guest.pins else 0)
+        return 0 if need.memory_mib <= room else None
+    pages = use.pages_free[0] if guest.pins else cell.page_totals[0]
+    return sizes[0] if kib <= pages * sizes[0] and kib % sizes[0] == 0 else None
+
+
+def networks_near(shape: HostShape, guest: GuestRequest, nodes: frozenset[int]) -> bool:
+    """Whether every network whose NICs have a known node has one on the guest's nodes.
+
+    Nova's [neutron_physnet_NAME]numa_nodes (numa-aware vswitches).
+    """
+    return all(
+        name not in guest.networks or near & nodes for name, near in shape.network_nodes if near
+    )
+
+
+def _fit_one_cell(
+    shape: HostShape, use: HostUse, guest: GuestRequest, order: list[int]
+) -> Fit | None:
+    need = guest.cells[0]
+    ratios = (shape.cpu_ratio, shape.ram_ratio)
+    for index in order:
+        cell = shape.cells[index]
+        found = fit_cell(cell, use.cells[index], need, guest, guest.isolate_emulator, ratios)
+        if found is None:
+            continue
+        devices = _serve(shape, use, guest, frozenset((cell.id,)))
+        if devices is not None:
+            return Fit((CellFit(index, *found[1:]),), devices)
+    return None
+
+
+def _fit_cells(shape: HostShape, use: HostUse, guest: GuestRequest, order: list[int]) -> Fit | None:
+    """Try the arrangements of guest nodes on host nodes in Nova's order."""
+    ratios = (shape.cpu_ratio, shape.ram_ratio)
+    known: dict[tuple[int, int], CellFit | None] = {}
+    for chosen in permutations(order, len(guest.cells)):
+        found: list[CellFit] = []
+        for position, index in enumerate(chosen):
+            pair = (index, position)
+            if pair not in known:
+                reserve = guest.isolate_emulator and position == 0
+                one = fit_cell(
+                    shape.cells[index], use.cells[index], guest.cells[position], guest, reserve,
+                    ratios,
+                )  # fmt: skip
+                known[pair] = CellFit(index, *one[1:]) if one else None
+            placed = known[pair]
+            if placed is None:
+                break
+            found.append(placed)
+        if len(found) < len(chosen):
+            continue
+        devices = _serve(shape, use, guest, frozenset(shape.cells[i].id for i in chosen))
+        if devices is not None:
+            return Fit(tuple(found), devices)
+    return None
+
+
+def _serve(
+    shape: HostShape, use: HostUse, guest: GuestRequest, nodes: frozenset[int]
+) -> tuple[tuple[tuple[int, int], ...], ...] | None:
+    """The devices for a guest on these nodes, or None; the networks must be near too."""
+    if guest.networks and not networks_near(shape, guest, nodes):
+        return None
+    if not guest.devices:
+        return ()
+    return take_devices(shape, use.devices_free, guest.devices, nodes)
+
+
+def _fit_floating(shape: HostShape, use: HostUse, guest: GuestRequest) -> Fit | None:
+    """A guest without NUMA topology: it may run on any floating CPU and any node's small pages."""
+    cpus = sum(c.floating.bit_count() for c in shape.cells) * shape.cpu_ratio
+    if guest.vcpus > cpus - sum(c.cpus_used for c in use.cells):
+        return None
+    if guest.memory_mib > sum(floating_memory_mib(shape, use)):
+        return None
+    devices = take_devices(shape, use.devices_free, guest.devices, None)
+    return None if devices is None else Fit((), devices)
+
+
+def floating_memory_mib(shape: HostShape, use: HostUse) -> list[int]:
+    """Per cell the memory (MiB) in small pages that is free for floating guests."""
+    return [
+        used.pages_free[0] * cell.page_sizes[0] // 1024
+        if cell.page_sizes
+        else cell.memory_mib - used.memory_used_mib
+        for cell, used in zip(shape.cells, use.cells, strict=True)
+    ]

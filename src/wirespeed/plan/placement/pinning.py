@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which host CPUs does a guest node get under a thread policy?
+
+The semantics are those of Nova's _pack_instance_onto_cores (nova/virt/hardware.py, release 34):
+emptier cores first, siblings together. Where Nova takes threads of a core in the order of a Python
+set, the lowest CPU number comes first here. All functions return None where the policy cannot be met.
+"""
+
+from __future__ import annotations
+
+from wirespeed.model.workload import ThreadPolicy
+from wirespeed.plan.placement.host import CellShape
+
+Pinning = tuple[tuple[int, ...], int, int]  # pins, reserved mask, taken mask
+
+
+def pin_cell(
+    cell: CellShape, free: int, count: int, policy: ThreadPolicy | None, reserve: int
+) -> Pinning | None:
+    """CPUs for `count` vCPUs and `reserve` (0 or 1) CPUs for emulator threads."""
+    if policy is None or policy is ThreadPolicy.PREFER:
+        return _prefer(cell, free, count, reserve)
+    if policy is ThreadPolicy.REQUIRE:
+        return _require(cell, free, count, reserve)
+    if policy is ThreadPolicy.ISOLATE:
+        return _isolate(cell, free, count, reserve)
+    if policy is ThreadPolicy.SEPARATE:
+        return _separate(cell, free, count, reserve)
+    return _prefer(cell, free, count, reserve) if cell.threads == 1 else None
+
+
+def _prefer(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | None:
+    """Siblings together where enough cores have them free, else any free CPUs."""
+    if free.bit_count() < count + reserve or (reserve and not count):
+        return None
+    threads = _threads_that_suffice(cell, free, count, 1)
+    if threads:
+        pins = _take(cell.cores, free, threads, count)
+    else:
+        pins = _lowest(cell.cores, free, count)
+    return _with_reserve(cell, free, pins, reserve)
+
+
+def _require(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | None:
+    """Siblings together, or nothing; an odd count leaves one sibling over."""
+    if cell.threads < 2 or free.bit_count() < count + reserve or (reserve and not count):
+        return None
+    threads = _threads_that_suffice(cell, free, count, 2)
+    if not threads:
+        return None
+    return _with_reserve(cell, free, _take(cell.cores, free, threads, count), reserve)
+
+
+def _isolate(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | None:
+    """One vCPU a core and its siblings unused: needs SMT off, or Nova's legacy vcpu_pin_set.
+
+    With legacy settings both CPU sets are equal; otherwise Nova refuses SMT hosts (bug 1889633).
+    """
+    if not count or (cell.threads > 1 and cell.pinning != cell.floating):
+        return None
+    whole = [core for core in cell.cores if core & free == core]
+    whole = [core for core in whole if core.bit_count() == cell.threads]
+    if len(whole) < count + reserve:
+        return None
+    pins = tuple(_low_bit(core) for core in whole[:count])
+    taken = 0
+    for core in whole[: count + reserve]:
+        taken |= core
+    reserved = 1 << _low_bit(whole[count]) if reserve else 0
+    return pins, reserved, taken
+
+
+def _separate(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | None:
+    """Every vCPU on a core of its own, siblings left to others (S1). Half-used cores go first."""
+    usable = sorted(
+        (core & free for core in cell.cores if core & free), key=lambda core: core.bit_count()
+    )
+    if len(usable) < count or free.bit_count() < count + reserve or (reserve and not count):
+        return None
+    return _with_reserve(cell, free, tuple(_low_bit(core) for core in usable[:count]), reserve)
+
+
+def _threads_that_suffice(cell: CellShape, free: int, count: int, least: int) -> int:
+    """The most threads per core with which enough cores take part, or 0."""
+    for threads in range(cell.threads, least - 1, -1):
+        cores = 0
+        for core in cell.cores:
+            cores += (core & free).bit_count() >= threads
+        # Nova does not look at a group of cores without any member.
+        if cores and threads * cores >= count:
+            return threads
+    return 0
+
+
+def _take(cores: tuple[int, ...], free: int, threads: int, count: int) -> tuple[int, ...]:
+    """The first `count` CPUs, at most `threads` from each core that has that many free."""
+    pins: list[int] = []
+    if not count:
+        return ()
+    for core in cores:
+        usable = core & free
+        if usable.bit_count() < threads:
+            continue
+        for _ in range(threads):
+            low = usable & -usable
+            pins.append(low.bit_length() - 1)
+            if len(pins) == count:
+                return tuple(pins)
+            usable ^= low
+    raise AssertionError("counted before: enough cores take part")
+
+
+def _lowest(cores: tuple[int, ...], free: int, count: int) -> tuple[int, ...]:
+    """The first `count` free CPUs, core after core."""
+    pins: list[int] = []
+    for core in cores:
+        usable = core & free
+        while usable and len(pins) < count:
+            low = usable & -usable
+            pins.append(low.bit_length() - 1)
+            usable ^= low
+    return tuple(pins)
+
+
+def _with_reserve(cell: CellShape, free: int, pins: tuple[int, ...], reserve: int) -> Pinning:
+    """Add the emulator's CPU: the first CPU still free, in core order."""
+    taken = 0
+    for cpu in pins:
+        taken |= 1 << cpu
+    if not reserve:
+        return pins, 0, taken
+    reserved = 1 << _lowest(cell.cores, free & ~taken, 1)[0]
+    return pins, reserved, taken | reserved
+
+
+def _low_bit(mask: int) -> int:
+    return (mask & -mask).bit_length() - 1
