@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Host: one forwarding program between two ports, no vSwitch."""
+
+from __future__ import annotations
+
+from wirespeed.bench.topology.direct import between_ports
+from wirespeed.bench.topology.wiring import Wiring
+from wirespeed.model.spec import PointSpec, VnfMode
+
+
+def wiring(spec: PointSpec) -> Wiring:
+    return between_ports(spec, "vnf0", rewrites=spec.sut.vnf.mode is VnfMode.MAC)

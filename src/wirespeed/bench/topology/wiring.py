@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is a topology wired: who is connected to whom, which frames take which way?
+
+Pure data. Ports are named by what they are in the topology; which DPDK device stands behind each is
+the layout's matter (bench/layout.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+GENERATOR = "tg"
+VSWITCH = "ovs"
+IMPAIR = "impair"
+# The generator's ports: the first direction runs from east to west.
+EAST, WEST = PORTS = ("east", "west")
+# A network function's ports: the first direction enters at a and leaves at b.
+SIDES = ("a", "b")
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a cable: a port of the generator, the vSwitch or a network function."""
+
+    owner: str
+    port: str
+
+    def __str__(self) -> str:
+        return f"{self.owner}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """A link between two ports; frames may flow either way."""
+
+    a: End
+    b: End
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """An OpenFlow rule: frames from this port to this address leave by that port.
+
+    dst_mac may carry a mask ("02:00:00:00:00:00/ff:ff:ff:00:00:00").
+    """
+
+    in_port: str
+    dst_mac: str
+    out_port: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """What one direction of a network function does: from port to port; dst_mac: mac mode only."""
+
+    vnf: str
+    from_port: str
+    to_port: str
+    dst_mac: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Frames that one generator task offers to one generator port and expects at another.
+
+    direction: the streams of one direction are received by the same sink and counted together.
+    """
+
+    direction: str
+    number: int
+    from_port: str
+    to_port: str
+    src_mac: str
+    dst_mac: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """A topology, completely."""
+
+    cables: tuple[Cable, ...]
+    streams: tuple[Stream, ...]
+    forwards: tuple[Forward, ...] = ()
+    flows: tuple[Flow, ...] = ()
+
+    def ports_of(self, owner: str) -> tuple[str, ...]:
+        """The owner's ports, in cable order."""
+        ends = [end for cable in self.cables for end in (cable.a, cable.b)]
+        return tuple(end.port for end in ends if end.owner == owner)
+
+    def peer(self, end: End) -> End:
+        """What is at the other end of the cable."""
+        for cable in self.cables:
+            if end in (cable.a, cable.b):
+                return cable.b if end == cable.a else cable.a
+        raise KeyError(str(end))
+
+    @property
+    def vnfs(self) -> tuple[str, ...]:
+        """The network functions, in the order in which the first direction meets them."""
+        return tuple(dict.fromkeys(f.vnf for f in self.forwards))
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(s.direction for s in self.streams))

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do the rules of every topology carry each stream's frames to where they belong, and only there?
+
+The tests send frames through the data alone: a switch that knows nothing but the rules, network
+functions that do nothing but what `forwards` says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wirespeed.bench.topology import wiring
+from wirespeed.bench.topology.wiring import GENERATOR, VSWITCH, End, Flow, Wiring
+from wirespeed.model.frame import FlowField
+from wirespeed.model.spec import PointSpec, Sut, Topology, TopologyKind, Traffic, Vnf, VnfMode
+
+SWITCHED = [k for k in TopologyKind if k.has_vswitch]
+
+
+def spec_of(
+    kind: TopologyKind,
+    vnfs: int = 1,
+    bidirectional: bool = False,
+    mode: VnfMode = VnfMode.MAC,
+    field: FlowField = FlowField.SRC_PORT,
+) -> PointSpec:
+    return PointSpec(
+        Topology(kind, vnfs, bidirectional), Traffic(flow_field=field), Sut(vnf=Vnf(mode=mode))
+    )
+
+
+def as_int(mac: str) -> int:
+    return int(mac.replace(":", ""), 16)
+
+
+def matches(flow: Flow, port: str, dst: int) -> bool:
+    address, _, mask = flow.dst_mac.partition("/")
+    bits = as_int(mask) if mask else (1 << 48) - 1
+    return flow.in_port == port and dst & bits == as_int(address) & bits
+
+
+def send(
+    wired: Wiring, mode: VnfMode, port: str, addresses: tuple[int, int]
+) -> tuple[str | None, list[str]]:
+    """The generator port where a frame arrives (None: dropped), and the functions it passed."""
+    src, dst = addresses
+    at = wired.peer(End(GENERATOR, port))
+    passed: list[str] = []
+    while True:
+        assert len(passed) <= 8, "the frame goes round in circles"
+        if at.owner == VSWITCH:
+            rules = [f for f in wired.flows if matches(f, at.port, dst)]
+            assert len(rules) <= 1, f"ambiguous rules {rules}"
+            if not rules:
+                return None, passed
+            at = wired.peer(End(VSWITCH, rules[0].out_port))
+        if at.owner == GENERATOR:
+            return at.port, passed
+        passed.append(at.owner)
+        [does] = [f for f in wired.forwards if (f.vnf, f.from_port) == (at.owner, at.port)]
+        if mode is VnfMode.MACSWAP:
+            src, dst = dst, src
+        elif does.dst_mac is not None:
+            dst = as_int(does.dst_mac)
+        at = wired.peer(End(at.owner, does.to_port))
+
+
+@given(
+    spec=st.builds(
+        spec_of,
+        kind=st.sampled_from([*SWITCHED, TopologyKind.HOST, TopologyKind.WIRE]),
+        vnfs=st.integers(1, 8),
+        bidirectional=st.booleans(),
+        mode=st.sampled_from(VnfMode),
+        field=st.sampled_from(FlowField),
+    ),
+    step=st.sampled_from([0, 1, 999_999]),
+)
+def test_every_stream_arrives_after_passing_its_functions(spec: PointSpec, step: int) -> None:
+    wired = wiring(spec)
+    kind, vnfs, mode = spec.topology.kind, spec.topology.vnfs, spec.sut.vnf.mode
+    field = spec.traffic.flow_field
+    assert len(wired.directions) == (2 if spec.topology.bidirectional else 1)
+    for stream in wired.streams:
+        src = as_int(stream.src_mac) + (step if field is FlowField.SRC_MAC else 0)
+        dst = as_int(stream.dst_mac) + (step if field is FlowField.DST_MAC else 0)
+        arrived, passed = send(wired, mode, stream.from_port, (src, dst))
+        assert arrived == stream.to_port
+        if kind is TopologyKind.CHAIN:
+            order = [f"vnf{i}" for i in range(vnfs)]
+            assert passed == (order if stream.from_port == "east" else order[::-1])
+        elif kind is TopologyKind.PARALLEL:
+            assert passed == [f"vnf{stream.number % vnfs}"]
+        elif kind is TopologyKind.P2P:
+            assert passed == []
+        else:
+            assert len(passed) == 1
+
+
+@pytest.mark.parametrize("kind", SWITCHED)
+def test_a_frame_to_an_unknown_address_is_dropped(kind: TopologyKind) -> None:
+    wired = wiring(spec_of(kind, 2, bidirectional=True))
+    for port in ("east", "west"):
+        assert send(wired, VnfMode.MAC, port, (1, as_int("02:ff:00:00:00:01"))) == (None, [])
+
+
+@given(kind=st.sampled_from(SWITCHED), vnfs=st.integers(1, 8), bidirectional=st.booleans())
+def test_no_port_or_address_is_used_twice(
+    kind: TopologyKind, vnfs: int, bidirectional: bool
+) -> None:
+    wired = wiring(spec_of(kind, vnfs, bidirectional))
+    ends = [end for cable in wired.cables for end in (cable.a, cable.b)]
+    assert len(set(ends)) == len(ends)
+    assert len({s.number for s in wired.streams}) == len(wired.streams)
+    keys = [(f.in_port, f.dst_mac) for f in wired.flows]
+    assert len(set(keys)) == len(keys)
+
+
+def test_unidirectional_traffic_needs_no_way_back() -> None:
+    wired = wiring(spec_of(TopologyKind.CHAIN, 3))
+    assert {(f.from_port, f.to_port) for f in wired.forwards} == {("a", "b")}
+    assert send(wired, VnfMode.MAC, "west", (1, as_int("02:00:00:00:00:00")))[0] is None
+
+
+def test_external_has_ports_but_no_cables() -> None:
+    wired = wiring(replace(spec_of(TopologyKind.EXTERNAL), sut=Sut(ports=("a", "b"))))
+    assert wired.cables == ()
+    assert [(s.from_port, s.to_port) for s in wired.streams] == [("east", "west")]
