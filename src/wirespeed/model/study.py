@@ -14,12 +14,14 @@ class Point:
     """One combination of parameters.
 
     id: the same for the same parameters in any study and run. label: the parameters that differ
-    within the study, in words, e.g. "pvp, 64 B".
+    within the study, in words, e.g. "pvp, 64 B". parameters: `spec` as nested tables of plain
+    values, spelled as in a study file.
     """
 
     id: str
     label: str
     spec: PointSpec
+    parameters: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

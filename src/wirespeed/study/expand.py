@@ -34,8 +34,9 @@ def expand(base: dict[str, Any], vary: dict[str, Any]) -> tuple[tuple[Point, ...
         spec, found = validate_point(raw)
         faults += found
         if spec is not None:
-            identity = point_id(spec)
-            points.setdefault(identity, Point(identity, _label(spec, chosen), spec))
+            plain = parameters(spec)
+            identity = point_id(plain)
+            points.setdefault(identity, Point(identity, _label(spec, chosen), spec, plain))
     return (() if faults else tuple(points.values())), faults
 
 
@@ -79,9 +80,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def point_id(spec: PointSpec) -> str:
+def point_id(parameters: dict[str, Any]) -> str:
     """12 hexadecimal digits that depend on the parameters alone."""
-    canonical = json.dumps(parameters(spec), sort_keys=True, separators=(",", ":"))
+    canonical = json.dumps(parameters, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from wirespeed.measure.interface import BadSearch
+from wirespeed.measure.presets import resolve
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.spec import Impair, PointSpec, SearchKind, TopologyKind
+from wirespeed.model.spec import Impair, PointSpec, TopologyKind
 from wirespeed.model.units import FCS_BYTES, MAX_FRAME_BYTES, MIN_FRAME_BYTES, mtu_for
 from wirespeed.study.faults import Fault
 
@@ -85,15 +87,7 @@ def _search(spec: PointSpec) -> Iterator[Fault]:
             "search.max_load_fps", search.max_load_fps,
             f"must be above search.min_load_fps = {search.min_load_fps:g}",
         )  # fmt: skip
-    holds_a_load = search.kind in (SearchKind.FIXED, SearchKind.SOAK)
-    if holds_a_load and search.load_fps is None:
-        yield Fault("search.kind", str(search.kind), "needs search.load_fps")
-    if not holds_a_load and search.load_fps is not None:
-        yield Fault("search.load_fps", search.load_fps, f"{search.kind} chooses its own loads")
-    if search.kind is not SearchKind.SOAK and search.total_s is not None:
-        yield Fault("search.total_s", search.total_s, f"belongs to soak, not to {search.kind}")
-    if search.kind is not SearchKind.TST009:
-        for key in ("step_fps", "max_r", "max_z"):
-            value = getattr(search, key)
-            if value is not None:
-                yield Fault(f"search.{key}", value, f"belongs to tst009, not to {search.kind}")
+    try:
+        resolve(search)
+    except BadSearch as error:
+        yield Fault("search.kind", str(search.kind), f"{error.what}. {error.next_step}")

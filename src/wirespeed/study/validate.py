@@ -22,7 +22,7 @@ _TABLE = {"dataclass_type", "dataclass_exact_type", "model_type", "dict_type"}
 class _Sections(BaseModel):
     """The tables of a study file. `extra="forbid"` reaches the dataclasses inside."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     topology: Topology = Field(default_factory=Topology)
     traffic: Traffic = Field(default_factory=Traffic)

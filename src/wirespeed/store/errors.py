@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can go wrong with the store, in words for whoever started the run?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError
+
+from wirespeed.model.errors import BadInput, WirespeedError
+
+# SQLite: SQLITE_FULL, and SQLITE_IOERR where the journal cannot grow; PostgreSQL: 53100 disk_full.
+_FULL = ("database or disk is full", "No space left on device", "could not extend file")
+
+
+class StoreError(WirespeedError):
+    """The store cannot be read or written. What was stored before stays."""
+
+
+class NoSuchRun(BadInput, StoreError):
+    """A run was named that the store does not hold."""
+
+
+@contextmanager
+def in_plain_words(url: str) -> Iterator[None]:
+    """Turn what the database driver raises into a StoreError that names the store."""
+    try:
+        yield
+    except DBAPIError as error:
+        said = str(error.orig).strip().splitlines()[0]
+        if any(text in str(error.orig) for text in _FULL):
+            raise StoreError(
+                f"store {url}: the disk is full ({said}); results up to here are kept",
+                "Free some space, then continue with `wirespeed run STUDY --resume`.",
+            ) from error
+        raise StoreError(
+            f"store {url}: {said}",
+            "Check that the database can be reached and written, or name another with --store.",
+        ) from error

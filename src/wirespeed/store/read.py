@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does the store hold? Runs by id, by "latest", and the one that a study can resume."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.plan import Plan
+from wirespeed.model.result import SearchResult
+from wirespeed.model.spec import PointSpec
+from wirespeed.model.trial import Trial
+from wirespeed.store.codec import decode
+from wirespeed.store.errors import NoSuchRun
+from wirespeed.store.records import PointRecord, PointState, RunRecord, RunSummary, StoredTrial
+from wirespeed.store.store import Store
+from wirespeed.store.tables import POINTS, RUNS, TRIALS
+
+LATEST = "latest"
+
+
+def list_runs(store: Store) -> tuple[RunSummary, ...]:
+    """All runs, newest first."""
+    with store.transaction() as connection:
+        states: dict[str, list[str]] = {}
+        for run_id, state in connection.execute(select(POINTS.c.run_id, POINTS.c.state)):
+            states.setdefault(run_id, []).append(state)
+        runs = connection.execute(select(RUNS).order_by(RUNS.c.started_at.desc())).all()
+    return tuple(
+        RunSummary(
+            run.id, run.title, run.host["host"], run.started_at,
+            len(states.get(run.id, [])), states.get(run.id, []).count(PointState.COMPLETE),
+        )
+        for run in runs
+    )  # fmt: skip
+
+
+def read_run(store: Store, named: str) -> RunRecord:
+    """The run with that id, or the newest for "latest". Raises NoSuchRun."""
+    with store.transaction() as connection:
+        run = _find(connection, store.url, named)
+        points = connection.execute(
+            select(POINTS).where(POINTS.c.run_id == run.id).order_by(POINTS.c.ordinal)
+        ).all()
+        trials = connection.execute(
+            select(TRIALS).where(TRIALS.c.run_id == run.id).order_by(TRIALS.c.number)
+        ).all()
+    by_attempt: dict[tuple[int, int], list[StoredTrial]] = {}
+    for row in trials:
+        by_attempt.setdefault((row.ordinal, row.attempt), []).append(
+            StoredTrial(row.ended_at, decode(Trial, row.trial))
+        )
+    return RunRecord(
+        id=run.id,
+        study=run.study,
+        title=run.title,
+        description=run.description,
+        resolved=run.resolved,
+        command=tuple(run.command),
+        versions=run.versions,
+        host=decode(HostFacts, run.host),
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        points=tuple(_point(p, tuple(by_attempt.get((p.ordinal, p.attempt), []))) for p in points),
+    )
+
+
+def _find(connection: Connection, url: str, named: str) -> Row[Any]:
+    newest = select(RUNS).order_by(RUNS.c.started_at.desc(), RUNS.c.id.desc()).limit(1)
+    query = newest if named == LATEST else select(RUNS).where(RUNS.c.id == named)
+    run = connection.execute(query).first()
+    if run is not None:
+        return run
+    ids = list(connection.execute(select(RUNS.c.id)).scalars())
+    near = difflib.get_close_matches(named, ids, n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    raise NoSuchRun(
+        f"run {named!r}: not among the {len(ids)} runs in {url}",
+        f"{hint}`wirespeed runs` lists them.",
+    )
+
+
+def _point(row: Row[Any], trials: tuple[StoredTrial, ...]) -> PointRecord:
+    return PointRecord(
+        id=row.point_id,
+        label=row.label,
+        spec=decode(PointSpec, row.spec),
+        parameters=row.parameters,
+        state=PointState(row.state),
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        error=row.error,
+        plan=None if row.plan is None else decode(Plan, row.plan),
+        bench=row.bench or {},
+        result=None if row.result is None else decode(SearchResult, row.result),
+        trials=trials,
+    )

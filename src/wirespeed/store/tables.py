@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does the store keep? Runs, their points, and every trial of every attempt at a point.
+
+Times are ISO 8601 in UTC. A column of type JSON holds a model type as store/codec.py writes it.
+Changing a table needs a migration in migrations/versions; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    Column,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+METADATA = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(referred_table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+    }
+)
+
+RUNS = Table(
+    "runs",
+    METADATA,
+    Column("id", String(80), primary_key=True),
+    Column("study", String(64), nullable=False),
+    Column("title", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("resolved", JSON, nullable=False),
+    Column("command", JSON, nullable=False),
+    Column("versions", JSON, nullable=False),
+    Column("host", JSON, nullable=False),
+    Column("started_at", String(32), nullable=False),
+    Column("finished_at", String(32)),
+)
+
+# state: "pending", "running", "complete" or "failed". Only a complete point has a result, and it is
+# written in the same transaction as the state. attempt: which attempt's trials belong to it.
+POINTS = Table(
+    "points",
+    METADATA,
+    Column("run_id", String(80), ForeignKey("runs.id"), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("point_id", String(12), nullable=False),
+    Column("label", Text, nullable=False),
+    Column("spec", JSON, nullable=False),
+    Column("parameters", JSON, nullable=False),
+    Column("state", String(8), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("started_at", String(32)),
+    Column("finished_at", String(32)),
+    Column("error", Text),
+    Column("plan", JSON),
+    Column("bench", JSON),
+    Column("result", JSON),
+    UniqueConstraint("run_id", "point_id"),
+)
+
+TRIALS = Table(
+    "trials",
+    METADATA,
+    Column("run_id", String(80), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("attempt", Integer, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("ended_at", String(32), nullable=False),
+    Column("trial", JSON, nullable=False),
+    ForeignKeyConstraint(["run_id", "ordinal"], ["points.run_id", "points.ordinal"]),
+)

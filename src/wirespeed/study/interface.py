@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does a study need to run: a host to plan for, a bench to open, someone who watches?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from wirespeed.bench.interface import Bench
+from wirespeed.measure.interface import Listener
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.plan import Plan
+from wirespeed.model.result import SearchResult
+from wirespeed.model.spec import PointSpec
+from wirespeed.model.study import Point
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    """The host that a study runs on. `cli` makes it; tests hand in one of known capacity.
+
+    open_bench: brings a point's topology up and, on exit, undoes everything it did to the host.
+    """
+
+    facts: HostFacts
+    plan: Callable[[PointSpec], Plan]
+    open_bench: Callable[[PointSpec, Plan], AbstractContextManager[Bench]]
+
+
+class Watcher(Listener, Protocol):
+    """Sees a run as it happens; decides nothing."""
+
+    def point_skipped(self, point: Point) -> None:
+        """It was complete already."""
+        ...
+
+    def point_started(self, point: Point) -> None:
+        """Its bench is about to be brought up."""
+        ...
+
+    def point_complete(self, point: Point, result: SearchResult) -> None: ...

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measure every point of a study that the run does not hold yet, and store each trial as it ends.
+
+for each point: plan, enter the bench, search with its measure, store the result
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wirespeed.bench.interface import Bench
+from wirespeed.measure.interface import UNLIMITED, Progress
+from wirespeed.measure.run import run_search
+from wirespeed.model.errors import WirespeedError
+from wirespeed.model.result import SearchResult
+from wirespeed.model.spec import PointSpec, TopologyKind
+from wirespeed.model.study import Point, Study
+from wirespeed.model.trial import Trial
+from wirespeed.model.units import line_rate_fps
+from wirespeed.store.errors import StoreError
+from wirespeed.store.recording import Recording
+from wirespeed.study.interface import Rig, Watcher
+
+
+def run_study(study: Study, recording: Recording, rig: Rig, watcher: Watcher) -> None:
+    """Measure the study's points in order, but not those that the recording has complete.
+
+    An error ends the run; what is stored by then stays, and the point is measured again on resume.
+    """
+    done = recording.complete_points()
+    for point in study.points:
+        if point.id in done:
+            watcher.point_skipped(point)
+            continue
+        watcher.point_started(point)
+        try:
+            result = _measure_point(point, recording, rig, watcher)
+        except StoreError:
+            raise  # It would not take the news either.
+        except WirespeedError as error:
+            recording.fail_point(point.id, error.what)
+            raise
+        watcher.point_complete(point, result)
+    recording.finish()
+
+
+def _measure_point(point: Point, recording: Recording, rig: Rig, watcher: Watcher) -> SearchResult:
+    plan = rig.plan(point.spec)
+    recording.begin_point(point.id, plan)
+    with rig.open_bench(point.spec, plan) as bench:
+        recording.add_bench(point.id, bench.describe())
+        listener = _RecordThenTell(point.id, recording, watcher)
+        ceiling_fps = max_load_fps(point.spec, bench)
+        result = run_search(point.spec.search, bench.measure, ceiling_fps, listener)
+        recording.complete_point(point.id, result)
+    return result
+
+
+def max_load_fps(spec: PointSpec, bench: Bench) -> float:
+    """The highest load that makes sense: the links' line rate where ports are real."""
+    offer_fps = UNLIMITED if bench.max_offer_fps is None else bench.max_offer_fps
+    if spec.topology.kind is not TopologyKind.EXTERNAL:
+        return offer_fps
+    directions = 2 if spec.topology.bidirectional else 1
+    line_fps = line_rate_fps(spec.traffic.link_bps, spec.traffic.frame.mean_bytes)
+    return min(offer_fps, directions * line_fps)
+
+
+@dataclass(frozen=True, slots=True)
+class _RecordThenTell:
+    """The search's listener: a trial is safe before anybody sees it."""
+
+    point_id: str
+    recording: Recording
+    watcher: Watcher
+
+    def progress(self, progress: Progress) -> None:
+        self.watcher.progress(progress)
+
+    def trial(self, trial: Trial) -> None:
+        self.recording.add_trial(self.point_id, trial)
+        self.watcher.trial(trial)
