@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which PCI pools serve a guest's device requests, given the NUMA nodes it would sit on?
 
-The semantics are those of Nova's PciDeviceStats (nova/pci/stats.py, release 34): requests are served
-in order, each from the first pools that match it.
+The semantics are those of Nova's PciDeviceStats (nova/pci/stats.py, release 34): requests are
+served in order, each from the first pools that match it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does one guest fit on one host as it is used now, and on which nodes, CPUs and devices?
 
-The decision is Nova's (numa_fit_instance_to_host with the scheduler's limits, release 34), in Nova's
+The decision is Nova's (numa_fit_instance_to_host with the scheduler's limits, release 34), in its
 order of host cells, so that Nova comes to the same cells when it is asked in the same order. Two
 things are added that Nova does not know: the PMDs' cycles, and small pages for floating guests.
 """
@@ -70,33 +70,34 @@ def cell_order(shape: HostShape, use: HostUse, guest: GuestRequest) -> list[int]
 
 
 def fit_cell(
-    cell: CellShape,
-    use: CellUse,
-    need: CellRequest,
-    guest: GuestRequest,
-    reserve: int,
-    ratios: tuple[float, float],
+    shape: HostShape, use: HostUse, index: int, guest: GuestRequest, position: int
 ) -> CellFit | None:
-    """Place one guest node on one host node. `cell` in the result is 0: the caller knows it."""
-    page_kib = page_for(cell, use, need, guest)
+    """Place the guest's node `position` on the host's node `index`, devices aside.
+
+    The emulator threads' CPU, if isolated, comes from the node of the guest's first one.
+    """
+    cell, used, need = shape.cells[index], use.cells[index], guest.cells[position]
+    page_kib = page_for(cell, used, need, guest)
     if page_kib is None:
         return None
-    pinned = len(need.pinned)
-    if guest.pins and pinned + reserve > use.free.bit_count():
+    if guest.cpu_policy is not CpuPolicy.DEDICATED and not _floating_fits(shape, cell, used, need):
         return None
-    if guest.cpu_policy is not CpuPolicy.DEDICATED:
-        floating = len(need.floating)
-        usable = cell.floating.bit_count()
-        if (
-            floating > usable
-            or use.cpus_used + floating > usable * ratios[0]
-            or use.memory_used_mib + need.memory_mib > cell.memory_mib * ratios[1]
-        ):
-            return None
     if not guest.pins:
-        return CellFit(0, page_kib)
-    pinning = pin_cell(cell, use.free, pinned, guest.thread_policy, reserve)
-    return CellFit(0, page_kib, *pinning) if pinning else None
+        return CellFit(index, page_kib)
+    reserve = 1 if guest.isolate_emulator and position == 0 else 0
+    pinning = pin_cell(cell, used.free, len(need.pinned), guest.thread_policy, reserve)
+    return CellFit(index, page_kib, *pinning) if pinning else None
+
+
+def _floating_fits(shape: HostShape, cell: CellShape, used: CellUse, need: CellRequest) -> bool:
+    """Whether floating vCPUs fit: never more than the node's CPUs, in all up to the ratios."""
+    floating = len(need.floating)
+    usable = cell.floating.bit_count()
+    return (
+        floating <= usable
+        and used.cpus_used + floating <= usable * shape.cpu_ratio
+        and used.memory_used_mib + need.memory_mib <= cell.memory_mib * shape.ram_ratio
+    )
 
 
 def page_for(cell: CellShape, use: CellUse, need: CellRequest, guest: GuestRequest) -> int | None:
@@ -139,34 +140,24 @@ def networks_near(shape: HostShape, guest: GuestRequest, nodes: frozenset[int]) 
 def _fit_one_cell(
     shape: HostShape, use: HostUse, guest: GuestRequest, order: list[int]
 ) -> Fit | None:
-    need = guest.cells[0]
-    ratios = (shape.cpu_ratio, shape.ram_ratio)
     for index in order:
-        cell = shape.cells[index]
-        found = fit_cell(cell, use.cells[index], need, guest, guest.isolate_emulator, ratios)
+        found = fit_cell(shape, use, index, guest, 0)
         if found is None:
             continue
-        devices = _serve(shape, use, guest, frozenset((cell.id,)))
+        devices = _serve(shape, use, guest, frozenset((shape.cells[index].id,)))
         if devices is not None:
-            return Fit((CellFit(index, *found[1:]),), devices)
+            return Fit((found,), devices)
     return None
 
 
 def _fit_cells(shape: HostShape, use: HostUse, guest: GuestRequest, order: list[int]) -> Fit | None:
     """Try the arrangements of guest nodes on host nodes in Nova's order."""
-    ratios = (shape.cpu_ratio, shape.ram_ratio)
     known: dict[tuple[int, int], CellFit | None] = {}
     for chosen in permutations(order, len(guest.cells)):
         found: list[CellFit] = []
-        for position, index in enumerate(chosen):
-            pair = (index, position)
+        for pair in enumerate(chosen):
             if pair not in known:
-                reserve = guest.isolate_emulator and position == 0
-                one = fit_cell(
-                    shape.cells[index], use.cells[index], guest.cells[position], guest, reserve,
-                    ratios,
-                )  # fmt: skip
-                known[pair] = CellFit(index, *one[1:]) if one else None
+                known[pair] = fit_cell(shape, use, pair[1], guest, pair[0])
             placed = known[pair]
             if placed is None:
                 break

@@ -3,7 +3,7 @@
 
 The semantics are those of Nova's _pack_instance_onto_cores (nova/virt/hardware.py, release 34):
 emptier cores first, siblings together. Where Nova takes threads of a core in the order of a Python
-set, the lowest CPU number comes first here. All functions return None where the policy cannot be met.
+set, the lowest CPU number comes first here. None means that the policy cannot be met.
 """
 
 from __future__ import annotations
@@ -34,10 +34,8 @@ def _prefer(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | N
     if free.bit_count() < count + reserve or (reserve and not count):
         return None
     threads = _threads_that_suffice(cell, free, count, 1)
-    if threads:
-        pins = _take(cell.cores, free, threads, count)
-    else:
-        pins = _lowest(cell.cores, free, count)
+    cores = cell.cores
+    pins = _take(cores, free, threads, count) if threads else _lowest(cores, free, count)
     return _with_reserve(cell, free, pins, reserve)
 
 

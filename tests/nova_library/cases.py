@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from wirespeed.model.workload import (
@@ -33,7 +34,10 @@ def random_host(random: Random) -> tuple[HostShape, HostUse]:
     legacy = random.random() < 0.1
     pools = _pools(random, nodes)
     shape = HostShape(
-        cells=tuple(_cell(random, n, nodes, per_node, threads, legacy) for n in range(nodes)),
+        cells=tuple(
+            _cell(random, n, nodes=nodes, per_node=per_node, threads=threads, legacy=legacy)
+            for n in range(nodes)
+        ),
         pools=tuple(pool for pool, _ in pools),
         network_nodes=_network_nodes(random, nodes),
         cpu_ratio=random.choice((1.0, 1.5, 4.0)),
@@ -48,9 +52,9 @@ def random_host(random: Random) -> tuple[HostShape, HostUse]:
 
 
 def _cell(
-    random: Random, node: int, nodes: int, per_node: int, threads: int, legacy: bool
+    random: Random, node: int, *, nodes: int, per_node: int, threads: int, legacy: bool
 ) -> CellShape:
-    """CPU numbers are interleaved over nodes (as on S3) with siblings a fixed offset away (as S0)."""
+    """CPU numbers are interleaved over nodes (as on S3), siblings a fixed offset away (S0)."""
     offset = per_node * nodes
     cores = []
     for index in range(per_node):
@@ -167,8 +171,6 @@ def _ports(random: Random) -> tuple[tuple[Port, ...], dict[str, InterfaceKind]]:
 
 def _uneven(random: Random, vnf: Vnf) -> Vnf:
     """Explicit numa_cpus and numa_mem instead of an even split."""
-    from dataclasses import replace
-
     nodes = vnf.numa_nodes or 1
     order = list(range(vnf.vcpus))
     random.shuffle(order)
