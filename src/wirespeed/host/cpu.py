@@ -130,7 +130,7 @@ def _caches(reader: Reader, cpus: list[int]) -> tuple[Cache, ...]:
     paths = [
         path
         for name in PER_CACHE
-        for path in reader.names(f"{SYS_CPU}/cpu[0-9]*/cache/index[0-9]*/{name}")
+        for path in reader.names(f"{SYS_CPU}/cpu[0-9]*/cache/index[0-9]*/{name}", "caches")
         if path.split("/")[5] in first
     ]
     files = reader.files(paths, "caches")

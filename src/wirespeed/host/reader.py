@@ -72,9 +72,7 @@ class Reader:
 
     def many(self, patterns: Iterable[str], fact: str) -> dict[str, str]:
         """The content of every readable file that matches one of the patterns, by path."""
-        return self.files(
-            [path for pattern in patterns for path in self._runner.glob(pattern)], fact
-        )
+        return self.files([p for pattern in patterns for p in self.names(pattern, fact)], fact)
 
     def files(self, paths: Sequence[str], fact: str) -> dict[str, str]:
         """The content of those of the files that exist and may be read, by path."""
@@ -86,9 +84,13 @@ class Reader:
         }
         return {path: text for path, text in contents.items() if text is not None}
 
-    def names(self, pattern: str) -> tuple[str, ...]:
+    def names(self, pattern: str, fact: str) -> tuple[str, ...]:
         """The paths that match."""
-        return self._runner.glob(pattern)
+        try:
+            return self._runner.glob(pattern)
+        except NotRecorded as absent:
+            self.lacks(fact, str(absent))
+            return ()
 
     def command(self, argv: list[str], fact: str) -> Completed | None:
         """What the command printed; None where the host has no such program or it did not end."""

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Runner of a host that is not there: it answers from a folder written by `inspect --record`.
+
+What the recorded host did not have is absent here too; what was never asked of it is `NotRecorded`,
+so that a fact is reported as unknown rather than as absent. Nothing can be started or written.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import socket
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from wirespeed.remote.interface import (
+    Completed,
+    NotRecorded,
+    Process,
+    ProgramMissing,
+    RemoteError,
+)
+from wirespeed.remote.recording import Recording, known_paths, load
+
+
+class RecordedRunner:
+    """Answers from a Recording; `open` reads one from a folder."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._paths = _with_folders(known_paths(recording))
+
+    @classmethod
+    def open(cls, folder: str) -> RecordedRunner:
+        """The host recorded in that folder. Raises BadInput when the folder is not whole."""
+        return cls(load(Path(folder)))
+
+    @property
+    def name(self) -> str:
+        return self._recording.host
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        timeout_s: float = 30.0,  # noqa: ARG002 (nothing runs, so nothing can last)
+        stdin: str | None = None,
+        env: Mapping[str, str] | None = None,
+        check: bool = True,
+    ) -> Completed:
+        if argv[0] in self._recording.programs_missing:
+            raise ProgramMissing(f"{argv[0]} was not installed on {self.name}")
+        found = [c for c in self._recording.commands if c.argv == tuple(argv)]
+        if not found or stdin is not None or env is not None:
+            raise RemoteError(f"`{' '.join(argv)}` is not in the recording of {self.name}")
+        done = Completed(found[-1].argv, found[-1].exit_code, found[-1].stdout, found[-1].stderr)
+        if check and done.exit_code != 0:
+            raise RemoteError(f"`{' '.join(argv)}` ended with {done.exit_code}: {done.stderr}")
+        return done
+
+    def read(self, path: str) -> str:
+        got = self._read(path)
+        if isinstance(got, OSError):
+            raise got
+        return got
+
+    def read_many(self, paths: Sequence[str]) -> dict[str, str | OSError]:
+        return {path: self._read(path) for path in paths}
+
+    def _read(self, path: str) -> str | OSError:
+        recording = self._recording
+        if path in recording.files:
+            return recording.files[path]
+        if path in recording.denied:
+            return PermissionError(f"{path} could not be read when {self.name} was recorded")
+        if path in recording.absent:
+            return FileNotFoundError(f"{self.name} had no {path}")
+        if path in recording.unreadable:
+            return OSError(f"{path} could not be read when {self.name} was recorded")
+        return NotRecorded(f"{path} is not in the recording of {self.name}")
+
+    def glob(self, pattern: str) -> tuple[str, ...]:
+        if pattern not in self._recording.globs:
+            raise NotRecorded(f"{pattern} is not in the recording of {self.name}")
+        return tuple(sorted(path for path in self._paths if _matches(path, pattern)))
+
+    def readlink(self, path: str) -> str:
+        raise NotRecorded(f"the target of {path} is not in the recording of {self.name}")
+
+    def write(self, path: str, text: str) -> None:
+        raise self._not_there(f"write {len(text)} characters to {path}")
+
+    def spawn(
+        self,
+        argv: Sequence[str],
+        *,
+        log: str,
+        env: Mapping[str, str] | None = None,
+        cpus: Collection[int] | None = None,
+    ) -> Process:
+        raise self._not_there(f"start {argv[0]} (log {log}, environment {env}, CPUs {cpus})")
+
+    def connect(self, path: str, kind: socket.SocketKind) -> socket.socket:
+        raise self._not_there(f"open a {kind.name} connection to {path}")
+
+    def _not_there(self, what: str) -> RemoteError:
+        return RemoteError(
+            f"{self.name} is a recording; it cannot {what}", "Use --host ssh://user@host."
+        )
+
+
+def _with_folders(paths: Iterable[str]) -> set[str]:
+    """The paths and every folder above them: a glob may name a folder."""
+    found: set[str] = set()
+    for path in paths:
+        above = path
+        while above and above not in found:
+            found.add(above)
+            above = above.rpartition("/")[0]
+    return found
+
+
+def _matches(path: str, pattern: str) -> bool:
+    """Whether the path matches segment by segment, as glob does it: * never crosses a slash."""
+    parts, wanted = path.split("/"), pattern.split("/")
+    return len(parts) == len(wanted) and all(
+        fnmatch.fnmatchcase(part, want) for part, want in zip(parts, wanted, strict=True)
+    )

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is in a recorded host, and how does it lie in a folder that can be sent to a colleague?
+
+    recording.json   schema, host, every glob, what was absent or denied, commands, sizes
+    lines.txt        the one-line files of /sys and /proc: path, a tab, the line
+    files/...        the other files, under their own paths
+    commands/...     what each command printed
+
+Every size is kept, so that a truncated folder is told from a whole one. A folder may come from a
+stranger: no path in it leads outside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from wirespeed.model.errors import BadInput
+
+SCHEMA: Literal["wirespeed.recording/1"] = "wirespeed.recording/1"
+MANIFEST = "recording.json"
+LINES = "lines.txt"
+FILES = "files"
+COMMANDS = "commands"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCommand:
+    argv: tuple[str, ...]
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(slots=True)
+class Recording:
+    """Everything that was asked of one host and what it answered.
+
+    names: paths that a glob found but nobody read. programs_missing: program names.
+    """
+
+    host: str
+    files: dict[str, str] = field(default_factory=dict)
+    absent: set[str] = field(default_factory=set)
+    denied: set[str] = field(default_factory=set)
+    unreadable: set[str] = field(default_factory=set)
+    globs: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    commands: list[RecordedCommand] = field(default_factory=list)
+    programs_missing: set[str] = field(default_factory=set)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Command(_Strict):
+    argv: tuple[str, ...] = Field(min_length=1)
+    exit_code: int
+    stdout: str
+    stdout_bytes: int
+    stderr: str = ""
+
+
+class _Manifest(_Strict):
+    schema_: Literal["wirespeed.recording/1"] = Field(alias="schema")
+    host: str
+    lines_bytes: int
+    files: dict[str, int]
+    globs: tuple[str, ...]
+    names: tuple[str, ...]
+    absent: tuple[str, ...]
+    denied: tuple[str, ...]
+    unreadable: tuple[str, ...]
+    programs_missing: tuple[str, ...]
+    commands: tuple[_Command, ...]
+
+
+def save(recording: Recording, folder: Path) -> None:
+    """Write the folder. Raises BadInput where it exists and is not empty."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInput(
+            f"{folder} exists and is not empty", "Name a folder that does not exist yet."
+        )
+    one_line = {p: t for p, t in recording.files.items() if _is_one_line(p, t)}
+    others = {p: t for p, t in recording.files.items() if p not in one_line}
+    lines = "".join(f"{path}\t{one_line[path]}" for path in sorted(one_line)).encode()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / LINES).write_bytes(lines)
+    for path, text in others.items():
+        _write(folder / FILES / path.removeprefix("/"), text)
+    commands = []
+    for number, command in enumerate(recording.commands, start=1):
+        name = f"{number:02}-{PurePosixPath(command.argv[0]).name}.txt"
+        _write(folder / COMMANDS / name, command.stdout)
+        commands.append(
+            _Command(
+                argv=command.argv,
+                exit_code=command.exit_code,
+                stdout=name,
+                stdout_bytes=len(command.stdout.encode()),
+                stderr=command.stderr,
+            )
+        )
+    manifest = _Manifest(
+        schema=SCHEMA,
+        host=recording.host,
+        lines_bytes=len(lines),
+        files={path: len(text.encode()) for path, text in sorted(others.items())},
+        globs=tuple(sorted(recording.globs)),
+        names=tuple(sorted(recording.names - set(recording.files))),
+        absent=tuple(sorted(recording.absent)),
+        denied=tuple(sorted(recording.denied)),
+        unreadable=tuple(sorted(recording.unreadable)),
+        programs_missing=tuple(sorted(recording.programs_missing)),
+        commands=tuple(commands),
+    )
+    _write(folder / MANIFEST, manifest.model_dump_json(by_alias=True, indent=1) + "\n")
+
+
+def load(folder: Path) -> Recording:
+    """Read a folder back. Raises BadInput that names every missing, truncated or unsafe file."""
+    manifest = _manifest(folder)
+    faults: list[str] = []
+    recording = Recording(
+        host=manifest.host,
+        absent=set(manifest.absent),
+        denied=set(manifest.denied),
+        unreadable=set(manifest.unreadable),
+        globs=set(manifest.globs),
+        names=set(manifest.names),
+        programs_missing=set(manifest.programs_missing),
+    )
+    lines = _checked(folder, LINES, manifest.lines_bytes, faults)
+    for line in lines.split("\n")[:-1]:
+        path, tab, text = line.partition("\t")
+        if not tab:
+            faults.append(f"{LINES}: {line[:60]!r} is not a path, a tab and a line")
+        recording.files[path] = text + "\n"
+    for path, size in manifest.files.items():
+        name = f"{FILES}/{path.removeprefix('/')}"
+        recording.files[path] = _checked(folder, name, size, faults)
+    for command in manifest.commands:
+        stdout = _checked(folder, f"{COMMANDS}/{command.stdout}", command.stdout_bytes, faults)
+        recording.commands.append(
+            RecordedCommand(command.argv, command.exit_code, stdout, command.stderr)
+        )
+    if faults:
+        listed = "\n".join(f"  {fault}" for fault in faults)
+        raise BadInput(
+            f"the recorded host {folder} is not whole:\n{listed}",
+            "Copy the folder again, or take it again with `wirespeed inspect --record DIR`.",
+        )
+    return recording
+
+
+def _manifest(folder: Path) -> _Manifest:
+    try:
+        text = (folder / MANIFEST).read_text()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise BadInput(
+            f"{folder} is not a recorded host: {MANIFEST} cannot be read ({_reason(fault)})",
+            "Make one with `wirespeed inspect --record DIR`.",
+        ) from fault
+    try:
+        return _Manifest.model_validate_json(text)
+    except ValidationError as fault:
+        listed = "\n".join(
+            f"  {'.'.join(map(str, e['loc'])) or 'the file'}: {e['msg']}" for e in fault.errors()
+        )
+        raise BadInput(
+            f"{folder / MANIFEST} is not a recording of schema {SCHEMA}:\n{listed}",
+            "Take the recording again with this version of wirespeed.",
+        ) from fault
+
+
+def _checked(folder: Path, name: str, size: int, faults: list[str]) -> str:
+    """A file's text if it lies inside the folder and has its size; else a fault and ""."""
+    path = folder / name
+    if ".." in PurePosixPath(name).parts or "\0" in name or not _inside(path, folder):
+        faults.append(f"{name}: leads outside the folder")
+        return ""
+    try:
+        content = path.read_bytes()
+    except OSError as fault:
+        faults.append(f"{name}: {_reason(fault)}")
+        return ""
+    if len(content) != size:
+        faults.append(f"{name}: {len(content)} bytes, should be {size}")
+        return ""
+    return content.decode(errors="replace")
+
+
+def _inside(path: Path, folder: Path) -> bool:
+    """Whether the path, with every symbolic link followed, stays below the folder."""
+    return path.resolve().is_relative_to(folder.resolve())
+
+
+def _is_one_line(path: str, text: str) -> bool:
+    return text.endswith("\n") and text.count("\n") == 1 and not set(path) & {"\t", "\n"}
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+
+
+def _reason(fault: OSError | UnicodeDecodeError) -> str:
+    return (fault.strerror or str(fault)) if isinstance(fault, OSError) else "not UTF-8"
+
+
+def known_paths(recording: Recording) -> Iterator[str]:
+    """Every path that the recorded host is known to have."""
+    yield from recording.files
+    yield from recording.denied
+    yield from recording.unreadable
+    yield from recording.names
