@@ -213,6 +213,13 @@ config_string(const struct config_section *section, const char *key)
 	return entry->value;
 }
 
+void
+config_skip(const struct config_section *section)
+{
+	for (unsigned int i = 0; i < section->nb_entries; i++)
+		section->entries[i].known = true;
+}
+
 bool
 config_has(const struct config_section *section, const char *key)
 {

@@ -58,6 +58,9 @@ int config_ip(const struct config_section *section, const char *key, struct conf
 int config_enum(const struct config_section *section, const char *key,
 		const char *const *words, unsigned int *value);
 
+/* Mark every key as known: the section has a fault that keeps its keys from being looked at. */
+void config_skip(const struct config_section *section);
+
 /* Record a fault. `key` may be NULL for the section as a whole; `format` says what is allowed or
  * what is wrong. Section, key and the key's value are added by the function. */
 void config_fault(const struct config_section *section, const char *key, const char *format, ...)

@@ -13,7 +13,9 @@ struct telemetry_out;
 void telemetry_u64(struct telemetry_out *out, const char *key, uint64_t value);
 void telemetry_string(struct telemetry_out *out, const char *key, const char *value);
 
-/* Register the commands. The app must outlive the process's telemetry. */
+/* Register the commands; they act on `app` until telemetry_stop. */
 int telemetry_start(struct app *app);
+/* From here on every command answers with an error; none is under way any more. */
+void telemetry_stop(void);
 
 #endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+#include <rte_string_fns.h>
+
+#include "app.h"
+#include "ask.h"
+#include "telemetry_reply.h"
+
+#define ANSWER_TIMEOUT_NS 2000000000ULL
+#define NS_PER_MS 1000000
+
+struct lcore *
+ask_lcore_of(const struct app *app, const struct task *task)
+{
+	for (unsigned int i = 0; i < app->nb_lcores; i++)
+		if (app->lcores[i]->id == task->lcore_id)
+			return app->lcores[i];
+	return NULL;
+}
+
+int
+ask_lcores(struct app *app, struct telemetry_out *out,
+	   int (*request)(struct lcore *lcore, struct mail *mail), uint64_t value)
+{
+	struct mail *mails[RTE_MAX_LCORE];
+	int failed = 0;
+
+	for (unsigned int i = 0; i < app->nb_lcores; i++) {
+		mails[i] = mail_new(request);
+		if (mails[i] != NULL)
+			mails[i]->value = value;
+		if (mails[i] == NULL || mailbox_post(&app->lcores[i]->mailbox, mails[i]) != 0) {
+			mails[i] = NULL;
+			failed = -EBUSY;
+			telemetry_error(out, "lcore %u has left earlier requests unanswered",
+					app->lcores[i]->id);
+		}
+	}
+	for (unsigned int i = 0; i < app->nb_lcores; i++) {
+		int result;
+
+		if (mails[i] != NULL && mailbox_await(&app->lcores[i]->mailbox, mails[i],
+						      ANSWER_TIMEOUT_NS, &result) != 0) {
+			failed = -ETIMEDOUT;
+			telemetry_error(out, "lcore %u has not answered within %llu ms",
+					app->lcores[i]->id, ANSWER_TIMEOUT_NS / NS_PER_MS);
+		}
+	}
+	return failed;
+}
+
+static bool
+is_for(enum audience audience, const struct task *task)
+{
+	return task->ops->control != NULL &&
+	       (audience == ANY_TASK || (audience == GENERATORS) == task->ops->generates);
+}
+
+int
+ask_tasks(struct app *app, struct telemetry_out *out, const struct task *only,
+	  enum audience audience, const char *verb, const char *args)
+{
+	struct mail *mails[APP_MAX_TASKS] = {NULL};
+	int failed = 0;
+
+	for (unsigned int i = 0; i < app->nb_tasks; i++) {
+		struct task *task = &app->tasks[i].task;
+		struct mail *mail;
+
+		if ((only != NULL && task != only) || !is_for(audience, task))
+			continue;
+		mail = mail_new(lcore_control);
+		if (mail == NULL)
+			return telemetry_error(out, "out of memory"), -ENOMEM;
+		mail->task = task;
+		mail->verb = verb;
+		rte_strscpy(mail->args, args, sizeof(mail->args));
+		if (mailbox_post(&ask_lcore_of(app, task)->mailbox, mail) == 0) {
+			mails[i] = mail;
+			continue;
+		}
+		failed = -EBUSY;
+		telemetry_error(out, "lcore %u has left earlier requests unanswered",
+				task->lcore_id);
+	}
+	for (unsigned int i = 0; i < app->nb_tasks; i++) {
+		const struct task *task = &app->tasks[i].task;
+		int result;
+
+		if (mails[i] == NULL)
+			continue;
+		if (mailbox_await(&ask_lcore_of(app, task)->mailbox, mails[i], ANSWER_TIMEOUT_NS,
+				  &result) != 0) {
+			failed = -ETIMEDOUT;
+			telemetry_error(out, "%s: lcore %u has not answered within %llu ms",
+					task->name, task->lcore_id, ANSWER_TIMEOUT_NS / NS_PER_MS);
+		} else if (result != 0) {
+			failed = result;
+			telemetry_error(out, "%s: %s %s: %s", task->name, verb, args,
+					strerror(-result));
+		}
+	}
+	return failed;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The /wirespeed commands. Each fills the reply; what is wrong makes it {"error": ...}. */
+#ifndef WSDP_COMMANDS_H
+#define WSDP_COMMANDS_H
+
+struct app;
+struct app_task;
+struct telemetry_out;
+
+/* Those that tell: reports.c. `params` is what follows the command's first comma, or NULL. */
+void report_info(struct app *app, const char *params, struct telemetry_out *out);
+void report_stats(struct app *app, const char *params, struct telemetry_out *out);
+void report_task(struct app *app, const char *params, struct telemetry_out *out);
+void report_lcores(struct app *app, const char *params, struct telemetry_out *out);
+void report_ports(struct app *app, const char *params, struct telemetry_out *out);
+void report_rings(struct app *app, const char *params, struct telemetry_out *out);
+
+/* The task a request names, with what follows its name in *rest ("" if nothing). NULL: the reply is
+ * an error already. */
+struct app_task *command_task(struct app *app, struct telemetry_out *out, const char *params,
+			      const char **rest);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include <rte_branch_prediction.h>
+#include <rte_cycles.h>
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+
+#include "lcore.h"
+
+/* Looking into the mailbox costs a shared cache line: do it once in so many rounds. */
+#define ROUNDS_PER_MAILBOX 64
+
+static uint64_t
+ns_to_tsc(uint64_t ns)
+{
+	return (uint64_t)((double)ns * (double)rte_get_tsc_hz() / 1e9);
+}
+
+static uint16_t
+receive_nothing(const struct task_in *in __rte_unused, struct rte_mbuf **mbufs __rte_unused,
+		uint16_t n __rte_unused)
+{
+	return 0;
+}
+
+struct lcore *
+lcore_new(unsigned int id, uint64_t gap_limit_ns, atomic_bool *stop)
+{
+	int socket_id = (int)rte_lcore_to_socket_id(id);
+	struct lcore *lcore = rte_zmalloc_socket("lcore", sizeof(*lcore), RTE_CACHE_LINE_SIZE,
+						 socket_id);
+
+	if (lcore == NULL)
+		return NULL;
+	lcore->id = id;
+	lcore->socket_id = socket_id;
+	lcore->gap_limit_tsc = ns_to_tsc(gap_limit_ns);
+	lcore->stop = stop;
+	if (mailbox_open(&lcore->mailbox, id, socket_id) != 0) {
+		rte_free(lcore);
+		return NULL;
+	}
+	return lcore;
+}
+
+void
+lcore_free(struct lcore *lcore)
+{
+	if (lcore == NULL)
+		return;
+	mailbox_close(&lcore->mailbox);
+	rte_free(lcore);
+}
+
+int
+lcore_add(struct lcore *lcore, struct task *task)
+{
+	unsigned int inputs = task->ops->generates ? 1 : task->nb_in;
+
+	if (lcore->nb_tasks == LCORE_MAX_TASKS || lcore->nb_polls + inputs > LCORE_MAX_POLLS)
+		return -ENOSPC;
+	lcore->tasks[lcore->nb_tasks++] = task;
+	for (unsigned int i = 0; i < inputs; i++) {
+		struct lcore_poll *poll = &lcore->polls[lcore->nb_polls++];
+
+		if (task->ops->generates)
+			poll->in.receive = receive_nothing;
+		else
+			poll->in = task->in[i];
+		poll->task = task;
+		poll->handle = task->ops->handle;
+		/* A task that holds frames back hears of idle rounds once, not once an input. */
+		poll->idle = task->ops->generates || (task->wants_idle && i == 0);
+	}
+	return 0;
+}
+
+/* Poll one input. Returns whether any frame moved. */
+static __rte_always_inline bool
+poll_input(const struct lcore_poll *poll, struct rte_mbuf **mbufs)
+{
+	uint16_t n = poll->in.receive(&poll->in, mbufs, TASK_BURST);
+	struct task *task = poll->task;
+	struct task_stats *stats = &task->stats;
+	uint64_t before;
+
+	if (n > 0) {
+		stats->rx += n;
+		stats->rx_bytes += task_octets(mbufs, n);
+		poll->handle(task, mbufs, n);
+		return true;
+	}
+	if (!poll->idle)
+		return false;
+	before = stats->rx + stats->tx;
+	poll->handle(task, mbufs, 0);
+	return stats->rx + stats->tx != before;
+}
+
+void
+lcore_round(struct lcore *lcore)
+{
+	struct lcore_counts *counts = &lcore->counts;
+	struct rte_mbuf *mbufs[TASK_BURST];
+	uint64_t now, gap;
+	bool busy = false;
+
+	for (unsigned int i = 0; i < lcore->nb_polls; i++)
+		busy |= poll_input(&lcore->polls[i], mbufs);
+
+	now = rte_rdtsc();
+	gap = now - lcore->last_tsc;
+	lcore->last_tsc = now;
+	counts->polls++;
+	if (busy) {
+		counts->busy_polls++;
+		counts->busy_tsc += gap;
+	}
+	if (unlikely(gap > counts->max_gap_tsc))
+		counts->max_gap_tsc = gap;
+	if (unlikely(gap > lcore->gap_limit_tsc))
+		counts->gaps_over_limit++;
+}
+
+int
+lcore_run(void *arg)
+{
+	struct lcore *lcore = arg;
+
+	lcore->tid = gettid();
+	lcore->last_tsc = lcore->reset_tsc = rte_rdtsc();
+	while (!atomic_load_explicit(lcore->stop, memory_order_relaxed)) {
+		for (unsigned int i = 0; i < ROUNDS_PER_MAILBOX; i++)
+			lcore_round(lcore);
+		mailbox_serve(&lcore->mailbox, lcore);
+	}
+	return 0;
+}
+
+int
+lcore_snapshot(struct lcore *lcore, struct mail *mail __rte_unused)
+{
+	lcore->counts_copy = lcore->counts;
+	lcore->counts_copy.total_tsc = lcore->last_tsc - lcore->reset_tsc;
+	for (unsigned int i = 0; i < lcore->nb_tasks; i++)
+		lcore->task_copies[i] = lcore->tasks[i]->stats;
+	return 0;
+}
+
+int
+lcore_reset(struct lcore *lcore, struct mail *mail)
+{
+	for (unsigned int i = 0; i < lcore->nb_tasks; i++) {
+		struct task *task = lcore->tasks[i];
+		uint64_t held = task->stats.held;
+
+		/* Frames held back now will be sent or dropped later: carry them over as received,
+		 * or the sum would not close any more. */
+		memset(&task->stats, 0, sizeof(task->stats));
+		task->stats.rx = held;
+		task->stats.held = held;
+		if (task->ops->reset != NULL)
+			task->ops->reset(task);
+	}
+	memset(&lcore->counts, 0, sizeof(lcore->counts));
+	if (mail->value != 0)
+		lcore->gap_limit_tsc = ns_to_tsc(mail->value);
+	/* The time this reset took is not a gap of what is measured from here on. */
+	lcore->last_tsc = lcore->reset_tsc = rte_rdtsc();
+	return 0;
+}
+
+int
+lcore_control(struct lcore *lcore __rte_unused, struct mail *mail)
+{
+	return mail->task->ops->control(mail->task, mail->verb, mail->args);
+}
+
+int
+lcore_thread_stat(const struct lcore *lcore, struct thread_stat *stat)
+{
+	int ret = thread_stat_read(lcore->tid, stat);
+
+	stat->involuntary_switches -= lcore->thread_base.involuntary_switches;
+	stat->wait_ns -= lcore->thread_base.wait_ns;
+	return ret;
+}
+
+void
+lcore_thread_reset(struct lcore *lcore)
+{
+	/* Without these statistics lcore_thread_stat fails as well: the base does not matter. */
+	(void)thread_stat_read(lcore->tid, &lcore->thread_base);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An lcore: a thread that polls its tasks in turn, and what it can say about how well it did. */
+#ifndef WSDP_LCORE_H
+#define WSDP_LCORE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <rte_common.h>
+
+#include "mailbox.h"
+#include "task.h"
+#include "thread_stat.h"
+
+#define LCORE_MAX_TASKS 64
+#define LCORE_MAX_POLLS 128
+
+/* A round polls every input of every task once; a gap is the time from round to round. */
+struct lcore_counts {
+	uint64_t polls;			/* rounds */
+	uint64_t busy_polls;		/* rounds that moved at least one frame */
+	uint64_t busy_tsc;		/* time in those */
+	uint64_t total_tsc;		/* since the last reset; of a copy only */
+	uint64_t max_gap_tsc;
+	uint64_t gaps_over_limit;
+};
+
+/* Kept together: all that a poll reads before it knows whether there is a frame. */
+struct __rte_cache_aligned lcore_poll {
+	struct task_in in;
+	void (*handle)(struct task *task, struct rte_mbuf **mbufs, uint16_t n);
+	struct task *task;
+	bool idle;			/* call handle without input too */
+};
+
+struct __rte_cache_aligned lcore {
+	/* Written by the lcore only. */
+	struct lcore_counts counts;
+	uint64_t last_tsc;		/* end of the last round */
+	uint64_t reset_tsc;
+	uint64_t gap_limit_tsc;
+	unsigned int nb_polls;
+	struct lcore_poll polls[LCORE_MAX_POLLS];
+	struct mailbox mailbox;
+	atomic_bool *stop;
+
+	/* Written by the lcore on request (lcore_snapshot), read by control once it has answered. */
+	struct lcore_counts counts_copy;
+	struct task_stats task_copies[LCORE_MAX_TASKS];
+
+	/* Set up by control; the lcore adds its thread's id. */
+	unsigned int id;
+	int socket_id;
+	_Atomic pid_t tid;
+	unsigned int nb_tasks;
+	struct task *tasks[LCORE_MAX_TASKS];
+	struct thread_stat thread_base;	/* at the last reset */
+};
+
+/* A new lcore on the right NUMA node, polling nothing yet. NULL when memory is short. */
+struct lcore *lcore_new(unsigned int id, uint64_t gap_limit_ns, atomic_bool *stop);
+void lcore_free(struct lcore *lcore);
+/* Poll this task too, last in turn. */
+int lcore_add(struct lcore *lcore, struct task *task);
+
+/* Poll until *stop: the argument of rte_eal_remote_launch is the lcore. */
+int lcore_run(void *lcore);
+/* One round over all tasks. lcore_run does nothing else but this and the mailbox. */
+void lcore_round(struct lcore *lcore);
+
+/* What the scheduler did to the lcore's thread since the last lcore_thread_reset. Control side. */
+int lcore_thread_stat(const struct lcore *lcore, struct thread_stat *stat);
+void lcore_thread_reset(struct lcore *lcore);
+
+/* Requests for the mailbox. Each runs between two rounds, so that counters are of one moment. */
+int lcore_snapshot(struct lcore *lcore, struct mail *mail);	/* copies the counters */
+int lcore_reset(struct lcore *lcore, struct mail *mail);	/* value: gap limit in ns, or 0 */
+int lcore_control(struct lcore *lcore, struct mail *mail);	/* task, verb, args */
+
+#endif
