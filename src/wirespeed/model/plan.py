@@ -3,12 +3,24 @@
 
 One Plan type serves deployments (`wirespeed plan`) and benches (`wirespeed run`): a bench takes its
 cores, memory and queues from here alone. Every decided value is a `Decision` and carries `because`.
+CPU sets are ascending tuples. What a bench does not need has a default.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from wirespeed.model.workload import (
+    Aggregate,
+    Group,
+    InterfaceKind,
+    MemoryModel,
+    Network,
+    NicUse,
+    PciAlias,
+)
 
 T = TypeVar("T")
 
@@ -31,6 +43,45 @@ class HugePages:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeCores:
+    """The physical cores of one NUMA node, each with its SMT threads."""
+
+    node: int
+    cores: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CorePlan:
+    """Which CPUs the host, pinned guests and floating guests own; PMDs are in the VswitchPlan.
+
+    isolated: off limits to the kernel's scheduler. idle: isolated and given to nobody.
+    """
+
+    housekeeping: Decision[tuple[int, ...]]
+    isolated: Decision[tuple[int, ...]]
+    dedicated: Decision[tuple[int, ...]]
+    shared: Decision[tuple[int, ...]]
+    idle: Decision[tuple[int, ...]]
+    nodes: tuple[NodeCores, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NicPlan:
+    """One physical port and what it is for. vfs: how many VFs to create (0 for a DPDK port)."""
+
+    address: str
+    node: int | None
+    network: str
+    use: NicUse
+    driver: Decision[str]
+    vfs: Decision[int]
+    interface: str | None = None
+    bond: str | None = None
+    vendor: str = ""
+    product: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class VswitchPlan:
     """Open vSwitch with DPDK on one host. socket_memory_mib has one entry per NUMA node."""
 
@@ -40,6 +91,43 @@ class VswitchPlan:
     rx_queues: Decision[int]
     descriptors: Decision[int]
     mtu: Decision[int]
+    memory_channels: Decision[int] | None = None
+    memory_model: MemoryModel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PortPlan:
+    """One virtual NIC. device: the VF it is, or None for a port of the vSwitch."""
+
+    name: str
+    network: str
+    kind: Decision[InterfaceKind]
+    queues: Decision[int]
+    mac: str
+    port_security: bool = True
+    device: Decision[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GuestDevice:
+    """A passed-through device: its alias and the PF or device it comes from."""
+
+    alias: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class GuestNode:
+    """One guest NUMA node. pins: (vCPU, CPU); floating vCPUs use the host's shared CPUs.
+
+    page_kib is 0 where the memory is not in counted pages.
+    """
+
+    node: int
+    pins: tuple[tuple[int, int], ...]
+    floating: tuple[int, ...]
+    memory_mib: int
+    page_kib: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +136,13 @@ class GuestPlan:
 
     name: str
     cpus: Decision[tuple[int, ...]]
+    flavor: str = ""
+    vcpus: int = 0
+    memory_mib: int = 0
+    nodes: tuple[GuestNode, ...] = ()
+    emulator_cpus: Decision[tuple[int, ...]] | None = None
+    ports: tuple[PortPlan, ...] = ()
+    devices: tuple[GuestDevice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +155,69 @@ class GeneratorPlan:
 
 @dataclass(frozen=True, slots=True)
 class HostPlan:
-    """Everything decided for one host. A part that the host does not run is None or empty."""
+    """Everything decided for one host. A part that the host does not run is None or empty.
+
+    kernel: the words of the kernel command line. reserved_memory_mib: kept from guests.
+    """
 
     host: str
     huge_pages: Decision[tuple[HugePages, ...]]
     vswitch: VswitchPlan | None = None
     guests: tuple[GuestPlan, ...] = ()
     generator: GeneratorPlan | None = None
+    cores: CorePlan | None = None
+    nics: tuple[NicPlan, ...] = ()
+    kernel: tuple[Decision[str], ...] = ()
+    reserved_memory_mib: Decision[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FlavorPlan:
+    """A Nova flavor and the properties of the image it goes with. specs: the extra specs."""
+
+    name: str
+    vcpus: int
+    memory_mib: int
+    disk_gib: int
+    specs: Mapping[str, Decision[str]]
+    image: str
+    image_properties: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """What a NUMA node (None: the whole host) lacks for a guest; equal hosts are named together."""
+
+    hosts: tuple[str, ...]
+    node: int | None
+    resource: str
+    needed: str
+    available: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """A guest that fits nowhere. change: the smallest single change found that makes it fit."""
+
+    guest: str
+    shortages: tuple[Shortage, ...]
+    change: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
+    """`order` is the order in which guests must be created so that Nova places them the same."""
+
     hosts: tuple[HostPlan, ...]
+    workload: str = ""
+    networks: tuple[Network, ...] = ()
+    aliases: tuple[PciAlias, ...] = ()
+    aggregates: tuple[Aggregate, ...] = ()
+    groups: tuple[Group, ...] = ()
+    flavors: tuple[FlavorPlan, ...] = ()
+    order: tuple[str, ...] = ()
+    unplaced: tuple[Unplaced, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def network(self, name: str) -> Network:
+        return next(n for n in self.networks if n.name == name)
