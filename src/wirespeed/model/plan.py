@@ -131,8 +131,24 @@ class GuestNode:
 
 
 @dataclass(frozen=True, slots=True)
+class ProcessMemory:
+    """The packet memory of one DPDK process: `mbufs` buffers with room for data_bytes each.
+
+    memory_mib holds these and what else the process allocates.
+    """
+
+    mbufs: int
+    data_bytes: int
+    memory_mib: int
+
+
+@dataclass(frozen=True, slots=True)
 class GuestPlan:
-    """One network function and the CPUs its data plane polls on."""
+    """One network function and the CPUs its data plane polls on.
+
+    process: on a bench, the memory of the function's own process; None when it is a VM, or part of
+    the generator's process.
+    """
 
     name: str
     cpus: Decision[tuple[int, ...]]
@@ -143,13 +159,21 @@ class GuestPlan:
     emulator_cpus: Decision[tuple[int, ...]] | None = None
     ports: tuple[PortPlan, ...] = ()
     devices: tuple[GuestDevice, ...] = ()
+    process: Decision[ProcessMemory] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratorPlan:
-    """The traffic generator's CPUs. `shared` names guests that poll on the same CPUs."""
+    """The traffic generator's CPUs and memory.
+
+    cpus: in the order of its roles (sender and receiver of the first direction, then those of the
+    second); with fewer CPUs than roles, neighbours share. control_cpu: for threads that only answer
+    questions. `shared` names guests that are part of its process and poll on the same CPUs.
+    """
 
     cpus: Decision[tuple[int, ...]]
+    control_cpu: Decision[int]
+    process: Decision[ProcessMemory]
     shared: tuple[str, ...] = ()
 
 

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which cores, memory and queues does a bench on this host get, and why?"""
+
+from __future__ import annotations
+
+from wirespeed.model.errors import BadInput
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.plan import (
+    Decision,
+    GeneratorPlan,
+    GuestPlan,
+    HostPlan,
+    HugePages,
+    Plan,
+    VswitchPlan,
+)
+from wirespeed.model.spec import PointSpec, TopologyKind, VnfKind
+from wirespeed.model.units import mtu_for
+from wirespeed.plan.bench_cpus import Demand, Placement, place
+from wirespeed.plan.bench_memory import huge_pages, process_memory, socket_memory
+
+_PAGE_KIB = 2048
+_ETHERNET_MTU = 1500
+
+
+def plan_bench(facts: HostFacts, spec: PointSpec) -> Plan:
+    """The plan of one point of a study on one host.
+
+    Raises BadInput when the host has too few CPUs, or the study names CPUs or devices that it does
+    not have.
+    """
+    if spec.topology.kind is TopologyKind.WIRE:
+        return Plan((_wire(facts, spec),))
+    placement = place(facts, _demand(facts, spec))
+    vswitch = _vswitch(facts, spec, placement) if spec.topology.kind.has_vswitch else None
+    guests = _guests(spec, placement)
+    generator = _generator(spec, placement, guests)
+    return Plan(
+        (
+            HostPlan(
+                facts.host,
+                _huge_pages(facts, placement, vswitch, generator, guests),
+                vswitch,
+                guests,
+                generator,
+            ),
+        )
+    )
+
+
+def _demand(facts: HostFacts, spec: PointSpec) -> Demand:
+    kind, vnf = spec.topology.kind, spec.sut.vnf
+    own = True if vnf.kind is VnfKind.TESTPMD else vnf.own_process
+    directions = 2 if spec.topology.bidirectional else 1
+    if kind is TopologyKind.HOST:
+        if vnf.own_process is False:
+            raise BadInput(
+                'sut.vnf.own_process = false cannot go with topology.kind = "host"',
+                "There the forwarder is the SUT and always a process of its own; drop the key.",
+            )
+        return Demand(directions, vnfs=0, sut=1, own_process=None)
+    if kind is TopologyKind.EXTERNAL:
+        return Demand(directions, vnfs=0, sut=0, own_process=None, node=_node_of_ports(facts, spec))
+    pinned = spec.sut.vswitch.pmd_cpus
+    return Demand(directions, _vnfs(spec), sut=1, own_process=own, pinned_sut=pinned)
+
+
+def _vnfs(spec: PointSpec) -> int:
+    kind = spec.topology.kind
+    if kind is TopologyKind.PVP:
+        return 1
+    return spec.topology.vnfs if kind in (TopologyKind.CHAIN, TopologyKind.PARALLEL) else 0
+
+
+def _node_of_ports(facts: HostFacts, spec: PointSpec) -> int | None:
+    """The NUMA node of the first port that is a PCI device of this host."""
+    nodes = {d.address: d.node for d in facts.pci}
+    return next((nodes[p] for p in spec.sut.ports if p in nodes), None)
+
+
+def _wire(facts: HostFacts, spec: PointSpec) -> HostPlan:
+    cpus = [c.id for c in facts.cpus if c.online and c.allowed]
+    poller = cpus[-1]
+    return HostPlan(
+        facts.host,
+        Decision((), "one process exchanges frames over rings in ordinary memory"),
+        generator=GeneratorPlan(
+            Decision(
+                (poller,),
+                "generator, reference SUT and receiver take turns on one core, so that nothing "
+                "but the reference SUT's own limits can lose a frame",
+            ),
+            Decision(cpus[0], "control threads sleep most of the time"),
+            process_memory(spec, ports=2, lcores=1),
+            shared=("impair",),
+        ),
+    )
+
+
+def _vswitch(facts: HostFacts, spec: PointSpec, placement: Placement) -> VswitchPlan:
+    wanted = spec.sut.vswitch
+    mtu = _mtu(spec)
+    return VswitchPlan(
+        main_cpus=Decision((placement.control,), "its main thread polls nothing"),
+        pmd_cpus=Decision(placement.sut, placement.why_sut),
+        socket_memory_mib=socket_memory(spec, mtu.value, (n.id for n in facts.nodes)),
+        rx_queues=Decision(wanted.rx_queues, "sut.vswitch.rx_queues"),
+        descriptors=Decision(wanted.descriptors, "sut.vswitch.descriptors"),
+        mtu=mtu,
+    )
+
+
+def _mtu(spec: PointSpec) -> Decision[int]:
+    if spec.sut.vswitch.mtu is not None:
+        return Decision(spec.sut.vswitch.mtu, "chosen in sut.vswitch.mtu")
+    largest = max(spec.traffic.frame.sizes)
+    # Open vSwitch leaves room for one VLAN tag besides the MTU (lib/netdev-dpdk.c).
+    needed = mtu_for(largest, min(1, spec.traffic.encapsulation.tags))
+    if needed <= _ETHERNET_MTU:
+        return Decision(_ETHERNET_MTU, "Ethernet's usual MTU holds the largest frame")
+    return Decision(needed, f"a frame of {largest} octets needs it")
+
+
+def _guests(spec: PointSpec, placement: Placement) -> tuple[GuestPlan, ...]:
+    memory = process_memory(spec, ports=2, lcores=1)
+    if spec.topology.kind is TopologyKind.HOST:
+        return (GuestPlan("vnf0", Decision(placement.sut, placement.why_sut), process=memory),)
+    return tuple(
+        GuestPlan(
+            f"vnf{i}",
+            Decision(
+                (placement.vnfs[i],) if placement.vnfs else placement.generator[:1],
+                placement.why_vnfs,
+            ),
+            process=memory if placement.vnfs else None,
+        )
+        for i in range(_vnfs(spec))
+    )
+
+
+def _generator(
+    spec: PointSpec, placement: Placement, guests: tuple[GuestPlan, ...]
+) -> GeneratorPlan:
+    shared = tuple(g.name for g in guests if g.process is None)
+    return GeneratorPlan(
+        Decision(placement.generator, placement.why_generator),
+        Decision(placement.control, "control threads sleep most of the time"),
+        process_memory(spec, ports=2 + 2 * len(shared), lcores=len(placement.generator)),
+        shared,
+    )
+
+
+def _huge_pages(
+    facts: HostFacts,
+    placement: Placement,
+    vswitch: VswitchPlan | None,
+    generator: GeneratorPlan,
+    guests: tuple[GuestPlan, ...],
+) -> Decision[tuple[HugePages, ...]]:
+    """Each process allocates on the nodes that it polls on."""
+    need = {n.id: 0 for n in facts.nodes} or {placement.node: 0}
+    parts: list[str] = []
+
+    def add(name: str, cpus: tuple[int, ...], mib: int) -> None:
+        for node in {facts.node_of(c) or 0 for c in cpus}:
+            need[node] += mib
+        parts.append(f"{name} {mib} MiB")
+
+    if vswitch is not None:
+        for node, mib in zip(sorted(need), vswitch.socket_memory_mib.value, strict=True):
+            need[node] += mib
+        parts.append(f"Open vSwitch {sum(vswitch.socket_memory_mib.value)} MiB")
+    add("generator", generator.cpus.value, generator.process.value.memory_mib)
+    for guest in guests:
+        if guest.process is not None:
+            add(guest.name, guest.cpus.value, guest.process.value.memory_mib)
+    return Decision(huge_pages(need, _PAGE_KIB), ", ".join(parts))

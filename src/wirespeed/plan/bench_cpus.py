@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which CPUs do a bench's vSwitch, network functions and generator poll on?
+
+Every poller wants a physical core of its own on one NUMA node. Where there are not enough cores,
+pollers move together in a fixed order: first a direction's sender and receiver, then the
+directions, then the network functions onto the generator's core. The vSwitch keeps its core to the
+last, for it is what is measured. On two CPUs that leaves everything on the first and the PMD thread
+on the second; a network function in a process of its own beside the PMD thread reached a sixth of
+what it reaches as a task beside the generator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from wirespeed.model.cpuset import format_list
+from wirespeed.model.errors import BadInput
+from wirespeed.model.facts import HostFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What wants to poll. sut: threads that are the SUT itself (PMD threads, or a forwarder).
+
+    own_process: whether the network functions must be (True), may be (None) or may not be (False)
+    processes of their own. pinned_sut: CPUs that the user chose for the SUT.
+    """
+
+    directions: int
+    vnfs: int
+    sut: int
+    own_process: bool | None
+    pinned_sut: tuple[int, ...] | None = None
+    node: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """vnfs has one CPU for each network function, or none when they share the generator's."""
+
+    control: int
+    generator: tuple[int, ...]
+    vnfs: tuple[int, ...]
+    sut: tuple[int, ...]
+    node: int
+    why_generator: str
+    why_vnfs: str
+    why_sut: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """One way of moving together: how many cores the generator gets, and who else gets some."""
+
+    generator: int
+    vnfs_apart: bool
+    control_apart: bool
+
+    def cores(self, demand: Demand) -> int:
+        return self.generator + self.vnfs_apart * demand.vnfs + self.control_apart
+
+
+def place(facts: HostFacts, demand: Demand) -> Placement:
+    """Give each poller its CPU. Raises BadInput when the host has too few."""
+    pinned = demand.pinned_sut or ()
+    _check_pinned(facts, pinned)
+    node = _node(facts, demand)
+    wanted_sut = 0 if pinned else demand.sut
+    for shape, free in _ways(facts, demand, node):
+        if shape.cores(demand) + wanted_sut <= len(free):
+            return _assign(demand, shape, free, node)
+    usable = [c.id for c in facts.cpus if c.online and c.allowed]
+    besides = f" besides the PMD CPUs {format_list(pinned)}" if pinned else ""
+    raise BadInput(
+        f"host {facts.host} has {len(usable) - len(pinned)} usable CPUs{besides}; the generator "
+        f"and the SUT poll without pause and need {1 + wanted_sut}",
+        'Use a host with more CPUs, or topology.kind = "wire", which runs on one.',
+    )
+
+
+def _ways(facts: HostFacts, demand: Demand, node: int) -> Iterator[tuple[_Shape, Sequence[int]]]:
+    """From the most spread out to the most crowded, with the CPUs to choose from.
+
+    Rather a core of another node than a core shared with a network function; rather a shared core
+    than two threads (SMT) of one core, unless there is only one core.
+    """
+    local, everywhere = _cores(facts, demand, node), _cores(facts, demand, None)
+    may_be_apart = demand.own_process is not False and demand.vnfs > 0
+    for apart in [True, False] if may_be_apart else [False]:
+        for free in (local, everywhere):
+            for generator in (2 * demand.directions, demand.directions, 1):
+                yield _Shape(generator, apart, control_apart=True), free
+    crowded = _Shape(1, vnfs_apart=False, control_apart=False)
+    yield crowded, local
+    yield crowded, everywhere
+    yield crowded, [c for c in _threads(facts) if c not in (demand.pinned_sut or ())]
+
+
+def _assign(demand: Demand, shape: _Shape, free: Sequence[int], node: int) -> Placement:
+    cpus = list(free)
+    control = cpus.pop(0) if shape.control_apart else cpus[0]
+    generator = tuple(cpus.pop(0) for _ in range(shape.generator))
+    vnfs = tuple(cpus.pop(0) for _ in range(demand.vnfs)) if shape.vnfs_apart else ()
+    if demand.pinned_sut is not None:
+        sut, why_sut = demand.pinned_sut, "chosen in sut.vswitch.pmd_cpus"
+    else:
+        sut = tuple(cpus[: demand.sut])
+        why_sut = f"what is measured polls on a core of its own, on NUMA node {node}"
+    why_vnfs = "each network function polls on a core of its own"
+    if demand.vnfs and not vnfs:
+        if demand.own_process:
+            vnfs = tuple(sut[i % len(sut)] for i in range(demand.vnfs))
+            why_vnfs = (
+                "a process of its own was asked for and no core is left: it takes turns with the "
+                "SUT, which costs much more than a core of its own would bring"
+            )
+        else:
+            why_vnfs = (
+                "no core is left for network functions: they are tasks of the generator's process, "
+                "which on two cores reaches six times what a process beside the PMD thread does"
+            )
+    return Placement(control, generator, vnfs, sut, node, _why_generator(demand, shape), why_vnfs,
+                     why_sut)  # fmt: skip
+
+
+def _why_generator(demand: Demand, shape: _Shape) -> str:
+    if shape.generator == 2 * demand.directions:
+        return "every sender and every receiver polls on a core of its own"
+    if shape.generator == demand.directions:
+        return "one core for each direction's sender and receiver: there are no more"
+    return "all senders and receivers share one core: there are no more"
+
+
+def _node(facts: HostFacts, demand: Demand) -> int:
+    """The NUMA node asked for, or that of the chosen CPUs, or the one with the most cores."""
+    if demand.node is not None:
+        return demand.node
+    if demand.pinned_sut:
+        return facts.node_of(demand.pinned_sut[0]) or 0
+    cores = {n.id: len(_cores(facts, demand, n.id)) for n in facts.nodes}
+    return max(cores, key=lambda n: (cores[n], -n), default=0)
+
+
+def _cores(facts: HostFacts, demand: Demand, node: int | None) -> list[int]:
+    """One CPU of each physical core of this node (None: of all) that no chosen CPU is part of."""
+    taken = {s for cpu in demand.pinned_sut or () for s in facts.siblings(cpu)}
+    cores: dict[tuple[int, ...], int] = {}
+    for cpu in _threads(facts):
+        if cpu not in taken and (node is None or facts.node_of(cpu) == node):
+            cores.setdefault(facts.siblings(cpu), cpu)
+    return list(cores.values())
+
+
+def _threads(facts: HostFacts) -> list[int]:
+    return [c.id for c in facts.cpus if c.online and c.allowed]
+
+
+def _check_pinned(facts: HostFacts, cpus: tuple[int, ...]) -> None:
+    online = format_list(c.id for c in facts.cpus if c.online and c.allowed)
+    for cpu_id in cpus:
+        cpu = facts.cpu(cpu_id)
+        if cpu is None or not cpu.online:
+            what = "does not exist" if cpu is None else "is offline"
+        elif not cpu.allowed:
+            what = "is not among the CPUs this process may use"
+        else:
+            continue
+        raise BadInput(
+            f"sut.vswitch.pmd_cpus: CPU {cpu_id} {what} on host {facts.host}",
+            f"Choose from {online}.",
+        )
+    twice = sorted({c for c in cpus if cpus.count(c) > 1})
+    if twice:
+        raise BadInput(
+            f"sut.vswitch.pmd_cpus: CPU {twice[0]} is named twice",
+            "Name each CPU once: two PMD threads on one CPU would only interrupt each other.",
+        )

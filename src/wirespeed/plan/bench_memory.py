@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much packet memory do a bench's vSwitch and DPDK processes need?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from wirespeed.model.plan import Decision, HugePages, ProcessMemory
+from wirespeed.model.spec import PointSpec
+from wirespeed.model.units import FCS_BYTES
+
+_KIB, _MIB = 1024, 1024 * 1024
+# rte_mbuf is two cache lines, and DPDK keeps this much room in front of the data.
+_MBUF_HEADER_BYTES, _HEADROOM_BYTES = 128, 128
+# Mempool cache of each lcore; up to 1.5 times as many may rest there (rte_mempool).
+_CACHE_MBUFS = 512
+# Programs, rings, histograms and telemetry of a DPDK process, measured on an idle one.
+_PROCESS_MIB = 64
+# Sequence state of a flow at a sender plus at a receiver.
+_FLOW_BYTES = 64
+
+# Open vSwitch, lib/netdev-dpdk.c: buffers are a multiple of 1 KiB, and each carries a header.
+_OVS_BUFFER_STEP, _OVS_OBJECT_HEADER_BYTES = 1024, 960
+_OVS_BUFFERS = 32_768
+_OVS_PROCESS_MIB = 128
+
+
+def process_memory(spec: PointSpec, ports: int, lcores: int) -> Decision[ProcessMemory]:
+    """What one wsdp or testpmd process with these ports needs.
+
+    Every ring may be full at once, and frames that the reference SUT delays or queues wait in
+    buffers too.
+    """
+    rings = ports * 2 * spec.sut.vswitch.descriptors * spec.sut.vswitch.rx_queues
+    cached = lcores * _CACHE_MBUFS * 3 // 2
+    held = _held_by_reference_sut(spec)
+    mbufs = _power_of_two(rings + cached + held + 4096) - 1
+    data = _round_up(max(2048, *spec.traffic.frame.sizes), 64) + _HEADROOM_BYTES
+    flows = spec.traffic.flows * _FLOW_BYTES * (2 if spec.topology.bidirectional else 1)
+    size = mbufs * (data + _MBUF_HEADER_BYTES) + flows
+    mib = _round_up(_PROCESS_MIB + -(-size // _MIB), 2)
+    return Decision(
+        ProcessMemory(mbufs, data, mib),
+        f"{ports} ports x {spec.sut.vswitch.descriptors} descriptors each way, {lcores} lcore "
+        f"caches and {held} frames held back need {mbufs} buffers of {data} octets",
+    )
+
+
+def _held_by_reference_sut(spec: PointSpec) -> int:
+    impair = spec.sut.impair
+    # Without a rate limit, as many as one lcore moves at most.
+    rate_fps = impair.rate_fps or 40e6
+    return impair.queue_frames + int(impair.delay_ns * rate_fps / 1e9)
+
+
+def socket_memory(spec: PointSpec, mtu: int, nodes: Iterable[int]) -> Decision[tuple[int, ...]]:
+    """Open vSwitch's huge-page memory in MiB for each node of the host (0: nothing polls there)."""
+    present = sorted(nodes)
+    per_node = spec.sut.vswitch.socket_memory_mib
+    if per_node is not None:
+        because = "chosen in sut.vswitch.socket_memory_mib"
+    else:
+        data = _round_up(mtu + 14 + FCS_BYTES + 8 + _HEADROOM_BYTES, _OVS_BUFFER_STEP)
+        pool_mib = _OVS_BUFFERS * (data + _OVS_OBJECT_HEADER_BYTES) / _MIB
+        per_node = _round_up(int(pool_mib) + _OVS_PROCESS_MIB, 64)
+        because = (
+            f"a pool of {_OVS_BUFFERS} buffers for MTU {mtu} and {_OVS_PROCESS_MIB} MiB besides; "
+            "vhost-user rings hold none of them, so more would only be cleared at start"
+        )
+    return Decision(tuple(per_node for _ in present), because)
+
+
+def huge_pages(need_mib: Mapping[int, int], size_kib: int) -> tuple[HugePages, ...]:
+    """The pages that so many MiB on each node amount to."""
+    return tuple(
+        HugePages(node, size_kib, -(-mib * _KIB // size_kib))
+        for node, mib in sorted(need_mib.items())
+        if mib
+    )
+
+
+def _round_up(value: int, step: int) -> int:
+    return -(-value // step) * step
+
+
+def _power_of_two(value: int) -> int:
+    return 1 << (value - 1).bit_length()
