@@ -79,11 +79,12 @@ class Rig:
     sut: Sut
     generator_fps: float = 20e6
     invalid_share: float = 0.0
+    pause_ns: int = 10_000_000_000
     ring_frames: int = 1024
     directions: int = 1
     limited_by: str | None = None
     latency: Latency | None = LATENCY
-    rng: random.Random = field(default_factory=lambda: random.Random(1))
+    rng: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311
     calls: list[tuple[float, float]] = field(default_factory=list)
 
     def measure(self, load_fps: float, duration_s: float) -> Observation:
@@ -101,7 +102,7 @@ class Rig:
             directions=self._split(intended, offered, received),
             drops=(Drop("sut", DropCause.RX_RING_FULL, offered - received),),
             threads=(
-                thread("lcore1", "generator", 10_000_000_000 if disturbed else 1_000),
+                thread("lcore1", "generator", self.pause_ns if disturbed else 1_000),
                 thread("pmd2", "sut", None),
             ),
             steal_ns=0,
@@ -119,8 +120,7 @@ class Rig:
             return (total + n - 1 - i) // n
 
         return tuple(
-            count(f"d{i}", part(intended, i), part(offered, i), part(received, i))
-            for i in range(n)
+            count(f"d{i}", part(intended, i), part(offered, i), part(received, i)) for i in range(n)
         )
 
     @property

@@ -9,6 +9,7 @@ allows, so that a stray loss does not decide alone.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass
 
 from MLRsearch import (
@@ -23,6 +24,7 @@ from MLRsearch import (
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.model.result import Bound, Interval
+from wirespeed.model.trial import Trial
 
 # How much longer than its final bounds a search takes, for the estimate of the time left.
 NARROWING = 1.5
@@ -64,8 +66,11 @@ class Mlr:
         config.warmup_duration = None
         # The number of trials is bounded by the widths; wall time is not ours to read.
         config.search_duration_max = math.inf
-        found = MultipleLossRatioSearch(config=config).search(_Measurer(prober), debug=_quiet)
-        return Figures(ndr=_interval(found[ndr_goal]), pdr=_interval(found[pdr_goal]))
+        measurer = _Measurer(prober)
+        found = MultipleLossRatioSearch(config=config).search(measurer, debug=_quiet)
+        return Figures(
+            ndr=measurer.interval(found[ndr_goal]), pdr=measurer.interval(found[pdr_goal])
+        )
 
     def _goal(self, loss_ratio: float) -> SearchGoal:
         return SearchGoal(
@@ -87,9 +92,11 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]  # the package has no t
 
     def __init__(self, prober: Prober) -> None:
         self._prober = prober
+        self._trials: defaultdict[float, list[Trial]] = defaultdict(list)
 
     def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
         trial = self._prober.valid(intended_load, intended_duration)
+        self._trials[intended_load].append(trial)
         return MeasurementResult(
             intended_duration=intended_duration,
             intended_load=intended_load,
@@ -98,19 +105,23 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]  # the package has no t
             intended_count=trial.offered,
         )
 
+    def interval(self, found: GoalResult) -> Interval:
+        """MLRsearch's relevant bounds, each with what was seen at its load.
 
-def _interval(found: GoalResult) -> Interval:
-    return Interval(_bound(found.relevant_lower_bound), _bound(found.relevant_upper_bound))
-
-
-def _bound(stat: object) -> Bound | None:
-    """MLRsearch's bound with the loss that its own exceed ratio picks among the trials."""
-    if stat is None:
-        return None
-    load_fps = float(stat)  # type: ignore[arg-type]
-    (target_stat,) = stat.target_to_stat.values()  # type: ignore[attr-defined]
-    loss_ratio = target_stat.pessimistic_loss_ratio
-    return Bound(load_fps, load_fps * (1.0 - loss_ratio), loss_ratio)
+        The lower bound's loss is the quantile that the exceed ratio picks among its trials (the
+        conditional throughput of the draft); the upper's is that of all its trials together.
+        """
+        lower = upper = None
+        if (stat := found.relevant_lower_bound) is not None:
+            load_fps = float(stat)
+            forwarding_fps = float(found.conditional_throughput)
+            lower = Bound(load_fps, forwarding_fps, 1.0 - forwarding_fps / load_fps)
+        if (stat := found.relevant_upper_bound) is not None:
+            load_fps = float(stat)
+            trials = self._trials[load_fps]
+            loss_ratio = sum(t.lost for t in trials) / sum(t.offered for t in trials)
+            upper = Bound(load_fps, load_fps * (1.0 - loss_ratio), loss_ratio)
+        return Interval(lower, upper)
 
 
 def _quiet(_: str) -> None:

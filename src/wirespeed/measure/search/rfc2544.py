@@ -13,7 +13,7 @@ from math import log2
 
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.interface import Figures, Limits, bound
-from wirespeed.model.result import Bound, Interval
+from wirespeed.model.result import Interval
 from wirespeed.model.trial import Stage
 
 
@@ -40,9 +40,7 @@ class Rfc2544:
     def find(self, prober: Prober, limits: Limits) -> Figures:
         narrow_s = min(self.narrow_trial_s, self.trial_s)
         found = self._try(prober, limits.max_fps, narrow_s, Interval(None, None))
-        if found.upper is not None:
-            found = self._try(prober, limits.min_fps, narrow_s, found)
-        found = self._bisect(prober, narrow_s, found)
+        found = self._bisect(prober, limits, narrow_s, found)
         if narrow_s < self.trial_s and found.lower is not None:
             found = self._confirm(prober, limits, found)
         return Figures(pdr=found) if self.loss else Figures(ndr=found)
@@ -55,9 +53,17 @@ class Rfc2544:
             return Interval(bound(trial), known.upper)
         return Interval(known.lower, bound(trial))
 
-    def _bisect(self, prober: Prober, trial_s: float, known: Interval) -> Interval:
-        while (gap := _gap(known)) is not None and gap[1] - gap[0] > self.width * gap[1]:
-            known = self._try(prober, (gap[0] + gap[1]) / 2, trial_s, known)
+    def _bisect(self, prober: Prober, limits: Limits, trial_s: float, known: Interval) -> Interval:
+        """Halves the gap until it is narrow. Tries the minimum only when all else failed."""
+        while known.upper is not None:
+            low_fps = known.lower.load_fps if known.lower else limits.min_fps
+            high_fps = known.upper.load_fps
+            if high_fps - low_fps > self.width * high_fps:
+                known = self._try(prober, (low_fps + high_fps) / 2, trial_s, known)
+            elif known.lower is None and high_fps > low_fps:
+                known = self._try(prober, low_fps, trial_s, known)
+            else:
+                break
         return known
 
     def _confirm(self, prober: Prober, limits: Limits, narrowed: Interval) -> Interval:
@@ -71,11 +77,4 @@ class Rfc2544:
             if load_fps <= limits.min_fps:
                 break
             load_fps, step_fps = max(limits.min_fps, load_fps - step_fps), 2 * step_fps
-        return self._bisect(prober, self.trial_s, found)
-
-
-def _gap(known: Interval) -> tuple[float, float] | None:
-    lower: Bound | None = known.lower
-    if lower is None or known.upper is None:
-        return None
-    return lower.load_fps, known.upper.load_fps
+        return self._bisect(prober, limits, self.trial_s, found)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does the longest burst find the buffer that the SUT really has?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.measure.simulated import Recorder, Rig, Sharp
+from wirespeed.measure.interface import UNLIMITED
+from wirespeed.measure.presets import PRESETS
+from wirespeed.measure.prober import Prober
+from wirespeed.measure.run import run_search
+from wirespeed.measure.search.b2b import B2b
+from wirespeed.measure.search.interface import Figures, Limits
+from wirespeed.measure.validity import USUAL
+from wirespeed.model.spec import Search, SearchKind
+from wirespeed.model.trial import Stage
+
+PRESET = PRESETS[SearchKind.B2B].search
+assert isinstance(PRESET, B2b)
+SEARCH = replace(PRESET, searches=3)
+LINE_FPS = 14.88e6
+
+
+def run(rig: Rig, search: B2b = SEARCH) -> tuple[Figures, Prober]:
+    prober = Prober(rig.measure, Recorder(), USUAL, 5, 0.0)
+    # A search is always preceded by the MRR trials, whose rings set the trial length.
+    prober.valid(LINE_FPS, 1.0)
+    return search.find(prober, Limits(10e3, LINE_FPS, None)), prober
+
+
+@given(
+    capacity_fps=st.floats(0.5e6, 12e6),
+    buffer_frames=st.integers(256, 100_000),
+)
+@settings(deadline=None)
+def test_the_corrected_time_is_the_buffer(capacity_fps: float, buffer_frames: int) -> None:
+    """A burst of n frames at line rate L overflows a buffer B behind capacity C at n = B L/(L-C);
+    corrected by (1 - C/L) that is B frames, B / L seconds."""
+    rig = Rig(Sharp(capacity_fps, buffer_frames), ring_frames=1024)
+    figures, _ = run(rig)
+    assert figures.back_to_back is not None
+    b2b = figures.back_to_back
+    truth = buffer_frames * LINE_FPS / (LINE_FPS - capacity_fps)
+    assert b2b.mean_frames == pytest.approx(truth, rel=0.011, abs=2)
+    assert b2b.min_frames <= b2b.mean_frames <= b2b.max_frames
+    assert b2b.bursts == 3
+    # The throughput comes from short trials, where the buffer passes for capacity.
+    assert figures.ndr is not None
+    assert figures.ndr.lower is not None
+    throughput_fps = figures.ndr.lower.load_fps
+    assert b2b.buffer_s == pytest.approx(truth / LINE_FPS * (1 - throughput_fps / LINE_FPS), 0.02)
+
+
+def test_bursts_are_sent_at_full_rate() -> None:
+    _, prober = run(Rig(Sharp(5e6, 2000)))
+    bursts = [t for t in prober.trials if t.stage is Stage.BURST]
+    assert bursts
+    assert all(t.intended_load_fps == LINE_FPS for t in bursts)
+
+
+def test_a_sut_that_keeps_up_has_no_burst() -> None:
+    figures, prober = run(Rig(Sharp(15e6)))
+    assert figures.back_to_back is None
+    assert figures.notes == ("no back-to-back burst: the SUT keeps up with 14,880,000 frames/s",)
+    assert not any(t.stage is Stage.BURST for t in prober.trials)
+
+
+def test_a_sut_that_passes_nothing_has_no_burst() -> None:
+    figures, _ = run(Rig(Sharp(1.0)))
+    assert figures.back_to_back is None
+    assert "no load passes" in figures.notes[0]
+
+
+def test_a_buffer_beyond_the_longest_burst_is_not_guessed() -> None:
+    figures, _ = run(Rig(Sharp(5e6, 400_000)), replace(SEARCH, longest_burst_s=0.01))
+    assert figures.back_to_back is None
+    assert figures.notes == ("no back-to-back burst: 0.01 s pass without loss",)
+
+
+def test_the_preset_repeats_the_search_50_times() -> None:
+    rig = Rig(Sharp(5e6, 2000))
+    result = run_search(Search(SearchKind.B2B, latency=False), rig.measure, UNLIMITED, Recorder())
+    assert result.back_to_back is not None
+    assert result.back_to_back.bursts == 50
+    assert not result.conformant

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does a whole run go warm-up, MRR, search, latency, and say what limited it?"""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import pytest
+
+from tests.measure.simulated import Recorder, Rig, Sharp
+from wirespeed.measure.interface import UNLIMITED, BadSearch, Progress
+from wirespeed.measure.run import run_search
+from wirespeed.measure.validity import ValidityRules
+from wirespeed.model.result import SearchResult
+from wirespeed.model.spec import Search, SearchKind
+from wirespeed.model.trial import Observation, Stage, Trial
+
+QUICK = Search(SearchKind.QUICK)
+
+
+def run(rig: Rig, search: Search = QUICK, max_load_fps: float = UNLIMITED) -> SearchResult:
+    return run_search(search, rig.measure, max_load_fps, Recorder())
+
+
+def test_the_stages_come_in_order() -> None:
+    result = run(Rig(Sharp(4e6)))
+    stages = [stage for stage, _ in groupby(t.stage for t in result.trials)]
+    assert stages == [Stage.WARM_UP, Stage.MRR, Stage.SEARCH, Stage.LATENCY]
+    assert result.search == "quick"
+    assert not result.conformant
+    assert result.mrr_fps == 4e6
+    assert result.limited_by is None
+    assert result.not_measurable is None
+    assert [x.share for x in result.latency] == [0.1, 0.5, 0.9]
+
+
+def test_the_listener_hears_of_every_trial_as_it_is_stored() -> None:
+    recorder = Recorder()
+    rig = Rig(Sharp(4e6), invalid_share=0.2)
+    result = run_search(QUICK, rig.measure, UNLIMITED, recorder)
+    assert tuple(recorder.trials) == result.trials
+    assert len(recorder.announced) == len(rig.calls) == len(result.trials)
+
+
+def test_the_warm_up_decides_nothing() -> None:
+    """Its loss and its validity are ignored: the tables of the SUT still fill."""
+    rig = Rig(Sharp(4e6))
+    first = True
+
+    def measure(load_fps: float, duration_s: float) -> Observation:
+        nonlocal first
+        cold, first = first, False
+        return (Rig(Sharp(1.0), invalid_share=1.0) if cold else rig).measure(load_fps, duration_s)
+
+    result = run_search(QUICK, measure, UNLIMITED, Recorder())
+    assert not result.trials[0].valid
+    assert result.ndr == run(Rig(Sharp(4e6))).ndr
+
+
+def test_the_mrr_alone() -> None:
+    result = run(Rig(Sharp(4e6)), Search(SearchKind.MRR))
+    assert result.mrr_fps == 4e6
+    assert (result.ndr, result.pdr, result.latency) == (None, None, ())
+    assert len(result.trials) == 1 + 10
+
+
+def test_an_unlimited_search_starts_at_what_the_generator_offers() -> None:
+    result = run(Rig(Sharp(4e6), generator_fps=9e6))
+    assert result.max_load_fps == 9e6
+    searched = [t.intended_load_fps for t in result.trials if t.stage is Stage.SEARCH]
+    assert searched[0] == 9e6
+    assert max(searched) == 9e6
+
+
+def test_a_line_rate_is_never_exceeded() -> None:
+    rig = Rig(Sharp(30e6))
+    result = run(rig, max_load_fps=14.88e6)
+    assert max(load for load, _ in rig.calls) == 14.88e6
+    assert result.ndr is not None
+    assert result.ndr.upper is None
+    assert result.limited_by == "max_load"
+
+
+def test_the_lower_of_study_and_line_rate_is_the_ceiling() -> None:
+    asked = Search(SearchKind.QUICK, max_load_fps=2e6)
+    assert run(Rig(Sharp(4e6)), asked, max_load_fps=14.88e6).max_load_fps == 2e6
+    assert run(Rig(Sharp(4e6)), asked).max_load_fps == 2e6
+
+
+def test_a_generator_below_line_rate_sets_the_ceiling() -> None:
+    result = run(Rig(Sharp(30e6), generator_fps=9e6), max_load_fps=14.88e6)
+    assert result.max_load_fps == 9e6
+    assert result.limited_by == "generator"
+
+
+def test_a_generator_that_paces_slower_than_it_floods_lowers_the_ceiling() -> None:
+    """Unlimited it offers 12 Mpps, paced only 8: the search has to end below 8."""
+
+    class Uneven(Rig):
+        def measure(self, load_fps: float, duration_s: float) -> Observation:
+            self.generator_fps = 12e6 if load_fps == UNLIMITED else 8e6
+            return super().measure(load_fps, duration_s)
+
+    result = run(Uneven(Sharp(30e6)))
+    assert result.max_load_fps == 8e6
+    assert result.ndr is not None
+    assert result.ndr.lower is not None
+    assert result.ndr.lower.load_fps == 8e6
+    assert result.limited_by == "generator"
+    assert result.not_measurable is None
+
+
+def test_a_generator_that_follows_no_load_is_not_measurable() -> None:
+    class Lame(Rig):
+        def measure(self, load_fps: float, duration_s: float) -> Observation:
+            self.generator_fps = 12e6 if load_fps == UNLIMITED else load_fps * 0.9
+            return super().measure(load_fps, duration_s)
+
+    rig = Lame(Sharp(30e6))
+    result = run(rig)
+    assert result.not_measurable is not None
+    assert "generator short" in result.not_measurable
+    assert len(rig.calls) < 20
+
+
+def test_a_shared_lcore_labels_the_result() -> None:
+    assert run(Rig(Sharp(4e6), limited_by="shared_lcore")).limited_by == "shared_lcore"
+
+
+def test_latency_can_be_left_out() -> None:
+    result = run(Rig(Sharp(4e6)), Search(SearchKind.QUICK, latency=False))
+    assert result.latency == ()
+    assert Stage.LATENCY not in {t.stage for t in result.trials}
+
+
+def test_no_pdr_no_latency() -> None:
+    result = run(Rig(Sharp(1.0)))
+    assert result.pdr is not None
+    assert result.pdr.lower is None
+    assert result.latency == ()
+
+
+def test_latency_after_a_search_without_pdr_uses_the_ndr() -> None:
+    result = run(Rig(Sharp(4e6)), Search(SearchKind.RFC2544))
+    assert result.ndr is not None
+    assert result.ndr.lower is not None
+    assert result.latency[1].load_fps == 0.5 * result.ndr.lower.load_fps
+
+
+def test_what_was_measured_before_the_machine_got_noisy_is_kept() -> None:
+    rig = Rig(Sharp(4e6))
+
+    def measure(load_fps: float, duration_s: float) -> Observation:
+        rig.invalid_share = 1.0 if len(rig.calls) >= 6 else 0.0
+        return rig.measure(load_fps, duration_s)
+
+    result = run_search(QUICK, measure, UNLIMITED, Recorder())
+    assert result.mrr_fps == 4e6
+    assert result.ndr is None
+    assert result.not_measurable is not None
+    assert len(result.trials) == 6 + 21
+
+
+def test_a_generator_slower_than_the_minimum_is_not_measurable() -> None:
+    result = run(Rig(Sharp(4e6), generator_fps=9e3))
+    assert result.not_measurable is not None
+    assert "9,000 frames/s at most" in result.not_measurable
+
+
+def test_limits_that_cross_are_refused_before_the_first_trial() -> None:
+    rig = Rig(Sharp(4e6))
+    with pytest.raises(BadSearch, match="10,000 is not below the highest load, 5,000"):
+        run(rig, max_load_fps=5e3)
+    assert rig.calls == []
+
+
+def test_rules_can_be_relaxed() -> None:
+    rig = Rig(Sharp(4e6), invalid_share=1.0, pause_ns=1_000_000)
+    lax = ValidityRules(max_stopped_ratio_of_rate=1.0)
+    result = run_search(QUICK, rig.measure, UNLIMITED, Recorder(), lax)
+    assert result.mrr_fps is not None, "rates bear it"
+    assert result.not_measurable is not None, "losslessness does not"
+
+
+def test_a_listener_that_raises_ends_the_search() -> None:
+    class Stopped(Exception):
+        pass
+
+    class Stopping(Recorder):
+        def trial(self, trial: Trial) -> None:
+            super().trial(trial)
+            if len(self.trials) == 3:
+                raise Stopped
+
+        def progress(self, progress: Progress) -> None:
+            assert len(self.trials) < 3
+
+    with pytest.raises(Stopped):
+        run_search(QUICK, Rig(Sharp(4e6)).measure, UNLIMITED, Stopping())

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is a trial believed for the right reasons, and never because of its loss?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.measure.simulated import count, thread
+from wirespeed.measure.validity import USUAL, Fault, Purpose, judge, pause_limit_ns
+from wirespeed.model.trial import Observation, ThreadHealth
+
+# 1,024 frames at 4 Mpps: the rings bear 256 us.
+LOAD_FPS = 4e6
+RING = 1024
+LIMIT_NS = 256_000
+
+
+def seen(
+    *threads: ThreadHealth,
+    steal_ns: int = 0,
+    load_fps: float = LOAD_FPS,
+    duration_s: float = 1.0,
+    unsent: int = 0,
+    received: int | None = None,
+    directions: int = 1,
+    ring_frames: int = RING,
+) -> Observation:
+    intended = round(load_fps * duration_s / directions)
+    offered = intended - unsent
+    ways = tuple(
+        count(f"d{i}", intended, offered, offered if received is None else received)
+        for i in range(directions)
+    )
+    return Observation(load_fps, duration_s, ways, (), threads, steal_ns, 0.1, ring_frames)
+
+
+def test_pause_limit_is_the_time_that_the_rings_bridge() -> None:
+    assert pause_limit_ns(USUAL, 1024, 7e6) == pytest.approx(146_286, abs=1)
+    assert pause_limit_ns(USUAL, 1024, 0.8e6) == pytest.approx(1_280_000)
+
+
+@pytest.mark.parametrize("role", ["generator", "sut"])
+def test_a_pause_counts_from_the_limit_on(role: str) -> None:
+    assert judge(seen(thread("t", role, LIMIT_NS)), USUAL) is None
+    invalid = judge(seen(thread("t", role, LIMIT_NS + 1)), USUAL)
+    assert invalid is not None
+    assert invalid.fault is Fault.STOPPED
+
+
+def test_the_reason_names_thread_and_numbers() -> None:
+    invalid = judge(seen(thread("pmd7", "sut", 331_000, wait_ns=84_000, switches=3)), USUAL)
+    assert invalid is not None
+    for evidence in (
+        "sut thread pmd7",
+        "331 us",
+        "256 us",
+        "1024 frames",
+        "3 involuntary",
+        "84 us",
+    ):
+        assert evidence in invalid.reason
+
+
+def test_each_direction_has_rings_of_its_own() -> None:
+    pause = thread("t", "generator", LIMIT_NS * 3 // 2)
+    assert judge(seen(pause), USUAL) is not None
+    assert judge(seen(pause, directions=2), USUAL) is None
+
+
+def test_a_thread_that_does_not_time_itself_is_judged_by_wait_and_steal() -> None:
+    blind = thread("pmd", "sut", None, wait_ns=LIMIT_NS + 1)
+    timed = thread("pmd", "sut", 1_000, wait_ns=LIMIT_NS + 1)
+    assert judge(seen(blind), USUAL) is not None
+    assert judge(seen(timed), USUAL) is None, "its own clock knows better than the sum of waits"
+    stolen = judge(seen(thread("pmd", "sut", None), steal_ns=10_000_000, duration_s=60.0), USUAL)
+    assert stolen is not None
+    assert "steal" in stolen.reason
+
+
+def test_many_short_stops_spoil_a_loss_trial() -> None:
+    # 43 stops, none long, and 3% of the time gone.
+    busy = thread("t", "sut", 100_000, wait_ns=6_000_000, switches=43)
+    invalid = judge(seen(busy, duration_s=0.2), USUAL)
+    assert invalid is not None
+    assert "3.00% of the trial" in invalid.reason
+
+
+def test_steal_counts_as_stopped_time() -> None:
+    timed = thread("t", "sut", 1_000)
+    assert judge(seen(timed, steal_ns=10_000_000, duration_s=1.0), USUAL) is not None
+    assert judge(seen(timed, steal_ns=10_000_000, duration_s=60.0), USUAL) is None
+
+
+def test_a_rate_bears_one_long_pause_but_not_many() -> None:
+    once = seen(thread("t", "generator", 2_000_000))
+    assert judge(once, USUAL, Purpose.LOSS) is not None
+    assert judge(once, USUAL, Purpose.RATE) is None
+    assert judge(seen(thread("t", "generator", 6_000_000)), USUAL, Purpose.RATE) is not None
+
+
+def test_a_burst_is_not_judged_by_shares_of_its_time() -> None:
+    short = seen(thread("t", "sut", 1_000, wait_ns=5_000), duration_s=0.0002)
+    assert judge(short, USUAL, Purpose.LOSS) is not None
+    assert judge(short, USUAL, Purpose.BURST) is None
+    assert judge(seen(thread("t", "sut", LIMIT_NS + 1)), USUAL, Purpose.BURST) is not None
+
+
+def test_a_low_load_can_be_held_to_the_pause_of_a_higher_one() -> None:
+    slow = seen(thread("t", "generator", LIMIT_NS * 2), load_fps=LOAD_FPS / 10)
+    assert judge(slow, USUAL) is None
+    assert judge(slow, USUAL, pause_load_fps=LOAD_FPS) is not None
+
+
+def test_unknown_rings_bear_what_usual_ones_hold_at_line_rate() -> None:
+    assert judge(seen(thread("t", "generator", 68_000), ring_frames=0), USUAL) is None
+    invalid = judge(seen(thread("t", "generator", 69_000), ring_frames=0), USUAL)
+    assert invalid is not None
+    assert "unknown rings" in invalid.reason
+
+
+def test_a_generator_that_falls_behind_undisturbed_is_short() -> None:
+    assert judge(seen(unsent=4_000), USUAL) is None, "0.1% is within the limit"
+    invalid = judge(seen(unsent=4_001), USUAL)
+    assert invalid is not None
+    assert invalid.fault is Fault.SHORT
+    assert "4001 of 4000000" in invalid.reason
+
+
+def test_a_generator_that_was_stopped_is_not_called_short() -> None:
+    invalid = judge(seen(thread("t", "generator", LIMIT_NS + 1), unsent=100_000), USUAL)
+    assert invalid is not None
+    assert invalid.fault is Fault.STOPPED
+
+
+def test_each_direction_has_to_be_offered() -> None:
+    both = seen(directions=2)
+    lagging = replace(both.directions[1], offered=0, unsent=2_000_000, received=0)
+    invalid = judge(replace(both, directions=(both.directions[0], lagging)), USUAL)
+    assert invalid is not None
+    assert "direction d1" in invalid.reason
+
+
+def test_more_received_than_offered_is_a_race() -> None:
+    invalid = judge(seen(received=4_000_001), USUAL)
+    assert invalid is not None
+    assert invalid.fault is Fault.RACED
+
+
+@given(
+    gap_ns=st.integers(0, 1_000_000) | st.none(),
+    wait_ns=st.integers(0, 10_000_000),
+    steal_ns=st.sampled_from([0, 0, 10_000_000]),
+    unsent=st.integers(0, 10_000),
+    received=st.integers(0, 3_990_000),
+    purpose=st.sampled_from(Purpose),
+)
+def test_loss_never_changes_the_verdict(
+    gap_ns: int | None,
+    wait_ns: int,
+    steal_ns: int,
+    unsent: int,
+    received: int,
+    purpose: Purpose,
+) -> None:
+    health = thread("t", "sut", gap_ns, wait_ns)
+    lossless = seen(health, steal_ns=steal_ns, unsent=unsent)
+    lossy = seen(health, steal_ns=steal_ns, unsent=unsent, received=received)
+    assert judge(lossless, USUAL, purpose) == judge(lossy, USUAL, purpose)
+
+
+@given(gap_ns=st.integers(0, 2_000_000), longer=st.integers(0, 1_000_000))
+def test_a_longer_pause_is_never_better(gap_ns: int, longer: int) -> None:
+    if judge(seen(thread("t", "sut", gap_ns)), USUAL) is not None:
+        assert judge(seen(thread("t", "sut", gap_ns + longer)), USUAL) is not None
