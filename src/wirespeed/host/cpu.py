@@ -126,13 +126,9 @@ def _idle_states(reader: Reader, files: Files) -> dict[int, tuple[IdleState, ...
 
 def _caches(reader: Reader, cpus: list[int]) -> tuple[Cache, ...]:
     """The caches seen from the first thread of each core; shared ones once."""
+    patterns = [f"{SYS_CPU}/cpu[0-9]*/cache/index[0-9]*/{name}" for name in PER_CACHE]
     first = {f"cpu{cpu}" for cpu in cpus}
-    paths = [
-        path
-        for name in PER_CACHE
-        for path in reader.names(f"{SYS_CPU}/cpu[0-9]*/cache/index[0-9]*/{name}", "caches")
-        if path.split("/")[5] in first
-    ]
+    paths = [path for path in reader.names(*patterns, fact="caches") if path.split("/")[5] in first]
     files = reader.files(paths, "caches")
     found = set()
     for folder in {path.rsplit("/", 1)[0] for path in files}:

@@ -77,7 +77,7 @@ def _documents(reader: Reader) -> dict[str, str] | None:
 
 
 def _status_files(reader: Reader) -> dict[str, str] | None:
-    if not reader.names(STATUS_FOLDER, "guests"):
+    if not reader.names(STATUS_FOLDER, fact="guests"):
         return None
     documents = reader.many([f"{STATUS_FOLDER}/*.xml"], "guests")
     if not documents:

@@ -61,14 +61,12 @@ def read_irqs(reader: Reader) -> tuple[Irq, ...] | None:
 
 def read_iommu_units(reader: Reader) -> tuple[str, ...]:
     """The IOMMUs that are switched on, by name (dmar0, ivhd0, smmu3...)."""
-    return tuple(
-        path.rsplit("/", 1)[1] for path in reader.names("/sys/class/iommu/*", "iommu_units")
-    )
+    paths = reader.names("/sys/class/iommu/*", fact="iommu_units")
+    return tuple(path.rsplit("/", 1)[1] for path in paths)
 
 
 def read_uio_drivers(reader: Reader) -> tuple[str, ...]:
     """The registered drivers through which user space takes a PCI device."""
     names = ("igb_uio", "uio_pci_generic", "vfio-pci")
-    return tuple(
-        name for name in names if reader.names(f"/sys/bus/pci/drivers/{name}", "uio_drivers")
-    )
+    paths = reader.names(*(f"/sys/bus/pci/drivers/{name}" for name in names), fact="uio_drivers")
+    return tuple(path.rsplit("/", 1)[1] for path in paths)

@@ -91,16 +91,16 @@ def _gts(text: str) -> float | None:
 
 
 def _groups(reader: Reader) -> dict[str, int]:
-    paths = reader.names("/sys/kernel/iommu_groups/*/devices/*", "pci")
+    paths = reader.names("/sys/kernel/iommu_groups/*/devices/*", fact="pci")
     return {path.rsplit("/", 1)[1]: int(path.split("/")[4]) for path in paths}
 
 
 def _interfaces_by_address(reader: Reader) -> dict[str, tuple[str, ...]]:
     """Interface names below a device; virtio puts one more folder in between."""
     found: dict[str, list[str]] = defaultdict(list)
-    for pattern in (f"{SYS_PCI}/*/net/*", f"{SYS_PCI}/*/virtio*/net/*"):
-        for path in reader.names(pattern, "pci"):
-            found[path.removeprefix(f"{SYS_PCI}/").split("/")[0]].append(path.rsplit("/", 1)[1])
+    patterns = (f"{SYS_PCI}/*/net/*", f"{SYS_PCI}/*/virtio*/net/*")
+    for path in reader.names(*patterns, fact="pci"):
+        found[path.removeprefix(f"{SYS_PCI}/").split("/")[0]].append(path.rsplit("/", 1)[1])
     return {address: tuple(sorted(names)) for address, names in found.items()}
 
 
@@ -109,7 +109,7 @@ def read_interfaces(reader: Reader, devices: tuple[PciDevice, ...]) -> tuple[Int
     attributes = ("mtu", "operstate", "speed", "master/uevent")
     files = reader.many([f"{SYS_NET}/*/{name}" for name in attributes], "interfaces")
     queues: dict[str, list[str]] = defaultdict(list)
-    for path in reader.names(f"{SYS_NET}/*/queues/*", "interfaces"):
+    for path in reader.names(f"{SYS_NET}/*/queues/*", fact="interfaces"):
         queues[path.split("/")[4]].append(path.rsplit("/", 1)[1])
     pci = {name: device.address for device in devices for name in device.interfaces}
     names = sorted({path.split("/")[4] for path in files} - {"lo"})

@@ -72,7 +72,7 @@ class Reader:
 
     def many(self, patterns: Iterable[str], fact: str) -> dict[str, str]:
         """The content of every readable file that matches one of the patterns, by path."""
-        return self.files([p for pattern in patterns for p in self.names(pattern, fact)], fact)
+        return self.files(self.names(*patterns, fact=fact), fact)
 
     def files(self, paths: Sequence[str], fact: str) -> dict[str, str]:
         """The content of those of the files that exist and may be read, by path."""
@@ -84,10 +84,10 @@ class Reader:
         }
         return {path: text for path, text in contents.items() if text is not None}
 
-    def names(self, pattern: str, fact: str) -> tuple[str, ...]:
-        """The paths that match."""
+    def names(self, *patterns: str, fact: str) -> tuple[str, ...]:
+        """The paths that match one of the patterns."""
         try:
-            return self._runner.glob(pattern)
+            return self._runner.glob(*patterns)
         except NotRecorded as absent:
             self.lacks(fact, str(absent))
             return ()

@@ -97,8 +97,8 @@ class Runner(Protocol):
 
     def write(self, path: str, text: str) -> None: ...
 
-    def glob(self, pattern: str) -> tuple[str, ...]:
-        """Existing paths that match, sorted."""
+    def glob(self, *patterns: str) -> tuple[str, ...]:
+        """Existing paths that match one of the patterns, sorted; one round trip over ssh."""
         ...
 
     def readlink(self, path: str) -> str:

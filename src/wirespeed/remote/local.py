@@ -131,7 +131,10 @@ class LocalRunner:
                     stderr=subprocess.STDOUT,
                     env=_environment(env),
                     start_new_session=True,
-                    preexec_fn=_die_with_parent(os.getpid(), frozenset(cpus or ())),
+                    # It only makes system calls, so a thread's lock cannot be waited for.
+                    preexec_fn=_die_with_parent(  # noqa: PLW1509
+                        os.getpid(), frozenset(cpus or ())
+                    ),
                 )
             except OSError as fault:
                 raise _cannot_start(argv, fault) from fault
@@ -156,8 +159,8 @@ class LocalRunner:
     def write(self, path: str, text: str) -> None:
         Path(path).write_text(text)
 
-    def glob(self, pattern: str) -> tuple[str, ...]:
-        return tuple(sorted(glob.glob(pattern)))
+    def glob(self, *patterns: str) -> tuple[str, ...]:
+        return tuple(sorted({path for pattern in patterns for path in glob.glob(pattern)}))
 
     def readlink(self, path: str) -> str:
         return os.path.realpath(path)

@@ -78,10 +78,12 @@ class RecordedRunner:
             return OSError(f"{path} could not be read when {self.name} was recorded")
         return NotRecorded(f"{path} is not in the recording of {self.name}")
 
-    def glob(self, pattern: str) -> tuple[str, ...]:
-        if pattern not in self._recording.globs:
-            raise NotRecorded(f"{pattern} is not in the recording of {self.name}")
-        return tuple(sorted(path for path in self._paths if _matches(path, pattern)))
+    def glob(self, *patterns: str) -> tuple[str, ...]:
+        for pattern in patterns:
+            if pattern not in self._recording.globs:
+                raise NotRecorded(f"{pattern} is not in the recording of {self.name}")
+        wanted = [pattern.split("/") for pattern in patterns]
+        return tuple(sorted(p for p in self._paths if any(_matches(p, w) for w in wanted)))
 
     def readlink(self, path: str) -> str:
         raise NotRecorded(f"the target of {path} is not in the recording of {self.name}")
@@ -119,9 +121,9 @@ def _with_folders(paths: Iterable[str]) -> set[str]:
     return found
 
 
-def _matches(path: str, pattern: str) -> bool:
+def _matches(path: str, wanted: list[str]) -> bool:
     """Whether the path matches segment by segment, as glob does it: * never crosses a slash."""
-    parts, wanted = path.split("/"), pattern.split("/")
+    parts = path.split("/")
     return len(parts) == len(wanted) and all(
         fnmatch.fnmatchcase(part, want) for part, want in zip(parts, wanted, strict=True)
     )

@@ -72,9 +72,9 @@ class Recorder:
                 contents[path] = self.recording.files[path] = without_secrets(path, got)
         return contents
 
-    def glob(self, pattern: str) -> tuple[str, ...]:
-        found = self._runner.glob(pattern)
-        self.recording.globs.add(pattern)
+    def glob(self, *patterns: str) -> tuple[str, ...]:
+        found = self._runner.glob(*patterns)
+        self.recording.globs.update(patterns)
         self.recording.names.update(found)
         return found
 

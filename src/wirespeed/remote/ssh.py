@@ -170,13 +170,13 @@ class SshRunner:
     def write(self, path: str, text: str) -> None:
         self.run(["sh", "-c", 'cat > "$1"', "sh", path], stdin=text)
 
-    def glob(self, pattern: str) -> tuple[str, ...]:
+    def glob(self, *patterns: str) -> tuple[str, ...]:
         script = (
-            f"for f in {glob_words(pattern)}; do "
+            f"for f in {' '.join(map(glob_words, patterns))}; do "
             'if [ -e "$f" ] || [ -L "$f" ]; then printf "%s\\0" "$f"; fi; done'
         )
         found = self.run(["sh", "-c", script], env={"LC_ALL": "C"}).stdout
-        return tuple(sorted(path for path in found.split("\0") if path))
+        return tuple(sorted({path for path in found.split("\0") if path}))
 
     def readlink(self, path: str) -> str:
         return self.run(["readlink", "-f", "--", path]).stdout.removesuffix("\n")
