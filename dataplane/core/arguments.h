@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The "key=value,key=value" of a control request, taken apart on an lcore: no allocation. */
+#ifndef WSDP_ARGUMENTS_H
+#define WSDP_ARGUMENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct argument {
+	char key[32];
+	char value[64];
+};
+
+/* The next argument; *rest moves on behind it. 1: there is one, 0: none is left, -EINVAL: what
+ * comes is no key=value or too long. */
+int arguments_next(const char **rest, struct argument *argument);
+/* Its value as a whole number from min to max. 0, -EINVAL or -ERANGE. */
+int argument_u64(const struct argument *argument, uint64_t *value, uint64_t min, uint64_t max);
+
+#endif
