@@ -84,7 +84,7 @@ class Rig:
     directions: int = 1
     limited_by: str | None = None
     latency: Latency | None = LATENCY
-    rng: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311
+    rng: random.Random = field(default_factory=lambda: random.Random(1))
     calls: list[tuple[float, float]] = field(default_factory=list)
 
     def measure(self, load_fps: float, duration_s: float) -> Observation:

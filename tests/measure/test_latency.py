@@ -49,7 +49,7 @@ def test_a_load_that_cannot_be_measured_leaves_the_others() -> None:
 
 def test_pauses_are_bounded_as_at_full_load() -> None:
     # 300 us: harmless at 0.4 Mpps, where the rings bridge 2.6 ms; too long at 4 Mpps (256 us).
-    rig = Rig(Sharp(5e6), invalid_share=1.0, pause_ns=300_000, rng=random.Random(1))  # noqa: S311
+    rig = Rig(Sharp(5e6), invalid_share=1.0, pause_ns=300_000, rng=random.Random(1))
     found, notes = measure_latency(prober_of(rig), 4e6, 2.0)
     assert found == ()
     assert len(notes) == 3

@@ -193,6 +193,7 @@ def test_a_listener_that_raises_ends_the_search() -> None:
                 raise Stopped
 
         def progress(self, progress: Progress) -> None:
+            super().progress(progress)
             assert len(self.trials) < 3
 
     with pytest.raises(Stopped):

@@ -151,22 +151,21 @@ def test_more_received_than_offered_is_a_race() -> None:
 
 
 @given(
-    gap_ns=st.integers(0, 1_000_000) | st.none(),
-    wait_ns=st.integers(0, 10_000_000),
+    health=st.builds(
+        thread,
+        name=st.just("t"),
+        role=st.sampled_from(["sut", "generator"]),
+        max_gap_ns=st.integers(0, 1_000_000) | st.none(),
+        wait_ns=st.integers(0, 10_000_000),
+    ),
     steal_ns=st.sampled_from([0, 0, 10_000_000]),
     unsent=st.integers(0, 10_000),
     received=st.integers(0, 3_990_000),
     purpose=st.sampled_from(Purpose),
 )
 def test_loss_never_changes_the_verdict(
-    gap_ns: int | None,
-    wait_ns: int,
-    steal_ns: int,
-    unsent: int,
-    received: int,
-    purpose: Purpose,
+    health: ThreadHealth, steal_ns: int, unsent: int, received: int, purpose: Purpose
 ) -> None:
-    health = thread("t", "sut", gap_ns, wait_ns)
     lossless = seen(health, steal_ns=steal_ns, unsent=unsent)
     lossy = seen(health, steal_ns=steal_ns, unsent=unsent, received=received)
     assert judge(lossless, USUAL, purpose) == judge(lossy, USUAL, purpose)

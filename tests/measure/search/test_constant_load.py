@@ -34,7 +34,7 @@ def test_fixed_is_one_trial_at_the_load() -> None:
 
 
 def test_fixed_repeats_an_invalid_trial() -> None:
-    rig = Rig(Sharp(1.5e6), invalid_share=0.5, rng=random.Random(3))  # noqa: S311
+    rig = Rig(Sharp(1.5e6), invalid_share=0.5, rng=random.Random(3))
     result = run(FIXED, rig)
     assert result.constant is not None
     assert result.constant.loss_ratio == 0.25
@@ -60,7 +60,7 @@ def test_soak_is_a_series_that_fills_the_time() -> None:
 
 
 def test_soak_keeps_invalid_trials_but_not_in_its_sums() -> None:
-    rig = Rig(Sharp(1.5e6), invalid_share=0.5, rng=random.Random(3))  # noqa: S311
+    rig = Rig(Sharp(1.5e6), invalid_share=0.5, rng=random.Random(3))
     result = run(SOAK, rig)
     series = [t for t in result.trials if t.stage is Stage.CONSTANT]
     left_out = sum(not t.valid for t in series)

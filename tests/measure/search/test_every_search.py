@@ -76,7 +76,7 @@ def test_invalid_trials_never_decide(
 ) -> None:
     """They come back with nonsense for a loss figure; the result has to be the undisturbed one."""
     calm = search_on(Rig(Sharp(capacity_fps)), kind)
-    rough_rig = Rig(Sharp(capacity_fps), invalid_share=share, rng=random.Random(seed))  # noqa: S311
+    rough_rig = Rig(Sharp(capacity_fps), invalid_share=share, rng=random.Random(seed))
     rough = search_on(rough_rig, kind, repeats=100)
     assert (rough.ndr, rough.pdr) == (calm.ndr, calm.pdr)
     # The warm-up is never looked at, so it is no matter whether it was valid.
@@ -94,7 +94,7 @@ def test_invalid_trials_never_decide(
 def test_any_sut_gives_ordered_bounds_in_bounded_trials(
     kind: SearchKind, seed: int, sut: Sut
 ) -> None:
-    rig = Rig(sut, rng=random.Random(seed))  # noqa: S311
+    rig = Rig(sut, rng=random.Random(seed))
     result = search_on(rig, kind)
     assert result.not_measurable is None
     assert len(rig.calls) <= 5 * MOST_TRIALS
@@ -114,7 +114,7 @@ def test_any_sut_gives_ordered_bounds_in_bounded_trials(
 def test_pdr_is_at_least_ndr(
     kind: SearchKind, seed: int, capacity_fps: float, spread: float
 ) -> None:
-    rig = Rig(Noisy(capacity_fps, spread), rng=random.Random(seed))  # noqa: S311
+    rig = Rig(Noisy(capacity_fps, spread), rng=random.Random(seed))
     result = search_on(rig, kind)
     assert result.ndr is not None
     assert result.pdr is not None
@@ -164,7 +164,7 @@ def test_a_stray_loss_does_not_set_the_ndr(kind: SearchKind) -> None:
     """In one trial of ten 10 frames vanish; at least 9 searches of 10 are within 2%."""
     close = 0
     for seed in range(50):
-        rig = Rig(RareLoss(5e6, 0.1), rng=random.Random(seed))  # noqa: S311
+        rig = Rig(RareLoss(5e6, 0.1), rng=random.Random(seed))
         ndr = search_on(rig, kind).ndr
         close += bool(ndr and ndr.lower and 4.9e6 <= ndr.lower.load_fps <= 5.03e6)
     assert close >= 45
