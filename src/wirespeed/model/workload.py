@@ -255,8 +255,8 @@ class Vnf:
 class CoreRules:
     """Who gets which CPUs. pmd_cores: physical cores per NUMA node; pmd_core_order: prefer these.
 
-    vswitchd: give ovs-vswitchd a core of its own (S0) instead of the housekeeping CPUs (S3).
-    idle_cpus: leave these to nobody.
+    vswitchd_own_core: ovs-vswitchd gets a core (S0) instead of the housekeeping CPUs (S3).
+    shared_cores: cores per node for floating vCPUs, beside housekeeping. idle_cpus: nobody's.
     """
 
     housekeeping: HousekeepingPolicy = HousekeepingPolicy.PER_NODE
@@ -266,6 +266,7 @@ class CoreRules:
     pmd_cores: Mapping[int, int] | None = None
     pmd_core_order: tuple[int, ...] = ()
     pmd_on_nodes_without_nics: int = 1
+    shared_cores: int = 0
     idle_cpus: tuple[int, ...] = ()
 
 

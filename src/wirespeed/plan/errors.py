@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can go wrong while planning?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from wirespeed.model.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One wrong key of a file. `value` is as written; `allowed` says what would be right."""
+
+    key: str
+    value: str
+    allowed: str
+
+    def __str__(self) -> str:
+        return f"{self.key} = {self.value}: {self.allowed}"
+
+
+class PlanError(BadInput):
+    """The input describes no plan that could be made."""
+
+
+class FileFaults(PlanError):
+    """Everything that is wrong with one file, at once."""
+
+    def __init__(self, source: str, faults: Iterable[Fault], next_step: str) -> None:
+        self.faults = tuple(dict.fromkeys(faults))
+        count = "1 fault" if len(self.faults) == 1 else f"{len(self.faults)} faults"
+        lines = "\n".join(f"  {fault}" for fault in self.faults)
+        super().__init__(f"{source}: {count}\n{lines}", next_step)

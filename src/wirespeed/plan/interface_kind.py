@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Should a port be a VF, a vhost-user port of Open vSwitch or a kernel virtio port?
+
+S2's findings: north-south, a VF scales and costs the host no CPU; east-west, every hop of a VF
+chain crosses PCIe in and out, which ends near 45 Gbit/s on x8 however many guests share it, while
+vhost-user grows with each guest; without DPDK in the guest, virtio beats vhost-user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from wirespeed.model.facts import PciDevice
+from wirespeed.model.plan import Decision
+from wirespeed.model.units import l2_bps
+from wirespeed.model.workload import DataPlane, InterfaceKind, NicUse, Pattern, Port, Vnf, Workload
+
+# S2 section 4.2: 50 Gbit/s are usable each way on PCIe 3.0 x8, whose raw rate after 128b/130b
+# encoding is 63.0; the rest is packet headers. An XL710 itself moves about 45.
+PCIE_EFFICIENCY = 50 / 63.0
+NIC_MAX_FPS = 39e6
+NIC_MAX_BPS = 45e9
+
+
+def choose_kind(
+    port: Port, vnf: Vnf, workload: Workload, nics: Iterable[PciDevice]
+) -> Decision[InterfaceKind]:
+    """The kind of a port: as asked, or by S2's findings. nics: VF-capable ones of its network."""
+    uses = {nic.use for nic in workload.nics if nic.network == port.network}
+    devices = tuple(nics)
+    if port.kind is not InterfaceKind.AUTO:
+        return Decision(port.kind, "as the workload asks")
+    if port.pattern is Pattern.EAST_WEST:
+        return _east_west(port, vnf, workload, devices)
+    if NicUse.SRIOV in uses and devices:
+        return Decision(
+            InterfaceKind.SRIOV,
+            "north-south: a VF scales with the guests and costs the vSwitch nothing (S2 section 5)",
+        )
+    if vnf.data_plane is DataPlane.KERNEL:
+        return _virtio()
+    return Decision(
+        InterfaceKind.VHOST, "north-south, but no NIC of its network offers VFs on these hosts"
+    )
+
+
+def _east_west(
+    port: Port, vnf: Vnf, workload: Workload, nics: Sequence[PciDevice]
+) -> Decision[InterfaceKind]:
+    if vnf.data_plane is DataPlane.KERNEL:
+        return _virtio()
+    hops = chain_hops(port, workload)
+    text = f"east-west over {hops} hop(s): VFs would put {pcie_load_bps(port, workload) / 1e9:.1f}"
+    text += " Gbit/s on PCIe each way"
+    if nics:
+        text += f", the NIC's slot carries {min(pcie_limit_bps(nic) for nic in nics) / 1e9:.1f}"
+    return Decision(InterfaceKind.VHOST, f"{text}; vhost-user only crosses memory (S2 section 4.2)")
+
+
+def _virtio() -> Decision[InterfaceKind]:
+    return Decision(
+        InterfaceKind.VIRTIO, "the guest does not use DPDK: virtio is ahead of vhost-user (S2, 5)"
+    )
+
+
+def kind_warnings(
+    port: Port, kind: InterfaceKind, workload: Workload, nics: Iterable[PciDevice]
+) -> list[str]:
+    """What S2 says against the kind the workload insists on."""
+    warnings = []
+    load = pcie_load_bps(port, workload)
+    if kind.takes_vf and port.pattern is Pattern.EAST_WEST:
+        for nic in nics:
+            limit = min(pcie_limit_bps(nic), NIC_MAX_BPS)
+            if load > limit:
+                warnings.append(
+                    f"port {port.name}: its east-west chain over VFs needs {load / 1e9:.1f} Gbit/s "
+                    f"each way on PCIe, {nic.address} carries {limit / 1e9:.1f} (S2 section 4.2)"
+                )
+                break
+    if kind.takes_vf and port.rate_fps > NIC_MAX_FPS:
+        warnings.append(
+            f"port {port.name}: {port.rate_fps / 1e6:.1f} Mpps are beyond what a NIC processes, "
+            f"about {NIC_MAX_FPS / 1e6:.0f} Mpps on an XL710 (S2 section 4.2)"
+        )
+    if kind is InterfaceKind.VIRTIO and any(n.use is NicUse.DPDK for n in workload.nics):
+        warnings.append(
+            f"port {port.name}: virtio needs the kernel's datapath; Open vSwitch with DPDK on the "
+            "same host serves it through a tap device, about 0.1 Mpps"
+        )
+    return warnings
+
+
+def chain_hops(port: Port, workload: Workload) -> int:
+    """How many guests of its chain a frame of this port visits; 1 outside a chain."""
+    chain = next((c for c in workload.chains if c.name == port.chain), None)
+    return len(chain.order) if chain else 1
+
+
+def pcie_load_bps(port: Port, workload: Workload) -> float:
+    """Bits/s each way on the NIC's slot if the port were a VF: once for each guest of the chain."""
+    return l2_bps(port.rate_fps, port.frame_bytes) * chain_hops(port, workload)
+
+
+def pcie_limit_bps(nic: PciDevice) -> float:
+    """Usable bits/s each way of a slot: lanes x GT/s x encoding x S2's efficiency.
+
+    A NIC whose link is unknown is taken as PCIe 3.0 x8, S2's.
+    """
+    width = nic.link_width or 8
+    gts = nic.link_gts or 8.0
+    encoding = 128 / 130 if gts >= 8 else 8 / 10
+    return width * gts * 1e9 * encoding * PCIE_EFFICIENCY

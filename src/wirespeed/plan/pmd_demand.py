@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many PMD cores do the demanded frame rates need?
+
+Each pass of a frame through Open vSwitch costs cycles: a fixed part and a part for each octet that
+vhost copies. The default costs follow from S2's tables (see S2_CYCLES); a measured run's replace
+them. SMT siblings count as one core: in S0's scenarios 1 and 3 a pair of siblings was the slowest.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.plan import Decision
+from wirespeed.model.workload import InterfaceKind, Pattern, Port
+from wirespeed.plan.errors import Fault, FileFaults, PlanError
+
+CYCLES_SCHEMA = "wirespeed-cycles/1"
+
+# Used where neither the CPU's name nor the workload tells the clock: slower than any CPU here.
+ASSUMED_HZ = 2.0e9
+
+
+@dataclass(frozen=True, slots=True)
+class PassCost:
+    """Cycles of one pass: `at_64` for a 64-octet frame (FCS included), `per_byte` beyond."""
+
+    at_64: float
+    per_byte: float
+
+    def cycles(self, frame_bytes: int) -> float:
+        return self.at_64 + self.per_byte * max(0, frame_bytes - 64)
+
+
+@dataclass(frozen=True, slots=True)
+class CycleModel:
+    """phy_vhost: between a NIC and a guest, either way. vhost_vhost: from guest to guest."""
+
+    phy_vhost: PassCost
+    vhost_vhost: PassCost
+    source: str
+
+
+# S2 (E5-2699 v4 at 2.2 GHz, Open vSwitch 2.6.90, DPDK 16.11), section 5.1. phy_vhost at 64 B: one
+# PMD read the NIC, and two guests saw 14.30 Mpps: 2.2e9 / 14.30e6 = 154. vhost_vhost: eight guests
+# in a chain sent 41.46 Mpps of 64 B and 17.73 of 1518 B, read as one PMD per guest (S2 does not say
+# how many there were): 2.2e9 * 8 / 41.46e6 = 425 and (993 - 425) / 1454 = 0.39 per octet, of two
+# copies; a pass to or from a NIC copies once.
+S2_CYCLES = CycleModel(
+    PassCost(154.0, 0.2), PassCost(425.0, 0.39), "S2 section 5.1, scaled by clock"
+)
+
+
+def port_hz(port: Port, kind: InterfaceKind, model: CycleModel) -> float:
+    """Cycles/s that a port costs the PMDs. What arrives from outside is taken to leave again.
+
+    An east-west frame is counted where it arrives; VFs cost the PMDs nothing (S2 section 4).
+    """
+    if kind is not InterfaceKind.VHOST:
+        return 0.0
+    if port.pattern is Pattern.EAST_WEST:
+        return port.rate_fps * model.vhost_vhost.cycles(port.frame_bytes)
+    return port.rate_fps * 2 * model.phy_vhost.cycles(port.frame_bytes)
+
+
+def pmd_cores(demand_hz: float, hz: float, load: float) -> int:
+    """Physical cores for a demand in cycles/s, none loaded above `load` (0..1); at least one."""
+    return max(1, math.ceil(demand_hz / (hz * load) - 1e-9))
+
+
+def clock_hz(facts: HostFacts, given: float | None) -> Decision[float]:
+    """The clock a PMD core can count on: as given, or the base clock in the CPU's name."""
+    if given:
+        return Decision(given, "vswitch.pmd_hz of the workload")
+    found = re.search(r"@\s*([0-9.]+)\s*GHz", facts.cpu_model)
+    if found:
+        return Decision(float(found[1]) * 1e9, f"base clock of {facts.cpu_model.strip()!r}")
+    name = facts.cpu_model.strip() or "the CPU"
+    return Decision(ASSUMED_HZ, f"{name} names no clock; 2.0 GHz assumed (set vswitch.pmd_hz)")
+
+
+def parse_cycles(text: str, source: str) -> CycleModel:
+    """Costs from a measured run's JSON. Raises FileFaults with everything wrong at once."""
+    try:
+        raw = json.loads(text)
+    except ValueError as error:
+        raise PlanError(f"{source}: not JSON: {error}", _CYCLES_HELP) from error
+    faults: list[Fault] = []
+    if not isinstance(raw, dict) or raw.get("schema") != CYCLES_SCHEMA:
+        found = raw.get("schema") if isinstance(raw, dict) else raw
+        raise FileFaults(
+            source, [Fault("schema", repr(found), f"must be {CYCLES_SCHEMA!r}")], _CYCLES_HELP
+        )
+    for key in sorted(set(raw) - {"schema", "source", "phy_vhost", "vhost_vhost"}):
+        faults.append(Fault(key, repr(raw[key]), "unknown key"))
+    phy = _parse_cost(raw, "phy_vhost", faults)
+    vhost = _parse_cost(raw, "vhost_vhost", faults)
+    if not isinstance(raw.get("source"), str):
+        faults.append(Fault("source", repr(raw.get("source")), "must say where it was measured"))
+    if faults:
+        raise FileFaults(source, faults, _CYCLES_HELP)
+    return CycleModel(phy, vhost, raw["source"])
+
+
+_CYCLES_HELP = "docs/reference/derived-values.md describes the file, under PMD cores."
+
+
+def _parse_cost(raw: dict[str, object], key: str, faults: list[Fault]) -> PassCost:
+    table = raw.get(key)
+    if not isinstance(table, dict) or set(table) != {"at_64", "per_byte"}:
+        faults.append(Fault(key, repr(table), "must be a table with at_64 and per_byte, in cycles"))
+        return PassCost(1.0, 0.0)
+    values = []
+    for name, least in (("at_64", 1.0), ("per_byte", 0.0)):
+        value = table[name]
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not math.isfinite(value) or value < least:
+            faults.append(Fault(f"{key}.{name}", repr(value), f"must be a number from {least:g}"))
+            value = least
+        values.append(float(value))
+    return PassCost(*values)
