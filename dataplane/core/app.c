@@ -237,8 +237,18 @@ app_start(struct app *app)
 
 	for (unsigned int i = 0; ret == 0 && i < app->nb_tasks; i++)
 		ret = start_task(app, &app->tasks[i]);
+	return ret;
+}
+
+int
+app_launch(struct app *app)
+{
+	int ret = 0;
+
 	for (unsigned int i = 0; ret == 0 && i < app->nb_lcores; i++)
 		ret = rte_eal_remote_launch(lcore_run, app->lcores[i], app->lcores[i]->id);
+	if (ret != 0)
+		fprintf(stderr, "wsdp: an lcore cannot be launched: %s\n", strerror(-ret));
 	return ret;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything one configuration file declares, and its life: parse, start, stop. */
+/* Everything one configuration file declares, and its life: parse, start, launch,
+ * stop. */
 #ifndef WSDP_APP_H
 #define WSDP_APP_H
 
@@ -45,8 +46,11 @@ struct app {
 /* A new app from a file; faults are recorded in the config. Needs no DPDK, starts nothing. `argv`
  * are the EAL options of the command line. */
 struct app *app_parse(const struct config *config, int argc, char **argv);
-/* Bring it up: DPDK is. On failure: message on stderr, negative errno; call app_stop then too. */
+/* Make ports, rings and tasks; DPDK is up. On failure: message on stderr, negative errno; call
+ * app_stop then too. */
 int app_start(struct app *app);
+/* Let the lcores run. */
+int app_launch(struct app *app);
 /* Stop the lcores and give everything back. */
 void app_stop(struct app *app);
 void app_free(struct app *app);

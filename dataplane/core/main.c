@@ -119,6 +119,8 @@ run(struct app *app, const char *program, const struct command_line *line)
 		return ret;
 	ret = app_start(app);
 	if (ret == 0)
+		ret = app_launch(app);
+	if (ret == 0)
 		ret = telemetry_start(app);
 	if (ret == 0) {
 		catch_signals();

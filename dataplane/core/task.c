@@ -76,3 +76,17 @@ task_consume(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 	task->stats.handled += n;
 	rte_pktmbuf_free_bulk(mbufs, n);
 }
+
+uint16_t
+task_discard_short(struct task *task, struct rte_mbuf **mbufs, uint16_t n, uint16_t bytes)
+{
+	uint16_t left = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		if (likely(mbufs[i]->data_len >= bytes))
+			mbufs[left++] = mbufs[i];
+		else
+			task_discard(task, &mbufs[i], 1);
+	}
+	return left;
+}

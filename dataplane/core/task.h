@@ -116,6 +116,10 @@ uint16_t task_send(struct task *task, unsigned int out, struct rte_mbuf **mbufs,
 void task_discard(struct task *task, struct rte_mbuf **mbufs, uint16_t n);
 void task_consume(struct task *task, struct rte_mbuf **mbufs, uint16_t n);
 
+/* Discard the frames that are shorter than `bytes` (without FCS) in their first segment; close the
+ * gaps. Returns how many are left. */
+uint16_t task_discard_short(struct task *task, struct rte_mbuf **mbufs, uint16_t n, uint16_t bytes);
+
 /* Octets of a burst, FCS included. */
 static inline uint64_t
 task_octets(struct rte_mbuf *const *mbufs, uint16_t n)

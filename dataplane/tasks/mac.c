@@ -31,6 +31,7 @@ mac_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 {
 	const struct mac *mac = task->priv;
 
+	n = task_discard_short(task, mbufs, n, RTE_ETHER_HDR_LEN);
 	for (uint16_t i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
 	for (uint16_t i = 0; i < n; i++) {
