@@ -29,6 +29,12 @@ def test_what_no_hop_explains_is_unknown() -> None:
     assert close(seen).drops == (Drop("unknown", DropCause.UNKNOWN, 42),)
 
 
+def test_hops_that_dropped_nothing_are_left_out() -> None:
+    drops = (Drop("pmd", DropCause.MTU, 0), Drop("vnf", DropCause.VNF_DISCARD, 42))
+    seen = replace(SEEN, directions=(count("d0", 100, 100, 58),), drops=drops)
+    assert close(seen).drops == drops[1:]
+
+
 def test_hops_that_claim_too_much_are_seen() -> None:
     drops = (Drop("pmd", DropCause.NO_FLOW, 50),)
     seen = replace(SEEN, directions=(count("d0", 100, 100, 58),), drops=drops)

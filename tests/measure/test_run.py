@@ -140,6 +140,13 @@ def test_no_pdr_no_latency() -> None:
     assert result.latency == ()
 
 
+def test_latency_is_taken_at_shares_of_the_pdr_not_the_ndr() -> None:
+    result = run(Rig(Sharp(4e6)), Search(SearchKind.QUICK, pdr_loss=0.2))
+    assert result.pdr is not None
+    assert result.pdr.lower is not None
+    assert result.latency[2].load_fps == 0.9 * result.pdr.lower.load_fps
+
+
 def test_latency_after_a_search_without_pdr_uses_the_ndr() -> None:
     result = run(Rig(Sharp(4e6)), Search(SearchKind.RFC2544))
     assert result.ndr is not None

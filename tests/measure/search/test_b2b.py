@@ -56,6 +56,13 @@ def test_the_corrected_time_is_the_buffer(capacity_fps: float, buffer_frames: in
     assert b2b.buffer_s == pytest.approx(truth / LINE_FPS * (1 - throughput_fps / LINE_FPS), 0.02)
 
 
+def test_a_search_starts_at_what_the_one_before_found() -> None:
+    _, prober = run(Rig(Sharp(5e6, 500_000)), replace(SEARCH, searches=2))
+    bursts = [t.offered for t in prober.trials if t.stage is Stage.BURST]
+    assert bursts[0] == 1024
+    assert sum(frames < 100_000 for frames in bursts) < 10, "only the first has to find the way"
+
+
 def test_bursts_are_sent_at_full_rate() -> None:
     _, prober = run(Rig(Sharp(5e6, 2000)))
     bursts = [t for t in prober.trials if t.stage is Stage.BURST]

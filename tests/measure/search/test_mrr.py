@@ -13,7 +13,7 @@ from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.prober import NotMeasurable, Prober
 from wirespeed.measure.search.mrr import Mrr
 from wirespeed.measure.validity import USUAL
-from wirespeed.model.trial import Stage
+from wirespeed.model.trial import Observation, Stage
 
 MRR = Mrr(trial_s=1.0, trials=3)
 
@@ -37,6 +37,17 @@ def test_the_median_trial_stands_for_all() -> None:
     found = MRR.measure(prober, UNLIMITED)
     assert (found.received_fps, found.offered_fps, found.by_generator) == (5e6, 9e6, True)
     assert {t.stage for t in prober.trials} == {Stage.MRR}
+
+
+def test_the_ceiling_is_the_best_that_was_offered() -> None:
+    class Uneven(Rig):
+        def measure(self, load_fps: float, duration_s: float) -> Observation:
+            self.generator_fps += 1e6
+            return super().measure(load_fps, duration_s)
+
+    assert (
+        MRR.measure(prober_of(Uneven(Sharp(5e6), generator_fps=6e6)), UNLIMITED).offered_fps == 9e6
+    )
 
 
 def test_a_given_ceiling_is_offered_as_it_is() -> None:

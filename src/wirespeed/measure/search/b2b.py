@@ -61,14 +61,13 @@ class B2b:
         return Figures(ndr=ndr, back_to_back=_corrected(bursts, limits, ndr.lower.load_fps))
 
     def _longest(self, prober: Prober, load_fps: float, guess: int) -> int | None:
-        """The longest burst, in frames, that passed; None where even the longest allowed does."""
+        """The longest burst, in frames, that passed (0 where not one frame does), sought from a
+        guess on; None where even the longest allowed passes."""
         low, high = 0, max(1, guess)
         while self._passes(prober, load_fps, high):
             if high / load_fps >= self.longest_burst_s:
                 return None
             low, high = high, 2 * high
-        if low == 0:
-            low = self._below(prober, load_fps, high)
         while high - low > max(1, self.width * high):
             middle = (low + high) // 2
             if self._passes(prober, load_fps, middle):
@@ -76,13 +75,6 @@ class B2b:
             else:
                 high = middle
         return low
-
-    def _below(self, prober: Prober, load_fps: float, failed: int) -> int:
-        """The first of failed/2, failed/4, ... frames that passes, 0 where not one frame does."""
-        frames = failed // 2
-        while frames and not self._passes(prober, load_fps, frames):
-            frames //= 2
-        return frames
 
     def _passes(self, prober: Prober, load_fps: float, frames: int) -> bool:
         return prober.valid(load_fps, frames / load_fps, Stage.BURST, Purpose.BURST).lost == 0
