@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where is the UDP payload of a received frame, if it is UDP at all? Never reads past the frame. */
+#ifndef PKTLIB_UDP_LOCATE_H
+#define PKTLIB_UDP_LOCATE_H
+
+#include <stdint.h>
+
+#include "frame.h"
+
+#define UDP_LOCATE_MAX_TAGS 2
+
+enum udp_located {
+	UDP_NONE,	/* not UDP over IPv4 or IPv6, or a fragment */
+	UDP_CUT,	/* UDP, but the frame ends before its headers say */
+	UDP_WHOLE,
+};
+
+struct udp_payload {
+	uint16_t at;	/* offset in the frame */
+	uint16_t len;	/* by the UDP header */
+};
+
+/* `len` is without FCS. The payload is filled in for UDP_WHOLE only. */
+static inline enum udp_located
+udp_locate(const uint8_t *frame, uint32_t len, struct udp_payload *payload)
+{
+	uint32_t l3 = 14, l4, end;
+	uint16_t type;
+	unsigned int tags;
+
+	if (len < 14 + 20 + 8)
+		return UDP_NONE;
+	type = be16_load(frame + 12);
+	for (tags = 0; type == TPID_VLAN || type == TPID_QINQ; tags++) {
+		if (tags == UDP_LOCATE_MAX_TAGS || len < l3 + 4 + 20 + 8)
+			return UDP_NONE;
+		type = be16_load(frame + l3 + 2);
+		l3 += 4;
+	}
+	if (type == ETH_TYPE_IPV4) {
+		/* More fragments, or an offset: the UDP header may be elsewhere. */
+		if ((frame[l3] & 0xf0) != 0x40 || frame[l3 + 9] != IP_PROTO_UDP ||
+		    (be16_load(frame + l3 + 6) & 0x3fff) != 0)
+			return UDP_NONE;
+		l4 = l3 + (frame[l3] & 0x0fu) * 4;
+		end = l3 + be16_load(frame + l3 + 2);
+	} else if (type == ETH_TYPE_IPV6) {
+		if (frame[l3] >> 4 != 6 || frame[l3 + 6] != IP_PROTO_UDP)
+			return UDP_NONE;
+		l4 = l3 + 40;
+		end = l4 + be16_load(frame + l3 + 4);
+	} else {
+		return UDP_NONE;
+	}
+	if (l4 < l3 + 20 || end > len || l4 + 8 > end)
+		return UDP_CUT;
+	payload->at = (uint16_t)(l4 + 8);
+	payload->len = be16_load(frame + l4 + 4);
+	/* UDP must fill the IP packet, or one of the lengths has been damaged. */
+	if (payload->len < 8 || l4 + payload->len != end)
+		return UDP_CUT;
+	payload->len -= 8;
+	return UDP_WHOLE;
+}
+
+#endif
