@@ -43,7 +43,7 @@ claim_queue(const struct config_section *section, const char *key, struct port *
 		return false;
 	}
 	if (receive && *owner != PORT_NO_LCORE) {
-		config_fault(section, key, "rx queue %u of port %s is already read by another task",
+		config_fault(section, key, "rx queue %u of port %s is already read by a task",
 			     queue, port->name);
 		return false;
 	}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lcores that really run: the mailbox, counters copied under traffic, gaps, and the end. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include <rte_cycles.h>
+
+#include "core/arguments.h"
+#include "harness.h"
+
+#define TIMEOUT_NS UINT64_C(30000000000)	/* far beyond any wait that a test should see */
+#define SPIN_NS UINT64_C(3000000)
+
+/* flood: a generator that makes full bursts as fast as it can; "set,x" fails, "spin" lingers. */
+static void
+flood_handle(struct task *task, struct rte_mbuf **mbufs __rte_unused, uint16_t n __rte_unused)
+{
+	struct rte_mbuf *made[TASK_BURST];
+
+	if (rte_pktmbuf_alloc_bulk(task->pool, made, TASK_BURST) != 0)
+		return;
+	for (unsigned int i = 0; i < TASK_BURST; i++)
+		rte_pktmbuf_append(made[i], 60);
+	task->stats.rx += TASK_BURST;
+	task_send(task, 0, made, TASK_BURST);
+}
+
+static int
+flood_control(struct task *task __rte_unused, const char *verb, const char *args)
+{
+	if (strcmp(verb, "spin") == 0) {
+		uint64_t start = rte_rdtsc();
+
+		while (rte_rdtsc() - start < SPIN_NS * rte_get_tsc_hz() / NS_PER_S)
+			rte_pause();
+		return 0;
+	}
+	return strcmp(args, "good=1") == 0 ? 0 : -ERANGE;
+}
+
+static const struct task_ops flood = {
+	.name = "flood",
+	.generates = true,
+	.max_out = 1,
+	.handle = flood_handle,
+	.control = flood_control,
+};
+
+TASK_REGISTER(flood)
+
+/* drain: consumes whatever comes. */
+static const struct task_ops drain = {
+	.name = "drain",
+	.takes_input = true,
+	.handle = task_consume,
+};
+
+TASK_REGISTER(drain)
+
+static const char overload[] =
+	"[pool]\nmbufs = 8192\ncache = 64\n"
+	"[lcore]\ngap_limit_ns = 1000000\n"
+	"[task.flood]\ntype = flood\nlcore = 1\ntx = ring:a\n"
+	"[task.sut]\ntype = impair\nlcore = 2\nrx = ring:a\ntx = ring:b\n"
+	"rate_fps = 100000\nloss_every = 3\nqueue_frames = 50\ndelay_ns = 100000\n"
+	"[task.drain]\ntype = drain\nlcore = 2\nrx = ring:b\n"
+	"[ring.a]\nsize = 256\n[ring.b]\nsize = 16\n";
+
+/* What the lcore answers to a request. */
+static int
+ask(struct lcore *lcore, int (*request)(struct lcore *lcore, struct mail *mail), struct task *task,
+    const char *verb, const char *args)
+{
+	struct mail *mail = mail_new(request);
+	int result;
+
+	CHECK(mail != NULL);
+	mail->task = task;
+	mail->verb = verb;
+	if (args != NULL)
+		snprintf(mail->args, sizeof(mail->args), "%s", args);
+	CHECK_EQ(mailbox_post(&lcore->mailbox, mail), 0);
+	CHECK_EQ(mailbox_await(&lcore->mailbox, mail, TIMEOUT_NS, &result), 0);
+	return result;
+}
+
+static void
+test_counters_close_under_overload(void)
+{
+	struct bench bench = bench_up(overload);
+	struct lcore **lcores = bench.app->lcores;
+
+	CHECK_EQ(app_launch(bench.app), 0);
+	for (unsigned int sample = 0; sample < 50; sample++)
+		for (unsigned int i = 0; i < 2; i++) {
+			CHECK_EQ(ask(lcores[i], lcore_snapshot, NULL, NULL, NULL), 0);
+			for (unsigned int j = 0; j < lcores[i]->nb_tasks; j++)
+				check_closes(&lcores[i]->task_copies[j]);
+		}
+	/* The overload is one: every way for a frame to end was taken. */
+	CHECK(lcores[0]->task_copies[0].tx_fail > 0);
+	CHECK(lcores[1]->task_copies[0].discard > 0);
+	CHECK(lcores[1]->task_copies[0].tx > 0);
+	CHECK(lcores[1]->task_copies[1].handled > 0);
+	/* bench_down also finds every mbuf back in its pool. */
+	bench_down(&bench);
+}
+
+static void
+test_control_reaches_the_task(void)
+{
+	struct bench bench = bench_up(overload);
+	struct lcore *lcore = bench.app->lcores[0];
+	struct task *task = bench_task(&bench, "flood");
+
+	CHECK_EQ(app_launch(bench.app), 0);
+	CHECK_EQ(ask(lcore, lcore_control, task, "set", "good=1"), 0);
+	CHECK_EQ(-ask(lcore, lcore_control, task, "set", "bad=1"), ERANGE);
+	bench_down(&bench);
+}
+
+/* Time that a task keeps its lcore shows as one long gap; a reset forgets it. */
+static void
+test_gaps(void)
+{
+	struct bench bench = bench_up(overload);
+	struct lcore *lcore = bench.app->lcores[0];
+	const struct lcore_counts *counts = &lcore->counts_copy;
+	uint64_t spin = SPIN_NS * rte_get_tsc_hz() / NS_PER_S;
+
+	CHECK_EQ(app_launch(bench.app), 0);
+	CHECK_EQ(ask(lcore, lcore_control, bench_task(&bench, "flood"), "spin", NULL), 0);
+	CHECK_EQ(ask(lcore, lcore_snapshot, NULL, NULL, NULL), 0);
+	CHECK(counts->max_gap_tsc >= spin);
+	CHECK(counts->gaps_over_limit >= 1);
+	CHECK(counts->polls > 0 && counts->busy_polls <= counts->polls);
+	CHECK(counts->busy_tsc <= counts->total_tsc);
+	CHECK_EQ(ask(lcore, lcore_reset, NULL, NULL, NULL), 0);
+	CHECK_EQ(ask(lcore, lcore_snapshot, NULL, NULL, NULL), 0);
+	/* total_tsc began anew, too, so whatever gaps came since are part of it. */
+	CHECK(counts->max_gap_tsc <= counts->total_tsc);
+	bench_down(&bench);
+}
+
+/* An lcore that does not run answers nothing: the request times out, later ones still work. */
+static void
+test_late_answers(void)
+{
+	struct bench bench = bench_up(overload);
+	struct lcore *lcore = bench.app->lcores[0];
+	struct mail *mail;
+	int result;
+
+	for (unsigned int i = 0; i < 16; i++) {
+		mail = mail_new(lcore_snapshot);
+		CHECK_EQ(mailbox_post(&lcore->mailbox, mail), 0);
+		CHECK_EQ(-mailbox_await(&lcore->mailbox, mail, 1, &result), ETIMEDOUT);
+	}
+	CHECK_EQ(-mailbox_post(&lcore->mailbox, mail_new(lcore_snapshot)), EBUSY);
+	CHECK_EQ(app_launch(bench.app), 0);
+	while (rte_ring_count(lcore->mailbox.requests) > 0)
+		usleep(100);
+	CHECK_EQ(ask(lcore, lcore_snapshot, NULL, NULL, NULL), 0);
+	CHECK_EQ(lcore->mailbox.outstanding, 0);
+	bench_down(&bench);
+}
+
+/* The kernel's figures of a thread that certainly had to wait: two lcores share one CPU. */
+static void
+test_thread_stat(void)
+{
+	struct bench bench = bench_up(overload);
+	struct lcore *lcore = bench.app->lcores[0];
+	struct thread_stat stat;
+
+	CHECK_EQ(app_launch(bench.app), 0);
+	CHECK_EQ(ask(lcore, lcore_snapshot, NULL, NULL, NULL), 0);
+	do {
+		CHECK_EQ(lcore_thread_stat(lcore, &stat), 0);
+	} while (stat.wait_ns == 0 || stat.involuntary_switches == 0);
+	bench_down(&bench);
+}
+
+/* Idle rounds: a generator is asked every time, a holding task once, whatever its inputs. */
+static void
+test_round_counts(void)
+{
+	struct bench bench = bench_up(
+		"[pool]\nmbufs = 1024\ncache = 0\n"
+		"[task.flood]\ntype = flood\nlcore = 1\ntx = ring:a\n"
+		"[task.drain]\ntype = drain\nlcore = 1\nrx = ring:a\n"
+		"[ring.a]\nsize = 256\n");
+
+	bench_poll(&bench, 3);
+	CHECK_EQ(bench_task(&bench, "flood")->stats.tx, 3 * TASK_BURST);
+	CHECK_EQ(bench_task(&bench, "drain")->stats.handled, 3 * TASK_BURST);
+	CHECK_EQ(bench.app->lcores[0]->counts.polls, 3);
+	CHECK_EQ(bench.app->lcores[0]->counts.busy_polls, 3);
+	bench_down(&bench);
+}
+
+static void
+test_arguments(void)
+{
+	const char *rest = "a=1,bcd=x y,e=";
+	struct argument argument;
+	uint64_t value;
+
+	CHECK_EQ(arguments_next(&rest, &argument), 1);
+	CHECK(strcmp(argument.key, "a") == 0);
+	CHECK_EQ(argument_u64(&argument, &value, 0, 1), 0);
+	CHECK_EQ(value, 1);
+	CHECK_EQ(-argument_u64(&argument, &value, 2, 3), ERANGE);
+	CHECK_EQ(arguments_next(&rest, &argument), 1);
+	CHECK(strcmp(argument.key, "bcd") == 0 && strcmp(argument.value, "x y") == 0);
+	CHECK_EQ(-argument_u64(&argument, &value, 0, 1), EINVAL);
+	CHECK_EQ(-arguments_next(&rest, &argument), EINVAL);
+	rest = "";
+	CHECK_EQ(arguments_next(&rest, &argument), 0);
+}
+
+int
+main(void)
+{
+	test_arguments();
+	harness_start();
+	test_round_counts();
+	test_counters_close_under_overload();
+	test_control_reaches_the_task();
+	test_gaps();
+	test_late_answers();
+	test_thread_stat();
+	return 0;
+}
