@@ -31,7 +31,7 @@ def list_runs(store: Store) -> tuple[RunSummary, ...]:
         runs = connection.execute(select(RUNS).order_by(RUNS.c.started_at.desc())).all()
     return tuple(
         RunSummary(
-            run.id, run.title, run.host["host"], run.started_at,
+            run.id, run.study, run.title, run.host["host"], run.started_at,
             len(states.get(run.id, [])), states.get(run.id, []).count(PointState.COMPLETE),
         )
         for run in runs

@@ -73,6 +73,7 @@ class RunSummary:
     """One line of `wirespeed runs`."""
 
     id: str
+    study: str
     title: str
     host: str
     started_at: str

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed compare: is run B worse than run A?"""
+
+from __future__ import annotations
+
+import json as json_text
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from wirespeed.cli.options import JsonOption, StoreOption
+from wirespeed.model.errors import BadInput
+from wirespeed.report.compare import Comparison, Difference, Verdict, compare_runs
+from wirespeed.report.text import NONE, mpps, percent
+from wirespeed.store.read import read_run
+from wirespeed.store.store import Store
+
+_STYLE = {Verdict.WORSE: "red", Verdict.GONE: "red", Verdict.BETTER: "green"}
+
+
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="The run to compare with.")],
+    b: Annotated[str, typer.Argument(metavar="B", help='The run to judge, or "latest".')],
+    tolerance: Annotated[
+        str,
+        typer.Option(
+            "--tolerance", metavar="SHARE", help="How much worse B may be, e.g. 5% or 0.05."
+        ),
+    ] = "5%",
+    json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Compare two runs point by point; exit with 1 when B is worse than the tolerance allows."""
+    share = _share(tolerance)
+    with Store(store) as opened:
+        run_a, run_b = read_run(opened, a), read_run(opened, b)
+    compared = compare_runs(run_a, run_b, share)
+    if not compared.differences:
+        raise BadInput(
+            f"runs {run_a.id} and {run_b.id} have no complete point with the same parameters",
+            "Compare two runs of the same study.",
+        )
+    if json:
+        typer.echo(json_text.dumps(_as_json(run_a.id, run_b.id, share, compared), indent=2))
+    else:
+        _print(run_a.id, run_b.id, share, compared)
+    if compared.worse:
+        raise typer.Exit(1)
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share < 1:
+        raise BadInput(f"--tolerance {text}: must be 0% to less than 100%", "E.g. --tolerance 5%.")
+    return share
+
+
+def _as_json(a: str, b: str, tolerance: float, compared: Comparison) -> dict[str, object]:
+    return {
+        "a": a,
+        "b": b,
+        "tolerance": tolerance,
+        "differences": [asdict(d) for d in compared.differences],
+        "only_a": compared.only_a,
+        "only_b": compared.only_b,
+        "worse": bool(compared.worse),
+    }
+
+
+def _print(a: str, b: str, tolerance: float, compared: Comparison) -> None:
+    console = Console(highlight=False)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("point")
+    table.add_column("figure")
+    for heading in (f"{a} Mpps", f"{b} Mpps", "change", "noise"):
+        table.add_column(heading, justify="right")
+    table.add_column("verdict")
+    for difference in compared.differences:
+        table.add_row(*_row(difference))
+    console.print(table)
+    for name, labels in ((a, compared.only_a), (b, compared.only_b)):
+        if labels:
+            console.print(f"Only in {name}: {'; '.join(labels)}", soft_wrap=True)
+    noisy = [d for d in compared.differences if d.noise > tolerance]
+    if noisy:
+        console.print(
+            f"{len(noisy)} figures are noisier than the tolerance of {percent(tolerance)}: "
+            "their verdict may differ next time.", style="yellow", soft_wrap=True,
+        )  # fmt: skip
+    worse = len(compared.worse)
+    verdict = f"Worse by more than {percent(tolerance)}"
+    console.print(f"{verdict}: {worse or 'nothing'}.", soft_wrap=True)
+
+
+def _row(d: Difference) -> tuple[str | Text, ...]:
+    change = NONE if d.change is None else f"{100 * d.change:+.1f}%"
+    noise = f"\N{PLUS-MINUS SIGN}{percent(d.noise)}"
+    style = _STYLE.get(d.verdict, "")
+    return (
+        d.label, d.figure, mpps(d.a_fps), mpps(d.b_fps), change, noise, Text(d.verdict, style=style)
+    )  # fmt: skip

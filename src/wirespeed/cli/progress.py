@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does the person at the keyboard see while a study runs? One line, or a live table.
+
+Everything goes to stderr: stdout is for results.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from wirespeed.measure.interface import UNLIMITED, Progress
+from wirespeed.model.result import Interval, SearchResult
+from wirespeed.model.study import Point, Study
+from wirespeed.model.trial import Trial
+from wirespeed.report.text import NONE, loss, mpps, seconds
+from wirespeed.study.interface import Watcher
+
+SHOWN_TRIALS = 6
+
+
+@contextmanager
+def watching(study: Study, run_id: str) -> Iterator[Watcher]:
+    """A display that fits where stderr goes."""
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield PlainLines(study, console)
+        return
+    display = LiveTable(study, run_id)
+    with Live(console=console, get_renderable=display.render, refresh_per_second=4, transient=True):
+        yield display
+
+
+class _Counter:
+    """Which point is it, of how many, and how long will the rest take?"""
+
+    def __init__(self, study: Study) -> None:
+        self.total = len(study.points)
+        self.number = 0
+        self.label = ""
+        self._measured = 0
+        self._measuring_s = 0.0
+        self._started = time.monotonic()
+
+    def start(self, point: Point) -> None:
+        self.number += 1
+        self.label = point.label
+        self._started = time.monotonic()
+
+    def complete(self) -> float:
+        """How long the point took, in seconds."""
+        took_s = time.monotonic() - self._started
+        self._measured += 1
+        self._measuring_s += took_s
+        return took_s
+
+    def left_s(self, of_point_s: float | None) -> float | None:
+        """This point's rest, and for those after it the mean of those before."""
+        if of_point_s is None:
+            return None
+        after = self.total - self.number
+        if not self._measured:
+            elapsed_s = time.monotonic() - self._started
+            return of_point_s + after * (elapsed_s + of_point_s)
+        return of_point_s + after * self._measuring_s / self._measured
+
+
+def found(result: SearchResult) -> str:
+    """The figures of a point in a few words."""
+    if result.not_measurable is not None:
+        return f"not measurable: {result.not_measurable}"
+    parts = [f"NDR {_lower(result.ndr)}", f"PDR {_lower(result.pdr)}"] if result.ndr else []
+    if result.ndr is None and result.pdr is not None:
+        parts.append(f"PDR {_lower(result.pdr)}")
+    if result.mrr_fps is not None:
+        parts.append(f"MRR {mpps(result.mrr_fps)}")
+    if result.constant is not None:
+        parts.append(f"forwarded {mpps(result.constant.forwarding_fps)}")
+    return ", ".join(parts) + " Mpps" if parts else "no figure"
+
+
+def _lower(interval: Interval | None) -> str:
+    return mpps(interval.lower.load_fps) if interval and interval.lower else NONE
+
+
+def _outcome(trial: Trial) -> str:
+    if not trial.valid:
+        return f"invalid: {trial.invalid_reason}"
+    return f"lost {trial.lost:,} ({loss(trial.loss_ratio)})"
+
+
+class PlainLines:
+    """One line a trial, for logs and pipes."""
+
+    def __init__(self, study: Study, console: Console) -> None:
+        self._counter = _Counter(study)
+        self._console = console
+        self._left_s: float | None = None
+
+    def _line(self, text: str) -> None:
+        counter = self._counter
+        self._console.print(
+            f"[{counter.number}/{counter.total}] {counter.label}: {text}",
+            markup=False, soft_wrap=True,
+        )  # fmt: skip
+
+    def point_skipped(self, point: Point) -> None:
+        self._counter.start(point)
+        self._line("complete already")
+
+    def point_started(self, point: Point) -> None:
+        self._counter.start(point)
+        self._line("bringing up the bench")
+
+    def progress(self, progress: Progress) -> None:
+        self._left_s = self._counter.left_s(progress.left_s)
+
+    def trial(self, trial: Trial) -> None:
+        left = "" if self._left_s is None else f", about {seconds(self._left_s)} left"
+        self._line(
+            f"{trial.stage} {mpps(trial.intended_load_fps)} Mpps for "
+            f"{seconds(trial.duration_s)}: {_outcome(trial)}{left}"
+        )
+
+    def point_complete(self, point: Point, result: SearchResult) -> None:  # noqa: ARG002
+        self._line(f"{found(result)} ({seconds(self._counter.complete())})")
+
+
+class LiveTable:
+    """Points done, the trial under way, the last trials, the time left; redrawn in place."""
+
+    def __init__(self, study: Study, run_id: str) -> None:
+        self._counter = _Counter(study)
+        self._title = f"{run_id}  {study.title}"
+        self._done: list[tuple[str, str]] = []
+        self._trials: list[Trial] = []
+        self._now = Text("")
+        self._left_s: float | None = None
+        self._told = time.monotonic()
+
+    def point_skipped(self, point: Point) -> None:
+        self._counter.start(point)
+        self._done.append((point.label, "complete already"))
+
+    def point_started(self, point: Point) -> None:
+        self._counter.start(point)
+        self._trials = []
+        self._left_s = None
+        self._now = Text("bringing up the bench", style="dim")
+
+    def progress(self, progress: Progress) -> None:
+        limited = progress.load_fps < UNLIMITED
+        load = f"{mpps(progress.load_fps)} Mpps" if limited else "as much as possible"
+        again = f", attempt {progress.attempt}" if progress.attempt > 1 else ""
+        self._now = Text(f"{progress.stage}: {load} for {seconds(progress.duration_s)}{again}")
+        self._left_s = self._counter.left_s(progress.left_s)
+        self._told = time.monotonic()
+
+    def trial(self, trial: Trial) -> None:
+        self._trials = [*self._trials, trial][-SHOWN_TRIALS:]
+
+    def point_complete(self, point: Point, result: SearchResult) -> None:
+        self._done.append((point.label, f"{found(result)} ({seconds(self._counter.complete())})"))
+
+    def render(self) -> RenderableType:
+        counter = self._counter
+        head = Table.grid(padding=(0, 2))
+        left = ""
+        if self._left_s is not None:
+            left_s = max(0.0, self._left_s - (time.monotonic() - self._told))
+            left = f"about {seconds(left_s)} left"
+        bar = ProgressBar(total=max(counter.total, 1), completed=len(self._done), width=24)
+        head.add_row(bar, f"{len(self._done)} of {counter.total} points", Text(left, style="dim"))
+        done = Table.grid(padding=(0, 2))
+        for label, text in self._done:
+            done.add_row(Text("\N{CHECK MARK}", style="green"), label, Text(text))
+        now = Text.assemble(("\N{BLACK RIGHT-POINTING SMALL TRIANGLE} ", "cyan"),
+                            (counter.label, "bold"), "  ", self._now)  # fmt: skip
+        trials = Table.grid(padding=(0, 2))
+        for trial in self._trials:
+            style = "yellow" if not trial.valid else "red" if trial.lost else "green"
+            trials.add_row(
+                "   ", Text(str(trial.stage), style="dim"),
+                f"{mpps(trial.intended_load_fps)} Mpps", seconds(trial.duration_s),
+                Text(_outcome(trial), style=style),
+            )  # fmt: skip
+        return Group(Text(self._title, style="bold"), head, done, now, trials)

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed report: what did a run find?"""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wirespeed.cli.options import JsonOption, RunArgument, StoreOption
+from wirespeed.cli.show import write_html
+from wirespeed.model.errors import BadInput
+from wirespeed.report.document import document
+from wirespeed.report.table import csv_text
+from wirespeed.store.read import read_run
+from wirespeed.store.store import Store
+
+
+def report(
+    run: RunArgument,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Where to write it. Default: ./RUN.html."),
+    ] = None,
+    csv: Annotated[
+        bool, typer.Option("--csv", help="Print one CSV line a point on stdout instead.")
+    ] = False,
+    json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Write a run's report: one HTML file that opens without a network."""
+    if csv and json:
+        raise BadInput("--csv and --json both print on stdout", "Choose one.")
+    with Store(store) as opened:
+        record = read_run(opened, run)
+    if csv:
+        typer.echo(csv_text(record), nl=False)
+    if json:
+        typer.echo(json_text.dumps(document(record), indent=2, allow_nan=False))
+    if html is not None or not (csv or json):
+        path = html or Path(f"{record.id}.html")
+        write_html(record, path)
+        typer.echo(f"Report: {path.absolute()}", err=csv or json)

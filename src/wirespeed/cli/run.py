@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed run: measure a study on this host."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from wirespeed.cli import rig as rigs
+from wirespeed.cli.options import JsonOption, SetOption, StoreOption, StudyArgument
+from wirespeed.cli.progress import watching
+from wirespeed.cli.show import print_results, write_html
+from wirespeed.model.errors import BadInput
+from wirespeed.model.study import Study
+from wirespeed.report.document import document
+from wirespeed.store.read import list_runs, read_run
+from wirespeed.store.recording import Origin, Recording
+from wirespeed.store.records import RunRecord
+from wirespeed.store.store import Store
+from wirespeed.study.load import load_study, resolve_study
+from wirespeed.study.run import run_study
+
+
+def run(
+    study: StudyArgument,
+    *,
+    set_: SetOption = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Continue the study's newest incomplete run, or the run named instead of STUDY.",
+        ),
+    ] = False,
+    json: JsonOption = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the report to FILE, too.")
+    ] = None,
+    store: StoreOption = None,
+) -> None:
+    """Measure every point of a study and keep each trial; then print the results."""
+    with Store(store) as opened:
+        rig = rigs.local_rig()
+        origin = Origin(["wirespeed", *sys.argv[1:]], rigs.own_versions(), rig.facts)
+        if resume:
+            loaded, recording = _resume(opened, study, set_ or (), origin)
+        else:
+            loaded, recording = load_study(study, set_ or ()), None
+        for point in loaded.points:
+            rig.plan(point.spec)  # What this host cannot do is said before anything is measured.
+        recording = recording or Recording.start(opened, loaded, origin)
+        with _kept(recording), watching(loaded, recording.run_id) as watcher:
+            run_study(loaded, recording, rig, watcher)
+        record = read_run(opened, recording.run_id)
+    if html is not None:
+        write_html(record, html)
+    if json:
+        typer.echo(json_text.dumps(document(record), indent=2, allow_nan=False))
+    else:
+        print_results(record, Console(highlight=False), html)
+
+
+@contextmanager
+def _kept(recording: Recording) -> Iterator[None]:
+    """Whatever ends the run early, say that its results are kept and how it goes on."""
+    try:
+        yield
+    except BaseException:
+        sys.stderr.write(
+            f"run {recording.run_id} is incomplete; complete points are kept. "
+            f"Continue: wirespeed run {recording.run_id} --resume\n"
+        )
+        raise
+
+
+def _resume(
+    store: Store, named: str, overrides: Sequence[str], origin: Origin
+) -> tuple[Study, Recording]:
+    """The run to continue, and its study. Raises BadInput when there is none that fits."""
+    summaries = list_runs(store)
+    if any(summary.id == named for summary in summaries):
+        record = read_run(store, named)
+        if overrides:
+            raise BadInput(
+                f"--set {overrides[0]} cannot change run {named}",
+                "Start a new run without --resume.",
+            )
+        study = resolve_study(record.study, f"run {named}", record.resolved)
+    else:
+        study = load_study(named, overrides)
+        ids = [s.id for s in summaries if s.study == study.name and s.complete < s.points]
+        if not ids:
+            raise BadInput(
+                f"study {study.name}: no incomplete run to resume in {store.url}",
+                "Leave out --resume to start a new run.",
+            )
+        record = read_run(store, ids[0])
+    _check_same(record, study, origin)
+    return study, Recording(store, record.id)
+
+
+def _check_same(record: RunRecord, study: Study, origin: Origin) -> None:
+    """A run is one study, measured on one host with one version."""
+    next_step = "Start a new run without --resume."
+    if {p.id for p in record.points} != {p.id for p in study.points}:
+        raise BadInput(f"run {record.id} has other points than {study.name} has now", next_step)
+    if record.host.host != origin.host.host:
+        raise BadInput(
+            f"run {record.id} was begun on host {record.host.host}, this is {origin.host.host}",
+            next_step,
+        )
+    if record.versions != dict(origin.versions):
+        raise BadInput(
+            f"run {record.id} was begun with {record.versions}, this is {dict(origin.versions)}",
+            next_step,
+        )

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed runs: what has been measured?"""
+
+from __future__ import annotations
+
+import json as json_text
+from dataclasses import asdict
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from wirespeed.cli.options import JsonOption, StoreOption
+from wirespeed.store.read import list_runs
+from wirespeed.store.store import Store
+
+
+def runs(json: JsonOption = False, store: StoreOption = None) -> None:
+    """List the runs in the store, newest first."""
+    with Store(store) as opened:
+        found = list_runs(opened)
+    if json:
+        typer.echo(json_text.dumps([asdict(summary) for summary in found], indent=2))
+        return
+    if not found:
+        typer.echo("No runs yet. `wirespeed run wire` needs neither root nor huge pages.")
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("run", "points", "host", "started (UTC)", "question"):
+        table.add_column(column)
+    for summary in found:
+        state = f"{summary.complete}/{summary.points}"
+        started = summary.started_at[:16].replace("T", " ")
+        table.add_row(summary.id, state, summary.host, started, summary.title)
+    Console(highlight=False).print(table)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How do Ctrl-C and SIGTERM end a command? By unwinding it, so that everything is undone."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+
+
+class Interrupted(BaseException):
+    """A signal asked for the end. No `except Exception` on the way takes it for an error."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+    @property
+    def exit_code(self) -> int:
+        """What a shell reports for a process that the signal ended: 130, 143."""
+        return 128 + self.number
+
+
+def unwind_on_signals() -> None:
+    """Make SIGINT, SIGTERM and SIGHUP raise Interrupted once; further ones do not stop the undo."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _raise_once)
+
+
+def _raise_once(number: int, _frame: FrameType | None) -> None:
+    for other in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(other, _undoing_already)
+    raise Interrupted(number)
+
+
+def _undoing_already(_number: int, _frame: FrameType | None) -> None:
+    sys.stderr.write("wirespeed: undoing what it did to this host; one moment\n")

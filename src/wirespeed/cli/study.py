@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed study: which studies are shipped, and what would one run?"""
+
+from __future__ import annotations
+
+import json as json_text
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from wirespeed.cli.options import JsonOption, SetOption, StudyArgument
+from wirespeed.model.study import Study
+from wirespeed.study.faults import show
+from wirespeed.study.load import load_study
+from wirespeed.study.shipped import shipped_names
+
+app = typer.Typer(help="List the shipped studies; show what one would run.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_studies(json: JsonOption = False) -> None:
+    """List the studies that come with wirespeed."""
+    studies = [load_study(name) for name in shipped_names()]
+    if json:
+        typer.echo(
+            json_text.dumps(
+                [{"name": s.name, "title": s.title, "points": len(s.points)} for s in studies],
+                indent=2,
+            )
+        )
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("study", "points", "question"):
+        table.add_column(column, justify="right" if column == "points" else "left")
+    for study in studies:
+        table.add_row(study.name, str(len(study.points)), study.title)
+    Console().print(table)
+
+
+@app.command("show")
+def show_study(study: StudyArgument, set_: SetOption = None, json: JsonOption = False) -> None:
+    """Show the points that a study would run, with every parameter; measure nothing."""
+    loaded = load_study(study, set_ or ())
+    if json:
+        typer.echo(json_text.dumps(_as_json(loaded), indent=2))
+        return
+    console = Console(highlight=False)
+    console.print(f"[bold]{loaded.title}[/bold]", soft_wrap=True)
+    if loaded.description:
+        console.print(loaded.description, style="dim")
+    console.print()
+    table = Table(box=None, pad_edge=False)
+    for column in ("point", "id"):
+        table.add_column(column)
+    for point in loaded.points:
+        table.add_row(point.label, point.id)
+    console.print(table)
+    console.print("\nEvery point has:", soft_wrap=True)
+    for key, value in _common(loaded).items():
+        console.print(f"  {key} = {show(value) if value is not None else '(decided later)'}")
+
+
+def _as_json(study: Study) -> dict[str, Any]:
+    return {
+        "name": study.name,
+        "title": study.title,
+        "description": study.description,
+        "points": [
+            {"id": point.id, "label": point.label, "parameters": point.parameters}
+            for point in study.points
+        ],
+    }
+
+
+def _common(study: Study) -> dict[str, Any]:
+    """The parameters that are the same at all points, by dotted key."""
+    first, *others = [_flat(point.parameters) for point in study.points]
+    return {k: v for k, v in first.items() if all(other[k] == v for other in others)}
+
+
+def _flat(tables: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in tables.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A rig whose SUT forwards at a known rate: the whole flow runs anywhere, in no time.
+
+Nothing here is ever shown as a measurement.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from tests.measure import simulated
+from wirespeed.model.facts import Cpu, HostFacts, Kernel, NumaNode
+from wirespeed.model.plan import Decision, HostPlan, Plan
+from wirespeed.model.spec import PointSpec
+from wirespeed.model.trial import Drop, DropCause, Observation
+from wirespeed.study.interface import Rig
+
+FACTS = HostFacts(
+    host="testhost",
+    kernel=Kernel("6.1.0", "BOOT_IMAGE=/vmlinuz quiet"),
+    cpus=(Cpu(0, siblings=(0,)), Cpu(1, siblings=(1,))),
+    nodes=(NumaNode(0, (0, 1), 8_000_000, 6_000_000),),
+    cpu_model="Imaginary CPU",
+)
+PLAN = Plan((HostPlan("testhost", Decision((), "nothing is real here")),))
+
+
+@dataclass
+class FakeBench:
+    """Forwards at most capacity_fps. before_trial may raise, to break the bench mid-run."""
+
+    capacity_fps: float
+    before_trial: Callable[[int], None] = lambda _number: None
+    simulation: simulated.Rig = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.simulation = simulated.Rig(simulated.Sharp(self.capacity_fps), generator_fps=10e6)
+
+    def measure(self, load_fps: float, duration_s: float) -> Observation:
+        self.before_trial(len(self.simulation.calls))
+        seen = self.simulation.measure(load_fps, duration_s)
+        offered, received = seen.total("offered"), seen.total("received")
+        lost = (Drop("impair", DropCause.RX_RING_FULL, offered - received),)
+        return replace(
+            seen,
+            intended_load_fps=10e6 if math.isinf(load_fps) else load_fps,
+            drops=lost if offered > received else (),
+        )
+
+    @property
+    def max_offer_fps(self) -> float | None:
+        return None
+
+    def describe(self) -> Mapping[str, object]:
+        return {"versions": {"sut": "fake 1.0"}}
+
+
+@dataclass
+class FakeHost:
+    """Counts the benches it opened and closed; capacity_fps=None takes sut.impair.rate_fps."""
+
+    capacity_fps: float | None = None
+    before_trial: Callable[[int], None] = lambda _number: None
+    opened: list[PointSpec] = field(default_factory=list)
+    closed: int = 0
+
+    @property
+    def rig(self) -> Rig:
+        return Rig(FACTS, lambda _spec: PLAN, self._open)
+
+    @contextmanager
+    def _open(self, spec: PointSpec, _plan: Plan) -> Iterator[FakeBench]:
+        self.opened.append(spec)
+        try:
+            yield FakeBench(self.capacity_fps or spec.sut.impair.rate_fps, self.before_trial)
+        finally:
+            self.closed += 1
