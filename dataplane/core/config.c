@@ -58,16 +58,19 @@ config_fault(const struct config_section *section, const char *key, const char *
 {
 	struct config *config = section->config;
 	const struct config_entry *entry = key == NULL ? NULL : entry_find(section, key);
-	char reason[512], *text = NULL;
+	char *reason, *text;
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(reason, sizeof(reason), format, args);
+	if (vasprintf(&reason, format, args) < 0)
+		reason = NULL;
 	va_end(args);
+	must(reason);
 	if (asprintf(&text, "%s: [%s]%s%s%s%s: %s", config->path, section->name,
 		     key == NULL ? "" : " ", key == NULL ? "" : key,
 		     entry == NULL ? "" : " = ", entry == NULL ? "" : entry->value, reason) < 0)
 		text = NULL;
+	free(reason);
 	config->faults = must(realloc(config->faults,
 				      (config->nb_faults + 1) * sizeof(*config->faults)));
 	config->faults[config->nb_faults++] = must(text);
