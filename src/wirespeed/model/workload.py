@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What does the engineer want to run, and under which rules may hosts be cut up for it?
 
-These are plain facts after validation (`plan/workload_file` reads the TOML and checks it). None
-means: let the planner decide, and say why.
+These are plain facts after validation (`plan/workload_file` reads the TOML and checks it); the
+bounds in the types are the only bounds. None means: let the planner decide, and say why.
 """
 
 from __future__ import annotations
@@ -10,6 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated
+
+from annotated_types import Ge, Gt, Le
+
+Count = Annotated[int, Ge(1)]
+Natural = Annotated[int, Ge(0)]
+VlanId = Annotated[int, Ge(1), Le(4094)]
+# An IPv4 MTU is at least 68; 9702 is the most that the NICs Open vSwitch drives accept.
+Mtu = Annotated[int, Ge(68), Le(9702)]
+FrameBytes = Annotated[int, Ge(64), Le(9728)]
+Share = Annotated[float, Gt(0), Le(1)]
+Positive = Annotated[float, Gt(0)]
+Rate = Annotated[float, Ge(0)]
 
 
 class CpuPolicy(StrEnum):
@@ -141,8 +154,8 @@ class Network:
     name: str
     physical_network: str
     type: NetworkType = NetworkType.FLAT
-    segment: int | None = None
-    mtu: int = 1500
+    segment: VlanId | None = None
+    mtu: Mtu = 1500
     transparent_vlan: bool = False
     cidr: str | None = None
 
@@ -156,7 +169,7 @@ class Nic:
     ports: tuple[str, ...]
     hosts: tuple[str, ...] = ("*",)
     bond: str | None = None
-    vfs: int | None = None
+    vfs: Natural | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +187,7 @@ class Device:
     """`count` passed-through devices of one alias."""
 
     alias: str
-    count: int = 1
+    count: Count = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +200,12 @@ class Port:
     name: str
     network: str
     kind: InterfaceKind = InterfaceKind.AUTO
-    rate_fps: float = 0.0
-    frame_bytes: int = 64
+    rate_fps: Rate = 0.0
+    frame_bytes: FrameBytes = 64
     pattern: Pattern = Pattern.NORTH_SOUTH
     chain: str | None = None
     port_security: bool = True
-    queues: int | None = None
+    queues: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,19 +241,19 @@ class Vnf:
     """
 
     name: str
-    vcpus: int
-    memory_mib: int
-    count: int = 1
-    disk_gib: int = 20
+    vcpus: Count
+    memory_mib: Count
+    count: Count = 1
+    disk_gib: Natural = 20
     image: str = "guest"
     page_size: str | None = None
     cpu_policy: CpuPolicy | None = None
     thread_policy: ThreadPolicy | None = None
-    dedicated_cpus: tuple[int, ...] = ()
+    dedicated_cpus: tuple[Natural, ...] = ()
     emulator_policy: EmulatorPolicy | None = None
-    numa_nodes: int | None = None
-    numa_cpus: tuple[tuple[int, ...], ...] = ()
-    numa_memory_mib: tuple[int, ...] = ()
+    numa_nodes: Count | None = None
+    numa_cpus: tuple[tuple[Natural, ...], ...] = ()
+    numa_memory_mib: tuple[Count, ...] = ()
     pci_numa_policy: PciNumaPolicy | None = None
     cpu_features: tuple[str, ...] = ()
     multiqueue: bool | None = None
@@ -260,14 +273,14 @@ class CoreRules:
     """
 
     housekeeping: HousekeepingPolicy = HousekeepingPolicy.PER_NODE
-    housekeeping_cores: int = 1
+    housekeeping_cores: Count = 1
     vswitchd_own_core: bool = False
     pmd_siblings: PmdSiblingPolicy = PmdSiblingPolicy.PAIR
-    pmd_cores: Mapping[int, int] | None = None
-    pmd_core_order: tuple[int, ...] = ()
-    pmd_on_nodes_without_nics: int = 1
-    shared_cores: int = 0
-    idle_cpus: tuple[int, ...] = ()
+    pmd_cores: Mapping[Natural, Natural] | None = None
+    pmd_core_order: tuple[Natural, ...] = ()
+    pmd_on_nodes_without_nics: Natural = 1
+    shared_cores: Natural = 0
+    idle_cpus: tuple[Natural, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,22 +288,22 @@ class VswitchRules:
     """Open vSwitch's DPDK memory and queues. pmd_load: the share of a PMD that may be planned."""
 
     memory_model: MemoryModel = MemoryModel.TRIPLEO
-    socket_memory_mib: tuple[int, ...] | None = None
-    rx_queues: int | None = None
-    descriptors: int | None = None
-    pmd_load: float = 0.8
-    pmd_hz: float | None = None
+    socket_memory_mib: tuple[Natural, ...] | None = None
+    rx_queues: Count | None = None
+    descriptors: Annotated[int, Ge(64), Le(4096)] | None = None
+    pmd_load: Share = 0.8
+    pmd_hz: Positive | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryRules:
     """page_size_kib: the host's default huge page. host_reserve_mib: kept per host, all nodes."""
 
-    page_size_kib: int = 1048576
+    page_size_kib: Count = 1048576
     huge_pages: HugePagePolicy = HugePagePolicy.DEMAND
-    count: int | None = None
-    percent: int = 50
-    host_reserve_mib: int = 4096
+    count: Natural | None = None
+    percent: Annotated[int, Ge(1), Le(100)] = 50
+    host_reserve_mib: Natural = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,8 +318,8 @@ class PlacementRules:
     """cpu_ratio and ram_ratio are Nova's allocation ratios for guests that are not pinned."""
 
     objective: Objective = Objective.PACK
-    cpu_ratio: float = 4.0
-    ram_ratio: float = 1.0
+    cpu_ratio: Positive = 4.0
+    ram_ratio: Positive = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does the text of a workload file ask for?
+
+Tables are written in the singular ([[vnf]], [[vnf.port]]); CPU sets and page sizes as text
+("0-3,8", "1GiB"). Every fault of the file is reported at once, as FileFaults.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from typing import Any, get_args, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
+
+from wirespeed.model.cpuset import parse_list
+from wirespeed.model.workload import (
+    Aggregate,
+    Chain,
+    CoreRules,
+    Group,
+    KernelRules,
+    MemoryRules,
+    Network,
+    Nic,
+    PciAlias,
+    PlacementRules,
+    Vnf,
+    VswitchRules,
+    Workload,
+)
+from wirespeed.plan.errors import Fault, FileFaults, PlanError
+from wirespeed.plan.image_wishes import merge_image_wishes
+from wirespeed.plan.workload_rules import broken_rules, finish
+
+_HELP = "docs/howto/write-a-workload.md explains every key."
+
+# What a list of tables is called in the file and in the Workload.
+_TABLES = {
+    "vnf": "vnfs", "network": "networks", "nic": "nics", "alias": "aliases", "chain": "chains",
+    "group": "groups", "aggregate": "aggregates",
+}  # fmt: skip
+_VNF_TABLES = {"port": "ports", "device": "devices"}
+_UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}
+_WRONG_TABLE = {"dataclass_type", "dataclass_exact_type", "model_type", "dict_type"}
+
+
+class _File(BaseModel):
+    """The tables of a workload file. `extra="forbid"` reaches the dataclasses inside."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    description: str = ""
+    vnfs: tuple[Vnf, ...] = ()
+    networks: tuple[Network, ...] = ()
+    nics: tuple[Nic, ...] = ()
+    aliases: tuple[PciAlias, ...] = ()
+    chains: tuple[Chain, ...] = ()
+    groups: tuple[Group, ...] = ()
+    aggregates: tuple[Aggregate, ...] = ()
+    cores: CoreRules = CoreRules()
+    vswitch: VswitchRules = VswitchRules()
+    memory: MemoryRules = MemoryRules()
+    kernel: KernelRules = KernelRules()
+    placement: PlacementRules = PlacementRules()
+
+
+def parse_workload(text: str, source: str) -> Workload:
+    """The workload that TOML text describes; `source` is what errors call it."""
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(f"{source}: not TOML: {error}", _HELP) from error
+    faults: list[Fault] = []
+    table = _plural_tables(raw, faults)
+    for vnf in _tables(table.get("vnfs")):
+        faults += merge_image_wishes(vnf, f"vnf[{vnf.get('name', '?')}]")
+    try:
+        read = _File.model_validate(table)
+    except ValidationError as error:
+        faults += [_fault(detail, table) for detail in error.errors(include_url=False)]
+        raise FileFaults(source, faults, _HELP) from None
+    workload = Workload(**{name: getattr(read, name) for name in _File.model_fields})
+    faults += broken_rules(workload)
+    if faults:
+        raise FileFaults(source, faults, _HELP)
+    return finish(workload)
+
+
+def _plural_tables(raw: dict[str, Any], faults: list[Fault]) -> dict[str, Any]:
+    """The file's tables under the Workload's names, with CPU sets and sizes as numbers."""
+    table = {_TABLES.get(key, key): value for key, value in raw.items() if key not in _PLURALS}
+    for key in _PLURALS & set(raw):
+        faults.append(Fault(key, "...", f"unknown key; write [[{_PLURALS_BACK[key]}]]"))
+    for vnf in _tables(table.get("vnfs")):
+        where = f"vnf[{vnf.get('name', '?')}]"
+        for singular, plural in _VNF_TABLES.items():
+            if plural in vnf:
+                faults.append(Fault(f"{where}.{plural}", "...", f"write [[vnf.{singular}]]"))
+            if singular in vnf:
+                vnf[plural] = vnf.pop(singular)
+        _read_page_size(vnf, "page_size", where, faults)
+        _read_cpus(vnf, "dedicated_cpus", where, faults)
+        if isinstance(vnf.get("numa_cpus"), list):
+            vnf["numa_cpus"] = [
+                _cpus(item, f"{where}.numa_cpus", faults) for item in vnf["numa_cpus"]
+            ]
+    for cores in _tables([table.get("cores")]):
+        _read_cpus(cores, "idle_cpus", "cores", faults)
+        if isinstance(cores.get("pmd_cores"), dict):
+            cores["pmd_cores"] = {
+                int(k) if k.isdecimal() else k: v for k, v in cores["pmd_cores"].items()
+            }
+    for memory in _tables([table.get("memory")]):
+        if "page_size" in memory:
+            size = _page_kib(memory.pop("page_size"), "memory.page_size", faults)
+            memory["page_size_kib"] = size
+    return table
+
+
+_PLURALS = frozenset(_TABLES.values())
+_PLURALS_BACK = {plural: singular for singular, plural in _TABLES.items()}
+
+
+def _tables(value: Any) -> list[dict[str, Any]]:
+    """The tables of a list; pydantic will say what else is in it."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _read_cpus(table: dict[str, Any], key: str, where: str, faults: list[Fault]) -> None:
+    if key in table:
+        table[key] = _cpus(table[key], f"{where}.{key}", faults)
+
+
+def _cpus(value: Any, key: str, faults: list[Fault]) -> Any:
+    """A CPU list as text becomes numbers; a list of numbers stays."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return parse_list(value)
+    except ValueError as error:
+        faults.append(Fault(key, repr(value), str(error)))
+        return ()
+
+
+def _read_page_size(vnf: dict[str, Any], key: str, where: str, faults: list[Fault]) -> None:
+    value = vnf.get(key)
+    if value is None or value in ("small", "large", "any"):
+        return
+    vnf[key] = str(_page_kib(value, f"{where}.{key}", faults))
+
+
+def _page_kib(value: Any, key: str, faults: list[Fault]) -> int:
+    """KiB of "1GiB", "2MiB", "4KiB" (the i and B may be missing, as in 1G)."""
+    found = re.fullmatch(r"([1-9]\d*)\s*([KMG])(i?B)?", value) if isinstance(value, str) else None
+    if found:
+        return int(found[1]) * {"K": 1, "M": 1024, "G": 1024 * 1024}[found[2]]
+    faults.append(Fault(key, repr(value), 'must be a size as "1GiB", "2MiB" or "4KiB"'))
+    return 1048576
+
+
+def _fault(detail: ErrorDetails, table: dict[str, Any]) -> Fault:
+    key = _path(detail["loc"], table)
+    if detail["type"] in _UNKNOWN:
+        return Fault(key, _show(detail["input"]), _unknown(str(detail["loc"][-1]), detail["loc"]))
+    if detail["type"] in _WRONG_TABLE:
+        return Fault(key, _show(detail["input"]), "must be a table")
+    if detail["type"] in ("missing", "missing_argument"):
+        return Fault(key, "(absent)", "is required")
+    return Fault(key, _show(detail["input"]), detail["msg"].replace("Input should", "must", 1))
+
+
+def _path(loc: tuple[int | str, ...], table: dict[str, Any]) -> str:
+    """Where a fault is, in the file's words: vnf[bng].port[eth0].rate_fps."""
+    words: list[str] = []
+    value: Any = table
+    for part in loc:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            value = None
+        if isinstance(part, int):
+            name = value.get("name", part) if isinstance(value, dict) else part
+            words[-1] += f"[{name}]"
+        else:
+            singular = _PLURALS_BACK.get(part, {"ports": "port", "devices": "device"}.get(part))
+            words.append(singular or part)
+    return ".".join(words)
+
+
+def _unknown(name: str, loc: tuple[int | str, ...]) -> str:
+    known = _known_keys(loc)
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"unknown key.{hint} Known are: {', '.join(known)}"
+
+
+def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
+    """The keys that the table at loc may have, in the file's words."""
+    kind: Any = _File
+    for part in loc[:-1]:
+        if isinstance(part, str):
+            hint = get_type_hints(kind)[part]
+            kind = get_args(hint)[0] if get_args(hint) else hint
+    back = _PLURALS_BACK if kind is _File else {v: k for k, v in _VNF_TABLES.items()}
+    return [back.get(name, name) for name in get_type_hints(kind) if name != "model_config"]
+
+
+def _show(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

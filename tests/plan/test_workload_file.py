@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is a workload file read as written, and is everything wrong with one said at once?"""
+
+from __future__ import annotations
+
+import pytest
+
+from wirespeed.model.workload import (
+    CpuPolicy,
+    EmulatorPolicy,
+    InterfaceKind,
+    Pattern,
+    ThreadPolicy,
+    Workload,
+)
+from wirespeed.plan.errors import FileFaults, PlanError
+from wirespeed.plan.workload_file import parse_workload
+
+BASE = """
+name = "lab"
+[[network]]
+name = "data"
+physical_network = "physnet1"
+type = "vlan"
+segment = 100
+mtu = 9000
+[[nic]]
+network = "data"
+use = "sriov"
+ports = ["0000:5e:00.0"]
+[[alias]]
+name = "qat"
+vendor = "8086"
+product = "0442"
+"""
+
+
+def read(text: str) -> Workload:
+    return parse_workload(BASE + text, "lab.toml")
+
+
+def faults(text: str) -> list[str]:
+    with pytest.raises(FileFaults) as caught:
+        read(text)
+    return [str(fault) for fault in caught.value.faults]
+
+
+def test_everything_of_a_vnf_is_read() -> None:
+    workload = read("""
+[cores]
+idle_cpus = "10,30"
+pmd_cores = { 0 = 4, 1 = 1 }
+[memory]
+page_size = "2MiB"
+[[vnf]]
+name = "fw"
+count = 2
+vcpus = 4
+memory_mib = 4096
+page_size = "1GiB"
+cpu_policy = "mixed"
+dedicated_cpus = "1-3"
+thread_policy = "require"
+emulator_policy = "isolate"
+numa_nodes = 2
+numa_cpus = ["0,1", "2-3"]
+numa_memory_mib = [1024, 3072]
+cpu_features = ["aes"]
+[[vnf.device]]
+alias = "qat"
+count = 2
+[[vnf.port]]
+name = "in"
+network = "data"
+kind = "sriov"
+rate_fps = 1e6
+frame_bytes = 256
+port_security = false
+""")
+    vnf = workload.vnfs[0]
+    assert workload.cores.idle_cpus == (10, 30)
+    assert workload.cores.pmd_cores == {0: 4, 1: 1}
+    assert workload.memory.page_size_kib == 2048
+    assert (vnf.cpu_policy, vnf.thread_policy) == (CpuPolicy.MIXED, ThreadPolicy.REQUIRE)
+    assert (vnf.dedicated_cpus, vnf.emulator_policy) == ((1, 2, 3), EmulatorPolicy.ISOLATE)
+    assert (vnf.page_size, vnf.numa_cpus) == ("1048576", ((0, 1), (2, 3)))
+    assert vnf.devices[0].count == 2
+    port = vnf.ports[0]
+    assert (port.kind, port.pattern) == (InterfaceKind.SRIOV, Pattern.NORTH_SOUTH)
+    assert not port.port_security
+
+
+def test_all_faults_at_once_each_with_its_place() -> None:
+    found = faults("""
+[cores]
+housekeping = "per-node"
+idle_cpus = "3-1"
+[[vnf]]
+name = "fw"
+vcpus = 0
+memory_mib = 1024
+page_size = "1 gig"
+[[vnf.port]]
+name = "in"
+network = "data"
+kind = "teleport"
+rate = 5
+[[vnf]]
+name = "lb"
+""")
+    text = "\n".join(found)
+    assert "cores.housekeping" in text
+    assert "Did you mean 'housekeeping'?" in text
+    assert "cores.idle_cpus = '3-1'" in text
+    assert "vnf[fw].vcpus = 0: must be greater than or equal to 1" in text
+    assert "vnf[fw].page_size = '1 gig'" in text
+    assert "vnf[fw].port[in].kind = 'teleport'" in text
+    assert "Did you mean 'rate_fps'?" in text
+    assert "vnf[lb].vcpus = (absent): is required" in text
+    assert "vnf[lb].memory_mib = (absent): is required" in text
+    assert len(found) == 8
+
+
+VNF = '[[vnf]]\nname = "v"\nvcpus = 4\nmemory_mib = 4096\n'
+PORT = '[[vnf.port]]\nname = "p"\nnetwork = "data"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (VNF + 'thread_policy = "require"', "floating vCPUs have no threads"),
+        (VNF + 'emulator_policy = "isolate"', 'needs cpu_policy = "dedicated" or "mixed"'),
+        (VNF + 'cpu_policy = "mixed"', "pins some of the vCPUs 0-3, not none or all"),
+        (VNF + 'cpu_policy = "mixed"\ndedicated_cpus = "0-3"', "not none or all"),
+        (VNF + 'cpu_policy = "mixed"\ndedicated_cpus = "3-9"', "not none or all"),
+        (VNF + 'dedicated_cpus = "0"', 'goes with cpu_policy = "mixed" only'),
+        (VNF + "numa_nodes = 3", "cannot be split evenly over numa_nodes = 3"),
+        (VNF + 'numa_cpus = ["0-3"]', "must come together with numa_memory_mib"),
+        (
+            VNF + 'numa_nodes = 2\nnuma_cpus = ["0-1", "1-3"]\nnuma_memory_mib = [2048, 2048]',
+            "must name each of the vCPUs 0-3 once",
+        ),
+        (
+            VNF + 'numa_nodes = 2\nnuma_cpus = ["0-1", "2-3"]\nnuma_memory_mib = [1024, 2048]',
+            "must add up to memory_mib = 4096",
+        ),
+        (VNF + 'aggregate = "fast"', "there is no such [[aggregate]]"),
+        (VNF + '[[vnf.device]]\nalias = "gpu"', "there is no such [[alias]]; there are: qat"),
+        (VNF + PORT + 'kind = "vhost"', "no [[nic]] of network 'data' has use = \"dpdk\""),
+        (VNF + PORT + 'pattern = "east-west"', "an east-west port must name its [[chain]]"),
+        (VNF + PORT + "frame_bytes = 9700", "needs MTU 9682; network 'data' has 9000"),
+        (VNF + PORT + "queues = 5", "one queue for each of its 4 vCPUs at most"),
+        (VNF + VNF, "is used 2 times"),
+        (
+            VNF + '[[chain]]\nname = "c"\norder = ["x"]\n',
+            "there is no such [[vnf]]; there are: v",
+        ),
+        (
+            VNF + "count = 2\n"
+            '[[group]]\nname = "a"\npolicy = "affinity"\nmembers = ["v"]\n'
+            '[[group]]\nname = "b"\npolicy = "anti-affinity"\nmembers = ["v"]\n',
+            "must be together here and apart in group 'b'",
+        ),
+        ("[[vnfs]]\n", "unknown key; write [[vnf]]"),
+        ("", "at least one [[vnf]] is required"),
+    ],
+)
+def test_contradictions(text: str, expected: str) -> None:
+    found = faults(text)
+    assert any(expected in fault for fault in found), found
+
+
+def test_not_toml() -> None:
+    with pytest.raises(PlanError, match=r"lab\.toml: not TOML: .*line 2"):
+        parse_workload("name = 'x'\nvnf = [[\n'", "lab.toml")
+
+
+@pytest.mark.parametrize(
+    ("flavor", "image", "policy"),
+    [
+        ("", "hw_cpu_policy = 'dedicated'", CpuPolicy.DEDICATED),
+        ('cpu_policy = "dedicated"', "hw_cpu_policy = 'shared'", CpuPolicy.DEDICATED),
+    ],
+)
+def test_image_properties_are_wishes(flavor: str, image: str, policy: CpuPolicy) -> None:
+    workload = read(f"{VNF}{flavor}\n[vnf.image_properties]\n{image}\n")
+    assert workload.vnfs[0].cpu_policy is policy
+
+
+def test_s1s_image_properties() -> None:
+    workload = read(
+        VNF + "[vnf.image_properties]\n"
+        "hw_numa_nodes = 2\n'hw_numa_cpus.0' = '0,1'\n'hw_numa_cpus.1' = '2,3'\n"
+        "'hw_numa_mem.0' = 1024\n'hw_numa_mem.1' = 3072\n"
+    )
+    vnf = workload.vnfs[0]
+    assert (vnf.numa_nodes, vnf.numa_cpus) == (2, ((0, 1), (2, 3)))
+    assert vnf.numa_memory_mib == (1024, 3072)
+
+
+@pytest.mark.parametrize(
+    ("flavor", "image", "expected"),
+    [
+        ("", "hw_numa_mempolicy = 'strict'", "Nova never knew it"),
+        ("", "hw_cpu_threads_policy = 'prefer'", "Nova's name is hw_cpu_thread_policy"),
+        ("", "hw_mem_page_size = 'large'", 'Nova wants page_size = "large" or "any"'),
+        ("numa_nodes = 1", "hw_numa_nodes = 1", "Nova forbids it beside numa_nodes"),
+        (
+            'cpu_policy = "dedicated"\nthread_policy = "isolate"',
+            "hw_cpu_thread_policy = 'require'",
+            "contradicts thread_policy = 'isolate'",
+        ),
+    ],
+)
+def test_images_that_contradict(flavor: str, image: str, expected: str) -> None:
+    found = faults(f"{VNF}{flavor}\n[vnf.image_properties]\n{image}\n")
+    assert any(expected in fault for fault in found), found
+
+
+def test_wishes_met_in_another_way_are_warned_about() -> None:
+    workload = read(
+        VNF + 'cpu_policy = "dedicated"\nthread_policy = "separate"\n'
+        'numa_cpus = ["0-1", "2-3"]\nnuma_memory_mib = [2048, 2048]\n'
+    )
+    assert workload.vnfs[0].numa_nodes == 2
+    assert any("numa_nodes = 2 added" in warning for warning in workload.warnings)
+    assert any('"separate" never shipped' in warning for warning in workload.warnings)
