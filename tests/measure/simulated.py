@@ -80,6 +80,7 @@ class Rig:
     generator_fps: float = 20e6
     invalid_share: float = 0.0
     pause_ns: int = 10_000_000_000
+    usual_gap_ns: int = 1_000
     ring_frames: int = 1024
     directions: int = 1
     limited_by: str | None = None
@@ -102,7 +103,7 @@ class Rig:
             directions=self._split(intended, offered, received),
             drops=(Drop("sut", DropCause.RX_RING_FULL, offered - received),),
             threads=(
-                thread("lcore1", "generator", self.pause_ns if disturbed else 1_000),
+                thread("lcore1", "generator", self.pause_ns if disturbed else self.usual_gap_ns),
                 thread("pmd2", "sut", None),
             ),
             steal_ns=0,

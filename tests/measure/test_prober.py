@@ -74,6 +74,16 @@ def test_an_unlimited_trial_records_what_was_offered() -> None:
     assert prober.valid(UNLIMITED, 1.0, Stage.MRR, Purpose.RATE).intended_load_fps == 7e6
 
 
+def test_beyond_the_mrr_pauses_are_bounded_as_at_the_mrr() -> None:
+    # The rings bridge 102 us at 10 Mpps and 512 us at the MRR of 2 Mpps.
+    flooded = replace(good(10e6), threads=(thread("t", "sut", 300_000),))
+    prober, _ = prober_of([flooded, flooded], repeats=0)
+    with pytest.raises(NotMeasurable):
+        prober.valid(10e6, 1.0)
+    prober.overload_fps = 2e6
+    assert prober.valid(10e6, 1.0).valid
+
+
 def test_every_trial_is_closed() -> None:
     prober, _ = prober_of([replace(good(9e6), drops=())])
     (drop,) = prober.valid(9e6, 1.0).seen.drops

@@ -123,6 +123,14 @@ def test_a_generator_that_follows_no_load_is_not_measurable() -> None:
     assert len(rig.calls) < 20
 
 
+def test_a_flooding_generator_needs_no_quieter_machine() -> None:
+    """Pauses of 200 us: fine at 4 Mpps (256 us), and then at the 40 Mpps offered first as well."""
+    rig = Rig(Sharp(4e6), generator_fps=40e6, invalid_share=0.0, usual_gap_ns=200_000)
+    result = run(rig, Search(SearchKind.QUICK, repeats_invalid=0))
+    assert result.not_measurable is None
+    assert result.ndr is not None
+
+
 def test_a_shared_lcore_labels_the_result() -> None:
     assert run(Rig(Sharp(4e6), limited_by="shared_lcore")).limited_by == "shared_lcore"
 

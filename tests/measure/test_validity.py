@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.measure.simulated import count, thread
-from wirespeed.measure.validity import USUAL, Fault, Purpose, judge, pause_limit_ns
+from wirespeed.measure import validity
+from wirespeed.measure.validity import USUAL, Fault, Invalid, Purpose, ValidityRules, pause_limit_ns
 from wirespeed.model.trial import Observation, ThreadHealth
 
 # 1,024 frames at 4 Mpps: the rings bear 256 us.
@@ -36,6 +37,15 @@ def seen(
         for i in range(directions)
     )
     return Observation(load_fps, duration_s, ways, (), threads, steal_ns, 0.1, ring_frames)
+
+
+def judge(
+    trial: Observation,
+    rules: ValidityRules,
+    purpose: Purpose = Purpose.LOSS,
+    pause_load_fps: float | None = None,
+) -> Invalid | None:
+    return validity.judge(trial, rules, purpose, pause_load_fps or trial.intended_load_fps)
 
 
 def test_pause_limit_is_the_time_that_the_rings_bridge() -> None:

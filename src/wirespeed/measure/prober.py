@@ -35,13 +35,18 @@ class BeyondGenerator(MeasureError):
 @dataclass(slots=True)
 class Prober:
     """`repeats` bounds how often one trial is run again; `expected_s` is how long the search's
-    valid trials take together, as far as its author can tell."""
+    valid trials take together, as far as its author can tell.
+
+    overload_fps: the MRR, once known. Above it the SUT drops frames whatever happens, so pauses
+    are bounded as at the MRR: at four times the load the rings would seem to bear a quarter.
+    """
 
     measure: Measurer
     listener: Listener
     rules: ValidityRules
     repeats: int
     expected_s: float
+    overload_fps: float = math.inf
     trials: list[Trial] = field(default_factory=list)
 
     def valid(
@@ -54,12 +59,13 @@ class Prober:
     ) -> Trial:
         """A trial that can be believed. Raises NotMeasurable or BeyondGenerator.
 
-        pause_load_fps: see validity.judge.
+        pause_load_fps: the load that bounds the pauses (validity.judge) when it is not the
+        trial's own.
         """
         short: list[Trial] = []
         for attempt in range(1 + self.repeats):
             seen = self._see(load_fps, duration_s, stage, attempt)
-            invalid = judge(seen, self.rules, purpose, pause_load_fps)
+            invalid = self._judge(seen, purpose, pause_load_fps)
             trial = self._note(seen, stage, invalid)
             if invalid is None:
                 return trial
@@ -76,11 +82,17 @@ class Prober:
     def once(self, load_fps: float, duration_s: float, stage: Stage) -> Trial:
         """One trial, believable or not."""
         seen = self._see(load_fps, duration_s, stage, attempt=0)
-        return self._note(seen, stage, judge(seen, self.rules))
+        return self._note(seen, stage, self._judge(seen, Purpose.LOSS, None))
 
     def _see(self, load_fps: float, duration_s: float, stage: Stage, attempt: int) -> Observation:
         self.listener.progress(Progress(stage, load_fps, duration_s, attempt, self._left_s()))
         return account.close(_finite(self.measure(load_fps, duration_s)))
+
+    def _judge(
+        self, seen: Observation, purpose: Purpose, pause_load_fps: float | None
+    ) -> Invalid | None:
+        load_fps = pause_load_fps or seen.intended_load_fps
+        return judge(seen, self.rules, purpose, min(load_fps, self.overload_fps))
 
     def _note(self, seen: Observation, stage: Stage, invalid: Invalid | None) -> Trial:
         trial = Trial(seen, stage, invalid is None, invalid.reason if invalid else None)

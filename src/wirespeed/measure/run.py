@@ -101,6 +101,7 @@ def _overload(preset: Preset, prober: Prober, limits: Limits, found: _Found) -> 
         overload = preset.mrr.measure(prober, limits.max_fps)
     except BeyondGenerator as error:
         raise NotMeasurable(error.what) from error
+    prober.overload_fps = overload.received_fps
     found.mrr_fps, found.by_generator = overload.received_fps, overload.by_generator
     found.max_load_fps = min(limits.max_fps, overload.offered_fps)
     if found.max_load_fps <= limits.min_fps:
