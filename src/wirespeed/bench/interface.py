@@ -9,6 +9,7 @@ from typing import Protocol
 
 from wirespeed.model.errors import WirespeedError
 from wirespeed.model.trial import DropCause, Observation, ThreadHealth
+from wirespeed.remote.interface import Process
 
 
 class BenchError(WirespeedError):
@@ -71,6 +72,11 @@ class Part(Protocol):
 
     def alive(self) -> str | None:
         """None while it works, else in one sentence how it ended."""
+        ...
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        """Its programs; a trial watches them."""
         ...
 
     def read(self) -> tuple[HopCount, ...]:

@@ -132,14 +132,17 @@ class GuestNode:
 
 @dataclass(frozen=True, slots=True)
 class ProcessMemory:
-    """The packet memory of one DPDK process: `mbufs` buffers with room for data_bytes each.
+    """The packet memory of one DPDK process, on each NUMA node that it polls on.
 
-    memory_mib holds these and what else the process allocates.
+    mbufs: buffers with room for data_bytes each (headroom included). memory_mib holds these and
+    what else the process allocates. huge_pages: no when ordinary memory will do.
     """
 
     mbufs: int
     data_bytes: int
     memory_mib: int
+    nodes: tuple[int, ...] = (0,)
+    huge_pages: bool = True
 
 
 @dataclass(frozen=True, slots=True)

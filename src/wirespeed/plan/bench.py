@@ -33,13 +33,13 @@ def plan_bench(facts: HostFacts, spec: PointSpec) -> Plan:
         return Plan((_wire(facts, spec),))
     placement = place(facts, _demand(facts, spec))
     vswitch = _vswitch(facts, spec, placement) if spec.topology.kind.has_vswitch else None
-    guests = _guests(spec, placement)
-    generator = _generator(spec, placement, guests)
+    guests = _guests(facts, spec, placement)
+    generator = _generator(facts, spec, placement, guests)
     return Plan(
         (
             HostPlan(
                 facts.host,
-                _huge_pages(facts, placement, vswitch, generator, guests),
+                _huge_pages(facts, vswitch, generator, guests),
                 vswitch,
                 guests,
                 generator,
@@ -91,7 +91,7 @@ def _wire(facts: HostFacts, spec: PointSpec) -> HostPlan:
                 "but the reference SUT's own limits can lose a frame",
             ),
             Decision(cpus[0], "control threads sleep most of the time"),
-            process_memory(spec, ports=2, lcores=1),
+            process_memory(spec, ports=2, nodes=_nodes(facts, (poller,)), huge=False),
             shared=("impair",),
         ),
     )
@@ -121,57 +121,58 @@ def _mtu(spec: PointSpec) -> Decision[int]:
     return Decision(needed, f"a frame of {largest} octets needs it")
 
 
-def _guests(spec: PointSpec, placement: Placement) -> tuple[GuestPlan, ...]:
-    memory = process_memory(spec, ports=2, lcores=1)
+def _guests(facts: HostFacts, spec: PointSpec, placement: Placement) -> tuple[GuestPlan, ...]:
     if spec.topology.kind is TopologyKind.HOST:
+        memory = process_memory(spec, ports=2, nodes=_nodes(facts, placement.sut))
         return (GuestPlan("vnf0", Decision(placement.sut, placement.why_sut), process=memory),)
+    if not placement.vnfs:
+        cpus = Decision(placement.generator[:1], placement.why_vnfs)
+        return tuple(GuestPlan(f"vnf{i}", cpus) for i in range(_vnfs(spec)))
     return tuple(
         GuestPlan(
             f"vnf{i}",
-            Decision(
-                (placement.vnfs[i],) if placement.vnfs else placement.generator[:1],
-                placement.why_vnfs,
-            ),
-            process=memory if placement.vnfs else None,
+            Decision((cpu,), placement.why_vnfs),
+            process=process_memory(spec, ports=2, nodes=_nodes(facts, (cpu,))),
         )
-        for i in range(_vnfs(spec))
+        for i, cpu in enumerate(placement.vnfs)
     )
 
 
 def _generator(
-    spec: PointSpec, placement: Placement, guests: tuple[GuestPlan, ...]
+    facts: HostFacts, spec: PointSpec, placement: Placement, guests: tuple[GuestPlan, ...]
 ) -> GeneratorPlan:
     shared = tuple(g.name for g in guests if g.process is None)
+    cpus = placement.generator
     return GeneratorPlan(
-        Decision(placement.generator, placement.why_generator),
+        Decision(cpus, placement.why_generator),
         Decision(placement.control, "control threads sleep most of the time"),
-        process_memory(spec, ports=2 + 2 * len(shared), lcores=len(placement.generator)),
+        process_memory(spec, 2 + 2 * len(shared), _nodes(facts, cpus), lcores=len(cpus)),
         shared,
     )
 
 
+def _nodes(facts: HostFacts, cpus: tuple[int, ...]) -> set[int]:
+    """DPDK allocates on the nodes it polls on."""
+    return {facts.node_of(cpu) or 0 for cpu in cpus}
+
+
 def _huge_pages(
     facts: HostFacts,
-    placement: Placement,
     vswitch: VswitchPlan | None,
     generator: GeneratorPlan,
     guests: tuple[GuestPlan, ...],
 ) -> Decision[tuple[HugePages, ...]]:
-    """Each process allocates on the nodes that it polls on."""
-    need = {n.id: 0 for n in facts.nodes} or {placement.node: 0}
+    need = {node.id: 0 for node in facts.nodes}
     parts: list[str] = []
-
-    def add(name: str, cpus: tuple[int, ...], mib: int) -> None:
-        for node in {facts.node_of(c) or 0 for c in cpus}:
-            need[node] += mib
-        parts.append(f"{name} {mib} MiB")
-
     if vswitch is not None:
         for node, mib in zip(sorted(need), vswitch.socket_memory_mib.value, strict=True):
             need[node] += mib
         parts.append(f"Open vSwitch {sum(vswitch.socket_memory_mib.value)} MiB")
-    add("generator", generator.cpus.value, generator.process.value.memory_mib)
-    for guest in guests:
-        if guest.process is not None:
-            add(guest.name, guest.cpus.value, guest.process.value.memory_mib)
+    processes = [("generator", generator.process), *((g.name, g.process) for g in guests)]
+    for name, process in processes:
+        if process is None:
+            continue
+        for node in process.value.nodes:
+            need[node] += process.value.memory_mib
+        parts.append(f"{name} {process.value.memory_mib} MiB")
     return Decision(huge_pages(need, _PAGE_KIB), ", ".join(parts))

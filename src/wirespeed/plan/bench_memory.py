@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from wirespeed.model.plan import Decision, HugePages, ProcessMemory
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import PointSpec, TopologyKind
 from wirespeed.model.units import FCS_BYTES
 
 _KIB, _MIB = 1024, 1024 * 1024
@@ -14,6 +14,8 @@ _KIB, _MIB = 1024, 1024 * 1024
 _MBUF_HEADER_BYTES, _HEADROOM_BYTES = 128, 128
 # Mempool cache of each lcore; up to 1.5 times as many may rest there (rte_mempool).
 _CACHE_MBUFS = 512
+# Bursts on their way between rings.
+_IN_FLIGHT = 4096
 # Programs, rings, histograms and telemetry of a DPDK process, measured on an idle one.
 _PROCESS_MIB = 64
 # Sequence state of a flow at a sender plus at a receiver.
@@ -25,8 +27,10 @@ _OVS_BUFFERS = 32_768
 _OVS_PROCESS_MIB = 128
 
 
-def process_memory(spec: PointSpec, ports: int, lcores: int) -> Decision[ProcessMemory]:
-    """What one wsdp or testpmd process with these ports needs.
+def process_memory(
+    spec: PointSpec, ports: int, nodes: Iterable[int], lcores: int = 1, huge: bool = True
+) -> Decision[ProcessMemory]:
+    """What one wsdp or testpmd process with these ports needs on each of these nodes.
 
     Every ring may be full at once, and frames that the reference SUT delays or queues wait in
     buffers too.
@@ -34,13 +38,14 @@ def process_memory(spec: PointSpec, ports: int, lcores: int) -> Decision[Process
     rings = ports * 2 * spec.sut.vswitch.descriptors * spec.sut.vswitch.rx_queues
     cached = lcores * _CACHE_MBUFS * 3 // 2
     held = _held_by_reference_sut(spec)
-    mbufs = _power_of_two(rings + cached + held + 4096) - 1
+    mbufs = _power_of_two(rings + cached + held + _IN_FLIGHT) - 1
     data = _round_up(max(2048, *spec.traffic.frame.sizes), 64) + _HEADROOM_BYTES
     flows = spec.traffic.flows * _FLOW_BYTES * (2 if spec.topology.bidirectional else 1)
-    size = mbufs * (data + _MBUF_HEADER_BYTES) + flows
-    mib = _round_up(_PROCESS_MIB + -(-size // _MIB), 2)
+    # Without huge pages DPDK lets no buffer cross a page it cannot rely on being contiguous.
+    each = data + _MBUF_HEADER_BYTES if huge else _round_up(data + _MBUF_HEADER_BYTES, 4 * _KIB)
+    mib = _round_up(_PROCESS_MIB + -(-(mbufs * each + flows) // _MIB), 2)
     return Decision(
-        ProcessMemory(mbufs, data, mib),
+        ProcessMemory(mbufs, data, mib, tuple(sorted(set(nodes))), huge),
         f"{ports} ports x {spec.sut.vswitch.descriptors} descriptors each way, {lcores} lcore "
         f"caches and {held} frames held back need {mbufs} buffers of {data} octets",
     )
@@ -48,6 +53,8 @@ def process_memory(spec: PointSpec, ports: int, lcores: int) -> Decision[Process
 
 def _held_by_reference_sut(spec: PointSpec) -> int:
     impair = spec.sut.impair
+    if spec.topology.kind is not TopologyKind.WIRE:
+        return 0
     # Without a rate limit, as many as one lcore moves at most.
     rate_fps = impair.rate_fps or 40e6
     return impair.queue_frames + int(impair.delay_ns * rate_fps / 1e9)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is a program of the bench started, awaited, watched and stopped?"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from wirespeed.bench import dpdk
+from wirespeed.bench.host_state import HostState
+from wirespeed.bench.interface import BenchError
+from wirespeed.remote.interface import Process
+
+_POLL_S = 0.01
+_STOP_S = 10.0
+
+
+def await_true(
+    condition: Callable[[], object],
+    *,
+    within_s: float,
+    alive: Callable[[], str | None],
+    otherwise: Callable[[], str],
+) -> None:
+    """Return once the condition holds.
+
+    Raises BenchError at once when a program that is needed for it ended (`alive` says how), and
+    with what `otherwise` says when the time is up.
+    """
+    deadline = time.monotonic() + within_s
+    while not condition():
+        if (ended := alive()) is not None:
+            raise BenchError(ended)
+        if time.monotonic() > deadline:
+            raise BenchError(f"{otherwise()} (after {within_s:g} s)")
+        time.sleep(_POLL_S)
+
+
+class Daemon:
+    """One program that runs for as long as the bench does."""
+
+    def __init__(self, name: str, state: HostState, dirs: dpdk.Directories) -> None:
+        self.name = name
+        self.log = str(dirs.log / f"{name}.log")
+        self.command: tuple[str, ...] = ()
+        self._state = state
+        self._process: Process | None = None
+
+    def start(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cpus: Collection[int] | None = None,
+    ) -> None:
+        self.command = tuple(argv)
+        self._process = self._state.spawn(argv, log=self.log, env=env, cpus=cpus)
+
+    def await_socket(self, path: str, within_s: float) -> None:
+        """Return once the program has made its socket."""
+        await_true(
+            lambda: self._state.runner.glob(path),
+            within_s=within_s,
+            alive=self.ended,
+            otherwise=lambda: (
+                f"{self.name} did not make {path}: " + dpdk.last_words(self._state.runner, self.log)
+            ),
+        )
+
+    def ended(self) -> str | None:
+        """How it ended, or None while it runs or was never started."""
+        code = None if self._process is None else self._process.poll()
+        if code is None:
+            return None
+        how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+        return f"{self.name} ended ({how}): {dpdk.last_words(self._state.runner, self.log)}"
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return () if self._process is None else (self._process,)
+
+    def stop(self) -> None:
+        """End it in good order if it still runs, else by force."""
+        for process in self.processes:
+            process.signal(signal.SIGTERM)
+            try:
+                process.wait(_STOP_S)
+            except TimeoutError:
+                process.signal(signal.SIGKILL)
+                process.wait(_STOP_S)

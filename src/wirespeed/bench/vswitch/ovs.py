@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An Open vSwitch of our own, with DPDK: its own database, sockets, logs and run directory.
+
+The system's Open vSwitch, if one runs, is neither used nor touched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from wirespeed.bench import dpdk
+from wirespeed.bench.host_state import HostState
+from wirespeed.bench.interface import BenchError, HopCount
+from wirespeed.bench.process import Daemon, await_true
+from wirespeed.bench.threads import threads_of
+from wirespeed.bench.topology.wiring import Wiring
+from wirespeed.bench.vswitch import flows
+from wirespeed.bench.vswitch.books import Books
+from wirespeed.bench.vswitch.control import Control
+from wirespeed.bench.vswitch.ports import SwitchPort, add_ports_command
+from wirespeed.model.cpuset import format_mask
+from wirespeed.model.plan import VswitchPlan
+from wirespeed.model.trial import ThreadHealth
+from wirespeed.remote.interface import Process
+
+_SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
+# Debian keeps the DPDK build beside the plain one; other systems have one that does both.
+_DAEMONS = ("/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk", "/usr/sbin/ovs-vswitchd")
+_START_S = 60.0
+# Datapath flows that are idle this long are removed; they should outlast a pause between trials.
+_MAX_IDLE_MS = 600_000
+
+
+class OvsDpdk:
+    """The vSwitch part of a bench."""
+
+    name = "Open vSwitch"
+
+    def __init__(
+        self,
+        state: HostState,
+        dirs: dpdk.Directories,
+        plan: VswitchPlan,
+        wiring: Wiring,
+        ports: Sequence[SwitchPort],
+    ) -> None:
+        self._state, self._dirs, self._plan = state, dirs, plan
+        self._wiring, self._ports = wiring, tuple(ports)
+        # The bridge is also a (downed) interface of the host, so its name must be nobody else's.
+        self._control = Control(state.runner, dirs.run, f"ws{dirs.tag}")
+        self._books = Books(self._control, ports)
+        self._database = Daemon("ovsdb-server", state, dirs)
+        self._daemon = Daemon("ovs-vswitchd", state, dirs)
+
+    def up(self) -> None:
+        self._start_database()
+        self._start_daemon()
+        self._add_ports()
+        rules = flows.rules(self._wiring.flows, self._ports)
+        self._control.ofctl("-O", "OpenFlow13", "add-flows", "-", stdin=rules)
+
+    def ready(self) -> None:
+        """Every queue is polled, and every network function is connected.
+
+        Of a DPDK port Open vSwitch looks at the link only every 5 s; whether it passes frames, the
+        generator finds out by sending some.
+        """
+        queues = {(p.name, q) for p in self._ports for q in range(self._plan.rx_queues.value)}
+        names = {p.name for p in self._ports if p.kind != "dpdk"}
+        await_true(
+            lambda: queues <= self._polled() and names <= self._linked(),
+            within_s=_START_S,
+            alive=self.alive,
+            otherwise=lambda: (
+                f"Open vSwitch does not poll {sorted(queues - self._polled())} and has no link on "
+                f"{sorted(names - self._linked())}"
+            ),
+        )
+
+    def alive(self) -> str | None:
+        return self._daemon.ended() or self._database.ended()
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return (*self._daemon.processes, *self._database.processes)
+
+    def read(self) -> tuple[HopCount, ...]:
+        return (self._books.read(),)
+
+    def threads(self) -> tuple[ThreadHealth, ...]:
+        """The PMD threads. Open vSwitch does not time their polls, so gaps are unknown."""
+        [daemon] = self._daemon.processes
+        return tuple(
+            ThreadHealth(t.name, "sut", None, None, t.involuntary_switches, t.runqueue_wait_ns)
+            for t in threads_of(self._state.runner, daemon.pid, re.compile("^pmd-"))
+        )
+
+    def down(self) -> None:
+        self._daemon.stop()
+        self._database.stop()
+
+    def describe(self) -> dict[str, object]:
+        [row] = self._control.rows(
+            "Open_vSwitch", "ovs_version", "dpdk_version", "other_config", "db_version"
+        )
+        return {
+            "version": self._control.ask("version").strip(),
+            "dpdk_version": row["dpdk_version"],
+            "other_config": dict(row["other_config"][1]),
+            "ports": [f"{p.name}: {p.kind} {dict(p.options)}" for p in self._ports],
+            "flows": flows.rules(self._wiring.flows, self._ports).splitlines(),
+            "pmd_rxq": self._control.ask("dpif-netdev/pmd-rxq-show").splitlines(),
+        }
+
+    # --- the steps of `up`
+
+    def _start_database(self) -> None:
+        runner, path = self._state.runner, str(self._dirs.run / "conf.db")
+        if not runner.glob(_SCHEMA):
+            raise BenchError(
+                f"Open vSwitch is not installed on this host: {_SCHEMA} does not exist",
+                "Run `apt-get install openvswitch-switch-dpdk` or `make setup`.",
+            )
+        runner.run(["ovsdb-tool", "create", path, _SCHEMA], env=self._control.environment)
+        self._database.start(
+            ["ovsdb-server", path, f"--remote=p{self._control.database}",
+             f"--unixctl={self._dirs.run / 'ovsdb.ctl'}", "--no-chdir", "-vfile:off",
+             "-vsyslog:off"],
+            env=self._control.environment,
+            cpus=self._plan.main_cpus.value,
+        )  # fmt: skip
+        self._database.await_socket(self._control.database.removeprefix("unix:"), _START_S)
+        self._control.vsctl("init", wait=False)
+        self._control.vsctl("set", "Open_vSwitch", ".", *self._other_config(), wait=False)
+
+    def _other_config(self) -> list[str]:
+        memory = ",".join(str(mib) for mib in self._plan.socket_memory_mib.value)
+        wanted = {
+            "dpdk-init": "true",
+            "dpdk-socket-mem": memory,
+            "dpdk-socket-limit": memory,
+            "dpdk-lcore-mask": format_mask(self._plan.main_cpus.value),
+            "pmd-cpu-mask": format_mask(self._plan.pmd_cpus.value),
+            # In-memory is Open vSwitch's default: huge pages go with the process.
+            "dpdk-extra": f"--no-pci --file-prefix=ovs{self._dirs.tag}",
+            "n-handler-threads": "1",
+            "n-revalidator-threads": "1",
+            "max-idle": str(_MAX_IDLE_MS),
+        }
+        return [f'other_config:{key}="{value}"' for key, value in wanted.items()]
+
+    def _start_daemon(self) -> None:
+        found = self._state.runner.glob(*_DAEMONS)
+        if not found:
+            raise BenchError(
+                f"no Open vSwitch with DPDK on this host: looked for {' and '.join(_DAEMONS)}",
+                "Run `apt-get install openvswitch-switch-dpdk` or `make setup`.",
+            )
+        self._daemon.start(
+            [found[0], self._control.database, f"--unixctl={self._control.daemon}",
+             "--no-chdir", "-vfile:off", "-vsyslog:off"],
+            env={**self._control.environment, **dpdk.environment(self._dirs.run)},
+            cpus=self._plan.main_cpus.value,
+        )  # fmt: skip
+        self._daemon.await_socket(self._control.daemon, _START_S)
+        await_true(
+            lambda: self._control.rows("Open_vSwitch", "dpdk_initialized")[0]["dpdk_initialized"],
+            within_s=_START_S,
+            alive=self.alive,
+            otherwise=lambda: (
+                "Open vSwitch could not start DPDK: "
+                + dpdk.last_words(self._state.runner, self._daemon.log)
+            ),
+        )
+
+    def _add_ports(self) -> None:
+        bridge = self._control.bridge
+        words = ["add-br", bridge, "--", "set", "Bridge", bridge, "datapath_type=netdev",
+                 "fail_mode=secure"]  # fmt: skip
+        ports = add_ports_command(bridge, self._ports, self._plan.mtu.value)
+        self._control.vsctl(*words, "--", *ports)
+        errors = {
+            row["name"]: row["error"]
+            for row in self._control.rows("Interface", "name", "error")
+            if row["error"] != ["set", []]
+        }
+        if errors:
+            raise BenchError(
+                f"Open vSwitch could not make its ports: {errors}",
+                f"Its log is {self._daemon.log}.",
+            )
+
+    # --- conditions that are awaited
+
+    def _polled(self) -> set[tuple[str, int]]:
+        """The queues that PMD threads poll, from pmd-rxq-show."""
+        shown = self._control.ask("dpif-netdev/pmd-rxq-show")
+        return {(m[1], int(m[2])) for m in _POLLED.finditer(shown)}
+
+    def _linked(self) -> set[str]:
+        rows = self._control.rows("Interface", "name", "link_state")
+        return {row["name"] for row in rows if row["link_state"] == "up"}
+
+
+_POLLED = re.compile(r"port:\s+(\S+)\s+queue-id:\s+(\d+)\s+\(enabled\)")
