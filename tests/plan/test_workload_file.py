@@ -172,7 +172,7 @@ def test_contradictions(text: str, expected: str) -> None:
 
 def test_not_toml() -> None:
     with pytest.raises(PlanError, match=r"lab\.toml: not TOML: .*line 2"):
-        parse_workload("name = 'x'\nvnf = [[\n'", "lab.toml")
+        parse_workload("name = 'x'\nvnf = ?", "lab.toml")
 
 
 @pytest.mark.parametrize(

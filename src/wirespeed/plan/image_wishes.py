@@ -19,7 +19,7 @@ _PLAIN = {
     "hw_cpu_thread_policy": "thread_policy",
     "hw_pci_numa_affinity_policy": "pci_numa_policy",
 }
-# Nova takes the flavor's word here; any other difference it refuses, or ignores what the image says.
+# Nova takes the flavor's word here; any other difference it refuses, or it ignores the image.
 _FLAVOR_WINS = {
     ("hw_cpu_policy", "dedicated", "shared"),
     ("hw_cpu_policy", "dedicated", "mixed"),
