@@ -12,10 +12,11 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
+SHARED = {"figures", "point"}
 
 
 def names() -> list[str]:
-    return sorted(path.stem for path in HERE.glob("[a-z]*.py"))
+    return sorted(path.stem for path in HERE.glob("[a-z]*.py") if path.stem not in SHARED)
 
 
 def main(wanted: list[str]) -> int:

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does a benchmark measure one point? On this machine's bench, as `wirespeed run` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from wirespeed.bench.interface import Bench
+from wirespeed.cli.rig import local_rig
+from wirespeed.measure.interface import Progress
+from wirespeed.measure.run import run_search
+from wirespeed.model.result import SearchResult
+from wirespeed.model.spec import PointSpec
+from wirespeed.model.trial import Trial
+from wirespeed.study.load import load_study
+from wirespeed.study.run import max_load_fps
+
+
+@dataclass(frozen=True, slots=True)
+class Silent:
+    """A listener that tells nobody."""
+
+    def progress(self, progress: Progress) -> None: ...
+
+    def trial(self, trial: Trial) -> None: ...
+
+
+def point_of(study: str, *overrides: str) -> PointSpec:
+    """The first point of a study with the overrides on top."""
+    return load_study(study, list(overrides)).points[0].spec
+
+
+@contextmanager
+def bench_of(spec: PointSpec) -> Iterator[Bench]:
+    """The point's bench on this machine, brought up."""
+    rig = local_rig()
+    with rig.open_bench(spec, rig.plan(spec)) as bench:
+        yield bench
+
+
+def searched(spec: PointSpec) -> SearchResult:
+    """What the point's own search finds."""
+    with bench_of(spec) as bench:
+        return run_search(spec.search, bench.measure, max_load_fps(spec, bench), Silent())
+
+
+def trials_at(spec: PointSpec, loads_fps: Sequence[float], duration_s: float) -> list[Trial]:
+    """One trial at each load on one bench, unjudged; a short one before them warms the path up."""
+    with bench_of(spec) as bench:
+        bench.measure(loads_fps[0], 0.2)
+        return [Trial(bench.measure(load, duration_s), valid=True) for load in loads_fps]
