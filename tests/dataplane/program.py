@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run the wsdp program as a user does: a file in, a socket to ask, a signal to end it.
+
+Rings and pcap files only, without huge pages: no privilege needed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+WSDP = REPOSITORY / "build" / "dataplane" / "wsdp"
+PREFIX = "t"
+DEADLINE_S = 60.0  # far beyond any wait that a healthy run needs
+
+
+def eal_section(memory_mib: int = 512) -> str:
+    """Lcores 1 to 3 on the last CPU this process may use, main anywhere, no huge pages."""
+    cpus = sorted(os.sched_getaffinity(0))
+    listed = ",".join(map(str, cpus))
+    return (
+        f"[eal]\nfile_prefix = {PREFIX}\n"
+        f"lcores = 0@({listed}),(1-3)@{cpus[-1]}\noptions = --no-huge -m {memory_mib}\n"
+    )
+
+
+def environment(directory: Path) -> dict[str, str]:
+    """DPDK puts its sockets below RUNTIME_DIRECTORY, whoever the user is."""
+    return {**os.environ, "RUNTIME_DIRECTORY": str(directory)}
+
+
+def check(ini: str, directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Let wsdp judge a file, to its end."""
+    file = directory / "wsdp.ini"
+    file.write_text(ini)
+    return subprocess.run(
+        [str(WSDP), "--config", str(file), *options],
+        capture_output=True, text=True, timeout=DEADLINE_S, check=False,
+        env=environment(directory),
+    )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Control:
+    """A client of wsdp's telemetry socket."""
+
+    connection: socket.socket
+
+    @classmethod
+    def connect(cls, directory: Path) -> Self:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        connection.settimeout(DEADLINE_S)
+        connection.connect(str(directory / "dpdk" / PREFIX / "dpdk_telemetry.v2"))
+        connection.recv(65536)
+        return cls(connection)
+
+    def ask(self, command: str, *parameters: str) -> dict[str, Any]:
+        self.connection.send(",".join([f"/wirespeed/{command}", *parameters]).encode())
+        reply = json.loads(self.connection.recv(65536))
+        content = reply[f"/wirespeed/{command}"]
+        assert isinstance(content, dict)
+        return content
+
+    def await_stats(
+        self, condition: Callable[[Mapping[str, Mapping[str, int]]], bool]
+    ) -> dict[str, dict[str, int]]:
+        """The counters as soon as they meet a condition."""
+        deadline = time.monotonic() + DEADLINE_S
+        while not condition(stats := self.ask("stats")):
+            assert time.monotonic() < deadline, stats
+        return stats
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self.connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    process: subprocess.Popen[str]
+    control: Control
+    directory: Path
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Its exit code after a signal; by then its files are complete."""
+        self.process.send_signal(number)
+        return self.process.wait(DEADLINE_S)
+
+
+@contextmanager
+def running(ini: str) -> Iterator[Running]:
+    """wsdp, ready; killed at the end if it has not been ended."""
+    # A unix socket's path is limited to 107 characters: stay close to the root.
+    directory = Path(tempfile.mkdtemp(prefix="ws-", dir="/tmp"))
+    file = directory / "wsdp.ini"
+    file.write_text(eal_section() + ini)
+    with (directory / "log").open("w") as log:
+        process = subprocess.Popen(
+            [str(WSDP), "--config", str(file)],
+            stdout=subprocess.PIPE, stderr=log, text=True, env=environment(directory),
+        )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        ready = process.stdout.readline()
+        assert ready == "wsdp ready\n", (directory / "log").read_text()
+        with Control.connect(directory) as control:
+            yield Running(process, control, directory)
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+        shutil.rmtree(directory)

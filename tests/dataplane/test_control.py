@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does the telemetry socket answer as docs/reference/wsdp.md says?"""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.dataplane.program import DEADLINE_S, REPOSITORY, Control, Running, running
+
+COUNTERS = {"rx", "tx", "tx_fail", "discard", "handled", "held", "rx_bytes", "tx_bytes"}
+# net_null makes frames without end: more than the ring behind impair takes.
+FLOOD = """
+[port.source]
+device = net_null0
+[port.end]
+device = net_null1,no-rx=1
+[task.sut]
+type = impair
+rate_fps = 1000000
+loss_every = 100
+lcore = 1
+rx = source:0
+tx = ring:small
+[ring.small]
+size = 8
+[task.out]
+type = mac
+dst_mac = 02:00:00:00:00:01
+lcore = 1
+rx = ring:small
+tx = end:0
+"""
+
+
+@pytest.fixture(scope="module")
+def flooded() -> Running:
+    with running(FLOOD) as wsdp:
+        yield wsdp
+
+
+def closes(counters: dict[str, int]) -> bool:
+    ends = ("tx", "tx_fail", "discard", "handled", "held")
+    return counters["rx"] == sum(counters[end] for end in ends)
+
+
+def test_info_names_what_runs(flooded: Running) -> None:
+    info = flooded.control.ask("info")
+    assert info["pid"] == flooded.process.pid
+    assert re.fullmatch(r"DPDK \d\d\.\d\d.*", info["dpdk"])
+    assert info["tsc_hz"] > 10**8
+    assert info["tasks"] == {
+        "sut": {"type": "impair", "lcore": 1},
+        "out": {"type": "mac", "lcore": 1},
+    }
+    assert info["ports"] == {"source": "net_null0", "end": "net_null1"}
+
+
+def test_counters_close_while_traffic_flows(flooded: Running) -> None:
+    flooded.control.await_stats(lambda now: now["out"]["tx"] > 0)
+    for _ in range(100):
+        stats = flooded.control.ask("stats")
+        assert all(set(counters) == COUNTERS for counters in stats.values())
+        assert all(closes(counters) for counters in stats.values()), stats
+    assert stats["sut"]["discard"] > 0
+    assert stats["sut"]["rx_bytes"] == stats["sut"]["rx"] * 68  # net_null: 64 octets and FCS
+
+
+def test_task_adds_its_own_figures(flooded: Running) -> None:
+    task = flooded.control.ask("task", "sut")
+    assert COUNTERS | {"type", "lcore", "lost", "queue_full", "delay_full"} <= set(task)
+    assert (task["type"], task["rate_fps"], task["queue_frames"]) == ("impair", 1000000, 2000)
+    assert closes(task)
+
+
+def test_lcores_report_polls_gaps_and_scheduling(flooded: Running) -> None:
+    (lcore,) = flooded.control.ask("lcores").items()
+    assert lcore[0] == "1"
+    figures = lcore[1]
+    assert 0 < figures["busy_polls"] <= figures["polls"]
+    assert 0 < figures["busy_ns"] <= figures["total_ns"]
+    assert 0 < figures["max_gap_ns"] <= figures["total_ns"]
+    assert figures["gap_limit_ns"] in range(99999, 100001)
+    thread = Path("/proc") / str(flooded.process.pid) / "task" / str(figures["tid"])
+    assert thread.is_dir()
+    assert {"cpu", "involuntary_switches", "runqueue_wait_ns"} <= set(figures)
+
+
+def test_ports_and_rings(flooded: Running) -> None:
+    ports = flooded.control.ask("ports")
+    assert ports["source"]["ipackets"] > 0
+    assert ports["end"]["ipackets"] == 0
+    assert (ports["end"]["mtu"], ports["end"]["link"]) == (1500, 1)
+    rings = flooded.control.ask("rings")
+    assert rings["small"]["size"] == 8
+    assert 0 <= rings["small"]["used"] <= 8
+
+
+def test_set_changes_the_task_while_it_runs(flooded: Running) -> None:
+    assert flooded.control.ask("set", "sut", "loss_every=1") == {"ok": 1}
+    flooded.control.ask("reset")
+    stats = flooded.control.await_stats(lambda now: now["sut"]["rx"] > 100000)
+    assert stats["sut"]["discard"] >= stats["sut"]["rx"] - stats["sut"]["held"] - 2000
+    assert flooded.control.ask("set", "sut", "loss_every=100") == {"ok": 1}
+
+
+def test_reset_forgets_and_sets_the_gap_limit(flooded: Running) -> None:
+    before = flooded.control.await_stats(lambda now: now["sut"]["rx"] > 10**6)
+    ports_before = flooded.control.ask("ports")
+    lcores_before = flooded.control.ask("lcores")["1"]
+    assert flooded.control.ask("reset", "gap_limit_ns=777000") == {"ok": 1}
+    after = flooded.control.ask("stats")
+    assert after["sut"]["rx"] < before["sut"]["rx"]
+    assert closes(after["sut"])
+    ports_after = flooded.control.ask("ports")
+    assert ports_after["source"]["ipackets"] < ports_before["source"]["ipackets"]
+    lcores_after = flooded.control.ask("lcores")["1"]
+    assert lcores_after["total_ns"] < lcores_before["total_ns"]
+    assert lcores_after["gap_limit_ns"] in range(776999, 777001)
+    assert flooded.control.ask("reset", "gap_limit_ns=100000") == {"ok": 1}
+
+
+@pytest.mark.parametrize(
+    ("request_", "error"),
+    [
+        (("task", "nobody"), 'there is no task "nobody"; /wirespeed/info names them'),
+        (("task",), 'there is no task ""; /wirespeed/info names them'),
+        (("set", "out", "dst_mac=x"), "out: a task of type mac has nothing to set"),
+        (("set", "sut", "rate=5"), "sut: set rate=5: Invalid argument"),
+        (("set", "sut", "bucket_frames=0"), "sut: set bucket_frames=0: Numerical result out of "
+         "range"),
+        (("reset", "gap=5"), "reset gap=5: only gap_limit_ns=N is known"),
+        (("start", "rate_fps=5"), "there is nothing to start: no task generates"),
+        (("histogram", "out", "/tmp/x"), 'out: histogram to "/tmp/x": Operation not supported'),
+        (("capture", "out", "/tmp/x"), 'out: capture to "/tmp/x": Operation not supported'),
+    ],
+)  # fmt: skip
+def test_faults_are_told(flooded: Running, request_: tuple[str, ...], error: str) -> None:
+    assert flooded.control.ask(*request_) == {"error": error}
+
+
+def test_many_clients_take_turns(flooded: Running) -> None:
+    answers: list[bool] = []
+
+    def client() -> None:
+        with Control.connect(flooded.directory) as control:
+            for _ in range(50):
+                answers.append(closes(control.ask("stats")["sut"]))
+
+    threads = [threading.Thread(target=client) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(DEADLINE_S)
+    assert answers == [True] * 200
+
+
+def test_every_command_of_the_reference_is_served(flooded: Running) -> None:
+    reference = (REPOSITORY / "docs" / "reference" / "wsdp.md").read_text()
+    documented = set(re.findall(r"^\| `(/wirespeed/\w+)", reference, re.MULTILINE))
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.settimeout(DEADLINE_S)
+    with connection:
+        connection.connect(str(flooded.directory / "dpdk" / "t" / "dpdk_telemetry.v2"))
+        connection.recv(65536)
+        connection.send(b"/")
+        served = set(re.findall(r"/wirespeed/\w+", connection.recv(65536).decode()))
+    assert served == documented
+
+
+def test_the_most_tasks_there_may_be_fit_into_a_reply() -> None:
+    tasks = "".join(
+        f"[ring.a_ring_of_24_letters_{i:02}]\nsize = 64\n"
+        f"[task.a_task_of_24_letters_{i:02}]\ntype = io\nlcore = 1\n"
+        f"rx = ring:a_ring_of_24_letters_{i:02}\n"
+        f"tx = ring:a_ring_of_24_letters_{(i + 1) % 64:02}\n"
+        for i in range(64)
+    )
+    with running("[pool]\nmbufs = 1024\n" + tasks) as wsdp:
+        assert len(wsdp.control.ask("stats")) == 64
+        assert len(wsdp.control.ask("info")["tasks"]) == 64
+        assert len(wsdp.control.ask("rings")) == 64
