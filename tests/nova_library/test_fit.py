@@ -13,7 +13,6 @@ import pytest
 from nova import exception
 from nova.virt import hardware
 
-from tests.nova_library.cases import random_guest, random_host
 from tests.nova_library.world import (
     flavor,
     host_topology,
@@ -22,6 +21,7 @@ from tests.nova_library.world import (
     nova_fit_fresh,
     pinned_topology,
 )
+from tests.plan.random_cases import random_guest, random_host
 from wirespeed.model.workload import ThreadPolicy
 from wirespeed.plan.guests import guest_request
 from wirespeed.plan.placement.fit import fit

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is the smallest single change that would make a guest fit?
+
+Changes to the guest and to a host are tried on copies; only what `fit` then accepts is offered.
+"Smallest" is by the share of the guest or host that changes; a further host counts as a whole one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from wirespeed.model.workload import PciNumaPolicy, ThreadPolicy
+from wirespeed.plan.placement.explain import device_words, page_words, why_not
+from wirespeed.plan.placement.fit import fit
+from wirespeed.plan.placement.host import CellUse, HostShape, HostUse, empty_use
+from wirespeed.plan.placement.request import PAGE_ANY, CellRequest, GuestRequest
+
+
+class Candidate(NamedTuple):
+    """One host (of a class of equal ones) that may be changed."""
+
+    name: str
+    shape: HostShape
+    use: HostUse
+    devices: tuple[int, ...]
+    switch_hz: float
+
+
+class Change(NamedTuple):
+    cost: float
+    text: str
+
+
+def smallest_change(candidates: Sequence[Candidate], guest: GuestRequest) -> str | None:
+    """The cheapest single change found on any candidate, in words; None: no single one helps."""
+    best: Change | None = None
+    for candidate in candidates:
+        for change in _changes(candidate, guest):
+            if best is None or change.cost < best.cost:
+                best = change
+    return best.text if best else None
+
+
+def _changes(candidate: Candidate, guest: GuestRequest) -> Iterator[Change]:
+    """Every single change that works on this host."""
+    for cost, text, changed in _guest_changes(guest):
+        if fit(candidate.shape, candidate.use, changed) is not None:
+            yield Change(cost, text)
+    for cost, text, use in _host_changes(candidate, guest):
+        if fit(candidate.shape, use, guest) is not None:
+            yield Change(cost, f"{text} on host {candidate.name}")
+    empty = empty_use(candidate.shape, candidate.devices, candidate.switch_hz)
+    if fit(candidate.shape, empty, guest) is not None:
+        yield Change(1.0, f"one more host like {candidate.name}")
+
+
+def _guest_changes(guest: GuestRequest) -> Iterator[tuple[float, str, GuestRequest]]:
+    if guest.isolate_emulator:
+        changed = replace(guest, isolate_emulator=False)
+        yield 0.08, 'emulator_policy = "share" instead of "isolate"', changed
+    if guest.thread_policy not in (None, ThreadPolicy.PREFER):
+        text = f'thread_policy = "prefer" instead of "{guest.thread_policy}"'
+        changed = replace(guest, thread_policy=ThreadPolicy.PREFER, forbidden_labels=frozenset())
+        yield 0.1, text, changed
+    if any(request.policy is not PciNumaPolicy.PREFERRED for request in guest.devices):
+        devices = tuple(replace(r, policy=PciNumaPolicy.PREFERRED) for r in guest.devices)
+        yield 0.15, 'pci_numa_policy = "preferred"', replace(guest, devices=devices)
+    if guest.page:
+        yield 0.2, 'page_size = "any"', replace(guest, page=PAGE_ANY)
+    yield from _smaller_guests(guest)
+    if len(guest.cells) == 1:
+        yield from _split_guest(guest)
+
+
+def _smaller_guests(guest: GuestRequest) -> Iterator[tuple[float, str, GuestRequest]]:
+    """Memory to whole pages, then less memory or fewer vCPUs of a guest with one node."""
+    if len(guest.cells) != 1:
+        return
+    cell = guest.cells[0]
+    page_mib = max(1, guest.page // 1024) if guest.page > 0 else 512
+    whole = cell.memory_mib // page_mib * page_mib
+    sizes = [whole + page_mib] if whole != cell.memory_mib else []
+    sizes += [whole - step * page_mib for step in range(whole // page_mib)]
+    for size in sizes[:65]:
+        if size != cell.memory_mib:
+            cost = abs(size - cell.memory_mib) / cell.memory_mib
+            text = f"memory_mib = {size} instead of {cell.memory_mib}"
+            yield cost, text, _with_cell(guest, replace(cell, memory_mib=size))
+    total = len(cell.pinned) + len(cell.floating)
+    for fewer in range(1, min(total, 65)):
+        kept = CellRequest(
+            tuple(v for v in cell.floating if v < total - fewer),
+            tuple(v for v in cell.pinned if v < total - fewer),
+            cell.memory_mib,
+        )
+        if guest.pins and not kept.pinned:
+            return
+        text = f"vcpus = {total - fewer} instead of {total}"
+        yield fewer / total, text, _with_cell(guest, kept)
+
+
+def _with_cell(guest: GuestRequest, cell: CellRequest) -> GuestRequest:
+    return replace(guest, cells=(cell,))
+
+
+def _split_guest(guest: GuestRequest) -> Iterator[tuple[float, str, GuestRequest]]:
+    """Two NUMA nodes instead of one."""
+    cell = guest.cells[0]
+    total = len(cell.pinned) + len(cell.floating)
+    if total % 2 or cell.memory_mib % 2 or not guest.has_topology:
+        return
+    halves = tuple(
+        CellRequest(
+            tuple(v for v in cell.floating if v * 2 // total == half),
+            tuple(v for v in cell.pinned if v * 2 // total == half),
+            cell.memory_mib // 2,
+        )
+        for half in (0, 1)
+    )
+    yield 0.3, "numa_nodes = 2, so that it may span two host nodes", replace(guest, cells=halves)
+
+
+def _host_changes(
+    candidate: Candidate, guest: GuestRequest
+) -> Iterator[tuple[float, str, HostUse]]:
+    """More pages, CPUs or devices on one node; the shortage says how many."""
+    shape, use = candidate.shape, candidate.use
+    for lack in why_not(shape, use, guest):
+        if not lack.short:
+            continue
+        for index, cell in enumerate(shape.cells):
+            if lack.node != cell.id:
+                continue
+            yield from _more_on_node(candidate, index, lack.resource, lack.short)
+    yield from _more_devices(candidate, guest)
+    if guest.switch_hz > use.switch_hz_free:
+        short = guest.switch_hz - use.switch_hz_free
+        share = short / (candidate.switch_hz or short)
+        more = use._replace(switch_hz_free=guest.switch_hz)
+        yield 0.25 + share, f"PMD cores for {short / 1e6:.0f} MHz more", more
+
+
+def _more_on_node(
+    candidate: Candidate, index: int, resource: str, short: int
+) -> Iterator[tuple[float, str, HostUse]]:
+    cell, used = candidate.shape.cells[index], candidate.use.cells[index]
+    for position, size in enumerate(cell.page_sizes):
+        if resource == f"{page_words(size)} pages":
+            pages = list(used.pages_free)
+            pages[position] += short
+            total = cell.page_totals[position] or short
+            text = f"{short} more {resource} on node {cell.id}"
+            changed = used._replace(pages_free=tuple(pages))
+            yield 0.25 + short / total, text, _with_use(candidate.use, index, changed)
+    if resource.startswith("free dedicated CPUs"):
+        free, added = used.free, 0
+        for core in cell.cores:
+            for bit in range(core.bit_length()):
+                if core >> bit & 1 and not free >> bit & 1 and added < short:
+                    free |= 1 << bit
+                    added += 1
+        text = f"{short} more dedicated CPUs on node {cell.id}"
+        changed = used._replace(free=free)
+        share = short / max(1, cell.pinning.bit_count())
+        yield 0.25 + share, text, _with_use(candidate.use, index, changed)
+
+
+def _with_use(use: HostUse, index: int, cell: CellUse) -> HostUse:
+    cells = list(use.cells)
+    cells[index] = cell
+    return use._replace(cells=tuple(cells))
+
+
+def _more_devices(
+    candidate: Candidate, guest: GuestRequest
+) -> Iterator[tuple[float, str, HostUse]]:
+    """More VFs or devices in one pool that matches."""
+    free = candidate.use.devices_free
+    for request in guest.devices:
+        needed = sum(r.count for r in guest.devices if r.match == request.match)
+        for index, pool in enumerate(candidate.shape.pools):
+            if not all(item in pool.keys for item in request.match):
+                continue
+            more = max(1, needed - free[index])
+            changed = list(free)
+            changed[index] += more
+            text = f"{more} more {device_words(request.match)} at {pool.address}"
+            share = more / max(1, candidate.devices[index])
+            yield 0.25 + share, text, candidate.use._replace(devices_free=tuple(changed))
