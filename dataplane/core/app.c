@@ -11,7 +11,7 @@
 #include "app.h"
 #include "config.h"
 
-#define NAME_MAX_LEN 24		/* names become parts of DPDK ring names and JSON keys */
+#define NAME_MAX_LEN 24 /* names become parts of DPDK ring names and JSON keys */
 #define GAP_LIMIT_NS 100000
 
 static void
@@ -21,9 +21,11 @@ check_name(const struct config_section *section)
 	size_t length = strlen(name);
 
 	if (length < 1 || length > NAME_MAX_LEN ||
-	    strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != length)
-		config_fault(section, NULL, "the name after the dot must be 1 to %d letters, digits "
-			     "or _", NAME_MAX_LEN);
+	    strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
+		    length)
+		config_fault(section, NULL,
+			     "the name after the dot must be 1 to %d letters, digits or _",
+			     NAME_MAX_LEN);
 }
 
 /* May one more section of this kind be taken? */
@@ -112,9 +114,10 @@ check_pool(const struct app *app)
 		uint32_t frame = app->tasks[i].task.frame_bytes_max;
 
 		if (frame > pools_frame_room(&app->pools) + RTE_ETHER_CRC_LEN)
-			config_fault(app->tasks[i].section, NULL, "frames of %u octets do not fit "
-				     "into an mbuf: [pool] data_bytes must be at least %u", frame,
-				     frame - RTE_ETHER_CRC_LEN + RTE_PKTMBUF_HEADROOM);
+			config_fault(app->tasks[i].section, NULL,
+				     "frames of %u octets do not fit "
+				     "into an mbuf: [pool] data_bytes must be at least %u",
+				     frame, frame - RTE_ETHER_CRC_LEN + RTE_PKTMBUF_HEADROOM);
 	}
 }
 
@@ -166,8 +169,10 @@ check_lcore(const struct task *task)
 		return -EINVAL;
 	}
 	if (task->lcore_id == rte_get_main_lcore()) {
-		fprintf(stderr, "wsdp: [task.%s] lcore = %u: this is the main lcore, which runs no "
-			"task; name another with [eal] main_lcore\n", task->name, task->lcore_id);
+		fprintf(stderr,
+			"wsdp: [task.%s] lcore = %u: this is the main lcore, which runs no "
+			"task; name another with [eal] main_lcore\n",
+			task->name, task->lcore_id);
 		return -EINVAL;
 	}
 	return 0;

@@ -25,7 +25,7 @@ struct config_section;
 struct app_task {
 	struct task task;
 	const struct config_section *section;
-	void *arguments;		/* priv as init filled it, before it moves to the lcore */
+	void *arguments; /* priv as init filled it, before it moves to the lcore */
 	bool prepared;
 	struct endpoint in[TASK_MAX_IN];
 	struct endpoint out[TASK_MAX_OUT];
@@ -39,7 +39,7 @@ struct app {
 	struct port ports[APP_MAX_PORTS];
 	struct ring rings[APP_MAX_RINGS];
 	struct app_task tasks[APP_MAX_TASKS];
-	struct lcore *lcores[RTE_MAX_LCORE];	/* nb_lcores of them, in order of their ids */
+	struct lcore *lcores[RTE_MAX_LCORE]; /* nb_lcores of them, in order of their ids */
 	atomic_bool stop;
 };
 

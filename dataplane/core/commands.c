@@ -104,8 +104,7 @@ set(struct app *app, const char *params, struct telemetry_out *out)
 		done(out);
 }
 
-static void
-export(struct app *app, const char *what, const char *params, struct telemetry_out *out)
+static void export(struct app *app, const char *what, const char *params, struct telemetry_out *out)
 {
 	const char *path;
 	struct app_task *slot = command_task(app, out, params, &path);
@@ -154,7 +153,7 @@ static const struct {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct app *served;	/* rte_telemetry of DPDK 22.11 hands its handlers no argument */
+static struct app *served; /* rte_telemetry of DPDK 22.11 hands its handlers no argument */
 
 static int
 serve(const char *command, const char *params, struct rte_tel_data *data)

@@ -17,7 +17,7 @@ void report_rings(struct app *app, const char *params, struct telemetry_out *out
 
 /* The task a request names, with what follows its name in *rest ("" if nothing). NULL: the reply is
  * an error already. */
-struct app_task *command_task(struct app *app, struct telemetry_out *out, const char *params,
-			      const char **rest);
+struct app_task *
+command_task(struct app *app, struct telemetry_out *out, const char *params, const char **rest);
 
 #endif

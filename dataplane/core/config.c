@@ -67,12 +67,12 @@ config_fault(const struct config_section *section, const char *key, const char *
 	va_end(args);
 	must(reason);
 	if (asprintf(&text, "%s: [%s]%s%s%s%s: %s", config->path, section->name,
-		     key == NULL ? "" : " ", key == NULL ? "" : key,
-		     entry == NULL ? "" : " = ", entry == NULL ? "" : entry->value, reason) < 0)
+		     key == NULL ? "" : " ", key == NULL ? "" : key, entry == NULL ? "" : " = ",
+		     entry == NULL ? "" : entry->value, reason) < 0)
 		text = NULL;
 	free(reason);
-	config->faults = must(realloc(config->faults,
-				      (config->nb_faults + 1) * sizeof(*config->faults)));
+	config->faults =
+		must(realloc(config->faults, (config->nb_faults + 1) * sizeof(*config->faults)));
 	config->faults[config->nb_faults++] = must(text);
 }
 
@@ -90,11 +90,13 @@ section_check(struct config *config, const struct config_section *section)
 		const struct config_entry *entry = &section->entries[i];
 
 		if (strlen(entry->name) >= CFG_NAME_LEN - 1)
-			config_fault(section, entry->name, "the key is too long; at most %d "
-				     "characters", CFG_NAME_LEN - 2);
+			config_fault(section, entry->name,
+				     "the key is too long; at most %d characters",
+				     CFG_NAME_LEN - 2);
 		if (strlen(entry->value) >= CFG_VALUE_LEN - 1)
-			config_fault(section, entry->name, "the value is too long; at most %d "
-				     "characters", CFG_VALUE_LEN - 2);
+			config_fault(section, entry->name,
+				     "the value is too long; at most %d characters",
+				     CFG_VALUE_LEN - 2);
 		if (entry_find(section, entry->name) != entry)
 			config_fault(section, entry->name, "this key appears twice");
 	}
@@ -133,9 +135,10 @@ config_load(const char *path)
 	fclose(readable);
 	file = rte_cfgfile_load(path, 0);
 	if (file == NULL) {
-		fprintf(stderr, "wsdp: %s: not an INI file: the line named above must be [section] "
-			"or key = value, at most %d characters\n", path,
-			CFG_NAME_LEN + CFG_VALUE_LEN);
+		fprintf(stderr,
+			"wsdp: %s: not an INI file: the line named above must be [section] "
+			"or key = value, at most %d characters\n",
+			path, CFG_NAME_LEN + CFG_VALUE_LEN);
 		return NULL;
 	}
 	nb = rte_cfgfile_num_sections(file, NULL, 0);
@@ -185,7 +188,8 @@ config_next(const struct config *config, const char *prefix, const struct config
 {
 	struct config_section *end = config->sections + config->nb_sections;
 	struct config_section *section =
-		previous == NULL ? config->sections : config->sections + (previous - config->sections) + 1;
+		previous == NULL ? config->sections
+				 : config->sections + (previous - config->sections) + 1;
 	size_t length = strlen(prefix);
 
 	for (; section < end; section++) {
@@ -399,7 +403,8 @@ config_report(struct config *config)
 		struct config_section *section = &config->sections[i];
 
 		if (!section->known) {
-			config_fault(section, NULL, "unknown section; allowed: eal, lcore, pool, "
+			config_fault(section, NULL,
+				     "unknown section; allowed: eal, lcore, pool, "
 				     "port.NAME, ring.NAME, task.NAME");
 			continue;
 		}

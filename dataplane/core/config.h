@@ -19,8 +19,8 @@ struct config_section;
 
 /* An IPv4 or IPv6 address in network byte order. */
 struct config_ip {
-	uint8_t version;		/* 4 or 6 */
-	uint8_t bytes[16];		/* the first 4 for IPv4 */
+	uint8_t version;   /* 4 or 6 */
+	uint8_t bytes[16]; /* the first 4 for IPv4 */
 };
 
 /* Read a file. Returns NULL (after a message on stderr) when it is no INI file at all; anything
@@ -31,8 +31,8 @@ void config_free(struct config *config);
 /* The section of exactly this name, or NULL. */
 const struct config_section *config_find(const struct config *config, const char *name);
 /* The next section after `previous` (NULL: the first) named PREFIX.something, or NULL. */
-const struct config_section *config_next(const struct config *config, const char *prefix,
-					 const struct config_section *previous);
+const struct config_section *
+config_next(const struct config *config, const char *prefix, const struct config_section *previous);
 /* The part of a section's name after the first dot: "gen0" of [task.gen0]. */
 const char *config_name(const struct config_section *section);
 
@@ -40,14 +40,14 @@ bool config_has(const struct config_section *section, const char *key);
 /* A fault when the key is absent. Returns whether it is present. */
 bool config_require(const struct config_section *section, const char *key);
 
-int config_u64(const struct config_section *section, const char *key, uint64_t *value,
-	       uint64_t min, uint64_t max);
-int config_u32(const struct config_section *section, const char *key, uint32_t *value,
-	       uint32_t min, uint32_t max);
-int config_u16(const struct config_section *section, const char *key, uint16_t *value,
-	       uint16_t min, uint16_t max);
-int config_double(const struct config_section *section, const char *key, double *value,
-		  double min, double max);
+int config_u64(const struct config_section *section, const char *key, uint64_t *value, uint64_t min,
+	       uint64_t max);
+int config_u32(const struct config_section *section, const char *key, uint32_t *value, uint32_t min,
+	       uint32_t max);
+int config_u16(const struct config_section *section, const char *key, uint16_t *value, uint16_t min,
+	       uint16_t max);
+int config_double(const struct config_section *section, const char *key, double *value, double min,
+		  double max);
 /* "yes" or "no". */
 int config_bool(const struct config_section *section, const char *key, bool *value);
 /* The text itself; it lives as long as the config. NULL when absent. */
@@ -55,8 +55,8 @@ const char *config_string(const struct config_section *section, const char *key)
 int config_mac(const struct config_section *section, const char *key, struct rte_ether_addr *value);
 int config_ip(const struct config_section *section, const char *key, struct config_ip *value);
 /* One of the words of a NULL-terminated list; *value becomes its index. */
-int config_enum(const struct config_section *section, const char *key,
-		const char *const *words, unsigned int *value);
+int config_enum(const struct config_section *section, const char *key, const char *const *words,
+		unsigned int *value);
 
 /* Mark every key as known: the section has a fault that keeps its keys from being looked at. */
 void config_skip(const struct config_section *section);

@@ -47,7 +47,8 @@ has_option(const struct eal_settings *eal, int argc, char **argv, const char *co
 	if (eal->options == NULL)
 		return false;
 	copy = strdup(eal->options);
-	for (word = copy; copy != NULL && (word = strtok_r(word, " \t", &rest)) != NULL; word = NULL)
+	for (word = copy; copy != NULL && (word = strtok_r(word, " \t", &rest)) != NULL;
+	     word = NULL)
 		found |= names_option(word, words);
 	free(copy);
 	return found;
@@ -97,9 +98,11 @@ check_cpus(const struct app *app)
 	describe_cpus(&cpus, text, sizeof(text));
 	for (unsigned int i = 0; i < app->nb_tasks; i++)
 		if (!CPU_ISSET(app->tasks[i].task.lcore_id, &cpus))
-			config_fault(app->tasks[i].section, "lcore", "there is no such CPU for this "
+			config_fault(app->tasks[i].section, "lcore",
+				     "there is no such CPU for this "
 				     "process: it may run on %s ([eal] lcores can map the lcore to "
-				     "one of them)", text);
+				     "one of them)",
+				     text);
 }
 
 void
@@ -118,8 +121,8 @@ eal_parse(struct app *app, const struct config *config, int argc, char **argv)
 			eal->file_prefix = config_string(eal->section, "file_prefix");
 		config_u32(eal->section, "main_lcore", &eal->main_lcore, 0, RTE_MAX_LCORE - 1);
 		if (config_has(eal->section, "main_lcore") && lcore_in_use(app, eal->main_lcore))
-			config_fault(eal->section, "main_lcore", "the main lcore runs no task; name "
-				     "one that no task names");
+			config_fault(eal->section, "main_lcore",
+				     "the main lcore runs no task; name one that no task names");
 	}
 	if (eal->lcores == NULL && !has_option(eal, argc, argv, lcore_options))
 		check_cpus(app);
@@ -208,10 +211,10 @@ eal_start(const struct app *app, const char *program, int argc, char **argv)
 	struct arguments arguments = {0}, given;
 	int ret = add_all(&arguments, app, program, argc, argv);
 
-	given = arguments;	/* EAL reorders what it is given */
+	given = arguments; /* EAL reorders what it is given */
 	if (ret == 0 && rte_eal_init(arguments.argc, arguments.argv) < 0) {
-		fprintf(stderr, "wsdp: DPDK does not start: %s; it was given:",
-			rte_strerror(rte_errno));
+		fprintf(stderr,
+			"wsdp: DPDK does not start: %s; it was given:", rte_strerror(rte_errno));
 		for (int i = 1; i < given.argc; i++)
 			fprintf(stderr, " %s", given.argv[i]);
 		fputc('\n', stderr);

@@ -9,11 +9,11 @@ struct app;
 struct config;
 
 struct eal_settings {
-	const struct config_section *section;	/* NULL: there is none */
+	const struct config_section *section; /* NULL: there is none */
 	uint32_t main_lcore;
-	const char *lcores;			/* NULL: lcore N on CPU N, main on any CPU */
+	const char *lcores; /* NULL: lcore N on CPU N, main on any CPU */
 	const char *file_prefix;
-	const char *options;			/* NULL: none */
+	const char *options; /* NULL: none */
 };
 
 /* Read [eal]; the tasks are known. Lcores without a CPU are faults. `argv` are the EAL options of

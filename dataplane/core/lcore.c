@@ -29,8 +29,8 @@ struct lcore *
 lcore_new(unsigned int id, uint64_t gap_limit_ns, atomic_bool *stop)
 {
 	int socket_id = (int)rte_lcore_to_socket_id(id);
-	struct lcore *lcore = rte_zmalloc_socket("lcore", sizeof(*lcore), RTE_CACHE_LINE_SIZE,
-						 socket_id);
+	struct lcore *lcore =
+		rte_zmalloc_socket("lcore", sizeof(*lcore), RTE_CACHE_LINE_SIZE, socket_id);
 
 	if (lcore == NULL)
 		return NULL;

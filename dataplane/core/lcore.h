@@ -18,10 +18,10 @@
 
 /* A round polls every input of every task once; a gap is the time from round to round. */
 struct lcore_counts {
-	uint64_t polls;			/* rounds */
-	uint64_t busy_polls;		/* rounds that moved at least one frame */
-	uint64_t busy_tsc;		/* time in those */
-	uint64_t total_tsc;		/* since the last reset; of a copy only */
+	uint64_t polls;      /* rounds */
+	uint64_t busy_polls; /* rounds that moved at least one frame */
+	uint64_t busy_tsc;   /* time in those */
+	uint64_t total_tsc;  /* since the last reset; of a copy only */
 	uint64_t max_gap_tsc;
 	uint64_t gaps_over_limit;
 };
@@ -31,13 +31,13 @@ struct __rte_cache_aligned lcore_poll {
 	struct task_in in;
 	void (*handle)(struct task *task, struct rte_mbuf **mbufs, uint16_t n);
 	struct task *task;
-	bool idle;			/* call handle without input too */
+	bool idle; /* call handle without input too */
 };
 
 struct __rte_cache_aligned lcore {
 	/* Written by the lcore only. */
 	struct lcore_counts counts;
-	uint64_t last_tsc;		/* end of the last round */
+	uint64_t last_tsc; /* end of the last round */
 	uint64_t reset_tsc;
 	uint64_t gap_limit_tsc;
 	unsigned int nb_polls;
@@ -55,7 +55,7 @@ struct __rte_cache_aligned lcore {
 	_Atomic pid_t tid;
 	unsigned int nb_tasks;
 	struct task *tasks[LCORE_MAX_TASKS];
-	struct thread_stat thread_base;	/* at the last reset */
+	struct thread_stat thread_base; /* at the last reset */
 };
 
 /* A new lcore on the right NUMA node, polling nothing yet. NULL when memory is short. */
@@ -74,8 +74,8 @@ int lcore_thread_stat(const struct lcore *lcore, struct thread_stat *stat);
 void lcore_thread_reset(struct lcore *lcore);
 
 /* Requests for the mailbox. Each runs between two rounds, so that counters are of one moment. */
-int lcore_snapshot(struct lcore *lcore, struct mail *mail);	/* copies the counters */
-int lcore_reset(struct lcore *lcore, struct mail *mail);	/* value: gap limit in ns, or 0 */
-int lcore_control(struct lcore *lcore, struct mail *mail);	/* task, verb, args */
+int lcore_snapshot(struct lcore *lcore, struct mail *mail); /* copies the counters */
+int lcore_reset(struct lcore *lcore, struct mail *mail);    /* value: gap limit in ns, or 0 */
+int lcore_control(struct lcore *lcore, struct mail *mail);  /* task, verb, args */
 
 #endif

@@ -10,7 +10,7 @@
 #include "mailbox.h"
 
 #define MAILBOX_SIZE 16
-#define ANSWER_POLL_NS 20000	/* the control thread looks for the answer this often */
+#define ANSWER_POLL_NS 20000 /* the control thread looks for the answer this often */
 
 static struct rte_ring *
 open_ring(const char *kind, unsigned int lcore_id, int socket_id)
@@ -107,8 +107,8 @@ mailbox_await(struct mailbox *mailbox, struct mail *mail, uint64_t timeout_ns, i
 		}
 		nanosleep(&pause, NULL);
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		waited_ns = (uint64_t)((now.tv_sec - start.tv_sec) * 1000000000L +
-				       now.tv_nsec - start.tv_nsec);
+		waited_ns = (uint64_t)((now.tv_sec - start.tv_sec) * 1000000000L + now.tv_nsec -
+				       start.tv_nsec);
 	} while (waited_ns < timeout_ns);
 	return -ETIMEDOUT;
 }

@@ -13,24 +13,24 @@
 #include <stdint.h>
 #include <rte_ring.h>
 
-#define MAIL_ARGS_LEN 1024	/* a telemetry request is no longer */
+#define MAIL_ARGS_LEN 1024 /* a telemetry request is no longer */
 
 struct lcore;
 struct task;
 
 struct mail {
-	int (*run)(struct lcore *lcore, struct mail *mail);	/* on the lcore */
+	int (*run)(struct lcore *lcore, struct mail *mail); /* on the lcore */
 	struct task *task;
 	uint64_t value;
-	const char *verb;		/* a constant */
+	const char *verb; /* a constant */
 	char args[MAIL_ARGS_LEN];
-	int result;			/* what run returned */
+	int result; /* what run returned */
 };
 
 struct mailbox {
 	struct rte_ring *requests;
 	struct rte_ring *answers;
-	unsigned int outstanding;	/* posted and not yet back; the control thread's */
+	unsigned int outstanding; /* posted and not yet back; the control thread's */
 };
 
 int mailbox_open(struct mailbox *mailbox, unsigned int lcore_id, int socket_id);

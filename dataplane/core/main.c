@@ -15,7 +15,7 @@
 #include "config.h"
 #include "telemetry.h"
 
-#define EXIT_USAGE 2		/* a fault in the command line or the file: nothing was started */
+#define EXIT_USAGE 2 /* a fault in the command line or the file: nothing was started */
 
 struct command_line {
 	const char *config;
@@ -41,7 +41,8 @@ print_help(FILE *out)
 		"Types of task: %s.\n"
 		"Prints \"wsdp ready\" once ports are up and telemetry is served. SIGINT and SIGTERM\n"
 		"stop it. Exit status: 0, 1 (DPDK or a device failed) or 2 (a fault in the options\n"
-		"or in FILE; nothing was started).\n", task_ops_names());
+		"or in FILE; nothing was started).\n",
+		task_ops_names());
 }
 
 /* Fill `line`; does not return for --help, --version and mistakes. */

@@ -6,7 +6,7 @@
 #include "config.h"
 #include "pool.h"
 
-#define ROOM_MAX 65472		/* the largest multiple of a cache line that an mbuf can describe */
+#define ROOM_MAX 65472 /* the largest multiple of a cache line that an mbuf can describe */
 
 void
 pools_parse(struct pools *pools, const struct config *config, uint32_t frame_bytes)
@@ -48,10 +48,11 @@ pools_get(struct pools *pools, int socket_id)
 	*pool = rte_pktmbuf_pool_create(name, pools->mbufs, pools->cache, 0, pools->data_bytes,
 					(int)socket);
 	if (*pool == NULL)
-		fprintf(stderr, "wsdp: [pool] %u mbufs of %u octets do not fit on NUMA node %u: %s. "
+		fprintf(stderr,
+			"wsdp: [pool] %u mbufs of %u octets do not fit on NUMA node %u: %s. "
 			"Give DPDK more memory (--socket-mem, or -m with --no-huge) or lower "
-			"mbufs.\n", pools->mbufs, pools->data_bytes, socket,
-			rte_strerror(rte_errno));
+			"mbufs.\n",
+			pools->mbufs, pools->data_bytes, socket, rte_strerror(rte_errno));
 	return *pool;
 }
 

@@ -11,9 +11,9 @@
 struct config;
 
 struct pools {
-	uint32_t mbufs;			/* per NUMA node */
-	uint32_t cache;			/* per lcore */
-	uint16_t data_bytes;		/* room per mbuf, headroom included */
+	uint32_t mbufs;      /* per NUMA node */
+	uint32_t cache;      /* per lcore */
+	uint16_t data_bytes; /* room per mbuf, headroom included */
 	struct rte_mempool *of_socket[RTE_MAX_NUMA_NODES];
 };
 

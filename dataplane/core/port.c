@@ -13,7 +13,7 @@
 #include "task.h"
 
 #define MTU_MAX 9216
-#define VLAN_TAGS_BYTES 8	/* two of them */
+#define VLAN_TAGS_BYTES 8 /* two of them */
 
 void
 port_parse(struct port *port, const struct config_section *section)
@@ -42,8 +42,9 @@ port_parse(struct port *port, const struct config_section *section)
 	port->device = config_string(section, "device");
 	comma = strchr(port->device, ',');
 	if (strcspn(port->device, ",") >= sizeof(port->device_name) || port->device[0] == '\0') {
-		config_fault(section, "device", "must start with a device name of 1 to %zu "
-			     "characters", sizeof(port->device_name) - 1);
+		config_fault(section, "device",
+			     "must start with a device name of 1 to %zu characters",
+			     sizeof(port->device_name) - 1);
 		return;
 	}
 	rte_strscpy(port->device_name, port->device,
@@ -78,8 +79,10 @@ port_attach(struct port *port)
 	if (rte_eth_dev_get_port_by_name(port->device_name, &port->id) == 0)
 		return 0;
 	if (port->is_pci)
-		return failed(port, "no DPDK driver took this PCI device; bind it to vfio-pci "
-			      "(dpdk-devbind.py --status)", -ENODEV);
+		return failed(port,
+			      "no DPDK driver took this PCI device; bind it to vfio-pci "
+			      "(dpdk-devbind.py --status)",
+			      -ENODEV);
 	ret = rte_eal_hotplug_add("vdev", port->device_name, comma == NULL ? "" : comma + 1);
 	if (ret != 0)
 		return failed(port, "cannot be created", ret);
@@ -98,17 +101,19 @@ check_descriptors(const struct port *port, const struct rte_eth_dev_info *info)
 	if (ret != 0)
 		return failed(port, "cannot tell its descriptor limits", ret);
 	if (port->rx_descriptors != 0 && rx != port->rx_descriptors) {
-		fprintf(stderr, "wsdp: [port.%s] rx_descriptors = %u: this device takes %u to %u "
-			"in steps of %u\n", port->name, port->rx_descriptors,
-			info->rx_desc_lim.nb_min, info->rx_desc_lim.nb_max,
-			info->rx_desc_lim.nb_align);
+		fprintf(stderr,
+			"wsdp: [port.%s] rx_descriptors = %u: this device takes %u to %u "
+			"in steps of %u\n",
+			port->name, port->rx_descriptors, info->rx_desc_lim.nb_min,
+			info->rx_desc_lim.nb_max, info->rx_desc_lim.nb_align);
 		return -EINVAL;
 	}
 	if (port->tx_descriptors != 0 && tx != port->tx_descriptors) {
-		fprintf(stderr, "wsdp: [port.%s] tx_descriptors = %u: this device takes %u to %u "
-			"in steps of %u\n", port->name, port->tx_descriptors,
-			info->tx_desc_lim.nb_min, info->tx_desc_lim.nb_max,
-			info->tx_desc_lim.nb_align);
+		fprintf(stderr,
+			"wsdp: [port.%s] tx_descriptors = %u: this device takes %u to %u "
+			"in steps of %u\n",
+			port->name, port->tx_descriptors, info->tx_desc_lim.nb_min,
+			info->tx_desc_lim.nb_max, info->tx_desc_lim.nb_align);
 		return -EINVAL;
 	}
 	return 0;
@@ -118,9 +123,11 @@ static int
 check_limits(const struct port *port, const struct rte_eth_dev_info *info)
 {
 	if (port->rx_queues > info->max_rx_queues || port->tx_queues > info->max_tx_queues) {
-		fprintf(stderr, "wsdp: [port.%s] rx_queues = %u, tx_queues = %u: this device has "
-			"%u and %u\n", port->name, port->rx_queues, port->tx_queues,
-			info->max_rx_queues, info->max_tx_queues);
+		fprintf(stderr,
+			"wsdp: [port.%s] rx_queues = %u, tx_queues = %u: this device has "
+			"%u and %u\n",
+			port->name, port->rx_queues, port->tx_queues, info->max_rx_queues,
+			info->max_tx_queues);
 		return -EINVAL;
 	}
 	if (port->mtu < info->min_mtu || port->mtu > info->max_mtu) {
@@ -145,7 +152,8 @@ port_configure(struct port *port, const struct rte_eth_dev_info *info, const str
 		conf.txmode.offloads |= info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	}
 	if (port->rx_queues > 1) {
-		conf.rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads &
+		conf.rx_adv_conf.rss_conf.rss_hf =
+			info->flow_type_rss_offloads &
 			(RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP);
 		if (conf.rx_adv_conf.rss_conf.rss_hf != 0)
 			conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;

@@ -18,20 +18,20 @@ struct task_out;
 struct port {
 	const struct config_section *section;
 	const char *name;
-	const char *device;			/* "net_vhost0,iface=/run/x" or "0000:03:00.0" */
-	char device_name[RTE_ETH_NAME_MAX_LEN];	/* its part before the first comma */
+	const char *device;                     /* "net_vhost0,iface=/run/x" or "0000:03:00.0" */
+	char device_name[RTE_ETH_NAME_MAX_LEN]; /* its part before the first comma */
 	bool is_pci;
 	uint16_t rx_queues, tx_queues;
-	uint16_t rx_descriptors, tx_descriptors;	/* 0: what the driver prefers */
+	uint16_t rx_descriptors, tx_descriptors; /* 0: what the driver prefers */
 	uint16_t mtu;
 	bool promiscuous;
-	uint32_t rx_lcore[PORT_MAX_QUEUES];	/* which lcore reads or writes each queue */
+	uint32_t rx_lcore[PORT_MAX_QUEUES]; /* which lcore reads or writes each queue */
 	uint32_t tx_lcore[PORT_MAX_QUEUES];
 
-	bool attached;				/* we made the virtual device: remove it */
+	bool attached; /* we made the virtual device: remove it */
 	bool configured;
 	uint16_t id;
-	struct rte_eth_stats baseline;		/* counters at the last reset */
+	struct rte_eth_stats baseline; /* counters at the last reset */
 };
 
 void port_parse(struct port *port, const struct config_section *section);

@@ -30,11 +30,12 @@ void
 ring_check(const struct ring *ring)
 {
 	if (ring->writers.tasks == 0)
-		config_fault(ring->section, NULL, "no task writes to this ring: one must have "
-			     "tx = ring:%s", ring->name);
+		config_fault(ring->section, NULL,
+			     "no task writes to this ring: one must have tx = ring:%s", ring->name);
 	if (ring->readers.tasks == 0)
-		config_fault(ring->section, NULL, "no task reads from this ring: one must have "
-			     "rx = ring:%s", ring->name);
+		config_fault(ring->section, NULL,
+			     "no task reads from this ring: one must have rx = ring:%s",
+			     ring->name);
 }
 
 int

@@ -14,14 +14,14 @@ struct task_out;
 /* The tasks at one end of a ring: whether they share one lcore decides how it is synchronised. */
 struct ring_end {
 	unsigned int tasks;
-	unsigned int lcore_id;		/* of the first */
+	unsigned int lcore_id; /* of the first */
 	bool many_lcores;
 };
 
 struct ring {
 	const struct config_section *section;
 	const char *name;
-	uint32_t size;			/* frames it holds, exactly */
+	uint32_t size; /* frames it holds, exactly */
 	struct ring_end writers;
 	struct ring_end readers;
 	struct rte_ring *ring;

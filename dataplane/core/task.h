@@ -22,23 +22,23 @@
 #include <rte_mbuf.h>
 
 #define TASK_NAME_LEN 32
-#define TASK_BURST 64		/* the most frames handle() is given at once */
+#define TASK_BURST 64 /* the most frames handle() is given at once */
 #define TASK_MAX_IN 16
 #define TASK_MAX_OUT 16
 
-struct config_section;		/* core/config.h: one INI section, checked for unknown keys */
-struct telemetry_out;		/* core/telemetry.h: JSON object under construction */
+struct config_section; /* core/config.h: one INI section, checked for unknown keys */
+struct telemetry_out;  /* core/telemetry.h: JSON object under construction */
 struct task;
 
 /* Written by the task's lcore only: one cache line of their own. */
 struct __rte_cache_aligned task_stats {
-	uint64_t rx;		/* frames handed to the task, or made by it */
-	uint64_t tx;		/* frames accepted by an output */
-	uint64_t tx_fail;	/* frames an output had no room for (freed) */
-	uint64_t discard;	/* frames dropped on purpose: error, lookup miss, impairment */
-	uint64_t handled;	/* frames consumed on purpose: sink, ARP */
-	uint64_t held;		/* frames the task holds back now: a level, not a count */
-	uint64_t rx_bytes;	/* octets with FCS */
+	uint64_t rx;       /* frames handed to the task, or made by it */
+	uint64_t tx;       /* frames accepted by an output */
+	uint64_t tx_fail;  /* frames an output had no room for (freed) */
+	uint64_t discard;  /* frames dropped on purpose: error, lookup miss, impairment */
+	uint64_t handled;  /* frames consumed on purpose: sink, ARP */
+	uint64_t held;     /* frames the task holds back now: a level, not a count */
+	uint64_t rx_bytes; /* octets with FCS */
 	uint64_t tx_bytes;
 };
 
@@ -59,11 +59,11 @@ struct task_out {
 };
 
 struct task_ops {
-	const char *name;		/* the INI's "type =" */
-	size_t private_size;		/* zeroed; moved to the lcore's NUMA node before prepare */
-	bool generates;			/* handle() is called with n = 0 on every poll */
-	bool takes_input;		/* the INI must name "rx", up to TASK_MAX_IN of them */
-	unsigned int max_out;		/* how many "tx" the INI may name (one at least), or 0 */
+	const char *name;     /* the INI's "type =" */
+	size_t private_size;  /* zeroed; moved to the lcore's NUMA node before prepare */
+	bool generates;       /* handle() is called with n = 0 on every poll */
+	bool takes_input;     /* the INI must name "rx", up to TASK_MAX_IN of them */
+	unsigned int max_out; /* how many "tx" the INI may name (one at least), or 0 */
 
 	/* Read the arguments into priv. On a fault: config_fault(...) and a negative return. Runs
 	 * before DPDK is up and under --check: no mbufs, no rte_malloc, no pointer into priv. */
@@ -98,15 +98,15 @@ struct task {
 	char name[TASK_NAME_LEN];
 	unsigned int lcore_id;
 	int socket_id;
-	bool wants_idle;		/* call handle with n = 0 too: frames may be held back */
-	uint32_t frame_bytes_max;	/* init may set it: largest frame the task makes, with FCS */
-	struct rte_mempool *pool;	/* mbufs on the lcore's NUMA node; set before prepare */
+	bool wants_idle;          /* call handle with n = 0 too: frames may be held back */
+	uint32_t frame_bytes_max; /* init may set it: largest frame the task makes, with FCS */
+	struct rte_mempool *pool; /* mbufs on the lcore's NUMA node; set before prepare */
 	struct task_stats stats;
 	unsigned int nb_in;
 	unsigned int nb_out;
 	struct task_in in[TASK_MAX_IN];
 	struct task_out out[TASK_MAX_OUT];
-	void *priv;			/* ops->private_size octets, cache aligned */
+	void *priv; /* ops->private_size octets, cache aligned */
 };
 
 /* Send to one output: counts tx, tx_bytes and tx_fail, frees what did not fit. Returns how many the
@@ -136,10 +136,10 @@ const struct task_ops *task_ops_find(const char *type);
 /* "a, b, c": every registered type, for fault messages and --help. */
 const char *task_ops_names(void);
 
-#define TASK_REGISTER(task_ops_symbol)					\
-	RTE_INIT(register_##task_ops_symbol)				\
-	{								\
-		task_register(&task_ops_symbol);			\
+#define TASK_REGISTER(task_ops_symbol)           \
+	RTE_INIT(register_##task_ops_symbol)     \
+	{                                        \
+		task_register(&task_ops_symbol); \
 	}
 
 #endif

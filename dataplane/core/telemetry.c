@@ -10,7 +10,7 @@
  * the braces and the command's name. */
 #define REPLY_TEXT_MAX (15 * 1024)
 #define U64_TEXT_MAX 20
-#define MEMBER_OVERHEAD 6	/* "": "", */
+#define MEMBER_OVERHEAD 6 /* "": "", */
 
 static bool
 account(struct telemetry_out *out, const char *key, size_t value_length, int added)

@@ -14,7 +14,7 @@
 #define TELEMETRY_MAX_NESTED 256
 
 struct telemetry_reply {
-	size_t text_length;		/* of the JSON so far, about */
+	size_t text_length; /* of the JSON so far, about */
 	bool overflow;
 	unsigned int nb_nested;
 	struct rte_tel_data *nested[TELEMETRY_MAX_NESTED];

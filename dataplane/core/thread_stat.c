@@ -6,7 +6,7 @@
 
 #include "thread_stat.h"
 
-#define STAT_FIELD_CPU 39	/* proc(5), counted from 1 */
+#define STAT_FIELD_CPU 39 /* proc(5), counted from 1 */
 
 static FILE *
 open_file(pid_t tid, const char *file)

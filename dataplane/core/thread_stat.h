@@ -8,9 +8,9 @@
 #include <sys/types.h>
 
 struct thread_stat {
-	uint64_t involuntary_switches;	/* it wanted to go on and was taken off its CPU */
-	uint64_t wait_ns;		/* it was runnable and waited for a CPU */
-	uint32_t cpu;			/* it ran there last */
+	uint64_t involuntary_switches; /* it wanted to go on and was taken off its CPU */
+	uint64_t wait_ns;              /* it was runnable and waited for a CPU */
+	uint32_t cpu;                  /* it ran there last */
 };
 
 /* Read /proc/self/task/TID/{status,schedstat,stat}. Returns 0 or a negative errno; -ENOTSUP when

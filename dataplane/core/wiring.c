@@ -48,8 +48,10 @@ claim_queue(const struct config_section *section, const char *key, struct port *
 		return false;
 	}
 	if (*owner != PORT_NO_LCORE && *owner != lcore_id) {
-		config_fault(section, key, "tx queue %u of port %s is already written from lcore "
-			     "%u; give each lcore its own queue", queue, port->name, *owner);
+		config_fault(section, key,
+			     "tx queue %u of port %s is already written from lcore "
+			     "%u; give each lcore its own queue",
+			     queue, port->name, *owner);
 		return false;
 	}
 	*owner = lcore_id;
@@ -66,8 +68,8 @@ parse_endpoint(struct app *app, const struct app_task *slot, const char *key, ch
 	unsigned long queue;
 
 	if (colon == NULL || colon == text || colon[1] == '\0') {
-		config_fault(section, key, "must be PORT:QUEUE or ring:NAME, several separated by "
-			     "commas");
+		config_fault(section, key,
+			     "must be PORT:QUEUE or ring:NAME, several separated by commas");
 		return false;
 	}
 	*colon++ = '\0';

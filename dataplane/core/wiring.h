@@ -12,7 +12,7 @@ struct ring;
 
 /* One end of a wire: a queue of a port, or a ring. */
 struct endpoint {
-	struct port *port;		/* NULL: a ring */
+	struct port *port; /* NULL: a ring */
 	uint16_t queue;
 	struct ring *ring;
 };

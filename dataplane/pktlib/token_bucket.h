@@ -11,10 +11,10 @@
 
 struct token_bucket {
 	uint64_t tsc_hz;
-	uint64_t rate_fps;	/* 0: no limit */
-	uint64_t depth;		/* frames that may leave at once after a pause, at least 1 */
-	uint64_t credit;	/* at `time`; at most depth * tsc_hz */
-	uint64_t time;		/* TSC; ahead of the clock while frames wait */
+	uint64_t rate_fps; /* 0: no limit */
+	uint64_t depth;    /* frames that may leave at once after a pause, at least 1 */
+	uint64_t credit;   /* at `time`; at most depth * tsc_hz */
+	uint64_t time;     /* TSC; ahead of the clock while frames wait */
 };
 
 /* Time has come to `now`: credit grows, up to the depth. */
@@ -59,8 +59,7 @@ static inline bool
 token_bucket_ready(struct token_bucket *bucket, uint64_t now)
 {
 	token_bucket_refill(bucket, now);
-	return bucket->time <= now &&
-	       (bucket->rate_fps == 0 || bucket->credit >= bucket->tsc_hz);
+	return bucket->time <= now && (bucket->rate_fps == 0 || bucket->credit >= bucket->tsc_hz);
 }
 
 /* Take a token, waiting in line for it: the time from which its frame may leave. */

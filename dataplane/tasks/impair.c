@@ -13,18 +13,18 @@
 #include "impair_line.h"
 
 #define DELAY_NS_MAX 1000000000
-#define QUEUE_DEFAULT_DIVISOR 500	/* 2 ms at the rate: what a generator may have to catch up */
+#define QUEUE_DEFAULT_DIVISOR 500 /* 2 ms at the rate: what a generator may have to catch up */
 #define QUEUE_DEFAULT_MIN 64
-#define QUEUE_ROOM 65536		/* slots for queues that a later "set" may ask for */
+#define QUEUE_ROOM 65536 /* slots for queues that a later "set" may ask for */
 #define QUEUE_BY_RATE UINT64_MAX
-#define DEPARTURES_PER_POLL 4		/* bursts; more than can arrive, so that a backlog drains */
+#define DEPARTURES_PER_POLL 4 /* bursts; more than can arrive, so that a backlog drains */
 
 struct settings {
 	uint64_t rate_fps;
 	uint64_t bucket_frames;
 	uint64_t delay_ns;
 	uint64_t loss_every;
-	uint64_t queue_frames;		/* QUEUE_BY_RATE: as many as the rate asks for */
+	uint64_t queue_frames; /* QUEUE_BY_RATE: as many as the rate asks for */
 };
 
 struct impair {
@@ -34,7 +34,7 @@ struct impair {
 	uint64_t delay_full;
 	struct settings settings;
 	uint64_t delay_frames;
-	uint64_t queue_max;		/* what the slots allow `set` */
+	uint64_t queue_max; /* what the slots allow `set` */
 };
 
 /* The keys of the INI section and of "set", with what they allow. */
@@ -95,8 +95,8 @@ apply(struct impair *impair)
 
 	token_bucket_change(&line->bucket, settings->rate_fps, settings->bucket_frames,
 			    rte_rdtsc());
-	line->delay_tsc = (uint64_t)((double)settings->delay_ns * (double)rte_get_tsc_hz() /
-				     NS_PER_S);
+	line->delay_tsc =
+		(uint64_t)((double)settings->delay_ns * (double)rte_get_tsc_hz() / NS_PER_S);
 	line->loss_every = settings->loss_every;
 	line->queue_frames = settings->queue_frames == QUEUE_BY_RATE ? queue_by_rate(impair)
 								     : settings->queue_frames;
@@ -152,8 +152,8 @@ impair_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 	now = rte_rdtsc();
 	arrive(task, mbufs, n, now);
 	for (unsigned int burst = 0; burst < DEPARTURES_PER_POLL; burst++) {
-		uint16_t count = impair_line_depart(&impair->line, (void **)leaving, TASK_BURST,
-						    now);
+		uint16_t count =
+			impair_line_depart(&impair->line, (void **)leaving, TASK_BURST, now);
 
 		if (count == 0)
 			break;

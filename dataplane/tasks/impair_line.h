@@ -21,27 +21,27 @@
 /* What becomes of a frame on arrival. */
 enum impair_verdict {
 	IMPAIR_TAKEN,
-	IMPAIR_LOST,		/* every Nth */
-	IMPAIR_QUEUE_FULL,	/* the rate is exceeded for too long */
-	IMPAIR_DELAY_FULL,	/* more frames under delay than there is room for */
+	IMPAIR_LOST,       /* every Nth */
+	IMPAIR_QUEUE_FULL, /* the rate is exceeded for too long */
+	IMPAIR_DELAY_FULL, /* more frames under delay than there is room for */
 };
 
 struct impair_slot {
-	uint64_t serve_tsc;	/* it leaves the queue */
-	uint64_t leave_tsc;	/* it leaves */
+	uint64_t serve_tsc; /* it leaves the queue */
+	uint64_t leave_tsc; /* it leaves */
 	void *frame;
 };
 
 struct impair_line {
 	struct token_bucket bucket;
 	uint64_t delay_tsc;
-	uint64_t loss_every;	/* 0: none */
-	uint64_t since_loss;	/* frames since the last one lost, or since a reset */
+	uint64_t loss_every; /* 0: none */
+	uint64_t since_loss; /* frames since the last one lost, or since a reset */
 	uint64_t queue_frames;
 	uint64_t last_leave_tsc;
-	uint64_t mask;		/* slots - 1 */
-	uint64_t head;		/* next to leave */
-	uint64_t served;	/* first in the queue */
+	uint64_t mask;   /* slots - 1 */
+	uint64_t head;   /* next to leave */
+	uint64_t served; /* first in the queue */
 	uint64_t tail;
 	struct impair_slot *slots;
 };

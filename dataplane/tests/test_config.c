@@ -11,29 +11,29 @@
 
 static const struct {
 	const char *ini;
-	const char *fault;	/* after the file's name */
+	const char *fault; /* after the file's name */
 } cases[] = {
 	/* Sections and keys as such. */
 	{PORT TASK "[prot.q]\n", "[prot.q]: unknown section; allowed: eal, lcore, pool, port.NAME, "
-	 "ring.NAME, task.NAME"},
+				 "ring.NAME, task.NAME"},
 	{PORT TASK PORT, "[port.p]: this section appears twice"},
 	{PORT "mtu = 1500\nmtu = 1500\n" TASK, "[port.p] mtu = 1500: this key appears twice"},
 	{PORT "mtv = 1500\n" TASK, "[port.p] mtv = 1500: unknown key"},
 	{PORT TASK "bucket_frames = 3\n", "[task.t] bucket_frames = 3: unknown key"},
-	{"[port.east-1]\ndevice = net_ring0\n", "[port.east-1]: the name after the dot must be 1 to "
-	 "24 letters, digits or _"},
-	{"[port.]\ndevice = net_ring0\n", "[port.]: the name after the dot must be 1 to 24 letters, "
-	 "digits or _"},
+	{"[port.east-1]\ndevice = net_ring0\n",
+	 "[port.east-1]: the name after the dot must be 1 to 24 letters, digits or _"},
+	{"[port.]\ndevice = net_ring0\n",
+	 "[port.]: the name after the dot must be 1 to 24 letters, digits or _"},
 	{"[eal]\noptions = " LONG_64 LONG_64 LONG_64 LONG_64 "\n", "the value is too long; at most "
-	 "254 characters"},
+								   "254 characters"},
 
 	/* Values. */
 	{PORT "mtu = 9217\n", "[port.p] mtu = 9217: must be a whole number from 68 to 9216"},
 	{PORT "mtu = -1\n", "[port.p] mtu = -1: must be a whole number from 68 to 9216"},
 	{PORT "mtu = 1500b\n", "[port.p] mtu = 1500b: must be a whole number from 68 to 9216"},
 	{PORT "mtu = 0x\n", "[port.p] mtu = 0x: must be a whole number from 68 to 9216"},
-	{PORT "mtu = 99999999999999999999\n", "[port.p] mtu = 99999999999999999999: must be a whole "
-	 "number from 68 to 9216"},
+	{PORT "mtu = 99999999999999999999\n",
+	 "[port.p] mtu = 99999999999999999999: must be a whole number from 68 to 9216"},
 	{PORT "rx_queues = 65\n", "[port.p] rx_queues = 65: must be a whole number from 1 to 64"},
 	{PORT "promiscuous = true\n", "[port.p] promiscuous = true: must be one of: no, yes"},
 	{PORT "[task.t]\ntype = mac\nlcore = 1\nrx = p:0\ntx = p:0\ndst_mac = 02:00:00:00:00\n",
@@ -45,27 +45,27 @@ static const struct {
 	{PORT "[task.t]\ntype = io\nlcore = 1\ntx = p:0\n", "[task.t] rx: this key is required"},
 	{PORT "[task.t]\ntype = io\nlcore = 1\nrx = p:0\n", "[task.t] tx: this key is required"},
 	{PORT "[task.t]\ntype = io\nlcore = 128\n", "[task.t] lcore = 128: must be a whole number "
-	 "from 0 to 127"},
-	{PORT "[task.t]\ntype = mac\nlcore = 1\nrx = p:0\ntx = p:0\n", "[task.t] dst_mac: this key is "
-	 "required"},
+						    "from 0 to 127"},
+	{PORT "[task.t]\ntype = mac\nlcore = 1\nrx = p:0\ntx = p:0\n",
+	 "[task.t] dst_mac: this key is required"},
 	{PORT TASK "[eal]\nmain_lcore = 1\n", "[eal] main_lcore = 1: the main lcore runs no task; "
-	 "name one that no task names"},
+					      "name one that no task names"},
 
 	/* Wiring. */
-	{PORT "[task.t]\ntype = io\nlcore = 1\nrx = q:0\ntx = p:0\n", "[task.t] rx = q:0: there is no "
-	 "section [port.q]"},
-	{PORT "[task.t]\ntype = io\nlcore = 1\nrx = p:1\ntx = p:0\n", "[task.t] rx = p:1: port p has "
-	 "rx queues 0 to 0 (rx_queues = 1)"},
-	{PORT "[task.t]\ntype = io\nlcore = 1\nrx = p:0\ntx = p:0, p:0\n", "[task.t] tx = p:0, p:0: "
-	 "at most 1 for this type of task"},
-	{PORT "[task.t]\ntype = io\nlcore = 1\nrx = p\ntx = p:0\n", "[task.t] rx = p: must be "
-	 "PORT:QUEUE or ring:NAME, several separated by commas"},
-	{PORT "[task.t]\ntype = io\nlcore = 1\nrx = p:x\ntx = p:0\n", "[task.t] rx = p:x: \"x\" is no "
-	 "queue number of port p"},
-	{PORT "[task.t]\ntype = io\nlcore = 1\nrx = ring:a\ntx = p:0\n", "[task.t] rx = ring:a: there "
-	 "is no section [ring.a]"},
-	{PORT TASK "[task.u]\ntype = io\nlcore = 1\nrx = p:0\ntx = p:0\n", "[task.u] rx = p:0: rx "
-	 "queue 0 of port p is already read by a task"},
+	{PORT "[task.t]\ntype = io\nlcore = 1\nrx = q:0\ntx = p:0\n",
+	 "[task.t] rx = q:0: there is no section [port.q]"},
+	{PORT "[task.t]\ntype = io\nlcore = 1\nrx = p:1\ntx = p:0\n",
+	 "[task.t] rx = p:1: port p has rx queues 0 to 0 (rx_queues = 1)"},
+	{PORT "[task.t]\ntype = io\nlcore = 1\nrx = p:0\ntx = p:0, p:0\n",
+	 "[task.t] tx = p:0, p:0: at most 1 for this type of task"},
+	{PORT "[task.t]\ntype = io\nlcore = 1\nrx = p\ntx = p:0\n",
+	 "[task.t] rx = p: must be PORT:QUEUE or ring:NAME, several separated by commas"},
+	{PORT "[task.t]\ntype = io\nlcore = 1\nrx = p:x\ntx = p:0\n",
+	 "[task.t] rx = p:x: \"x\" is no queue number of port p"},
+	{PORT "[task.t]\ntype = io\nlcore = 1\nrx = ring:a\ntx = p:0\n",
+	 "[task.t] rx = ring:a: there is no section [ring.a]"},
+	{PORT TASK "[task.u]\ntype = io\nlcore = 1\nrx = p:0\ntx = p:0\n",
+	 "[task.u] rx = p:0: rx queue 0 of port p is already read by a task"},
 	{PORT "rx_queues = 2\n" TASK "[task.u]\ntype = io\nlcore = 2\nrx = p:1\ntx = p:0\n",
 	 "[task.u] tx = p:0: tx queue 0 of port p is already written from lcore 1; give each lcore its "
 	 "own queue"},
@@ -73,14 +73,15 @@ static const struct {
 	 "[ring.a]: no task writes to this ring: one must have tx = ring:a"},
 	{PORT "[ring.a]\n[task.u]\ntype = io\nlcore = 1\nrx = p:0\ntx = ring:a\n",
 	 "[ring.a]: no task reads from this ring: one must have rx = ring:a"},
-	{"[port.ring]\ndevice = net_ring0\n", "[port.ring]: a port cannot be called ring: that names a "
-	 "ring"},
+	{"[port.ring]\ndevice = net_ring0\n",
+	 "[port.ring]: a port cannot be called ring: that names a ring"},
 	{"[port.p]\n", "[port.p] device: this key is required"},
 
 	/* Pool. */
-	{PORT TASK "[pool]\nmbufs = 600\n", "[pool] cache: must be at most two thirds of mbufs = 600"},
+	{PORT TASK "[pool]\nmbufs = 600\n",
+	 "[pool] cache: must be at most two thirds of mbufs = 600"},
 	{PORT TASK "[pool]\nmbufs = 63\n", "[pool] mbufs = 63: must be a whole number from 64 to "
-	 "67108864"},
+					   "67108864"},
 };
 
 /* Parse a text as wsdp would; the caller frees both. */
@@ -124,8 +125,9 @@ test_type_names_all(void)
 	CHECK_EQ(config_report(config), 1);
 	text = config_fault_text(config, 0);
 	CHECK(strstr(text, "[task.t] type = i: must be one of: ") != NULL);
-	for (const char *const *type = (const char *const[]){"gen", "impair", "io", "mac", "macswap",
-							     "sink", NULL}; *type != NULL; type++)
+	for (const char *const *type =
+		     (const char *const[]){"gen", "impair", "io", "mac", "macswap", "sink", NULL};
+	     *type != NULL; type++)
 		CHECK(strstr(text, *type) != NULL);
 	app_free(app);
 	config_free(config);
@@ -147,12 +149,12 @@ static void
 test_missing_cpu(void)
 {
 	struct config *config = harness_config(PORT "[task.t]\ntype = io\nlcore = 127\nrx = p:0\n"
-					       "tx = p:0\n");
+						    "tx = p:0\n");
 	struct app *app = app_parse(config, 0, NULL);
 
 	CHECK_EQ(config_report(config), 1);
 	CHECK(strstr(config_fault_text(config, 0), "[task.t] lcore = 127: there is no such CPU for "
-		     "this process: it may run on ") != NULL);
+						   "this process: it may run on ") != NULL);
 	app_free(app);
 	config_free(config);
 }
@@ -168,16 +170,17 @@ static void
 test_good_values(void)
 {
 	struct app *app;
-	struct config *config = parse(
-		"[eal]\nmain_lcore = 9 ; a comment\nfile_prefix = x\n"
-		"[pool]\nmbufs = 4096\ncache = 0\n"
-		"[lcore]\ngap_limit_ns = 5000\n"
-		"[port.p]\ndevice = net_vhost0,iface=/run/x\nrx_queues = 2\ntx_queues = 3\n"
-		"rx_descriptors = 512\nmtu = 0x5dc\npromiscuous = no\n"
-		"[port.pci]\ndevice = 3:00.1\n"
-		"[task.t]\ntype = io\nlcore = 1\nrx = p:0,ring:a , p:1\ntx = pci:0\n"
-		"[task.u]\ntype = io\nlcore = 1\nrx = pci:0\ntx = ring:a\n"
-		"[ring.a]\nsize = 77\n", &app);
+	struct config *config =
+		parse("[eal]\nmain_lcore = 9 ; a comment\nfile_prefix = x\n"
+		      "[pool]\nmbufs = 4096\ncache = 0\n"
+		      "[lcore]\ngap_limit_ns = 5000\n"
+		      "[port.p]\ndevice = net_vhost0,iface=/run/x\nrx_queues = 2\ntx_queues = 3\n"
+		      "rx_descriptors = 512\nmtu = 0x5dc\npromiscuous = no\n"
+		      "[port.pci]\ndevice = 3:00.1\n"
+		      "[task.t]\ntype = io\nlcore = 1\nrx = p:0,ring:a , p:1\ntx = pci:0\n"
+		      "[task.u]\ntype = io\nlcore = 1\nrx = pci:0\ntx = ring:a\n"
+		      "[ring.a]\nsize = 77\n",
+		      &app);
 	const struct port *port = &app->ports[0];
 
 	CHECK_EQ(config_report(config), 0);

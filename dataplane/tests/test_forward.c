@@ -4,7 +4,7 @@
 
 #include "harness.h"
 
-#define JUMBO_BYTES 9212	/* 9216 with FCS */
+#define JUMBO_BYTES 9212 /* 9216 with FCS */
 
 /* Every octet of every frame differs from its neighbours', so that nothing can hide. */
 static void
@@ -23,7 +23,8 @@ forwarder(const char *type, const char *keys)
 		 "[pool]\nmbufs = 1024\ncache = 0\n"
 		 "[port.in]\ndevice = net_ring0\nmtu = 9198\n"
 		 "[port.out]\ndevice = net_ring1\nmtu = 9198\n"
-		 "[task.fwd]\ntype = %s\nlcore = 1\nrx = in:0\ntx = out:0\n%s", type, keys);
+		 "[task.fwd]\ntype = %s\nlcore = 1\nrx = in:0\ntx = out:0\n%s",
+		 type, keys);
 	return bench_up(ini);
 }
 
@@ -128,14 +129,14 @@ test_runts(void)
 static void
 test_output_full(void)
 {
-	struct bench bench = bench_up(
-		"[pool]\nmbufs = 1024\ncache = 0\n"
-		"[port.in]\ndevice = net_ring0\n"
-		"[port.out]\ndevice = net_ring1\n"
-		"[task.a]\ntype = io\nlcore = 1\nrx = in:0\ntx = ring:r\n"
-		/* b is on another lcore, which does not run until the end of the test. */
-		"[task.b]\ntype = io\nlcore = 2\nrx = ring:r\ntx = out:0\n"
-		"[ring.r]\nsize = 100\n");
+	struct bench bench =
+		bench_up("[pool]\nmbufs = 1024\ncache = 0\n"
+			 "[port.in]\ndevice = net_ring0\n"
+			 "[port.out]\ndevice = net_ring1\n"
+			 "[task.a]\ntype = io\nlcore = 1\nrx = in:0\ntx = ring:r\n"
+			 /* b is on another lcore, which does not run until the end of the test. */
+			 "[task.b]\ntype = io\nlcore = 2\nrx = ring:r\ntx = out:0\n"
+			 "[ring.r]\nsize = 100\n");
 	const struct task_stats *stats = &bench_task(&bench, "a")->stats;
 	uint8_t frame[60] = {0};
 
@@ -158,11 +159,11 @@ test_output_full(void)
 static void
 test_many_inputs(void)
 {
-	struct bench bench = bench_up(
-		"[pool]\nmbufs = 1024\ncache = 0\n"
-		"[port.a]\ndevice = net_ring0\n[port.b]\ndevice = net_ring1\n"
-		"[port.out]\ndevice = net_ring2\n"
-		"[task.fwd]\ntype = io\nlcore = 1\nrx = a:0, b:0\ntx = out:0\n");
+	struct bench bench =
+		bench_up("[pool]\nmbufs = 1024\ncache = 0\n"
+			 "[port.a]\ndevice = net_ring0\n[port.b]\ndevice = net_ring1\n"
+			 "[port.out]\ndevice = net_ring2\n"
+			 "[task.fwd]\ntype = io\nlcore = 1\nrx = a:0, b:0\ntx = out:0\n");
 	uint8_t frame[60] = {0}, received[60];
 
 	for (frame[0] = 0; frame[0] < 2; frame[0]++) {

@@ -15,7 +15,8 @@ impaired(const char *keys)
 	snprintf(ini, sizeof(ini),
 		 "[pool]\nmbufs = 4096\ncache = 0\n"
 		 "[port.in]\ndevice = net_ring0\n[port.out]\ndevice = net_ring1\n"
-		 "[task.sut]\ntype = impair\nlcore = 1\nrx = in:0\ntx = out:0\n%s", keys);
+		 "[task.sut]\ntype = impair\nlcore = 1\nrx = in:0\ntx = out:0\n%s",
+		 keys);
 	return bench_up(ini);
 }
 
@@ -127,7 +128,8 @@ test_delay(void)
 static void
 test_delay_room(void)
 {
-	struct bench bench = impaired("delay_ns = 1000000000\ndelay_frames = 1\nqueue_frames = 0\n");
+	struct bench bench =
+		impaired("delay_ns = 1000000000\ndelay_frames = 1\nqueue_frames = 0\n");
 	struct task *task = bench_task(&bench, "sut");
 
 	/* Slots for queues that may be set later are there for the delay meanwhile. */

@@ -150,7 +150,8 @@ test_loss_every(void)
 
 	line.loss_every = 7;
 	for (unsigned int i = 1; i <= 7000; i++) {
-		CHECK_EQ(impair_line_arrive(&line, &line, i), i % 7 == 0 ? IMPAIR_LOST : IMPAIR_TAKEN);
+		CHECK_EQ(impair_line_arrive(&line, &line, i),
+			 i % 7 == 0 ? IMPAIR_LOST : IMPAIR_TAKEN);
 		CHECK_EQ(impair_line_depart(&line, out, 1, i), i % 7 != 0);
 	}
 }

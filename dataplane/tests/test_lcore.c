@@ -8,7 +8,7 @@
 #include "core/arguments.h"
 #include "harness.h"
 
-#define TIMEOUT_NS UINT64_C(30000000000)	/* far beyond any wait that a test should see */
+#define TIMEOUT_NS UINT64_C(30000000000) /* far beyond any wait that a test should see */
 #define SPIN_NS UINT64_C(3000000)
 
 /* flood: a generator that makes full bursts as fast as it can; "set,x" fails, "spin" lingers. */
@@ -185,11 +185,10 @@ test_thread_stat(void)
 static void
 test_round_counts(void)
 {
-	struct bench bench = bench_up(
-		"[pool]\nmbufs = 1024\ncache = 0\n"
-		"[task.flood]\ntype = flood\nlcore = 1\ntx = ring:a\n"
-		"[task.drain]\ntype = drain\nlcore = 1\nrx = ring:a\n"
-		"[ring.a]\nsize = 256\n");
+	struct bench bench = bench_up("[pool]\nmbufs = 1024\ncache = 0\n"
+				      "[task.flood]\ntype = flood\nlcore = 1\ntx = ring:a\n"
+				      "[task.drain]\ntype = drain\nlcore = 1\nrx = ring:a\n"
+				      "[ring.a]\nsize = 256\n");
 
 	bench_poll(&bench, 3);
 	CHECK_EQ(bench_task(&bench, "flood")->stats.tx, 3 * TASK_BURST);

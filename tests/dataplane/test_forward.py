@@ -15,15 +15,15 @@ from scapy.utils import rdpcap, wrpcap
 
 from tests.dataplane.program import running
 
-ETHER = {"src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"}
+ETHER = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
 FRAMES: list[Packet] = [
-    Ether(**ETHER) / IP(src="10.0.0.1", dst="10.0.0.2") / UDP(sport=1, dport=2) / Raw(b"x" * 18),
-    Ether(**ETHER) / IPv6(src="fd00::1", dst="fd00::2") / UDP() / Raw(bytes(range(256))),
-    Ether(**ETHER) / Dot1Q(vlan=5, prio=3) / IP() / UDP() / Raw(b"y" * 14),
-    Ether(**ETHER) / Dot1AD(vlan=7) / Dot1Q(vlan=8) / IP() / UDP() / Raw(b"z" * 10),
+    ETHER / IP(src="10.0.0.1", dst="10.0.0.2") / UDP(sport=1, dport=2) / Raw(b"x" * 18),
+    ETHER / IPv6(src="fd00::1", dst="fd00::2") / UDP() / Raw(bytes(range(256))),
+    ETHER / Dot1Q(vlan=5, prio=3) / IP() / UDP() / Raw(b"y" * 14),
+    ETHER / Dot1AD(vlan=7) / Dot1Q(vlan=8) / IP() / UDP() / Raw(b"z" * 10),
     Ether(dst="ff:ff:ff:ff:ff:ff", src="02:00:00:00:00:01") / ARP(pdst="10.0.0.9"),
-    Ether(**ETHER) / IP() / UDP() / Raw(b"j" * (9216 - 4 - 42)),
-    Ether(**ETHER) / Raw(b""),
+    ETHER / IP() / UDP() / Raw(b"j" * (9216 - 4 - 42)),
+    ETHER / Raw(b""),
 ]
 
 
