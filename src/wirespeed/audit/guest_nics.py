@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which physical NICs carry a guest's traffic, and which devices are handed to it?"""
+
+from __future__ import annotations
+
+from wirespeed.audit.ports import node_of_port, paths
+from wirespeed.model.facts import Guest, HostFacts, PciDevice
+
+
+def passed_through(facts: HostFacts, guest: Guest) -> tuple[PciDevice, ...]:
+    """The network devices handed to the guest, VFs and PFs."""
+    addresses = {*guest.host_devices, *(port.pci for port in guest.ports if port.pci)}
+    return tuple(nic for nic in facts.nics if nic.address in addresses)
+
+
+def nic_nodes(facts: HostFacts, guest: Guest) -> set[int]:
+    """The NUMA nodes of the NICs behind the guest's ports, as far as they are known."""
+    nodes = {nic.node for nic in passed_through(facts, guest)}
+    sockets = {port.path for port in guest.ports if port.kind == "vhostuser" and port.path}
+    for path in paths(facts.ovs) if facts.ovs else ():
+        # A vhost-user port is named after its socket, or its server path says which it is.
+        reached = any(
+            i.is_vhost
+            and (
+                i.options.get("vhost-server-path") in sockets
+                or any(socket.endswith(f"/{i.name}") for socket in sockets)
+            )
+            for i in path
+        )
+        if reached:
+            nodes |= {node_of_port(facts, port) for port in path if port.is_dpdk_port}
+    return {node for node in nodes if node is not None}
+
+
+def vfs_in_use(facts: HostFacts) -> tuple[PciDevice, ...]:
+    """The physical functions that have VFs."""
+    return tuple(device for device in facts.pci if device.sriov_num > 0)

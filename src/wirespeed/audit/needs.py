@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does a host have the facts that a rule needs, and if not: unknown, or nothing there to check?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from wirespeed.model.facts import HostFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The fact could not be read: the rule is not checked. reason: "needs ..."."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """The host has no such thing: the rule does not apply."""
+
+    reason: str
+
+
+class Need(Enum):
+    """A part of the host that must be known. The value says what it is, for the reference page."""
+
+    CPUS = "the CPU topology"
+    MEMORY = "memory and huge pages of each NUMA node"
+    MULTI_NODE = "more than one NUMA node"
+    SMT = "SMT (more than one thread per core)"
+    KERNEL = "the kernel's command line and CPU sets"
+    ISOLATED = "isolated CPUs"
+    PCI = "PCI network devices"
+    IRQS = "interrupt affinities"
+    MEMORY_CHANNELS = "the populated memory channels (EDAC)"
+    OVS = "the configuration of a running Open vSwitch"
+    DPDK = "an Open vSwitch that runs with DPDK"
+    PMDS = "the PMD threads and their rxqs (ovs-appctl)"
+    NOVA = "nova.conf"
+    GUESTS = "running libvirt domains"
+    FLAVORS = "Nova flavors (from running guests, or --flavors)"
+    PLAN = "a plan that covers this host (--plan)"
+
+
+FLAVORS_HINT = (
+    "needs the flavors: give --flavors FILE (openstack flavor list --long -f json > FILE)"
+)
+
+# The names under which host/ notes what it could not read.
+_FACTS = {
+    Need.CPUS: ("cpus", "nodes"),
+    Need.MEMORY: ("nodes", "huge_pages"),
+    Need.MULTI_NODE: ("nodes",),
+    Need.SMT: ("cpus",),
+    Need.KERNEL: ("kernel",),
+    Need.ISOLATED: ("kernel",),
+    Need.PCI: ("pci",),
+    Need.IRQS: ("irqs",),
+    Need.MEMORY_CHANNELS: ("memory_channels",),
+    Need.OVS: ("ovs",),
+    Need.DPDK: ("ovs",),
+    Need.PMDS: ("ovs", "ovs.pmds"),
+    Need.NOVA: ("nova",),
+    Need.GUESTS: ("guests",),
+    Need.FLAVORS: ("flavors",),
+}
+
+
+def lacking(need: Need, facts: HostFacts) -> Unknown | Absent | None:
+    """What is wrong with this need on this host; None when it is met. Plans are not looked at."""
+    for fact in _FACTS.get(need, ()):
+        reason = facts.why_missing(fact)
+        if reason is not None:
+            return Unknown(
+                reason if reason.startswith("needs") else f"needs {need.value}: {reason}"
+            )
+    absent = _absent(need, facts)
+    if absent is not None:
+        return Absent(absent)
+    if need is Need.FLAVORS and facts.flavors is None:
+        return Unknown(FLAVORS_HINT)
+    return None
+
+
+def _absent(need: Need, facts: HostFacts) -> str | None:
+    """Why there is nothing to check, or None."""
+    no_ovs = facts.ovs is None
+    no_openstack = facts.nova is None and not facts.guests and facts.why_missing("nova") is None
+    reasons = {
+        Need.MULTI_NODE: (len(facts.nodes) < 2, "the host has one NUMA node"),
+        Need.SMT: (not facts.smt, "the host runs without SMT"),
+        Need.ISOLATED: (not facts.kernel.isolated, "no CPU is isolated"),
+        Need.PCI: (not facts.nics, "the host has no PCI network device"),
+        Need.OVS: (no_ovs, "no Open vSwitch runs here"),
+        Need.NOVA: (facts.nova is None, "there is no nova.conf"),
+        Need.FLAVORS: (facts.flavors is None and no_openstack, "Nova does not run here"),
+    }
+    if need in (Need.DPDK, Need.PMDS):
+        if no_ovs:
+            return "no Open vSwitch runs here"
+        return (
+            None if facts.ovs and facts.ovs.dpdk_initialized else "Open vSwitch runs without DPDK"
+        )
+    if need is Need.GUESTS:
+        if facts.guests is None:
+            return "libvirt does not run here"
+        return None if facts.guests else "no guest runs"
+    applies, reason = reasons.get(need, (False, ""))
+    return reason if applies else None

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which ports does the vSwitch have, on which NUMA node, and which of them reach each other?"""
+
+from __future__ import annotations
+
+from wirespeed.audit.rule import FactUnusable
+from wirespeed.model.facts import HostFacts, OvsFacts, OvsInterface
+from wirespeed.plan.memory import DpdkPort
+
+# Open vSwitch's defaults (ovs-vswitchd.conf.db): one rxq, 2048 descriptors, an MTU of 1500.
+DEFAULT_RX_QUEUES = 1
+DEFAULT_DESCRIPTORS = 2048
+DEFAULT_MTU = 1500
+
+
+def dpdk_ports(facts: HostFacts) -> tuple[OvsInterface, ...]:
+    """The physical ports that Open vSwitch drives with DPDK."""
+    return tuple(i for i in facts.ovs.interfaces if i.is_dpdk_port) if facts.ovs else ()
+
+
+def node_of_port(facts: HostFacts, port: OvsInterface) -> int | None:
+    """The NUMA node of a port: what Open vSwitch says, else that of its PCI device."""
+    if port.node is not None:
+        return port.node
+    device = next((d for d in facts.pci if d.address == port.pci), None)
+    return device.node if device else None
+
+
+def dpdk_nodes(facts: HostFacts) -> set[int]:
+    """The NUMA nodes with a physical DPDK port whose node is known."""
+    nodes = {node_of_port(facts, port) for port in dpdk_ports(facts)}
+    return {node for node in nodes if node is not None}
+
+
+def rx_queues(port: OvsInterface) -> int:
+    """The rxqs in use, else those asked for, else the default."""
+    if port.configured_rx_queues is not None:
+        return port.configured_rx_queues
+    return _option(port, "n_rxq") or DEFAULT_RX_QUEUES
+
+
+def rx_descriptors(port: OvsInterface) -> int:
+    return port.rx_descriptors or _option(port, "n_rxq_desc") or DEFAULT_DESCRIPTORS
+
+
+def tx_descriptors(port: OvsInterface) -> int:
+    return port.tx_descriptors or _option(port, "n_txq_desc") or DEFAULT_DESCRIPTORS
+
+
+def mtu(port: OvsInterface) -> int:
+    return port.mtu or port.mtu_request or DEFAULT_MTU
+
+
+def _option(port: OvsInterface, key: str) -> int | None:
+    text = port.options.get(key, "")
+    return int(text) if text.isdecimal() else None
+
+
+def socket_memory_mib(facts: HostFacts) -> tuple[int, ...] | None:
+    """other_config:dpdk-socket-mem, one entry per node; None when unset. Raises FactUnusable."""
+    text = facts.ovs.other_config.get("dpdk-socket-mem") if facts.ovs else None
+    if text is None:
+        return None
+    try:
+        given = [int(part) for part in text.strip('"').split(",")]
+    except ValueError:
+        raise FactUnusable(
+            f"needs a usable other_config:dpdk-socket-mem; {text!r} is no list of MiB"
+        ) from None
+    # DPDK gives nothing to nodes that the list does not reach.
+    return tuple(given + [0] * (len(facts.nodes) - len(given)))
+
+
+def memory_ports(facts: HostFacts) -> tuple[DpdkPort, ...]:
+    """The DPDK ports as the memory formulas want them. Raises FactUnusable for an unknown node."""
+    found = []
+    for port in dpdk_ports(facts):
+        node = node_of_port(facts, port)
+        if node is None and len(facts.nodes) > 1:
+            raise FactUnusable(f"needs the NUMA node of DPDK port {port.name}")
+        found.append(
+            DpdkPort(
+                node=node or 0,
+                mtu=mtu(port),
+                rx_queues=rx_queues(port),
+                rx_descriptors=rx_descriptors(port),
+                tx_queues=port.configured_tx_queues or 1,
+                tx_descriptors=tx_descriptors(port),
+            )
+        )
+    return tuple(found)
+
+
+def paths(ovs: OvsFacts) -> tuple[tuple[OvsInterface, ...], ...]:
+    """The interfaces that frames can pass between: bridges, joined by their patch ports."""
+    group = {b.name: {b.name} for b in ovs.bridges if b.datapath_type == "netdev"}
+    bridge_of = {i.name: i.bridge for i in ovs.interfaces}
+    for interface in ovs.interfaces:
+        peer = bridge_of.get(interface.options.get("peer", ""))
+        if interface.type == "patch" and interface.bridge in group and peer in group:
+            merged = group[interface.bridge] | group[peer]
+            group.update(dict.fromkeys(merged, merged))
+    groups = {frozenset(members) for members in group.values()}
+    return tuple(
+        tuple(i for i in ovs.interfaces if i.bridge in members)
+        for members in sorted(groups, key=sorted)
+    )

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Did every port get the queues that it asked for?"""
+
+from __future__ import annotations
+
+from wirespeed.audit.needs import Need
+from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
+from wirespeed.model.facts import OvsInterface
+from wirespeed.model.finding import Severity
+
+
+def check(subject: Subject) -> Outcome:
+    ovs = subject.facts.ovs
+    asked = [i for i in (ovs.interfaces if ovs else ()) if i.requested_rx_queues is not None]
+    if not asked:
+        return NotApplicable("no port says how many queues it asked for")
+    differing = [(i, kind, a, b) for i in asked for kind, a, b in _pairs(i) if a != b]
+    if not differing:
+        return Passed(f"all {len(asked)} ports have the queues they asked for")
+    return [
+        Problem(
+            found=f"{interface.name} asked for {requested} {kind} queues and has {configured}",
+            wanted=f"{requested} {kind} queues, or a request the device can meet",
+            fix=(
+                f"ovs-vsctl get Interface {interface.name} status  # what the device can do",
+                f"ovs-vsctl set Interface {interface.name} options:n_rxq={configured}"
+                if kind == "rx"
+                else "# more tx queues come with the number of PMD threads: lower pmd-cpu-mask "
+                "or use a device with more queues",
+            ),
+            subject=interface.name,
+        )
+        for interface, kind, requested, configured in differing
+    ]
+
+
+def _pairs(interface: OvsInterface) -> list[tuple[str, int, int]]:
+    """(kind, requested, configured) where both are known."""
+    pairs = [
+        ("rx", interface.requested_rx_queues, interface.configured_rx_queues),
+        ("tx", interface.requested_tx_queues, interface.configured_tx_queues),
+    ]
+    return [(kind, a, b) for kind, a, b in pairs if a is not None and b is not None]
+
+
+RULE = Rule(
+    id="WS18",
+    name="queues-not-configured",
+    title="A port did not get the queues it asked for",
+    severity=Severity.HIGH,
+    needs=(Need.DPDK, Need.PMDS),
+    wanted="configured queues equal to requested queues",
+    why="The device could not create them and Open vSwitch went on with fewer: threads planned for "
+    "the missing queues have nothing to do, the others are overloaded.",
+    source="S3 figure 9; Open vSwitch, dpctl/show --statistics",
+    check=check,
+)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is there enough DPDK memory on each node for its ports?"""
+
+from __future__ import annotations
+
+from wirespeed.audit.fixes import RESTART_OVS, ovs_other_config
+from wirespeed.audit.needs import Need
+from wirespeed.audit.ports import memory_ports, socket_memory_mib
+from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
+from wirespeed.model.finding import Severity
+from wirespeed.model.workload import MemoryModel
+from wirespeed.plan.memory import DpdkPort, socket_memory
+
+# Shown next to the model in force, because the sources disagree by a factor of four.
+COMPARED = (MemoryModel.S3_PER_PORT, MemoryModel.TRIPLEO, MemoryModel.OVS_SHARED)
+
+
+def check(subject: Subject) -> Outcome:
+    facts = subject.facts
+    given = socket_memory_mib(facts)
+    if given is None:
+        return NotApplicable("dpdk-socket-mem is not set: DPDK takes huge pages as it needs them")
+    ports = memory_ports(facts)
+    if not ports:
+        return NotApplicable("no DPDK port")
+    model = _model(subject)
+    nodes = [node.id for node in facts.nodes]
+    needed = socket_memory(model, ports, nodes)
+    short = [
+        (node, given[index], needed[node].mib)
+        for index, node in enumerate(nodes)
+        if any(port.node == node for port in ports) and given[index] < needed[node].mib
+    ]
+    if not short:
+        return Passed(f"dpdk-socket-mem={','.join(map(str, given))} meets model {model}")
+    wanted = ",".join(str(max(given[i], needed[node].mib)) for i, node in enumerate(nodes))
+    return [
+        Problem(
+            found=f"{has} MiB on node {node} for {_ports(ports, node)}",
+            wanted=f"{wants} MiB ({needed[node].formula}); by model: "
+            + ", ".join(f"{m} {socket_memory(m, ports, [node])[node].mib}" for m in COMPARED),
+            fix=(*ovs_other_config(f'dpdk-socket-mem="{wanted}"'), RESTART_OVS),
+            subject=f"node {node}",
+        )
+        for node, has, wants in short
+    ]
+
+
+def _model(subject: Subject) -> MemoryModel:
+    """The plan's model if there is a plan, else the one asked for."""
+    planned = subject.host_plan.vswitch if subject.host_plan else None
+    return (planned.memory_model if planned else None) or subject.memory_model
+
+
+def _ports(ports: tuple[DpdkPort, ...], node: int) -> str:
+    mtus = [port.mtu for port in ports if port.node == node]
+    return f"{len(mtus)} ports with MTU {', '.join(map(str, sorted(set(mtus))))}"
+
+
+RULE = Rule(
+    id="WS19",
+    name="socket-memory-short",
+    title="dpdk-socket-mem is below what the ports need",
+    severity=Severity.CRITICAL,
+    needs=(Need.MEMORY, Need.DPDK),
+    wanted="dpdk-socket-mem of each node at or above the formula of the memory model in force "
+    "(default s3-per-port; --memory-model chooses another)",
+    why="Without room for its mempool a port does not come up, or falls back to a smaller pool and "
+    "drops frames when guests hold buffers.",
+    source="S3 appendix C, DPDK socket memory",
+    check=check,
+)

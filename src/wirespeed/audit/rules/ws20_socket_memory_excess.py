@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is far more DPDK memory reserved than Open vSwitch allocates?"""
+
+from __future__ import annotations
+
+from wirespeed.audit.fixes import RESTART_OVS, ovs_other_config
+from wirespeed.audit.needs import Need
+from wirespeed.audit.ports import memory_ports, socket_memory_mib
+from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
+from wirespeed.model.finding import Severity
+from wirespeed.model.workload import MemoryModel
+from wirespeed.plan.memory import socket_memory
+
+# "Far above": more than twice the need and at least this much.
+EXCESS_FACTOR = 2
+EXCESS_MIB = 2048
+
+
+def check(subject: Subject) -> Outcome:
+    facts = subject.facts
+    given = socket_memory_mib(facts)
+    if given is None:
+        return NotApplicable("dpdk-socket-mem is not set")
+    per_port = bool(facts.ovs and facts.ovs.other_config.get("per-port-memory") == "true")
+    model = MemoryModel.OVS_PER_PORT if per_port else MemoryModel.OVS_SHARED
+    nodes = [node.id for node in facts.nodes]
+    needed = socket_memory(model, memory_ports(facts), nodes)
+    above = [
+        (node, given[index], needed[node].mib)
+        for index, node in enumerate(nodes)
+        if given[index] > EXCESS_FACTOR * needed[node].mib
+        and given[index] - needed[node].mib >= EXCESS_MIB
+    ]
+    if not above:
+        return Passed(f"dpdk-socket-mem={','.join(map(str, given))} is near model {model}")
+    wanted = ",".join(str(min(given[i], needed[node].mib)) for i, node in enumerate(nodes))
+    return [
+        Problem(
+            found=f"{has} MiB on node {node}; Open vSwitch's own model needs {wants}",
+            wanted=f"about {wants} MiB ({needed[node].formula})",
+            fix=(*ovs_other_config(f'dpdk-socket-mem="{wanted}"'), RESTART_OVS),
+            subject=f"node {node}",
+        )
+        for node, has, wants in above
+    ]
+
+
+RULE = Rule(
+    id="WS20",
+    name="socket-memory-excess",
+    title="dpdk-socket-mem is far above what Open vSwitch allocates",
+    severity=Severity.LOW,
+    needs=(Need.MEMORY, Need.DPDK),
+    wanted=f"dpdk-socket-mem of each node at most {EXCESS_FACTOR} times Open vSwitch's own model",
+    why="Huge pages that DPDK reserves and never uses are guests that do not fit.",
+    source="Open vSwitch, DPDK device memory models (S3's and Red Hat's formulas ask for more)",
+    check=check,
+)

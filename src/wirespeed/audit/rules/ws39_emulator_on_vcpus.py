@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do QEMU's own threads stay off the CPUs of pinned vCPUs?"""
+
+from __future__ import annotations
+
+from wirespeed.audit.cores import pinned_cpus
+from wirespeed.audit.needs import Need
+from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
+from wirespeed.model.cpuset import format_list
+from wirespeed.model.facts import Guest
+from wirespeed.model.finding import Severity
+
+
+def check(subject: Subject) -> Outcome:
+    facts = subject.facts
+    pinned = [guest for guest in facts.guests or () if pinned_cpus(guest)]
+    if not pinned:
+        return NotApplicable("no guest has pinned vCPUs")
+    mixed = [(guest, shared) for guest in pinned if (shared := _shared(guest))]
+    if not mixed:
+        return Passed(f"emulator threads of {len(pinned)} pinned guests run elsewhere")
+    shared_set = facts.nova.shared_cpus if facts.nova else None
+    host = shared_set or tuple(set(facts.online_cpus) - set(facts.kernel.isolated))
+    return [
+        Problem(
+            found=f"emulator threads of {guest.name} run on its vCPUs' CPUs {format_list(shared)}",
+            wanted=f"emulator threads on {format_list(host)}",
+            fix=(
+                f"virsh emulatorpin {guest.name} {format_list(host)} --live --config",
+                "# Nova: hw:emulator_threads_policy=share (with cpu_shared_set) or isolate",
+            ),
+            subject=guest.name,
+        )
+        for guest, shared in mixed
+    ]
+
+
+def _shared(guest: Guest) -> set[int]:
+    """The vCPUs' CPUs that emulator threads may use; without a pin they use the vCPUs' CPUs."""
+    vcpus = set(pinned_cpus(guest))
+    return vcpus if guest.emulator_cpus is None else vcpus & set(guest.emulator_cpus)
+
+
+RULE = Rule(
+    id="WS39",
+    name="emulator-on-vcpus",
+    title="QEMU's emulator threads run on pinned vCPUs' CPUs",
+    severity=Severity.MEDIUM,
+    needs=(Need.GUESTS,),
+    wanted="emulatorpin apart from the vCPUs' pins",
+    why="A console read or a block request in QEMU takes the CPU from a polling vCPU, whose virtio "
+    "ring then overflows.",
+    source="S3 appendix C, emulator thread policy",
+    check=check,
+)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do guests see the CPU features that their flavors ask for?"""
+
+from __future__ import annotations
+
+import re
+
+from wirespeed.audit.fixes import nova_option
+from wirespeed.audit.needs import Need
+from wirespeed.audit.rule import (
+    FactUnusable,
+    NotApplicable,
+    Outcome,
+    Passed,
+    Problem,
+    Rule,
+    Subject,
+)
+from wirespeed.model.facts import Flavor
+from wirespeed.model.finding import Severity
+from wirespeed.plan.features import kernel_name, trait
+
+CAPABILITY = "capabilities:cpu_info:features"
+TRANSPARENT = ("host-model", "host-passthrough", "maximum")
+
+
+def check(subject: Subject) -> Outcome:
+    facts = subject.facts
+    nova = facts.nova
+    asking = {
+        f.name: wanted for f in facts.flavors or () if (wanted := _features(f, facts.cpu_flags))
+    }
+    if nova is None or not asking:
+        return NotApplicable("no flavor asks for a CPU feature")
+    # Nova's default is host-model with KVM.
+    mode = nova.cpu_mode or "host-model"
+    if mode in TRANSPARENT:
+        return Passed(f"cpu_mode = {mode}")
+    shown = {kernel_name(flag.lstrip("+")) for flag in nova.cpu_extra_flags}
+    hidden = {name: wanted - shown for name, wanted in asking.items() if wanted - shown}
+    if not hidden:
+        return Passed(f"cpu_model_extra_flags of cpu_mode = {mode} show what flavors ask for")
+    if mode == "custom":
+        models = ", ".join(nova.cpu_models) or "none named"
+        raise FactUnusable(f"needs libvirt's definition of the CPU models in use: {models}")
+    return [
+        Problem(
+            found=f"cpu_mode = {mode}; flavor {name} asks for {', '.join(sorted(features))}",
+            wanted="cpu_mode = host-model or host-passthrough",
+            fix=nova_option(nova.path, "libvirt", "cpu_mode = host-model"),
+            subject=name,
+        )
+        for name, features in hidden.items()
+    ]
+
+
+def _features(flavor: Flavor, host_flags: tuple[str, ...]) -> set[str]:
+    """The features, as the kernel spells them, that a flavor requires."""
+    words = re.findall(r"[A-Za-z0-9_.-]+", flavor.extra_specs.get(CAPABILITY, ""))
+    named = {kernel_name(word) for word in words if word not in ("in", "all-in", "or")}
+    traits = {
+        key.partition(":")[2]
+        for key, value in flavor.extra_specs.items()
+        if key.startswith("trait") and value == "required"
+    }
+    return named | {flag for flag in host_flags if trait(flag) in traits}
+
+
+RULE = Rule(
+    id="WS46",
+    name="cpu-features-hidden",
+    title="cpu_mode hides CPU features that a flavor asks for",
+    severity=Severity.MEDIUM,
+    needs=(Need.NOVA, Need.FLAVORS),
+    wanted="[libvirt] cpu_mode host-model or host-passthrough where flavors ask for features",
+    why="The scheduler finds a host with the feature, but the guest's CPUID does not show it: a "
+    "VPN without AES-NI runs, at a fraction of its rate.",
+    source="S1, CPU feature request",
+    check=check,
+)
