@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from wirespeed.model.plan import ProcessMemory
 from wirespeed.remote.interface import Runner
 
 
@@ -29,18 +30,23 @@ def telemetry_socket(run_dir: PurePosixPath, file_prefix: str) -> str:
     return str(run_dir / "dpdk" / file_prefix / "dpdk_telemetry.v2")
 
 
-def huge_page_options(memory_mib: Iterable[int]) -> tuple[str, ...]:
-    """Memory of each NUMA node, taken at start and bounded.
+def memory_options(memory: ProcessMemory) -> tuple[str, ...]:
+    """The EAL options that give a process its memory at start, and no more later.
 
     --in-memory: pages are anonymous and go with the process, however it ends; no hugetlbfs has to
     be mounted. --single-file-segments: few enough regions for a vhost-user memory table.
     """
-    sizes = ",".join(str(mib) for mib in memory_mib)
+    if not memory.huge_pages:
+        return ("--no-huge", "-m", str(memory.memory_mib))
+    per_node = ",".join(
+        str(memory.memory_mib if node in memory.nodes else 0)
+        for node in range(max(memory.nodes) + 1)
+    )
     return (
         "--in-memory",
         "--single-file-segments",
-        f"--socket-mem={sizes}",
-        f"--socket-limit={sizes}",
+        f"--socket-mem={per_node}",
+        f"--socket-limit={per_node}",
     )
 
 

@@ -38,7 +38,7 @@ class Bench(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HopCount:
-    """What one hop did with the frames handed to it, by port; all counts only ever grow.
+    """What one hop did with the frames handed to it, by port.
 
     entered: frames that came in through each port. left: frames that went out through each port.
     drops: frames that did neither, by place (e.g. "ovs:vnf0.a") and cause. The books of a hop that
@@ -79,14 +79,22 @@ class Part(Protocol):
         """Its programs; a trial watches them."""
         ...
 
+    def begin(self) -> None:
+        """A trial is about to start: forget longest gaps and other things that do not add up."""
+        ...
+
     def read(self) -> tuple[HopCount, ...]:
-        """The counts of its hops, as of now."""
+        """The counts of its hops, as of now; between two `begin` they only grow."""
         ...
 
     def threads(self) -> tuple[ThreadHealth, ...]:
-        """How its polling threads have fared since they started (counts only grow)."""
+        """How its polling threads have fared; all but the longest gap are counts that only grow."""
         ...
 
     def down(self) -> None:
         """Stop. Never raises because it is stopped already."""
+        ...
+
+    def describe(self) -> Mapping[str, object]:
+        """Version, command, configuration."""
         ...

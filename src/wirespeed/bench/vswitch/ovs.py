@@ -85,6 +85,9 @@ class OvsDpdk:
     def processes(self) -> tuple[Process, ...]:
         return (*self._daemon.processes, *self._database.processes)
 
+    def begin(self) -> None:
+        """All its counts add up."""
+
     def read(self) -> tuple[HopCount, ...]:
         return (self._books.read(),)
 

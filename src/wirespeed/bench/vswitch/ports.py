@@ -55,18 +55,14 @@ def _port(cable: Cable, number: int, plan: VswitchPlan, run_dir: PurePosixPath) 
     return SwitchPort(near.port, number, "dpdkvhostuserclient", options, socket, True, False)
 
 
-def peer_device(port: SwitchPort, index: int, plan: VswitchPlan, mac: str) -> str:
-    """The DPDK device string of the program at the other end of the cable."""
-    arguments = [
-        f"net_virtio_user{index}",
-        f"path={port.socket}",
-        f"queues={plan.rx_queues.value}",
-        f"queue_size={plan.descriptors.value}",
-        f"mac={mac}",
-    ]
-    if port.peer_serves:
-        arguments.append("server=1")
-    return ",".join(arguments)
+def virtio_user(
+    index: int, socket: str, *, serves: bool, queues: int, queue_size: int, mac: str
+) -> str:
+    """The DPDK device string of the program at the other end of a vhost-user socket."""
+    device = (
+        f"net_virtio_user{index},path={socket},queues={queues},queue_size={queue_size},mac={mac}"
+    )
+    return f"{device},server=1" if serves else device
 
 
 def add_ports_command(bridge: str, ports: Sequence[SwitchPort], mtu: int) -> list[str]:

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where did every frame of a trial go? The books of all hops and of all links between them.
+
+Pure. Each hop must have passed on or dropped what entered it, and what left one hop must have
+entered the next. What does not add up is told as `unknown` at the hop or link where it is missing
+(negative where more came out than went in). So offered = received + all drops always holds, and the
+`unknown` ones say how far the books are from closing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from wirespeed.bench.interface import HopCount
+from wirespeed.bench.topology.wiring import GENERATOR, Cable, End
+from wirespeed.model.trial import DirectionCount, Drop, DropCause
+
+INGRESS = "sut-ingress"
+OUTSIDE = "external"
+
+Books = Mapping[str, HopCount]
+K = TypeVar("K")
+
+
+def since(before: Iterable[HopCount], after: Iterable[HopCount]) -> Books:
+    """What each hop did between two readings."""
+    start = {count.hop: count for count in before}
+    return {
+        count.hop: HopCount(
+            count.hop,
+            _minus(count.entered, start[count.hop].entered),
+            _minus(count.left, start[count.hop].left),
+            _minus(count.drops, start[count.hop].drops),
+        )
+        for count in after
+    }
+
+
+def _minus(after: Mapping[K, int], before: Mapping[K, int]) -> dict[K, int]:
+    return {key: value - before.get(key, 0) for key, value in after.items()}
+
+
+def drops(
+    books: Books, cables: Sequence[Cable], directions: Sequence[DirectionCount]
+) -> tuple[Drop, ...]:
+    """Every frame that was offered and not received: where it was dropped, and why."""
+    found: Counter[tuple[str, DropCause]] = Counter()
+    found[INGRESS, DropCause.RX_RING_FULL] += sum(d.offered - d.sent for d in directions)
+    for count in books.values():
+        found.update(count.drops)
+        if count.hop != GENERATOR:
+            lacking = sum(count.entered.values()) - sum(count.left.values())
+            found[count.hop, DropCause.UNKNOWN] += lacking - sum(count.drops.values())
+    for cable in cables:
+        for origin, target in ((cable.a, cable.b), (cable.b, cable.a)):
+            found[f"{origin}-{target}", DropCause.UNKNOWN] += _lost_between(books, origin, target)
+    arrived = sum(books[GENERATOR].entered.values())
+    if not cables:
+        sent = sum(books[GENERATOR].left.values())
+        found[OUTSIDE, DropCause.UNKNOWN] += sent - arrived
+    found[GENERATOR, DropCause.UNKNOWN] += arrived - sum(d.received for d in directions)
+    return tuple(Drop(hop, cause, n) for (hop, cause), n in found.items() if n != 0)
+
+
+def _lost_between(books: Books, origin: End, target: End) -> int:
+    left = books[origin.owner].left.get(origin.port, 0)
+    return left - books[target.owner].entered.get(target.port, 0)
+
+
+def unexplained(found: Iterable[Drop]) -> bool:
+    """Whether the books do not close: frames are missing, or still on their way."""
+    return any(drop.cause is DropCause.UNKNOWN for drop in found)

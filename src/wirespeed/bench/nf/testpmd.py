@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DPDK's testpmd as a network function, in a process of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from wirespeed.bench import dpdk
+from wirespeed.bench.host_state import HostState
+from wirespeed.bench.interface import BenchError, HopCount
+from wirespeed.bench.process import Daemon, await_true
+from wirespeed.bench.threads import threads_of
+from wirespeed.bench.wsdp.config import WsdpConfig
+from wirespeed.bench.wsdp.telemetry import Telemetry
+from wirespeed.model.spec import VnfMode
+from wirespeed.model.trial import DropCause, ThreadHealth
+from wirespeed.remote.interface import Process
+
+_START_S = 60.0
+# Without a terminal, testpmd runs until it is told to stop only if it is to print statistics.
+_SELDOM_S = 1_000_000
+# The name of DPDK's worker threads, up to and since DPDK 23.11.
+_WORKERS = re.compile(r"^(lcore|dpdk)-worker")
+
+
+@dataclass(frozen=True, slots=True)
+class TestpmdConfig:
+    """What testpmd runs. process: where, with which memory and ports (it has no tasks).
+
+    sides: the function's names of the ports. peer_macs: the address that frames leaving there are
+    sent to; None where nothing is to be forwarded.
+    """
+
+    name: str
+    process: WsdpConfig
+    mode: VnfMode
+    sides: Sequence[str]
+    peer_macs: Sequence[str | None]
+    blocked_by: DropCause
+
+    def command(self) -> list[str]:
+        process, ports = self.process, self.process.ports
+        eal = [
+            "dpdk-testpmd",
+            "--lcores", f"0@{process.control_cpu},1@{process.cpus[0]}",
+            f"--file-prefix={process.file_prefix}",
+            "--no-pci",
+            *dpdk.memory_options(process.memory),
+            *(f"--vdev={port.device}" for port in ports),
+        ]  # fmt: skip
+        own = [
+            f"--forward-mode={self.mode}",
+            "--nb-cores=1",
+            f"--rxq={ports[0].queues}",
+            f"--txq={ports[0].queues}",
+            f"--rxd={ports[0].descriptors}",
+            f"--txd={ports[0].descriptors}",
+            f"--total-num-mbufs={process.memory.mbufs}",
+            f"--mbuf-size={process.memory.data_bytes}",
+            f"--max-pkt-len={ports[0].mtu + 18}",
+            f"--stats-period={_SELDOM_S}",
+        ]
+        own += [
+            f"--eth-peer={index},{mac}"
+            for index, mac in enumerate(self.peer_macs)
+            if mac is not None
+        ]
+        return [*eal, "--", *own]
+
+
+class TestpmdFunction:
+    """The part of a bench."""
+
+    def __init__(self, state: HostState, dirs: dpdk.Directories, config: TestpmdConfig) -> None:
+        self.config = config
+        self._state, self._dirs = state, dirs
+        self._daemon = Daemon(config.name, state, dirs)
+        self._telemetry: Telemetry | None = None
+
+    @property
+    def name(self) -> str:
+        return self.config.name
+
+    def up(self) -> None:
+        process = self.config.process
+        self._daemon.start(
+            self.config.command(),
+            env=dpdk.environment(self._dirs.run),
+            cpus={process.control_cpu, *process.cpus},
+        )
+        await_true(
+            self._connected,
+            within_s=_START_S,
+            alive=self.alive,
+            otherwise=lambda: (
+                f"{self.name} (testpmd) did not come up: "
+                + dpdk.last_words(self._state.runner, self._daemon.log)
+            ),
+        )
+
+    def _connected(self) -> bool:
+        # It says this when all ports are started.
+        if "start packet forwarding" not in self._state.runner.read(self._daemon.log):
+            return False
+        path = dpdk.telemetry_socket(self._dirs.run, self.config.process.file_prefix)
+        self._telemetry = Telemetry(self._state.runner, path)
+        return True
+
+    def ready(self) -> None:
+        """It forwards as soon as it is up."""
+
+    def alive(self) -> str | None:
+        return self._daemon.ended()
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return self._daemon.processes
+
+    def begin(self) -> None:
+        """All its counts add up."""
+
+    def read(self) -> tuple[HopCount, ...]:
+        """testpmd itself counts only to its console; its devices' counters are asked for.
+
+        In these modes it drops a frame for one reason only: the other port's ring is full. So what
+        was received at one port and not sent at the other is that.
+        """
+        seen = [self._ask(f"/ethdev/stats,{index}") for index in range(len(self.config.sides))]
+        entered = {side: s["ipackets"] for side, s in zip(self.config.sides, seen, strict=True)}
+        left = {side: s["opackets"] for side, s in zip(self.config.sides, seen, strict=True)}
+        refused = sum(entered.values()) - sum(left.values())
+        drops = {(self.name, self.config.blocked_by): refused}
+        return (HopCount(self.name, entered, left, drops),)
+
+    def _ask(self, command: str) -> Mapping[str, int]:
+        if self._telemetry is None:
+            raise BenchError(f"{self.name} was asked for {command} before it was ready")
+        answer: Mapping[str, int] = self._telemetry.ask(command)
+        return answer
+
+    def threads(self) -> tuple[ThreadHealth, ...]:
+        """Its worker; testpmd does not time its polls, so gaps are unknown."""
+        [process] = self.processes
+        return tuple(
+            ThreadHealth(
+                f"{self.name}/{t.name}", "sut", None, None,
+                t.involuntary_switches, t.runqueue_wait_ns,
+            )
+            for t in threads_of(self._state.runner, process.pid, _WORKERS)
+        )  # fmt: skip
+
+    def down(self) -> None:
+        if self._telemetry is not None:
+            self._telemetry.close()
+        self._daemon.stop()
+
+    def describe(self) -> dict[str, object]:
+        return {"command": list(self._daemon.command)}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A network function in a wsdp process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wirespeed.bench.interface import HopCount
+from wirespeed.bench.nf.functions import Function
+from wirespeed.bench.wsdp.program import Wsdp
+from wirespeed.model.trial import ThreadHealth
+from wirespeed.remote.interface import Process
+
+
+class WsdpFunction:
+    """The part of a bench."""
+
+    def __init__(self, program: Wsdp, functions: Sequence[Function]) -> None:
+        self._program = program
+        self._functions = tuple(functions)
+
+    @property
+    def name(self) -> str:
+        return self._program.name
+
+    def up(self) -> None:
+        self._program.start()
+        self._program.await_ready()
+
+    def ready(self) -> None:
+        """It forwards as soon as it is up."""
+
+    def alive(self) -> str | None:
+        return self._program.ended()
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return self._program.processes
+
+    def begin(self) -> None:
+        self._program.ask("reset")
+
+    def read(self) -> tuple[HopCount, ...]:
+        stats = self._program.ask("stats")
+        return tuple(function.read(stats) for function in self._functions)
+
+    def threads(self) -> tuple[ThreadHealth, ...]:
+        return self._program.threads("sut")
+
+    def down(self) -> None:
+        self._program.stop()
+
+    def describe(self) -> dict[str, object]:
+        return self._program.describe()

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which parts make up the bench of a point, in the order in which they are brought up?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wirespeed.bench.dpdk import Directories
+from wirespeed.bench.host_state import HostState
+from wirespeed.bench.interface import Part
+from wirespeed.bench.layout import Layout, WsdpLayout, lay_out
+from wirespeed.bench.nf.testpmd import TestpmdFunction
+from wirespeed.bench.nf.wsdp_function import WsdpFunction
+from wirespeed.bench.plugs import Plugs
+from wirespeed.bench.topology import wiring
+from wirespeed.bench.topology.wiring import Wiring
+from wirespeed.bench.traffic.generator import Generator
+from wirespeed.bench.vswitch.ovs import OvsDpdk
+from wirespeed.bench.vswitch.ports import switch_ports
+from wirespeed.bench.wsdp.program import Wsdp
+from wirespeed.model.plan import HostPlan
+from wirespeed.model.spec import PointSpec
+from wirespeed.model.units import mtu_for
+
+_ETHERNET_MTU = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """Parts are in the order of `up`: who serves a socket comes before who connects to it."""
+
+    wiring: Wiring
+    layout: Layout
+    parts: Sequence[Part]
+    generator: Generator
+
+
+def assemble(spec: PointSpec, plan: HostPlan, state: HostState, dirs: Directories) -> Assembly:
+    """Make the parts; nothing is started."""
+    wired = wiring(spec)
+    switch: list[Part] = []
+    ports = ()
+    if plan.vswitch is not None:
+        ports = switch_ports(wired, plan.vswitch, dirs.run)
+        switch = [OvsDpdk(state, dirs, plan.vswitch, wired, ports)]
+    layout = lay_out(spec, plan, wired, Plugs(spec, wired, dirs, _mtu(spec, plan), ports), dirs)
+    functions: list[Part] = []
+    for function in layout.functions:
+        if isinstance(function, WsdpLayout):
+            name = function.functions[0].name
+            program = Wsdp(name, state, dirs, function.config)
+            functions.append(WsdpFunction(program, function.functions))
+        else:
+            functions.append(TestpmdFunction(state, dirs, function))
+    traffic = Wsdp("generator", state, dirs, layout.traffic.config)
+    generator = Generator(traffic, layout.directions, layout.traffic.functions)
+    return Assembly(wired, layout, [*switch, *functions, generator], generator)
+
+
+def _mtu(spec: PointSpec, plan: HostPlan) -> int:
+    if plan.vswitch is not None:
+        return plan.vswitch.mtu.value
+    return max(_ETHERNET_MTU, mtu_for(max(spec.traffic.frame.sizes)))

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is a bench opened, used and closed, so that nothing is left behind?"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path, PurePosixPath
+
+from wirespeed.bench.dpdk import Directories
+from wirespeed.bench.host_state import (
+    HostState,
+    changing_host,
+    terminated_like_interrupted,
+    tidy_up,
+)
+from wirespeed.bench.hugepages import reserve
+from wirespeed.bench.interface import Bench, BenchError
+from wirespeed.bench.journal import state_directory
+from wirespeed.bench.parts import Assembly, assemble
+from wirespeed.bench.pci import give_ports_to_dpdk
+from wirespeed.bench.priority import polling_first
+from wirespeed.bench.trial import Rig, run_trial
+from wirespeed.model.plan import HostPlan, Plan
+from wirespeed.model.spec import PointSpec, TopologyKind
+from wirespeed.model.trial import Observation
+from wirespeed.remote.interface import Runner
+
+log = logging.getLogger("wirespeed.bench")
+
+# A path is open when so many frames/s pass it without loss, twice running.
+_PROBE_FPS, _PROBE_S, _OPEN_S = 10_000.0, 0.1, 20.0
+# How long the generator's own limit is measured.
+_WARM_UP_S = 0.5
+
+
+class RealBench:
+    """A bench on a host. Made by open_bench alone."""
+
+    def __init__(self, rig: Rig, description: Mapping[str, object]) -> None:
+        self._rig = rig
+        self._description = description
+        self._max_offer_fps: float | None = None
+
+    def measure(self, load_fps: float, duration_s: float) -> Observation:
+        """See interface.Bench."""
+        return run_trial(self._rig, load_fps, duration_s)
+
+    @property
+    def max_offer_fps(self) -> float | None:
+        return self._max_offer_fps
+
+    def describe(self) -> Mapping[str, object]:
+        return self._description
+
+    def warm_up(self, lossless: bool) -> None:
+        """Wait until the path is open, then find out how much the generator can offer at most.
+
+        lossless: whether an open path loses nothing at a low load. A vSwitch reconfigures itself
+        for seconds after its links come up, and loses frames meanwhile.
+        """
+        deadline = time.monotonic() + _OPEN_S
+        passed = 0
+        while passed < 2:
+            seen = self.measure(_PROBE_FPS, _PROBE_S)
+            received, offered = seen.total("received"), seen.total("offered")
+            passed = passed + 1 if received == offered or (received and not lossless) else 0
+            if passed < 2 and time.monotonic() > deadline:
+                where = ", ".join(f"{d.frames} at {d.hop} ({d.cause})" for d in seen.drops)
+                raise BenchError(
+                    f"the path does not open: of {offered} frames at {_PROBE_FPS:g} frames/s, "
+                    f"{received} arrived; missing: {where}",
+                    "Check that what lies between the ports forwards to their MAC addresses."
+                    if not lossless
+                    else "The logs of all programs are in the run directory.",
+                )
+        self._max_offer_fps = self.measure(math.inf, _WARM_UP_S).intended_load_fps
+
+
+@contextmanager
+def open_bench(spec: PointSpec, plan: Plan, runner: Runner, run_dir: Path) -> Iterator[Bench]:
+    """Bring up the bench of this point; when the context ends, everything is undone.
+
+    run_dir: where logs and configuration files are left. What earlier runs that were killed left on
+    this host is removed first. Raises BenchError when a part cannot be brought up.
+    """
+    host_plan = plan.hosts[0]
+    with (
+        terminated_like_interrupted(),
+        changing_host(runner, state_directory(os.environ)) as state,
+        ExitStack() as stack,
+    ):
+        dirs = _directories(state, run_dir)
+        reserve(state, host_plan.huge_pages.value)
+        give_ports_to_dpdk(state, spec)
+        urgency = stack.enter_context(polling_first(state))
+        assembly = assemble(spec, host_plan, state, dirs)
+        for part in assembly.parts:
+            stack.callback(part.down)
+            part.up()
+        for part in assembly.parts:
+            part.ready()
+        bench = RealBench(_rig(spec, host_plan, runner, assembly), _describe(assembly, urgency))
+        bench.warm_up(lossless=spec.topology.kind.has_vswitch)
+        yield bench
+
+
+def clean(runner: Runner, state_dir: Path) -> list[str]:
+    """Undo what killed runs left on this host; a sentence for each thing found and removed."""
+    return tidy_up(runner, state_dir)
+
+
+def _directories(state: HostState, run_dir: Path) -> Directories:
+    tag = uuid.uuid4().hex[:8]
+    run = PurePosixPath(_run_base()) / f"wirespeed-{tag}"
+    state.make_directory(str(run))
+    run_dir.mkdir(parents=True, exist_ok=True)
+    return Directories(run, PurePosixPath(run_dir), tag)
+
+
+def _run_base() -> str:
+    """Short, because the path of a unix socket may have 107 octets."""
+    wanted = "/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "")
+    return wanted if os.access(wanted, os.W_OK) else "/tmp"
+
+
+def _rig(spec: PointSpec, plan: HostPlan, runner: Runner, assembly: Assembly) -> Rig:
+    pollers = {cpu for guest in plan.guests for cpu in guest.cpus.value}
+    if plan.generator is not None:
+        pollers |= set(plan.generator.cpus.value)
+    if plan.vswitch is not None:
+        pollers |= set(plan.vswitch.pmd_cpus.value)
+    shared = plan.generator is not None and bool(plan.generator.shared)
+    return Rig(
+        runner,
+        assembly.wiring,
+        assembly.parts,
+        assembly.generator,
+        frozenset(pollers),
+        _ring_frames(spec),
+        "shared_lcore" if shared else None,
+    )
+
+
+def _ring_frames(spec: PointSpec) -> int:
+    """What the path holds at its shallowest stage, in frames of one direction."""
+    if spec.topology.kind is TopologyKind.EXTERNAL:
+        return 0
+    rings = spec.sut.vswitch.descriptors
+    if spec.topology.kind is TopologyKind.WIRE:
+        return min(rings, spec.sut.impair.queue_frames) if spec.sut.impair.rate_fps else rings
+    return rings * spec.sut.vswitch.rx_queues
+
+
+def _describe(assembly: Assembly, urgency: str) -> Mapping[str, object]:
+    return {"priority": urgency, **{part.name: part.describe() for part in assembly.parts}}

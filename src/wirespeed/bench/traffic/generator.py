@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The traffic generator: a wsdp process with gen and sink tasks, and perhaps functions besides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from wirespeed.bench.interface import HopCount
+from wirespeed.bench.nf.functions import Function
+from wirespeed.bench.topology.wiring import GENERATOR
+from wirespeed.bench.traffic.latency import SinkLatency, merged
+from wirespeed.bench.traffic.streams import Direction
+from wirespeed.bench.wsdp.program import Wsdp
+from wirespeed.model.trial import DirectionCount, Latency, ThreadHealth
+from wirespeed.remote.interface import Process
+
+# The trial's number in a stamp has 8 bits; 0 is what a generator starts with.
+_TRIALS = 255
+
+
+class Generator:
+    """The part of a bench that offers and receives its traffic."""
+
+    name = "generator"
+
+    def __init__(
+        self, program: Wsdp, directions: Sequence[Direction], functions: Sequence[Function]
+    ) -> None:
+        self._program = program
+        self._directions = tuple(directions)
+        self._functions = tuple(functions)
+        self._trials = 0
+
+    def up(self) -> None:
+        self._program.start()
+
+    def ready(self) -> None:
+        self._program.await_ready()
+
+    def alive(self) -> str | None:
+        return self._program.ended()
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return self._program.processes
+
+    def begin(self) -> None:
+        self._program.ask("reset")
+
+    def start(self, load_fps: float, duration_s: float) -> None:
+        """Offer load_fps over all directions (0: as fast as possible) for duration_s."""
+        senders = sum(len(d.generators) for d in self._directions)
+        trial = self._trials % _TRIALS + 1
+        self._trials += 1
+        rate_fps = load_fps / senders
+        duration_ns = round(duration_s * 1e9)
+        self._program.ask(f"start,rate_fps={rate_fps:.6f},duration_ns={duration_ns},trial={trial}")
+
+    def running(self) -> bool:
+        return any(self._task(g)["running"] for d in self._directions for g in d.generators)
+
+    def stop(self) -> None:
+        self._program.ask("stop")
+
+    def read(self) -> tuple[HopCount, ...]:
+        """The generator's own hop (its sinks are the entrance) and those of its functions."""
+        stats = self._program.ask("stats")
+        entered = {d.to_port: stats[d.sink]["rx"] for d in self._directions}
+        left = {d.from_port: sum(stats[g]["tx"] for g in d.generators) for d in self._directions}
+        own = HopCount(GENERATOR, entered, left)
+        return (own, *(function.read(stats) for function in self._functions))
+
+    def holds(self) -> int:
+        """Frames that tasks keep back (the reference SUT's delay): they are on their way."""
+        return sum(int(seen["held"]) for seen in self._program.ask("stats").values())
+
+    def directions(self) -> tuple[DirectionCount, ...]:
+        """What was offered and received since `begin`."""
+        return tuple(self._direction(way) for way in self._directions)
+
+    def _direction(self, way: Direction) -> DirectionCount:
+        seen = [self._task(name) for name in way.generators]
+        sink = self._task(way.sink)
+        handed, sent = _sum(seen, "offered"), _sum(seen, "tx")
+        # A NIC that takes no more is at its line rate; a SUT's own ring that takes no more is the
+        # SUT's loss.
+        refused = 0 if way.feeds_sut else handed - sent
+        return DirectionCount(
+            name=way.name,
+            intended=_sum(seen, "intended"),
+            offered=handed - refused,
+            sent=sent,
+            unsent=_sum(seen, "unsent") + refused,
+            received=sink["received"],
+            duplicated=sink["duplicated"],
+            reordered=sink["reordered"],
+            foreign=sink["foreign"],
+        )
+
+    def latency(self) -> Latency | None:
+        """Over all directions, since `begin`; None when no frame carried a time stamp."""
+        return merged([self._sink_latency(way.sink) for way in self._directions])
+
+    def _sink_latency(self, sink: str) -> SinkLatency:
+        jitter_ns = float(self._task(sink)["jitter_ns"])
+        return SinkLatency(self._program.export(f"histogram,{sink}"), jitter_ns)
+
+    def elapsed_ns(self) -> int:
+        """How long frames were offered."""
+        return max(int(self._task(g)["elapsed_ns"]) for d in self._directions for g in d.generators)
+
+    def _task(self, name: str) -> Mapping[str, int]:
+        answer: Mapping[str, int] = self._program.ask(f"task,{name}")
+        return answer
+
+    def threads(self) -> tuple[ThreadHealth, ...]:
+        return self._program.threads("generator")
+
+    def down(self) -> None:
+        self._program.stop()
+
+    def describe(self) -> dict[str, object]:
+        return self._program.describe()
+
+
+def _sum(tasks: Sequence[Mapping[str, int]], figure: str) -> int:
+    return sum(int(task[figure]) for task in tasks)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One trial on a bench: begin, offer, watch, drain, count.
+
+The counters are read when nothing moves any more: read while frames are on their way, they would
+show losses that are none.
+"""
+
+from __future__ import annotations
+
+import math
+import select
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from wirespeed.bench import accounts
+from wirespeed.bench.interface import BenchError, HopCount, Part
+from wirespeed.bench.threads import steal_ns
+from wirespeed.bench.topology.wiring import Wiring
+from wirespeed.bench.traffic.generator import Generator
+from wirespeed.model.trial import Drop, Observation, ThreadHealth
+from wirespeed.remote.interface import Runner
+
+# A generator that has not ended this long after its time has hung.
+_LATE_S = 5.0
+# The path is drained when the books close; frames that are lost without a trace keep them open.
+_DRAIN_S = 0.3
+_POLL_S = 0.002
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    """What a trial runs on. cpus: all that poll; ring_frames: see Observation."""
+
+    runner: Runner
+    wiring: Wiring
+    parts: Sequence[Part]
+    generator: Generator
+    cpus: frozenset[int]
+    ring_frames: int
+    limited_by: str | None
+
+
+def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
+    """Offer load_fps over all directions (math.inf: as much as possible) and see what arrives.
+
+    Raises BenchError when a part ended meanwhile.
+    """
+    began = time.monotonic()
+    check_alive(rig.parts)
+    for part in rig.parts:
+        part.begin()
+    hops = _read(rig.parts)
+    threads = _threads(rig.parts)
+    steal = steal_ns(rig.runner, rig.cpus)
+    rig.generator.start(0.0 if math.isinf(load_fps) else load_fps, duration_s)
+    _wait(rig, duration_s)
+    stolen = steal_ns(rig.runner, rig.cpus) - steal
+    drops = _drain(rig, hops)
+    directions = rig.generator.directions()
+    offered_s = rig.generator.elapsed_ns() / 1e9
+    offered = sum(d.offered for d in directions)
+    return Observation(
+        intended_load_fps=offered / offered_s if math.isinf(load_fps) else load_fps,
+        duration_s=duration_s,
+        directions=directions,
+        drops=drops,
+        threads=_during(threads, _threads(rig.parts)),
+        steal_ns=stolen,
+        overhead_s=time.monotonic() - began - duration_s,
+        ring_frames=rig.ring_frames,
+        latency=rig.generator.latency(),
+        limited_by=rig.limited_by,
+    )
+
+
+def check_alive(parts: Iterable[Part]) -> None:
+    """Raises BenchError that says which part ended, and how."""
+    for part in parts:
+        if (ended := part.alive()) is not None:
+            raise BenchError(ended, "The bench is taken down; the results so far are kept.")
+
+
+def _wait(rig: Rig, duration_s: float) -> None:
+    """Until the generator has sent all, or a part ends.
+
+    Nothing runs meanwhile: on a small host every wake-up takes time from a polling thread.
+    """
+    watched = [process for part in rig.parts for process in part.processes]
+    ended, _, _ = select.select(watched, [], [], duration_s)
+    deadline = time.monotonic() + _LATE_S
+    while not ended:
+        if not rig.generator.running():
+            return
+        if time.monotonic() > deadline:
+            raise BenchError(f"the generator has not ended {_LATE_S:g} s after its time")
+        ended, _, _ = select.select(watched, [], [], _POLL_S)
+    check_alive(rig.parts)
+
+
+def _drain(rig: Rig, before: Sequence[HopCount]) -> tuple[Drop, ...]:
+    """Wait until no frame is on its way; then where did the missing ones go?"""
+    deadline = time.monotonic() + _DRAIN_S
+    last: tuple[HopCount, ...] = ()
+    while True:
+        now = rig.generator.read()
+        still = now == last and not rig.generator.holds()
+        if still or time.monotonic() > deadline:
+            found = accounts.drops(
+                accounts.since(before, _read(rig.parts)),
+                rig.wiring.cables,
+                rig.generator.directions(),
+            )
+            if not accounts.unexplained(found) or time.monotonic() > deadline:
+                check_alive(rig.parts)
+                return found
+        last = now
+        time.sleep(_POLL_S)
+
+
+def _read(parts: Iterable[Part]) -> tuple[HopCount, ...]:
+    return tuple(hop for part in parts for hop in part.read())
+
+
+def _threads(parts: Iterable[Part]) -> Mapping[str, ThreadHealth]:
+    return {thread.name: thread for part in parts for thread in part.threads()}
+
+
+def _during(
+    before: Mapping[str, ThreadHealth], after: Mapping[str, ThreadHealth]
+) -> tuple[ThreadHealth, ...]:
+    return tuple(
+        replace(
+            thread,
+            involuntary_switches=thread.involuntary_switches - before[name].involuntary_switches,
+            runqueue_wait_ns=thread.runqueue_wait_ns - before[name].runqueue_wait_ns,
+        )
+        for name, thread in after.items()
+    )

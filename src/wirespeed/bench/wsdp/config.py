@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does a wsdp process run? As data, and as the INI file that wsdp reads.
+
+docs/reference/wsdp.md describes the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from wirespeed.bench.dpdk import memory_options
+from wirespeed.model.plan import ProcessMemory
+
+# The main lcore runs no task; pollers are numbered from 1.
+MAIN_LCORE = 0
+CACHE_MBUFS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class WsdpPort:
+    name: str
+    device: str
+    queues: int
+    descriptors: int
+    mtu: int
+
+
+@dataclass(frozen=True, slots=True)
+class WsdpRing:
+    name: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class WsdpTask:
+    """rx and tx: "PORT:QUEUE" or "ring:NAME". keys: the type's own arguments."""
+
+    name: str
+    type: str
+    lcore: int
+    rx: tuple[str, ...] = ()
+    tx: tuple[str, ...] = ()
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WsdpConfig:
+    """One process. cpus: of lcores 1, 2, ...; control_cpu: of the main lcore, which sleeps."""
+
+    file_prefix: str
+    control_cpu: int
+    cpus: tuple[int, ...]
+    memory: ProcessMemory
+    ports: tuple[WsdpPort, ...]
+    tasks: tuple[WsdpTask, ...]
+    rings: tuple[WsdpRing, ...] = ()
+
+    def render(self) -> str:
+        """The INI file."""
+        return "".join(
+            f"[{name}]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items()) + "\n"
+            for name, keys in self._sections()
+        )
+
+    def _sections(self) -> Iterator[tuple[str, Mapping[str, object]]]:
+        lcores = [f"{MAIN_LCORE}@{self.control_cpu}"]
+        lcores += [f"{lcore}@{cpu}" for lcore, cpu in enumerate(self.cpus, start=1)]
+        yield (
+            "eal",
+            {
+                "main_lcore": MAIN_LCORE,
+                "lcores": ",".join(lcores),
+                "file_prefix": self.file_prefix,
+                "options": " ".join(memory_options(self.memory)),
+            },
+        )
+        yield (
+            "pool",
+            {
+                "mbufs": self.memory.mbufs,
+                "cache": CACHE_MBUFS,
+                "data_bytes": self.memory.data_bytes,
+            },
+        )
+        for port in self.ports:
+            yield (
+                f"port.{port.name}",
+                {
+                    "device": port.device,
+                    "rx_queues": port.queues,
+                    "tx_queues": port.queues,
+                    "rx_descriptors": port.descriptors,
+                    "tx_descriptors": port.descriptors,
+                    "mtu": port.mtu,
+                },
+            )
+        for ring in self.rings:
+            yield f"ring.{ring.name}", {"size": ring.size}
+        for task in self.tasks:
+            yield f"task.{task.name}", {"type": task.type, "lcore": task.lcore, **_ends(task),
+                                        **task.keys}  # fmt: skip
+
+
+def _ends(task: WsdpTask) -> Mapping[str, str]:
+    ends = {"rx": ",".join(task.rx), "tx": ",".join(task.tx)}
+    return {key: value for key, value in ends.items() if value}

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A running wsdp: found, started on its INI file, awaited, asked and stopped."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from wirespeed.bench import dpdk
+from wirespeed.bench.host_state import HostState
+from wirespeed.bench.interface import BenchError
+from wirespeed.bench.process import Daemon, await_true
+from wirespeed.bench.wsdp.config import WsdpConfig
+from wirespeed.bench.wsdp.telemetry import Telemetry
+from wirespeed.model.trial import ThreadHealth
+from wirespeed.remote.interface import Process
+
+_START_S = 60.0
+# In a source tree, where `make setup` leaves the program.
+_BUILT = Path(__file__).parents[4] / "build" / "dataplane" / "wsdp"
+
+
+class Wsdp:
+    """One wsdp process."""
+
+    def __init__(
+        self, name: str, state: HostState, dirs: dpdk.Directories, config: WsdpConfig
+    ) -> None:
+        self.name = name
+        self.config = config
+        self._state, self._dirs = state, dirs
+        self._daemon = Daemon(name, state, dirs)
+        self._socket = dpdk.telemetry_socket(dirs.run, config.file_prefix)
+        self._telemetry: Telemetry | None = None
+
+    def start(self) -> None:
+        path = str(self._dirs.log / f"{self.name}.ini")
+        self._state.runner.write(path, self.config.render())
+        self._daemon.start(
+            [find_program(), "--config", path],
+            env=dpdk.environment(self._dirs.run),
+            cpus={self.config.control_cpu, *self.config.cpus},
+        )
+
+    def await_ready(self) -> None:
+        """Ports are up and telemetry answers."""
+        await_true(
+            self._connected,
+            within_s=_START_S,
+            alive=self.ended,
+            otherwise=lambda: (
+                f"{self.name} does not answer on {self._socket}: "
+                + dpdk.last_words(self._state.runner, self._daemon.log)
+            ),
+        )
+
+    def _connected(self) -> bool:
+        if "wsdp ready" not in self._state.runner.read(self._daemon.log):
+            return False
+        self._telemetry = Telemetry(self._state.runner, self._socket)
+        return True
+
+    def ask(self, command: str) -> Any:
+        """The answer to a /wirespeed command, e.g. ask("stats").
+
+        Raises BenchError; when the process has ended, it says how.
+        """
+        if self._telemetry is None:
+            raise BenchError(f"{self.name} was asked for {command} before it was ready")
+        try:
+            return self._telemetry.ask(f"/wirespeed/{command}")
+        except BenchError as fault:
+            raise BenchError(self.ended() or str(fault)) from fault
+
+    def export(self, command: str) -> str:
+        """What a command writes to a file, because it would not fit into an answer."""
+        path = str(self._dirs.run / f"{self.name}.export")
+        self.ask(f"{command},{path}")
+        return self._state.runner.read(path)
+
+    def ended(self) -> str | None:
+        return self._daemon.ended()
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return self._daemon.processes
+
+    def threads(self, role: str) -> tuple[ThreadHealth, ...]:
+        """How the lcores fared since the last reset."""
+        return tuple(
+            ThreadHealth(
+                name=f"{self.name}/lcore{lcore}",
+                role=role,
+                max_gap_ns=seen["max_gap_ns"],
+                gaps_over_limit=seen["gaps_over_limit"],
+                involuntary_switches=seen.get("involuntary_switches", 0),
+                runqueue_wait_ns=seen.get("runqueue_wait_ns", 0),
+            )
+            for lcore, seen in self.ask("lcores").items()
+        )
+
+    def stop(self) -> None:
+        if self._telemetry is not None:
+            self._telemetry.close()
+        self._daemon.stop()
+
+    def describe(self) -> dict[str, object]:
+        info = self.ask("info")
+        return {
+            "command": self._daemon.command,
+            "version": info["version"],
+            "dpdk_version": info["dpdk"],
+            "config": self.config.render(),
+        }
+
+
+def find_program() -> str:
+    """The wsdp program: the source tree's own, else the one in PATH."""
+    if _BUILT.exists():
+        return str(_BUILT)
+    found = shutil.which("wsdp")
+    if found is None:
+        raise BenchError(
+            f"wsdp, the data plane program, is not built: {_BUILT} does not exist",
+            "Run `make setup`.",
+        )
+    return found
