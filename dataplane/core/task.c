@@ -49,8 +49,14 @@ task_ops_names(void)
 uint16_t
 task_send(struct task *task, unsigned int out, struct rte_mbuf **mbufs, uint16_t n)
 {
+	return task_send_octets(task, out, mbufs, n, task_octets(mbufs, n));
+}
+
+uint16_t
+task_send_octets(struct task *task, unsigned int out, struct rte_mbuf **mbufs, uint16_t n,
+		 uint64_t octets)
+{
 	const struct task_out *to = &task->out[out];
-	uint64_t octets = task_octets(mbufs, n);
 	uint16_t sent = to->send(to, mbufs, n);
 
 	task->stats.tx += sent;

@@ -112,6 +112,9 @@ struct task {
 /* Send to one output: counts tx, tx_bytes and tx_fail, frees what did not fit. Returns how many the
  * output took. */
 uint16_t task_send(struct task *task, unsigned int out, struct rte_mbuf **mbufs, uint16_t n);
+/* The same for a task that knows the octets (with FCS) of its frames: reading them back costs. */
+uint16_t task_send_octets(struct task *task, unsigned int out, struct rte_mbuf **mbufs, uint16_t n,
+			  uint64_t octets);
 /* Free and count as discarded, or as handled. */
 void task_discard(struct task *task, struct rte_mbuf **mbufs, uint16_t n);
 void task_consume(struct task *task, struct rte_mbuf **mbufs, uint16_t n);

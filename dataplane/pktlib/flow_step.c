@@ -21,8 +21,7 @@ flow_field_parse(enum flow_field *field, const char *text, struct fault *why)
 			return 0;
 		}
 	}
-	return fault_say(why, "\"%.20s\"; it is src_ip, dst_ip, src_mac, dst_mac, src_port, "
-			      "dst_port or vlan", text);
+	return fault_say(why, "must be src_ip, dst_ip, src_mac, dst_mac, src_port, dst_port or vlan");
 }
 
 /* A MAC may only step within its low 40 bits, or it could turn into a group address. */
@@ -72,14 +71,14 @@ flow_step_check(const struct frame_spec *spec, enum flow_field field, uint32_t f
 		struct fault *why)
 {
 	if (flows < 1 || flows > FLOWS_MAX)
-		return fault_say(why, "%u flows; there may be 1..%d", flows, FLOWS_MAX);
+		return fault_say(why, "must be 1 to %d", FLOWS_MAX);
 	if (field == FLOW_VLAN && spec->nb_tags == 0)
-		return fault_say(why, "flows step vlan, but the frames carry no VLAN tag");
+		return fault_say(why, "steps vlan, but the frames carry no VLAN tag");
 	if (flows > values_left(spec, field))
 		return fault_say(why,
-				 "%u flows would wrap %s into duplicates: %llu values are left "
-				 "from the first flow's on",
-				 flows, field_names[field],
+				 "would make %s wrap into duplicates: from the first flow's on it "
+				 "has %llu values",
+				 field_names[field],
 				 (unsigned long long)values_left(spec, field));
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "frame.h"
 
 #include "frame_size.h"
+#include "udp_locate.h"
 
 #define IP_TTL 64
 #define VLAN_ID_MAX 4094
@@ -26,7 +27,7 @@ static int
 check_tag(const char *which, uint16_t id, struct fault *why)
 {
 	if (id < 1 || id > VLAN_ID_MAX)
-		return fault_say(why, "%s is %u; a VLAN id is 1..%d", which, id, VLAN_ID_MAX);
+		return fault_say(why, "%s = %u: a VLAN id is 1 to %d", which, id, VLAN_ID_MAX);
 	return 0;
 }
 
@@ -34,21 +35,21 @@ int
 frame_spec_check(const struct frame_spec *spec, struct fault *why)
 {
 	if (spec->ip_version != 4 && spec->ip_version != 6)
-		return fault_say(why, "IP version %u; it is 4 or 6", spec->ip_version);
+		return fault_say(why, "IP version %u: it is 4 or 6", spec->ip_version);
 	if (spec->nb_tags > 2)
-		return fault_say(why, "%u VLAN tags; at most 2", spec->nb_tags);
+		return fault_say(why, "%u VLAN tags: there are at most 2", spec->nb_tags);
 	if (spec->nb_tags >= 1 && check_tag("vlan", spec->vlan, why) < 0)
 		return -1;
 	if (spec->nb_tags == 2 && check_tag("inner_vlan", spec->inner_vlan, why) < 0)
 		return -1;
 	if (spec->nb_tags == 2 && spec->outer_tpid != TPID_VLAN && spec->outer_tpid != TPID_QINQ)
-		return fault_say(why, "outer_tpid is 0x%04x; it is 0x8100 or 0x88a8",
+		return fault_say(why, "outer_tpid = 0x%04x: it is 0x8100 or 0x88a8",
 				 spec->outer_tpid);
 	if (spec->src_mac[0] & 1)
-		return fault_say(why, "src_mac is a group address: its first octet is 0x%02x",
+		return fault_say(why, "src_mac: a source is no group address, but its first octet is 0x%02x",
 				 spec->src_mac[0]);
 	if (spec->src_port == 0 || spec->dst_port == 0)
-		return fault_say(why, "UDP port 0; ports are 1..65535");
+		return fault_say(why, "UDP port 0: ports are 1 to 65535");
 	return 0;
 }
 
@@ -144,7 +145,7 @@ frame_template_build(struct frame_template *t, const struct frame_spec *spec,
 	unsigned int l4 = frame_l4_at(spec);
 
 	if (bytes < frame_min_bytes(spec) || bytes > FRAME_MAX_BYTES)
-		return fault_say(why, "%u octets; with IPv%u and %u VLAN tags a frame has %u..%d",
+		return fault_say(why, "%u octets: with IPv%u and %u VLAN tags a frame has %u to %d",
 				 bytes, spec->ip_version, spec->nb_tags, frame_min_bytes(spec),
 				 FRAME_MAX_BYTES);
 	memset(t, 0, sizeof(*t));
@@ -167,4 +168,32 @@ frame_template_build(struct frame_template *t, const struct frame_spec *spec,
 	t->step_base = be64_load(octets + t->step.at);
 	choose_checksum(t, spec, field);
 	return 0;
+}
+
+void
+frame_template_of(struct frame_template *t, uint8_t *octets, uint16_t len, bool stamped)
+{
+	struct udp_payload payload;
+	uint8_t *udp;
+
+	memset(t, 0, sizeof(*t));
+	t->octets = octets;
+	t->len = len;
+	t->step_base = be64_load(octets);
+	if (!stamped || udp_locate(octets, len, &payload) != UDP_WHOLE ||
+	    payload.len < STAMP_BYTES)
+		return;
+	t->stamp_at = payload.at;
+	stamp_write(octets + payload.at, 0, 0);
+	udp = octets + payload.at - 8;
+	be16_store(udp + 6, 0);
+	if (payload.ip_version == 6) {
+		uint32_t udp_bytes = payload.len + 8u;
+		uint64_t sum = udp_bytes + IP_PROTO_UDP;
+
+		t->checksum = CHECKSUM_UDP6;
+		t->checksum_at = (uint16_t)(payload.at - 2);
+		sum = checksum_add(sum, udp - 32, 32);
+		t->checksum_base = checksum_add(sum, udp, udp_bytes);
+	}
 }

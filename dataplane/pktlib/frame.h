@@ -92,6 +92,11 @@ int frame_template_build(struct frame_template *t, const struct frame_spec *spec
 			 enum flow_field field, unsigned int bytes, uint8_t *octets,
 			 struct fault *why);
 
+/* Make a template of any frame, to send it as it is; but if it is UDP with room for a stamp and
+ * `stamped`, its payload begins with the stamp. `octets` holds the frame, has FRAME_ROOM(len) octets
+ * and is changed; it is aligned to 64. Such frames have one flow, 0. */
+void frame_template_of(struct frame_template *t, uint8_t *octets, uint16_t len, bool stamped);
+
 static inline __attribute__((always_inline)) void
 frame_copy(uint8_t *to, const uint8_t *octets, unsigned int len)
 {

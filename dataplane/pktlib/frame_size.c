@@ -14,8 +14,8 @@ parse_number(struct frame_sizes *sizes, const char *text, struct fault *why)
 	unsigned long bytes = strtoul(text, NULL, 10);
 
 	if (strlen(text) > 5 || bytes < FRAME_MIN_BYTES || bytes > FRAME_MAX_BYTES)
-		return fault_say(why, "\"%.20s\" octets; a frame has %d..%d, FCS included", text,
-				 FRAME_MIN_BYTES, FRAME_MAX_BYTES);
+		return fault_say(why, "must be %d to %d octets, FCS included", FRAME_MIN_BYTES,
+				 FRAME_MAX_BYTES);
 	sizes->nb_positions = 1;
 	sizes->nb_sizes = 1;
 	sizes->position[0] = 0;
@@ -42,16 +42,14 @@ parse_genome(struct frame_sizes *sizes, const char *text, struct fault *why)
 	size_t i;
 
 	if (length > GENOME_MAX)
-		return fault_say(why, "an IMIX genome of %zu letters; at most %d", length,
-				 GENOME_MAX);
+		return fault_say(why, "an IMIX genome has at most %d letters, this one %zu",
+				 GENOME_MAX, length);
 	for (i = 0; i < length; i++) {
 		unsigned int letter = (unsigned int)(unsigned char)text[i] - 'a';
 
 		if (letter >= NB_LETTERS)
-			return fault_say(why,
-					 "\"%.40s\" is neither a frame size in octets nor an IMIX "
-					 "genome: the letters are a..h (RFC 6985)",
-					 text);
+			return fault_say(why, "must be a number of octets or an IMIX genome of the "
+					      "letters a to h (RFC 6985)");
 		sizes->position[i] = index_of_size(sizes, genome_bytes[letter]);
 	}
 	sizes->nb_positions = (unsigned int)length;
@@ -63,7 +61,7 @@ frame_sizes_parse(struct frame_sizes *sizes, const char *text, struct fault *why
 {
 	memset(sizes, 0, sizeof(*sizes));
 	if (text[0] == '\0')
-		return fault_say(why, "no frame size");
+		return fault_say(why, "must be a frame size or an IMIX genome");
 	if (strspn(text, "0123456789") == strlen(text))
 		return parse_number(sizes, text, why);
 	return parse_genome(sizes, text, why);

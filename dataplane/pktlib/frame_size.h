@@ -10,6 +10,8 @@
 #define FCS_BYTES 4
 #define FRAME_MIN_BYTES 64	/* with FCS, as all sizes in configuration and results */
 #define FRAME_MAX_BYTES 9216
+#define FRAME_LEN_MIN (FRAME_MIN_BYTES - FCS_BYTES)	/* as a frame is in memory: no FCS */
+#define FRAME_LEN_MAX (FRAME_MAX_BYTES - FCS_BYTES)
 #define GENOME_MAX 255
 
 /* The order in which sizes are sent: the frame at position i has sizes[position[i]] octets. */

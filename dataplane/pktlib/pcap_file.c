@@ -12,8 +12,6 @@
 #define MAGIC_US 0xa1b2c3d4u
 #define MAGIC_NS 0xa1b23c4du
 #define LINKTYPE_ETHERNET 1
-#define FRAME_LEN_MIN (FRAME_MIN_BYTES - FCS_BYTES)
-#define FRAME_LEN_MAX (FRAME_MAX_BYTES - FCS_BYTES)
 
 struct file_header {
 	uint32_t magic;
@@ -114,7 +112,7 @@ next_frame(struct reader *reader, uint32_t index, struct pcap_frame *frame, stru
 		return fault_say(why, "frame %u was cut to %u of %u octets when captured", index,
 				 kept, number(reader, header.len));
 	if (kept < 14 || kept > FRAME_LEN_MAX)
-		return fault_say(why, "frame %u has %u octets; 14..%d can be sent", index, kept,
+		return fault_say(why, "frame %u has %u octets; 14 to %d can be sent", index, kept,
 				 FRAME_LEN_MAX);
 	if (kept > left - sizeof(header))
 		return fault_say(why, "frame %u: the file ends within it", index);
@@ -201,8 +199,8 @@ void
 pcap_write_frame(FILE *file, uint64_t time_ns, const uint8_t *octets, uint32_t kept, uint32_t len)
 {
 	const struct frame_header header = {
-		.seconds = (uint32_t)(time_ns / NS_PER_S),
-		.fraction = (uint32_t)(time_ns % NS_PER_S),
+		.seconds = (uint32_t)(time_ns / NANOS_PER_S),
+		.fraction = (uint32_t)(time_ns % NANOS_PER_S),
 		.kept = kept,
 		.len = len,
 	};

@@ -10,7 +10,7 @@ schedule_can_pace(uint64_t rate_ufps, uint64_t tsc_hz)
 uint64_t
 schedule_frames_intended(uint64_t rate_ufps, uint64_t duration_ns)
 {
-	uint128 unit = (uint128)NS_PER_S * RATE_SCALE;
+	uint128 unit = (uint128)NANOS_PER_S * RATE_SCALE;
 
 	return (uint64_t)(((uint128)rate_ufps * duration_ns + unit / 2) / unit);
 }
@@ -19,7 +19,7 @@ schedule_frames_intended(uint64_t rate_ufps, uint64_t duration_ns)
 static uint16_t
 group_of(const struct load *load)
 {
-	uint128 unit = (uint128)NS_PER_S * RATE_SCALE;
+	uint128 unit = (uint128)NANOS_PER_S * RATE_SCALE;
 	uint64_t frames = (uint64_t)((uint128)load->rate_ufps * load->span_ns / unit);
 
 	if (frames < 1)

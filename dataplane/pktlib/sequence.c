@@ -67,7 +67,7 @@ skip_to(struct sequence_tracker *tracker, struct sequence_flow *flow, uint32_t s
 	flow->next = sequence;
 }
 
-void
+enum sequence_result
 sequence_out_of_order(struct sequence_tracker *tracker, struct sequence_flow *flow,
 		      uint32_t sequence)
 {
@@ -87,13 +87,18 @@ sequence_out_of_order(struct sequence_tracker *tracker, struct sequence_flow *fl
 		flow->bits[bit / 64] |= mask;
 		tracker->counts.expected++;
 		tracker->counts.received++;
-	} else if ((uint32_t)-ahead > tracker->window) {
-		tracker->counts.too_late++;
-	} else if (flow->bits[bit / 64] & mask) {
-		tracker->counts.duplicated++;
-	} else {
-		flow->bits[bit / 64] |= mask;
-		tracker->counts.received++;
-		tracker->counts.reordered++;
+		return SEQUENCE_IN_ORDER;
 	}
+	if ((uint32_t)-ahead > tracker->window) {
+		tracker->counts.too_late++;
+		return SEQUENCE_TOO_LATE;
+	}
+	if (flow->bits[bit / 64] & mask) {
+		tracker->counts.duplicated++;
+		return SEQUENCE_DUPLICATE;
+	}
+	flow->bits[bit / 64] |= mask;
+	tracker->counts.received++;
+	tracker->counts.reordered++;
+	return SEQUENCE_REORDERED;
 }

@@ -56,9 +56,16 @@ void sequence_init(struct sequence_tracker *tracker, uint32_t flows, void *state
  * before the first that arrives are seen; else each flow begins at the first that arrives. */
 void sequence_reset(struct sequence_tracker *tracker, bool from_zero);
 
+enum sequence_result {
+	SEQUENCE_IN_ORDER,	/* the next one, or one behind a gap */
+	SEQUENCE_REORDERED,
+	SEQUENCE_DUPLICATE,
+	SEQUENCE_TOO_LATE,
+};
+
 /* Handle a frame that is not the next expected one. */
-void sequence_out_of_order(struct sequence_tracker *tracker, struct sequence_flow *flow,
-			   uint32_t sequence);
+enum sequence_result sequence_out_of_order(struct sequence_tracker *tracker,
+					   struct sequence_flow *flow, uint32_t sequence);
 
 static inline struct sequence_flow *
 sequence_flow(const struct sequence_tracker *tracker, uint32_t flow)
@@ -67,26 +74,27 @@ sequence_flow(const struct sequence_tracker *tracker, uint32_t flow)
 }
 
 /* Count the frame; flow must be below tracker->flows. */
-static inline void
+static inline enum sequence_result
 sequence_add(struct sequence_tracker *tracker, uint32_t flow, uint32_t sequence)
 {
 	struct sequence_flow *state = sequence_flow(tracker, flow);
 	uint32_t bit = sequence & (tracker->window - 1);
 
-	if (__builtin_expect(sequence != state->next || !state->known, 0)) {
-		sequence_out_of_order(tracker, state, sequence);
-		return;
-	}
+	if (__builtin_expect(sequence != state->next || !state->known, 0))
+		return sequence_out_of_order(tracker, state, sequence);
 	state->next = sequence + 1;
 	state->bits[bit / 64] |= UINT64_C(1) << (bit % 64);
 	tracker->counts.expected++;
 	tracker->counts.received++;
+	return SEQUENCE_IN_ORDER;
 }
 
+/* Where flows begin at the first frame that arrives, one sent before it may still follow: then more
+ * are received than expected, and none is lost. */
 static inline uint64_t
 sequence_lost(const struct sequence_counts *counts)
 {
-	return counts->expected - counts->received;
+	return counts->expected > counts->received ? counts->expected - counts->received : 0;
 }
 
 #endif

@@ -8,7 +8,7 @@
 __extension__ typedef unsigned __int128 uint128;
 
 #define TSC_CLOCK_SHIFT 40
-#define NS_PER_S UINT64_C(1000000000)
+#define NANOS_PER_S UINT64_C(1000000000)
 
 /* One multiplication a conversion; the error is below 1 ns for times up to 100 s. */
 struct tsc_clock {
@@ -21,7 +21,7 @@ tsc_clock_of(uint64_t hz)
 {
 	return (struct tsc_clock){
 		.hz = hz,
-		.ns_per_cycle = (uint64_t)(((uint128)NS_PER_S << TSC_CLOCK_SHIFT) / hz),
+		.ns_per_cycle = (uint64_t)(((uint128)NANOS_PER_S << TSC_CLOCK_SHIFT) / hz),
 	};
 }
 
@@ -34,7 +34,7 @@ tsc_clock_ns(const struct tsc_clock *clock, uint64_t cycles)
 static inline uint64_t
 tsc_clock_cycles(const struct tsc_clock *clock, uint64_t ns)
 {
-	return (uint64_t)((uint128)ns * clock->hz / NS_PER_S);
+	return (uint64_t)((uint128)ns * clock->hz / NANOS_PER_S);
 }
 
 #endif

@@ -6,26 +6,28 @@
 #include <stdint.h>
 
 #include "frame.h"
+#include "frame_size.h"
 
 #define UDP_LOCATE_MAX_TAGS 2
 
 enum udp_located {
 	UDP_NONE,	/* not UDP over IPv4 or IPv6, or a fragment */
-	UDP_CUT,	/* UDP, but the frame ends before its headers say */
+	UDP_CUT,	/* UDP, but not of the length that its headers say */
 	UDP_WHOLE,
 };
 
 struct udp_payload {
-	uint16_t at;	/* offset in the frame */
-	uint16_t len;	/* by the UDP header */
+	uint16_t at;		/* offset in the frame; of a cut frame 0 if it is not in there */
+	uint16_t len;		/* by the UDP header; 0 for a cut frame */
+	uint8_t ip_version;
 };
 
-/* `len` is without FCS. The payload is filled in for UDP_WHOLE only. */
+/* `len` is without FCS. The payload is not filled in for UDP_NONE. */
 static inline enum udp_located
 udp_locate(const uint8_t *frame, uint32_t len, struct udp_payload *payload)
 {
 	uint32_t l3 = 14, l4, end;
-	uint16_t type;
+	uint16_t type, udp_len;
 	unsigned int tags;
 
 	if (len < 14 + 20 + 8)
@@ -42,24 +44,28 @@ udp_locate(const uint8_t *frame, uint32_t len, struct udp_payload *payload)
 		if ((frame[l3] & 0xf0) != 0x40 || frame[l3 + 9] != IP_PROTO_UDP ||
 		    (be16_load(frame + l3 + 6) & 0x3fff) != 0)
 			return UDP_NONE;
+		payload->ip_version = 4;
 		l4 = l3 + (frame[l3] & 0x0fu) * 4;
 		end = l3 + be16_load(frame + l3 + 2);
 	} else if (type == ETH_TYPE_IPV6) {
 		if (frame[l3] >> 4 != 6 || frame[l3 + 6] != IP_PROTO_UDP)
 			return UDP_NONE;
+		payload->ip_version = 6;
 		l4 = l3 + 40;
 		end = l4 + be16_load(frame + l3 + 4);
 	} else {
 		return UDP_NONE;
 	}
+	payload->at = l4 + 8 <= len ? (uint16_t)(l4 + 8) : 0;
+	payload->len = 0;
 	if (l4 < l3 + 20 || end > len || l4 + 8 > end)
 		return UDP_CUT;
-	payload->at = (uint16_t)(l4 + 8);
-	payload->len = be16_load(frame + l4 + 4);
-	/* UDP must fill the IP packet, or one of the lengths has been damaged. */
-	if (payload->len < 8 || l4 + payload->len != end)
+	/* UDP must fill the IP packet, or one of the lengths has been damaged. So has one when more
+	 * follows the packet than the padding of a frame of minimum size. */
+	udp_len = be16_load(frame + l4 + 4);
+	if (udp_len < 8 || l4 + udp_len != end || (end < len && len > FRAME_LEN_MIN))
 		return UDP_CUT;
-	payload->len -= 8;
+	payload->len = (uint16_t)(udp_len - 8);
 	return UDP_WHOLE;
 }
 

@@ -99,7 +99,7 @@ test_bad_files(void)
 	check_refused(bad, sizeof(bad), "13 octets");
 	memcpy(bad, good, sizeof(good));
 	memset(bad + 24 + 8, 0xff, 8);
-	check_refused(bad, sizeof(bad), "octets; 14..9212");
+	check_refused(bad, sizeof(bad), "octets; 14 to 9212");
 }
 
 int

@@ -11,7 +11,7 @@
 
 static const struct load one_second = {
 	.rate_ufps = UINT64_C(14880952380952), /* 10 Gbit/s of 64 octets */
-	.duration_ns = NS_PER_S,
+	.duration_ns = NANOS_PER_S,
 	.catchup_ns = 1000000,
 	.span_ns = 2000,
 	.burst = 32,
@@ -74,10 +74,10 @@ test_every_rate_is_exact(void)
 static void
 test_intended_rounds(void)
 {
-	CHECK_EQ(schedule_frames_intended(1500000, NS_PER_S), 2);
-	CHECK_EQ(schedule_frames_intended(1499999, NS_PER_S), 1);
-	CHECK_EQ(schedule_frames_intended(UINT64_C(14880952380952), 60 * NS_PER_S), 892857143);
-	CHECK_EQ(schedule_frames_intended(UINT64_C(1000000000000000), 86400 * NS_PER_S),
+	CHECK_EQ(schedule_frames_intended(1500000, NANOS_PER_S), 2);
+	CHECK_EQ(schedule_frames_intended(1499999, NANOS_PER_S), 1);
+	CHECK_EQ(schedule_frames_intended(UINT64_C(14880952380952), 60 * NANOS_PER_S), 892857143);
+	CHECK_EQ(schedule_frames_intended(UINT64_C(1000000000000000), 86400 * NANOS_PER_S),
 		 UINT64_C(86400000000000));
 }
 
@@ -111,7 +111,7 @@ check_stall(uint64_t stall_ns, uint64_t expected_unsent)
 	bool stalled = false;
 
 	load.rate_ufps = 1000000 * RATE_SCALE; /* one a us */
-	load.duration_ns = NS_PER_S / 100;
+	load.duration_ns = NANOS_PER_S / 100;
 	schedule_start(&run.schedule, &load, &clock, run.now);
 	while (!schedule_done(&run.schedule, run.now)) {
 		schedule_offered(&run.schedule, schedule_next(&run.schedule, run.now));
@@ -143,7 +143,7 @@ test_too_slow_a_generator(void)
 	struct load load = one_second;
 	struct run run;
 
-	load.duration_ns = NS_PER_S / 10;
+	load.duration_ns = NANOS_PER_S / 10;
 	run = play(&load, 32 * 350, 0); /* half the rate */
 	check_closes(&run, &load);
 	CHECK(run.schedule.unsent > run.schedule.intended / 3);
@@ -156,7 +156,7 @@ test_groups(void)
 	struct load load = one_second;
 	struct run run;
 
-	load.duration_ns = NS_PER_S / 10;
+	load.duration_ns = NANOS_PER_S / 10;
 	load.rate_ufps = 1000000 * RATE_SCALE;
 	load.span_ns = 5000;
 	run = play(&load, 100, 0);
@@ -213,11 +213,11 @@ test_clock(void)
 {
 	struct tsc_clock clock = tsc_clock_of(HZ);
 
-	CHECK_EQ(tsc_clock_cycles(&clock, NS_PER_S), HZ);
+	CHECK_EQ(tsc_clock_cycles(&clock, NANOS_PER_S), HZ);
 	for (uint64_t s = 1; s <= 100; s++) {
 		uint64_t ns = tsc_clock_ns(&clock, s * HZ);
 
-		CHECK(ns <= s * NS_PER_S && ns + 1 >= s * NS_PER_S);
+		CHECK(ns <= s * NANOS_PER_S && ns + 1 >= s * NANOS_PER_S);
 	}
 }
 

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gen: sends UDP frames, or a pcap file's, at an intended load. How it paces, stamps and counts is
+ * told in docs/explanation/generator.md. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rte_cycles.h>
+
+#include "core/arguments.h"
+#include "core/config.h"
+#include "core/task.h"
+#include "core/telemetry.h"
+#include "gen_config.h"
+#include "gen_source.h"
+
+struct gen {
+	/* Read or written for every burst. */
+	bool running;
+	uint8_t trial;
+	struct schedule schedule;
+	struct gen_source source;
+	uint64_t handover_max;		/* TSC: from a burst's time stamp to its acceptance */
+	uint64_t pool_empty;		/* bursts put off because the pool had no mbufs */
+	uint64_t stopped;		/* TSC at the end of the run */
+
+	struct tsc_clock clock;
+	uint64_t started;
+	struct {
+		uint64_t intended, offered, unsent;
+	} before;			/* in this run, before its rate was changed */
+	struct gen_config config;
+};
+
+static int
+gen_init(struct task *task, const struct config_section *section)
+{
+	struct gen *gen = task->priv;
+	int ret = gen_config_read(&gen->config, section);
+
+	task->frame_bytes_max = gen->config.largest_bytes;
+	return ret;
+}
+
+static void
+gen_start(struct gen *gen, const struct load *load, uint8_t trial)
+{
+	uint64_t now = rte_rdtsc();
+
+	schedule_start(&gen->schedule, load, &gen->clock, now);
+	gen_source_rewind(&gen->source);
+	memset(&gen->before, 0, sizeof(gen->before));
+	gen->handover_max = 0;
+	gen->pool_empty = 0;
+	gen->started = now;
+	gen->trial = trial;
+	gen->running = true;
+}
+
+static void
+gen_end(struct gen *gen, uint64_t now)
+{
+	schedule_stop(&gen->schedule);
+	gen->stopped = now;
+	gen->running = false;
+}
+
+static int
+gen_prepare(struct task *task)
+{
+	struct gen *gen = task->priv;
+	uint32_t room = rte_pktmbuf_data_room_size(task->pool) - RTE_PKTMBUF_HEADROOM;
+	/* Short frames are written in whole blocks. */
+	uint32_t needed = RTE_MAX(gen->config.largest_bytes, 2u * FRAME_BLOCK);
+	int ret;
+
+	gen->clock = tsc_clock_of(rte_get_tsc_hz());
+	if (needed > room) {
+		fprintf(stderr, "wsdp: [task.%s] its frames need %u octets of an mbuf; [pool] "
+			"data_bytes leaves %u. Raise it to %u.\n", task->name, needed, room,
+			needed + RTE_PKTMBUF_HEADROOM);
+		return -EINVAL;
+	}
+	if (!schedule_can_pace(gen->config.load.rate_ufps, gen->clock.hz)) {
+		fprintf(stderr, "wsdp: [task.%s] the rate reaches one frame a TSC cycle (%lu Hz)\n",
+			task->name, (unsigned long)gen->clock.hz);
+		return -EINVAL;
+	}
+	ret = gen_source_open(&gen->source, &gen->config, task->name, task->socket_id);
+	if (ret == 0 && gen->config.autostart)
+		gen_start(gen, &gen->config.load, 0);
+	return ret;
+}
+
+static void
+gen_handle(struct task *task, struct rte_mbuf **none __rte_unused, uint16_t no_input __rte_unused)
+{
+	struct gen *gen = task->priv;
+	struct rte_mbuf *mbufs[TASK_BURST];
+	uint64_t now, taken, octets;
+	uint16_t n;
+
+	if (!gen->running)
+		return;
+	now = rte_rdtsc();
+	n = schedule_next(&gen->schedule, now);
+	if (n == 0) {
+		if (schedule_done(&gen->schedule, now))
+			gen_end(gen, now);
+		return;
+	}
+	if (unlikely(rte_mempool_get_bulk(task->pool, (void **)mbufs, n) != 0)) {
+		/* They stay due: sent as soon as there are mbufs, or given up as unsent. */
+		gen->pool_empty++;
+		return;
+	}
+	octets = gen->source.fill(&gen->source, mbufs, n, stamp_moment(gen->trial, now));
+	task->stats.rx += n;
+	task->stats.rx_bytes += octets;
+	task_send_octets(task, 0, mbufs, n, octets);
+	schedule_offered(&gen->schedule, n);
+	taken = rte_rdtsc();
+	if (unlikely(taken - now > gen->handover_max))
+		gen->handover_max = taken - now;
+}
+
+static void
+gen_stats(const struct task *task, struct telemetry_out *out)
+{
+	const struct gen *gen = task->priv;
+	const struct schedule *schedule = &gen->schedule;
+	uint64_t now = rte_rdtsc();
+	uint64_t intended = schedule->intended;
+
+	/* A run without an end so far intended what was due so far. */
+	if (intended == UINT64_MAX)
+		intended = schedule->paced ? schedule_due(schedule, now)
+					   : schedule->offered + schedule->unsent;
+	telemetry_u64(out, "running", gen->running);
+	telemetry_u64(out, "trial", gen->trial);
+	telemetry_u64(out, "intended", gen->before.intended + intended);
+	telemetry_u64(out, "offered", gen->before.offered + schedule->offered);
+	telemetry_u64(out, "unsent", gen->before.unsent + schedule->unsent);
+	telemetry_u64(out, "elapsed_ns",
+		      tsc_clock_ns(&gen->clock, (gen->running ? now : gen->stopped) - gen->started));
+	telemetry_u64(out, "handover_max_ns", tsc_clock_ns(&gen->clock, gen->handover_max));
+	telemetry_u64(out, "pool_empty", gen->pool_empty);
+}
+
+/* Read a request's arguments into a load. Unknown keys and bad values are errors. */
+static int
+read_arguments(const struct gen *gen, const char *args, struct load *load, uint64_t *trial)
+{
+	struct argument argument;
+	uint64_t burst = load->burst;
+	int ret;
+
+	while ((ret = arguments_next(&args, &argument)) > 0) {
+		if (strcmp(argument.key, "rate_fps") == 0) {
+			char *end;
+			double rate_fps = strtod(argument.value, &end);
+
+			ret = *end == '\0' && rate_fps >= 0 && rate_fps <= GEN_RATE_MAX_FPS ? 0 : -EINVAL;
+			if (ret == 0)
+				load->rate_ufps = gen_rate_ufps(rate_fps);
+		} else if (strcmp(argument.key, "duration_ns") == 0) {
+			ret = argument_u64(&argument, &load->duration_ns, 0, GEN_DURATION_MAX_NS);
+		} else if (strcmp(argument.key, "burst") == 0) {
+			ret = argument_u64(&argument, &burst, 1, TASK_BURST);
+		} else if (strcmp(argument.key, "burst_span_ns") == 0) {
+			ret = argument_u64(&argument, &load->span_ns, 0, NANOS_PER_S);
+		} else if (strcmp(argument.key, "catchup_ns") == 0) {
+			ret = argument_u64(&argument, &load->catchup_ns, 0, 60 * NANOS_PER_S);
+		} else if (strcmp(argument.key, "trial") == 0 && trial != NULL) {
+			ret = argument_u64(&argument, trial, 0, UINT8_MAX);
+		} else {
+			ret = -EINVAL;
+		}
+		if (ret < 0)
+			return ret;
+	}
+	load->burst = (uint16_t)burst;
+	return ret != 0 ? ret : schedule_can_pace(load->rate_ufps, gen->clock.hz) ? 0 : -ERANGE;
+}
+
+/* Go on at another load for what is left of the run; flows and sequence numbers go on, too. */
+static void
+change_load(struct gen *gen, struct load load)
+{
+	uint64_t now = rte_rdtsc();
+	uint64_t end = gen->schedule.end;
+
+	schedule_stop(&gen->schedule);
+	gen->before.intended += gen->schedule.intended;
+	gen->before.offered += gen->schedule.offered;
+	gen->before.unsent += gen->schedule.unsent;
+	load.duration_ns = 0;
+	if (end != UINT64_MAX)
+		load.duration_ns = end > now ? tsc_clock_ns(&gen->clock, end - now) + 1 : 1;
+	schedule_start(&gen->schedule, &load, &gen->clock, now);
+}
+
+static int
+gen_control(struct task *task, const char *verb, const char *args)
+{
+	struct gen *gen = task->priv;
+	struct load load = gen->config.load;
+	uint64_t trial = 0;
+	int ret;
+
+	if (strcmp(verb, "stop") == 0) {
+		if (gen->running)
+			gen_end(gen, rte_rdtsc());
+		return 0;
+	}
+	if (strcmp(verb, "start") == 0) {
+		if (gen->running)
+			return -EBUSY;
+		ret = read_arguments(gen, args, &load, &trial);
+		if (ret == 0)
+			gen_start(gen, &load, (uint8_t)trial);
+		return ret;
+	}
+	if (strcmp(verb, "set") == 0) {
+		ret = read_arguments(gen, args, &load, NULL);
+		if (ret != 0)
+			return ret;
+		gen->config.load = load;
+		if (gen->running)
+			change_load(gen, load);
+		return 0;
+	}
+	return -ENOTSUP;
+}
+
+static void
+gen_reset(struct task *task)
+{
+	struct gen *gen = task->priv;
+
+	gen->handover_max = 0;
+	gen->pool_empty = 0;
+}
+
+static void
+gen_close(struct task *task)
+{
+	struct gen *gen = task->priv;
+
+	gen_source_close(&gen->source);
+}
+
+static const struct task_ops gen = {
+	.name = "gen",
+	.private_size = sizeof(struct gen),
+	.generates = true,
+	.max_out = 1,
+	.init = gen_init,
+	.prepare = gen_prepare,
+	.handle = gen_handle,
+	.stats = gen_stats,
+	.reset = gen_reset,
+	.control = gen_control,
+	.close = gen_close,
+};
+
+TASK_REGISTER(gen)

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rte_malloc.h>
+
+#include "gen_fill.h"
+#include "gen_source.h"
+#include "pktlib/pcap_file.h"
+
+static int
+fail(const char *task_name, const char *why)
+{
+	fprintf(stderr, "wsdp: [task.%s] %s\n", task_name, why);
+	return -ENOMEM;
+}
+
+/* Room for templates, the octets of all of them and the order they are sent in. */
+static int
+allocate(struct gen_source *source, const char *task_name, int socket_id, uint32_t nb_templates,
+	 uint32_t nb_order, size_t nb_octets)
+{
+	source->templates = rte_calloc_socket(task_name, nb_templates, sizeof(*source->templates),
+					      RTE_CACHE_LINE_SIZE, socket_id);
+	source->order = rte_calloc_socket(task_name, nb_order, sizeof(*source->order),
+					  RTE_CACHE_LINE_SIZE, socket_id);
+	source->octets = rte_zmalloc_socket(task_name, nb_octets, RTE_CACHE_LINE_SIZE, socket_id);
+	source->nb_templates = nb_templates;
+	source->nb_order = nb_order;
+	if (source->templates != NULL && source->order != NULL && source->octets != NULL)
+		return 0;
+	gen_source_close(source);
+	return fail(task_name, "its frames do not fit into DPDK's memory; give it more (-m, "
+			       "--socket-mem)");
+}
+
+static int
+open_made(struct gen_source *source, const struct gen_config *config, const char *task_name,
+	  int socket_id)
+{
+	const struct frame_sizes *sizes = &config->sizes;
+	size_t nb_octets = 0, at = 0;
+	struct fault why;
+
+	for (unsigned int i = 0; i < sizes->nb_sizes; i++)
+		nb_octets += FRAME_ROOM(sizes->sizes[i]);
+	if (allocate(source, task_name, socket_id, sizes->nb_sizes, sizes->nb_positions,
+		     nb_octets) != 0)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < sizes->nb_sizes; i++) {
+		if (frame_template_build(&source->templates[i], &config->frame, config->field,
+					 sizes->sizes[i], source->octets + at, &why) != 0) {
+			gen_source_close(source);
+			return fail(task_name, why.text);
+		}
+		at += FRAME_ROOM(sizes->sizes[i]);
+	}
+	for (unsigned int i = 0; i < sizes->nb_positions; i++)
+		source->order[i] = &source->templates[sizes->position[i]];
+	source->flows = config->flows;
+	return 0;
+}
+
+static int
+open_replay(struct gen_source *source, const struct gen_config *config, const char *task_name,
+	    int socket_id)
+{
+	struct pcap_frames pcap;
+	struct fault why;
+	size_t nb_octets = 0, at = 0;
+	int ret;
+
+	if (pcap_load(&pcap, config->pcap, &why) != 0)
+		return fail(task_name, why.text);
+	for (uint32_t i = 0; i < pcap.nb_frames; i++)
+		nb_octets += FRAME_ROOM(pcap.frames[i].len);
+	ret = allocate(source, task_name, socket_id, pcap.nb_frames, pcap.nb_frames, nb_octets);
+	for (uint32_t i = 0; ret == 0 && i < pcap.nb_frames; i++) {
+		const struct pcap_frame *frame = &pcap.frames[i];
+
+		memcpy(source->octets + at, pcap.octets + frame->at, frame->len);
+		frame_template_of(&source->templates[i], source->octets + at, frame->len,
+				  config->frame.stamped);
+		source->order[i] = &source->templates[i];
+		at += FRAME_ROOM(frame->len);
+	}
+	pcap_unload(&pcap);
+	source->flows = 1;
+	return ret;
+}
+
+int
+gen_source_open(struct gen_source *source, const struct gen_config *config, const char *task_name,
+		int socket_id)
+{
+	int ret = config->pcap != NULL ? open_replay(source, config, task_name, socket_id)
+				       : open_made(source, config, task_name, socket_id);
+
+	if (ret != 0)
+		return ret;
+	source->stream = config->frame.stream;
+	source->fill = gen_fill_for(source);
+	gen_source_rewind(source);
+	return 0;
+}
+
+void
+gen_source_close(struct gen_source *source)
+{
+	rte_free(source->templates);
+	rte_free(source->order);
+	rte_free(source->octets);
+	memset(source, 0, sizeof(*source));
+}
+
+void
+gen_source_rewind(struct gen_source *source)
+{
+	source->position = 0;
+	source->stamped = (struct gen_turn){0};
+	source->plain = (struct gen_turn){0};
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The frames of a gen task, in the order they are sent: made from templates or replayed. */
+#ifndef WSDP_GEN_SOURCE_H
+#define WSDP_GEN_SOURCE_H
+
+#include <stdint.h>
+#include <rte_mbuf.h>
+
+#include "gen_config.h"
+
+/* The next flow and its sequence number: all flows take turns, so one number does for all. */
+struct gen_turn {
+	uint32_t flow;
+	uint32_t sequence;
+};
+
+struct gen_source {
+	/* Write n mbufs fresh from a pool whole. Returns their octets, FCS included. */
+	uint64_t (*fill)(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n,
+			 uint64_t moment);
+	const struct frame_template **order;	/* frame by frame, and again from the start */
+	uint32_t nb_order;
+	uint32_t position;
+	uint32_t flows;
+	uint8_t stream;
+	struct gen_turn stamped;
+	struct gen_turn plain;		/* frames without a stamp use up no sequence number */
+	uint32_t nb_templates;
+	struct frame_template *templates;
+	uint8_t *octets;		/* of all templates */
+};
+
+/* Build the templates. Returns 0 or a negative errno, with the reason on stderr. */
+int gen_source_open(struct gen_source *source, const struct gen_config *config,
+		    const char *task_name, int socket_id);
+void gen_source_close(struct gen_source *source);
+/* Begin again with the first frame of the first flow. */
+void gen_source_rewind(struct gen_source *source);
+
+#endif
