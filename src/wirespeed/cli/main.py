@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wirespeed.cli import clean, compare, report, run, runs, study
+from wirespeed.cli import clean, compare, inspect, report, run, runs, study
 from wirespeed.cli.signals import Interrupted, unwind_on_signals
 from wirespeed.model.errors import WirespeedError
 
@@ -22,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(study.app, name="study")
+app.command("inspect")(inspect.inspect)
 app.command("run")(run.run)
 app.command("runs")(runs.runs)
 app.command("report")(report.report)

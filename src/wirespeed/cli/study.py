@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from wirespeed.cli.options import JsonOption, SetOption, StudyArgument
-from wirespeed.model.study import Study
+from wirespeed.model.study import Study, flat
 from wirespeed.study.faults import show
 from wirespeed.study.load import load_study
 from wirespeed.study.shipped import shipped_names
@@ -49,7 +49,7 @@ def show_study(study: StudyArgument, set_: SetOption = None, json: JsonOption = 
     console = Console(highlight=False)
     console.print(f"[bold]{loaded.title}[/bold]", soft_wrap=True)
     if loaded.description:
-        console.print(loaded.description, style="dim")
+        console.print(" ".join(loaded.description.split()), style="dim")
     console.print()
     table = Table(box=None, pad_edge=False)
     for column in ("point", "id"):
@@ -59,7 +59,8 @@ def show_study(study: StudyArgument, set_: SetOption = None, json: JsonOption = 
     console.print(table)
     console.print("\nEvery point has:", soft_wrap=True)
     for key, value in _common(loaded).items():
-        console.print(f"  {key} = {show(value) if value is not None else '(decided later)'}")
+        console.print(f"  {key} = {show(value)}", markup=False)
+    console.print("What is not listed, the plan and the search's preset decide.")
 
 
 def _as_json(study: Study) -> dict[str, Any]:
@@ -75,16 +76,10 @@ def _as_json(study: Study) -> dict[str, Any]:
 
 
 def _common(study: Study) -> dict[str, Any]:
-    """The parameters that are the same at all points, by dotted key."""
-    first, *others = [_flat(point.parameters) for point in study.points]
-    return {k: v for k, v in first.items() if all(other[k] == v for other in others)}
-
-
-def _flat(tables: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in tables.items():
-        if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = value
-    return flat
+    """What is set and the same at all points, by dotted key."""
+    first, *others = [flat(point.parameters) for point in study.points]
+    return {
+        key: value
+        for key, value in first.items()
+        if value is not None and all(other[key] == value for other in others)
+    }

@@ -24,6 +24,17 @@ class Point:
     parameters: dict[str, Any]
 
 
+def flat(parameters: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested tables of parameters by dotted key, e.g. "sut.impair.rate_fps"."""
+    leaves: dict[str, Any] = {}
+    for key, value in parameters.items():
+        if isinstance(value, dict):
+            leaves |= flat(value, f"{prefix}{key}.")
+        else:
+            leaves[f"{prefix}{key}"] = value
+    return leaves
+
+
 @dataclass(frozen=True, slots=True)
 class Study:
     """A study after validation. `resolved` is the file with every --set applied, as TOML data."""

@@ -1,10 +1,153 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a run look like as one HTML file that opens anywhere, without a network?"""
+"""What does a run look like as one HTML file that opens anywhere, without a network?
+
+The template only arranges; every figure and sentence is made here or in the modules this imports.
+"""
 
 from __future__ import annotations
 
-from wirespeed.store.records import RunRecord
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from wirespeed.model.result import LatencyAtLoad
+from wirespeed.model.trial import Trial
+from wirespeed.report import text
+from wirespeed.report.charts.interactive import bokeh_charts, bokeh_script
+from wirespeed.report.charts.latency import PERCENTILES, latency_chart
+from wirespeed.report.charts.search import outcome, search_chart
+from wirespeed.report.charts.svg import CHART_CSS, search_svg, svg
+from wirespeed.report.charts.throughput import throughput_charts
+from wirespeed.report.explain import explain, first_loss, total_drops
+from wirespeed.report.figures import PointFigures, point_figures
+from wirespeed.report.headline import key_figures
+from wirespeed.report.theme import DARK, LIGHT, css_variables
+from wirespeed.store.codec import encode
+from wirespeed.store.records import PointRecord, RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class PointView:
+    """One point as the template shows it."""
+
+    figures: PointFigures
+    sentences: tuple[str, ...]
+    search: Markup | None
+    latency: Markup | None
+    first_loss: Trial | None
+    decisions: tuple[tuple[str, str, str], ...]
+
+    @property
+    def record(self) -> PointRecord:
+        return self.figures.point
+
+    @property
+    def invalid(self) -> list[tuple[int, Trial]]:
+        """The invalid trials with their numbers."""
+        numbered = enumerate((stored.trial for stored in self.record.trials), start=1)
+        return [(number, trial) for number, trial in numbered if not trial.valid]
 
 
 def html_report(run: RunRecord) -> str:
-    return run.id
+    """The report as one file: style, script, charts and data inside."""
+    environment = Environment(
+        loader=PackageLoader("wirespeed.report"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters |= {
+        "mpps": text.mpps, "gbps": text.gbps, "percent": text.percent, "loss": text.loss,
+        "us": text.microseconds, "seconds": text.seconds, "moment": _moment,
+    }  # fmt: skip
+    charts = throughput_charts(run)
+    script, places = bokeh_charts(charts) if charts else ("", ())
+    points = [_view(point) for point in run.points]
+    return environment.get_template("report.html.j2").render(
+        run=run,
+        points=points,
+        key_figures=key_figures(run),
+        charts=[(chart, Markup(place)) for chart, place in zip(charts, places, strict=True)],  # noqa: S704
+        bokeh=Markup(bokeh_script()) if charts else "",  # noqa: S704
+        chart_script=Markup(script),  # noqa: S704
+        style=Markup(_style()),  # noqa: S704
+        colours=Markup(json.dumps({"light": dict(LIGHT), "dark": dict(DARK)})),  # noqa: S704
+        quick=[p for p in points if p.record.result and not p.figures.conformant],
+        versions=_versions(run),
+        latencies=list(_latencies(points)),
+        percentile_names=[name for name, _ in PERCENTILES],
+        outcome=outcome,
+        total_drops=total_drops,
+        frame=text.frame,
+        resolved=json.dumps(run.resolved, indent=2),
+        bench_text=lambda bench: json.dumps(bench, indent=2),
+        memory_gib=sum(node.memory_kib for node in run.host.nodes) / 1024 / 1024,
+        took=_took(run),
+    )
+
+
+def _view(point: PointRecord) -> PointView:
+    search, latency = search_chart(point), latency_chart(point)
+    return PointView(
+        point_figures(point),
+        explain(point),
+        Markup(search_svg(search)) if search else None,  # noqa: S704
+        Markup(svg(latency)) if latency else None,  # noqa: S704
+        first_loss(point),
+        tuple(_decisions(encode(point.plan), "")) if point.plan else (),
+    )
+
+
+def _style() -> str:
+    """Light, dark where the reader prefers it, and light again on paper."""
+    light, dark = css_variables(LIGHT), css_variables(DARK)
+    return (
+        f":root{{color-scheme:light dark;{light}}}"
+        f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}{CHART_CSS}"
+    )
+
+
+def _decisions(plan: Any, path: str) -> Iterator[tuple[str, str, str]]:
+    """Every decision of a plan: what, value, because."""
+    if isinstance(plan, dict) and set(plan) == {"value", "because"}:
+        value = plan["value"]
+        shown = json.dumps(value) if isinstance(value, list | dict) else str(value)
+        yield path, shown, plan["because"]
+    elif isinstance(plan, dict):
+        for key, inner in plan.items():
+            yield from _decisions(inner, f"{path}.{key}".lstrip("."))
+    elif isinstance(plan, list):
+        for index, inner in enumerate(plan):
+            name = inner.get("name", inner.get("host", index)) if isinstance(inner, dict) else index
+            yield from _decisions(inner, f"{path}[{name}]")
+
+
+def _versions(run: RunRecord) -> dict[str, str]:
+    """What measured and what was measured."""
+    found = dict(run.versions)
+    for point in run.points:
+        versions = point.bench.get("versions")
+        if isinstance(versions, dict):
+            found |= {str(name): str(version) for name, version in versions.items()}
+    return found
+
+
+def _latencies(points: list[PointView]) -> Iterator[tuple[PointView, LatencyAtLoad, list[float]]]:
+    """One row per point and load: the percentiles in ns, in the order of PERCENTILES."""
+    for point in points:
+        for at in point.record.result.latency if point.record.result else ():
+            yield point, at, [pick(at.latency) for _, pick in PERCENTILES]
+
+
+def _moment(iso: str | None) -> str:
+    return text.NONE if iso is None else datetime.fromisoformat(iso).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _took(run: RunRecord) -> str:
+    if run.finished_at is None:
+        return "not finished"
+    begun, ended = (datetime.fromisoformat(t) for t in (run.started_at, run.finished_at))
+    return text.seconds((ended - begun).total_seconds())

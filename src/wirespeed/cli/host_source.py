@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which host does a command look at: this machine, one over ssh, a recorded one or a file?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wirespeed.host import file
+from wirespeed.host.collect import collect
+from wirespeed.model.errors import BadInput
+from wirespeed.model.facts import HostFacts
+from wirespeed.remote.interface import Runner
+from wirespeed.remote.local import LocalRunner
+from wirespeed.remote.recorded import RecordedRunner
+from wirespeed.remote.recorder import Recorder
+from wirespeed.remote.recording import save
+from wirespeed.remote.ssh import SshRunner, SshTarget
+
+HostOption = Annotated[
+    str | None,
+    typer.Option(
+        "--host",
+        metavar="HOST",
+        help="ssh://[user@]host[:port], or a file written by `wirespeed inspect --json`. "
+        "Default: this machine.",
+    ),
+]
+RecordedOption = Annotated[
+    str | None,
+    typer.Option(
+        "--recorded", metavar="DIR", help="A host recorded with `wirespeed inspect --record DIR`."
+    ),
+]
+
+
+def read_facts(host: str | None, recorded: str | None, record: Path | None = None) -> HostFacts:
+    """The facts of the host named, kept in the folder `record` on the way. Raises BadInput."""
+    if host and recorded:
+        raise BadInput("--host and --recorded name two hosts", "Give one of them.")
+    if host and not host.startswith("ssh:"):
+        if record:
+            raise BadInput(f"{host} is a file: there is nothing to record", "Leave out --record.")
+        return file.load(Path(host))
+    with _runner(host, recorded) as runner:
+        if record is None:
+            return collect(runner)
+        recorder = Recorder(runner)
+        facts = collect(recorder)
+        save(recorder.recording, record)
+        return facts
+
+
+@contextmanager
+def _runner(host: str | None, recorded: str | None) -> Iterator[Runner]:
+    if recorded:
+        yield RecordedRunner.open(recorded)
+    elif host:
+        with SshRunner(SshTarget.parse(host)) as runner:
+            yield runner
+    else:
+        yield LocalRunner()

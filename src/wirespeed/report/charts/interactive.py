@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does a chart look on the screen, with values under the pointer?
+
+Every model that has a colour carries the name of that colour as its only tag, so that the page can
+repaint it for a dark theme (templates/report.js).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bokeh.embed import components
+from bokeh.models import (
+    ColumnDataSource,
+    DataRange1d,
+    FactorRange,
+    HoverTool,
+    Line,
+    Scatter,
+)
+from bokeh.models.annotations import Legend, LegendItem
+from bokeh.plotting import figure
+from bokeh.resources import Resources
+
+from wirespeed.report.charts.shapes import Chart, Series
+from wirespeed.report.charts.shapes import Line as Style
+from wirespeed.report.theme import LIGHT
+
+FONT = "system-ui, sans-serif"
+_DASH = {Style.SOLID: "solid", Style.DASHED: "dashed", Style.REFERENCE: "dotted"}
+
+
+def bokeh_script() -> str:
+    """BokehJS itself, to be part of the page: nothing is loaded from anywhere."""
+    return Resources(mode="inline", components=["bokeh"]).render_js()
+
+
+def bokeh_charts(charts: tuple[Chart, ...]) -> tuple[str, tuple[str, ...]]:
+    """One script for all charts, and the place of each on the page."""
+    script, divisions = components(tuple(bokeh_figure(chart) for chart in charts))
+    return script, tuple(divisions)
+
+
+def bokeh_figure(chart: Chart, height: int = 340) -> figure:
+    """A figure as wide as its place on the page."""
+    plot = figure(
+        x_range=FactorRange(factors=list(chart.categories)),
+        y_range=DataRange1d() if chart.log_y else DataRange1d(start=0),
+        y_axis_type="log" if chart.log_y else "linear",
+        height=height, sizing_mode="stretch_width", toolbar_location=None, tools="",
+        background_fill_color=None, border_fill_color=None, outline_line_color=None,
+        x_axis_label=chart.x_label, y_axis_label=chart.y_label, name=chart.key,
+    )  # fmt: skip
+    items = [_draw(plot, chart, series) for series in chart.series]
+    legend = Legend(items=items, ncols=2, location="left")
+    legend.update(
+        margin=0, padding=0, spacing=2,
+        border_line_color=None, background_fill_color=None, label_text_font=FONT,
+        label_text_font_size="12px", label_text_color=LIGHT["muted"], tags=["muted"],
+        orientation="horizontal",
+    )  # fmt: skip
+    plot.add_layout(legend, "above")
+    _style(plot)
+    return plot
+
+
+def _draw(plot: figure, chart: Chart, series: Series) -> LegendItem:
+    reference = series.line is Style.REFERENCE
+    name = "muted" if reference else f"s{series.colour % 8}"
+    source = ColumnDataSource(
+        {
+            "x": [chart.categories[int(x)] for x, _ in series.points],
+            "y": [y for _, y in series.points],
+            "hover": list(series.hover),
+        }
+    )
+    line = Line(
+        x="x", y="y", line_color=LIGHT[name], line_dash=_DASH[series.line], tags=[name],
+        line_width=2.25 if series.line is Style.SOLID else 1.5,
+    )  # fmt: skip
+    renderers: list[Any] = [plot.add_glyph(source, line)]
+    if not reference:
+        size = 8 if series.line is Style.SOLID else 5
+        dots = Scatter(
+            x="x", y="y", size=size, fill_color=LIGHT[name], line_color=None, tags=[name]
+        )
+        renderers.append(plot.add_glyph(source, dots))
+    plot.add_tools(HoverTool(renderers=renderers[-1:], tooltips="@hover", mode="mouse"))
+    return LegendItem(label=series.name, renderers=renderers)
+
+
+def _style(plot: figure) -> None:
+    for axis in (*plot.xaxis, *plot.yaxis):
+        axis.update(
+            axis_line_color=None, major_tick_line_color=None, minor_tick_line_color=None,
+            major_label_text_font=FONT, major_label_text_font_size="12px",
+            axis_label_text_font=FONT, axis_label_text_font_size="12px",
+            axis_label_text_font_style="normal", major_label_text_color=LIGHT["muted"],
+            axis_label_text_color=LIGHT["muted"], tags=["muted"],
+        )  # fmt: skip
+    for grid in plot.xgrid:
+        grid.update(grid_line_color=None)
+    for grid in plot.ygrid:
+        grid.update(grid_line_color=LIGHT["rule"], tags=["rule"])

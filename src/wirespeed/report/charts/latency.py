@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does a point's latency grow with its load?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from wirespeed.model.trial import Latency
+from wirespeed.report.charts.shapes import Chart, Line, Series
+from wirespeed.report.text import microseconds, mpps, percent
+from wirespeed.store.records import PointRecord
+
+PERCENTILES: tuple[tuple[str, Callable[[Latency], float]], ...] = (
+    ("p50", lambda latency: latency.p50_ns),
+    ("p90", lambda latency: latency.p90_ns),
+    ("p99", lambda latency: latency.p99_ns),
+    ("p99.9", lambda latency: latency.p999_ns),
+    ("max", lambda latency: latency.max_ns),
+)
+
+# A logarithmic axis has no zero; below a nanosecond the clock says nothing anyway.
+_LEAST_NS = 1.0
+
+
+def latency_chart(point: PointRecord) -> Chart | None:
+    """Percentiles against load, or None where latency was not measured."""
+    found = point.result.latency if point.result is not None else ()
+    if not found:
+        return None
+    series = tuple(
+        Series(
+            name,
+            Line.SOLID,
+            colour,
+            tuple((float(i), max(pick(at.latency), _LEAST_NS) / 1e3) for i, at in enumerate(found)),
+            tuple(f"{name}: {microseconds(pick(at.latency))} us" for at in found),
+        )
+        for colour, (name, pick) in enumerate(PERCENTILES)
+    )
+    return Chart(
+        key=f"latency-{point.id}",
+        title=point.label,
+        x_label="load as a share of the PDR (Mpps)",
+        y_label="latency (us)",
+        categories=tuple(f"{percent(at.share, 0)} ({mpps(at.load_fps)})" for at in found),
+        series=series,
+        log_y=True,
+    )

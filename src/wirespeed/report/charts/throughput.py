@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How do frame rate and throughput depend on the frame size?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from wirespeed.model.study import flat
+from wirespeed.report.charts.shapes import Chart, Line, Series
+from wirespeed.report.figures import PointFigures, Rate, point_figures, rate
+from wirespeed.report.text import mpps, percent
+from wirespeed.store.records import RunRecord
+
+# Beyond this many groups of lines a chart tells nothing.
+MAX_GROUPS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Quantity:
+    """What the y axis shows."""
+
+    key: str
+    title: str
+    unit: str
+    of: Callable[[Rate], float]
+
+
+_QUANTITIES = (
+    _Quantity("mpps", "Frames forwarded", "Mpps", lambda rate: rate.mpps),
+    _Quantity("gbps", "Throughput on the wire (L1)", "Gbps", lambda rate: rate.l1_bps / 1e9),
+)
+
+
+def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
+    """Mpps and Gbps on the wire against frame size; none with fewer than two frame sizes."""
+    figures = [f for f in map(point_figures, run.points) if f.best is not None]
+    sizes = sorted({_size(f) for f in figures})
+    if len(sizes) < 2:
+        return ()
+    x_of = {size: float(index) for index, size in enumerate(sizes)}
+    groups = list(_groups(figures).items())[:MAX_GROUPS]
+    charts = []
+    for quantity in _QUANTITIES:
+        series = [
+            line
+            for colour, (name, members) in enumerate(groups)
+            for line in _lines(_Group(name, colour, members), quantity, x_of)
+        ]
+        series.append(_line_rate(figures, quantity, x_of))
+        charts.append(
+            Chart(
+                key=quantity.key,
+                title=quantity.title,
+                x_label="frame size (octets, FCS included)",
+                y_label=quantity.unit,
+                categories=tuple(text for _, text in sizes),
+                series=tuple(series),
+            )
+        )
+    return tuple(charts)
+
+
+def _size(figures: PointFigures) -> tuple[float, str]:
+    frame = figures.point.spec.traffic.frame
+    return frame.mean_bytes, frame.text
+
+
+def _groups(figures: Sequence[PointFigures]) -> dict[str, list[PointFigures]]:
+    """Points that differ in nothing but their frame size, by what tells the groups apart."""
+    flattened = [(f, flat(f.point.parameters)) for f in figures]
+    first = flattened[0][1]
+    differing = [
+        key
+        for key in first
+        if key not in ("topology.kind", "traffic.frame")
+        and any(other[key] != first[key] for _, other in flattened)
+    ]
+    groups: dict[str, list[PointFigures]] = {}
+    for figure, values in flattened:
+        words = [f"{key.rpartition('.')[2]} {values[key]}" for key in differing]
+        name = ", ".join([str(values["topology.kind"]), *words])
+        groups.setdefault(name, []).append(figure)
+    return groups
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    name: str
+    colour: int
+    members: list[PointFigures]
+
+
+def _lines(
+    group: _Group, quantity: _Quantity, x_of: dict[tuple[float, str], float]
+) -> Iterable[Series]:
+    """The NDR as a solid line, the MRR dashed; what was measured instead of an NDR, solid."""
+    picks: list[tuple[str, Line, Callable[[PointFigures], Rate | None]]] = [
+        ("MRR", Line.DASHED, lambda f: f.mrr)
+    ]
+    if any(f.ndr for f in group.members):
+        picks.insert(0, ("NDR", Line.SOLID, lambda f: f.ndr))
+    elif any(f.pdr for f in group.members):
+        picks.insert(0, ("PDR", Line.SOLID, lambda f: f.pdr))
+    else:
+        picks = [("", Line.SOLID, lambda f: f.best)]
+    for figure, line, pick in picks:
+        ordered = sorted(group.members, key=lambda f: x_of[_size(f)])
+        found = [(x_of[_size(f)], picked) for f in ordered if (picked := pick(f)) is not None]
+        if found:
+            name = f"{group.name} {figure}".strip()
+            yield Series(
+                name,
+                line,
+                group.colour,
+                tuple((x, quantity.of(picked)) for x, picked in found),
+                tuple(f"{name}: {_hover(picked)}" for _, picked in found),
+            )
+
+
+def _hover(rate: Rate) -> str:
+    return (
+        f"{mpps(rate.fps)} Mpps, {rate.l1_bps / 1e9:.2f} Gbps L1, "
+        f"{percent(rate.line_share)} of line rate"
+    )
+
+
+def _line_rate(
+    figures: Sequence[PointFigures], quantity: _Quantity, x_of: dict[tuple[float, str], float]
+) -> Series:
+    """What the link could carry, for comparison."""
+    points = {x_of[_size(f)]: quantity.of(rate(f.maximum_fps, f.point.spec)) for f in figures}
+    link_gbps = figures[0].point.spec.traffic.link_bps / 1e9
+    name = f"line rate of {link_gbps:g} Gbit/s"
+    ordered = tuple(sorted(points.items()))
+    return Series(name, Line.REFERENCE, 0, ordered, tuple(f"{name}: {y:.2f}" for _, y in ordered))

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does a run say in four figures?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from wirespeed.report.figures import PointFigures, Rate, point_figures
+from wirespeed.report.table import latency_at
+from wirespeed.report.text import gbps, microseconds, mpps, percent
+from wirespeed.store.records import RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFigure:
+    """A value with its unit, what it is, and at which point of the study."""
+
+    what: str
+    value: str
+    unit: str
+    where: str
+
+
+def key_figures(run: RunRecord) -> tuple[KeyFigure, ...]:
+    """The best rates, the latency where they were found, and how many trials that took."""
+    figures = [point_figures(point) for point in run.points]
+    return (*_rates(figures), *_latency(figures), *_trials(run))
+
+
+def _rates(figures: list[PointFigures]) -> Iterator[KeyFigure]:
+    picks: tuple[tuple[str, Callable[[PointFigures], Rate | None]], ...] = (
+        ("Highest rate without loss (NDR)", lambda f: f.ndr),
+        ("Highest rate within the loss goal (PDR)", lambda f: f.pdr),
+        ("Highest rate received (MRR)", lambda f: f.mrr),
+        ("Forwarded", lambda f: f.constant),
+    )
+    for what, pick in picks:
+        found = [(f, rate) for f in figures if (rate := pick(f)) is not None]
+        if not found:
+            continue
+        best, rate = max(found, key=lambda pair: pair[1].fps)
+        of_line = f"{best.point.label}; {percent(rate.line_share)} of line rate"
+        yield KeyFigure(what, mpps(rate.fps), "Mpps", of_line)
+        widest, rate = max(found, key=lambda pair: pair[1].l1_bps)
+        if widest is not best:
+            yield KeyFigure("Highest throughput", gbps(rate.l1_bps), "Gbps L1", widest.point.label)
+        return
+
+
+def _latency(figures: list[PointFigures]) -> Iterator[KeyFigure]:
+    found = [(f, at) for f in figures if (at := latency_at(f.point, 0.5)) is not None]
+    if found:
+        best, at = min(found, key=lambda pair: pair[1].latency.p50_ns)
+        value = f"{microseconds(at.latency.p50_ns)} / {microseconds(at.latency.p99_ns)}"
+        yield KeyFigure(
+            "Latency at half the PDR, p50 / p99", value, "\N{MICRO SIGN}s", best.point.label
+        )
+
+
+def _trials(run: RunRecord) -> Iterator[KeyFigure]:
+    trials = [stored.trial for point in run.points for stored in point.trials]
+    invalid = sum(not trial.valid for trial in trials)
+    said = f"{invalid} of them invalid and run again" if invalid else "all of them valid"
+    yield KeyFigure("Trials", str(len(trials)), "", said)
