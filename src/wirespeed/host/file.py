@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How are HostFacts written to and read from a JSON file (schemas/hostfacts.schema.json)?
+
+A new fact raises the minor version, a changed or removed one the major version. Reading tells all
+faults of a file at once: unknown keys, wrong types, and CPUs that the host does not have.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from wirespeed.model.cpuset import format_list
+from wirespeed.model.errors import BadInput
+from wirespeed.model.facts import HostFacts
+
+SCHEMA_VERSION = "1.0"
+_MAJOR = SCHEMA_VERSION.partition(".")[0]
+_SHOWN = 20
+
+
+class _Document(BaseModel):
+    """Carries `extra="forbid"` down to the plain dataclasses of the model."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    facts: HostFacts
+
+
+def document(facts: HostFacts) -> dict[str, Any]:
+    """The JSON document of one host, as `wirespeed inspect --json` prints it."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        **TypeAdapter(HostFacts).dump_python(facts, mode="json"),
+    }
+
+
+def parse(text: str, where: str) -> HostFacts:
+    """The facts in a JSON document; `where` names it in errors. Raises BadInput."""
+    try:
+        raw = json.loads(text)
+    except ValueError as fault:
+        raise BadInput(f"{where} is not JSON: {fault}", _AGAIN) from None
+    if not isinstance(raw, dict):
+        raise BadInput(f"{where} is not a host: it holds no JSON object", _AGAIN)
+    version = raw.pop("schema_version", None)
+    if not isinstance(version, str) or version.partition(".")[0] != _MAJOR:
+        said = f"schema_version {version!r}" if version is not None else "no schema_version"
+        raise BadInput(f"{where} has {said}; this wirespeed reads {_MAJOR}.x", _AGAIN)
+    try:
+        facts = _Document.model_validate_json(json.dumps({"facts": raw}), strict=True).facts
+    except ValidationError as fault:
+        raise _bad(where, [_words(e["loc"], e["msg"]) for e in fault.errors()]) from None
+    faults = inconsistencies(facts)
+    if faults:
+        raise _bad(where, faults)
+    return facts
+
+
+def load(path: Path) -> HostFacts:
+    """Read a host file. Raises BadInput."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        said = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
+        raise BadInput(f"host file {path} cannot be read: {said}", _AGAIN) from fault
+    return parse(text, str(path))
+
+
+def inconsistencies(facts: HostFacts) -> list[str]:
+    """What contradicts itself in a host's topology."""
+    ids = [cpu.id for cpu in facts.cpus]
+    present, nodes = set(ids), {node.id for node in facts.nodes}
+    faults = []
+    if not ids or not nodes:
+        faults.append("a host has at least one CPU and one NUMA node")
+    if len(present) < len(ids):
+        faults.append(f"cpus: {format_list(i for i in present if ids.count(i) > 1)} appear twice")
+    for node in facts.nodes:
+        if beyond := set(node.cpus) - present:
+            faults.append(f"node {node.id} names CPUs {format_list(beyond)}, which are not there")
+        if len(node.distances) != len(facts.nodes):
+            faults.append(f"node {node.id} has {len(node.distances)} distances")
+    for cpu in facts.cpus:
+        if cpu.online and cpu.node not in nodes:
+            faults.append(f"CPU {cpu.id} is on NUMA node {cpu.node}, which is not there")
+        if beyond := set(cpu.siblings) - present:
+            faults.append(f"CPU {cpu.id} has siblings {format_list(beyond)}, which are not there")
+        elif any(cpu.id not in facts.siblings(other) for other in cpu.siblings):
+            faults.append(f"CPU {cpu.id} and its siblings disagree")
+    return faults
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the document."""
+    schema = _Document.model_json_schema()
+    definitions = schema["$defs"]
+    facts = definitions.pop("HostFacts")
+    version = {"type": "string", "pattern": rf"^{_MAJOR}\.[0-9]+$"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:wirespeed:hostfacts:{_MAJOR}",
+        **facts,
+        "title": "wirespeed host facts",
+        "properties": {"schema_version": version, **facts["properties"]},
+        "required": ["schema_version", *facts["required"]],
+        "additionalProperties": False,
+        "$defs": definitions,
+    }
+
+
+_AGAIN = "Write it with `wirespeed inspect --json > HOST.json`."
+
+
+def _words(location: tuple[int | str, ...], message: str) -> str:
+    return f"{'.'.join(map(str, location[1:]))}: {message}"
+
+
+def _bad(where: str, faults: list[str]) -> BadInput:
+    shown = faults[:_SHOWN] + ([f"and {len(faults) - _SHOWN} more"] if len(faults) > _SHOWN else [])
+    listed = "\n".join(f"  {fault}" for fault in shown)
+    return BadInput(f"host file {where} has {len(faults)} faults:\n{listed}", _AGAIN)
