@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sink: receives what gen sent and says what became of it: loss, order, latency, jitter. How it
+ * counts is told in docs/explanation/generator.md. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <rte_cycles.h>
+#include <rte_malloc.h>
+
+#include "core/arguments.h"
+#include "core/config.h"
+#include "core/task.h"
+#include "core/telemetry.h"
+#include "pktlib/histogram.h"
+#include "pktlib/jitter.h"
+#include "pktlib/sequence.h"
+#include "pktlib/verdict.h"
+#include "sink_capture.h"
+
+#define TRACKED_FLOWS_MAX (4u * FLOWS_MAX)
+#define CAPTURE_DEFAULT 100
+#define PREFETCH_AHEAD 4
+
+struct sink_counts {
+	uint64_t unstamped;
+	uint64_t foreign;
+	uint64_t stale;
+	uint64_t corrupt;
+	uint64_t clock_behind;	/* stamps from the future: the CPUs' clocks disagree */
+};
+
+struct sink {
+	struct verdict_rule rule;
+	bool stamped;
+	struct sink_counts counts;
+	struct sequence_tracker tracker;
+	struct jitter jitter;
+	struct histogram *histogram;
+	struct tsc_clock clock;
+	struct sink_capture capture;
+	const char *capture_path;
+	uint32_t capture_frames;
+};
+
+static int
+sink_init(struct task *task, const struct config_section *section)
+{
+	struct sink *sink = task->priv;
+	uint16_t stream = 0;
+	uint32_t capture_frames = CAPTURE_DEFAULT;
+	int ret = 0;
+
+	sink->rule.streams = 1;
+	sink->rule.flows = 1;
+	sink->stamped = true;
+	ret |= config_u16(section, "stream", &stream, 0, UINT8_MAX);
+	ret |= config_u16(section, "streams", &sink->rule.streams, 1, UINT8_MAX + 1);
+	ret |= config_u32(section, "flows", &sink->rule.flows, 1, FLOWS_MAX);
+	ret |= config_bool(section, "stamp", &sink->stamped);
+	ret |= config_u32(section, "capture_frames", &capture_frames, 1, SINK_CAPTURE_MAX);
+	sink->capture_path = config_string(section, "capture");
+	if (sink->capture_path != NULL || config_has(section, "capture_frames"))
+		sink->capture_frames = capture_frames;
+	sink->rule.first_stream = (uint8_t)stream;
+	if (ret == 0 && stream + sink->rule.streams > UINT8_MAX + 1) {
+		config_fault(section, "streams", "streams are numbered 0 to %d, and the first is %u",
+			     UINT8_MAX, stream);
+		return -EINVAL;
+	}
+	if (ret == 0 && (uint64_t)sink->rule.streams * sink->rule.flows > TRACKED_FLOWS_MAX) {
+		config_fault(section, "flows", "makes more than %u flows over all streams",
+			     TRACKED_FLOWS_MAX);
+		return -EINVAL;
+	}
+	return ret;
+}
+
+/* Forget all figures. from_zero: flows begin at sequence number 0, not wherever they are. */
+static void
+forget(struct sink *sink, bool from_zero)
+{
+	memset(&sink->counts, 0, sizeof(sink->counts));
+	memset(&sink->jitter, 0, sizeof(sink->jitter));
+	sequence_reset(&sink->tracker, from_zero);
+	histogram_reset(sink->histogram);
+	sink_capture_reset(&sink->capture);
+}
+
+static int
+sink_prepare(struct task *task)
+{
+	struct sink *sink = task->priv;
+	uint32_t flows = sink->rule.streams * sink->rule.flows;
+	void *state = rte_zmalloc_socket(task->name, sequence_state_bytes(flows),
+					 RTE_CACHE_LINE_SIZE, task->socket_id);
+
+	sink->histogram = rte_zmalloc_socket(task->name, sizeof(*sink->histogram),
+					     RTE_CACHE_LINE_SIZE, task->socket_id);
+	if (state == NULL || sink->histogram == NULL ||
+	    sink_capture_open(&sink->capture, sink->capture_frames) != 0) {
+		rte_free(state);
+		rte_free(sink->histogram);
+		sink->histogram = NULL;
+		fprintf(stderr, "wsdp: [task.%s] no memory for %u flows (%zu octets), a histogram "
+			"(%zu) and %u captured frames\n", task->name, flows,
+			sequence_state_bytes(flows), sizeof(*sink->histogram), sink->capture_frames);
+		return -ENOMEM;
+	}
+	sequence_init(&sink->tracker, flows, state);
+	sink->clock = tsc_clock_of(rte_get_tsc_hz());
+	forget(sink, true);
+	return 0;
+}
+
+static inline void
+record_latency(struct sink *sink, uint64_t now, uint64_t stamped)
+{
+	int64_t age = stamp_age(now, stamped);
+
+	jitter_add(&sink->jitter, age);
+	if (unlikely(age < 0)) {
+		sink->counts.clock_behind++;
+		age = 0;
+	}
+	histogram_record(sink->histogram, tsc_clock_ns(&sink->clock, (uint64_t)age), 1);
+}
+
+/* Count a frame. Returns whether it is as it should be. */
+static inline bool
+count_frame(struct sink *sink, const uint8_t *frame, uint32_t len, uint64_t now)
+{
+	enum sequence_result order;
+	struct stamp stamp;
+
+	switch (verdict_of(&sink->rule, frame, len, &stamp)) {
+	case VERDICT_OURS:
+		order = sequence_add(&sink->tracker, stamp.flow, stamp.sequence);
+		if (unlikely(order == SEQUENCE_DUPLICATE || order == SEQUENCE_TOO_LATE))
+			return false;
+		record_latency(sink, now, stamp.tsc);
+		return order == SEQUENCE_IN_ORDER;
+	case VERDICT_UNSTAMPED:
+		sink->counts.unstamped++;
+		return true;
+	case VERDICT_FOREIGN:
+		sink->counts.foreign++;
+		return false;
+	case VERDICT_STALE:
+		sink->counts.stale++;
+		return false;
+	case VERDICT_CORRUPT:
+		sink->counts.corrupt++;
+		return false;
+	}
+	return false;
+}
+
+static inline void
+handle_frame(struct sink *sink, const struct rte_mbuf *mbuf, uint64_t now)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	uint8_t headers[VERDICT_READS];
+
+	/* In several segments, and the first does not reach as far as the headers may. */
+	if (unlikely(mbuf->data_len < mbuf->pkt_len && mbuf->data_len < VERDICT_READS))
+		frame = rte_pktmbuf_read(mbuf, 0, RTE_MIN(mbuf->pkt_len, (uint32_t)VERDICT_READS),
+					 headers);
+	if (unlikely(!count_frame(sink, frame, mbuf->pkt_len, now)))
+		sink_capture_add(&sink->capture, mbuf, now);
+}
+
+static void
+sink_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
+{
+	struct sink *sink = task->priv;
+	uint64_t now = rte_rdtsc();
+
+	if (!sink->stamped) {
+		sink->counts.unstamped += n;
+		task_consume(task, mbufs, n);
+		return;
+	}
+	for (uint16_t i = 0; i < PREFETCH_AHEAD && i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
+	for (uint16_t i = 0; i < n; i++) {
+		if (i + PREFETCH_AHEAD < n)
+			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH_AHEAD], void *));
+		handle_frame(sink, mbufs[i], now);
+	}
+	task_consume(task, mbufs, n);
+}
+
+static void
+latency_stats(const struct sink *sink, struct telemetry_out *out)
+{
+	const struct histogram *histogram = sink->histogram;
+	uint64_t count = histogram->count;
+
+	telemetry_u64(out, "latency_count", count);
+	telemetry_u64(out, "latency_min_ns", count != 0 ? histogram->min : 0);
+	telemetry_u64(out, "latency_avg_ns", count != 0 ? histogram->sum / count : 0);
+	telemetry_u64(out, "latency_p50_ns", histogram_percentile(histogram, 500));
+	telemetry_u64(out, "latency_p90_ns", histogram_percentile(histogram, 900));
+	telemetry_u64(out, "latency_p99_ns", histogram_percentile(histogram, 990));
+	telemetry_u64(out, "latency_p999_ns", histogram_percentile(histogram, 999));
+	telemetry_u64(out, "latency_max_ns", histogram->max);
+	telemetry_u64(out, "jitter_ns", tsc_clock_ns(&sink->clock, jitter_cycles(&sink->jitter)));
+}
+
+static void
+sink_stats(const struct task *task, struct telemetry_out *out)
+{
+	const struct sink *sink = task->priv;
+	const struct sequence_counts *sequences = &sink->tracker.counts;
+
+	telemetry_u64(out, "trial", sink->rule.trial);
+	telemetry_u64(out, "received", sequences->received + sink->counts.unstamped);
+	telemetry_u64(out, "lost", sequence_lost(sequences));
+	telemetry_u64(out, "duplicated", sequences->duplicated);
+	telemetry_u64(out, "reordered", sequences->reordered);
+	telemetry_u64(out, "too_late", sequences->too_late);
+	telemetry_u64(out, "foreign", sink->counts.foreign);
+	telemetry_u64(out, "stale", sink->counts.stale);
+	telemetry_u64(out, "corrupt", sink->counts.corrupt);
+	telemetry_u64(out, "unstamped", sink->counts.unstamped);
+	telemetry_u64(out, "clock_behind", sink->counts.clock_behind);
+	telemetry_u64(out, "captured", atomic_load(&sink->capture.count));
+	latency_stats(sink, out);
+}
+
+static void
+sink_reset(struct task *task)
+{
+	forget(task->priv, false);
+}
+
+/* A start names the trial: from here on its frames count, and all flows begin at 0. */
+static int
+sink_start(struct sink *sink, const char *args)
+{
+	struct argument argument;
+	uint64_t trial = 0;
+	int ret;
+
+	while ((ret = arguments_next(&args, &argument)) > 0) {
+		/* The others are the generators'. */
+		if (strcmp(argument.key, "trial") != 0)
+			continue;
+		ret = argument_u64(&argument, &trial, 0, UINT8_MAX);
+		if (ret < 0)
+			return ret;
+	}
+	if (ret < 0)
+		return ret;
+	sink->rule.trial = (uint8_t)trial;
+	forget(sink, true);
+	return 0;
+}
+
+static int
+sink_control(struct task *task, const char *verb, const char *args)
+{
+	if (strcmp(verb, "start") == 0)
+		return sink_start(task->priv, args);
+	return strcmp(verb, "stop") == 0 ? 0 : -ENOTSUP;
+}
+
+static int
+write_histogram(const struct sink *sink, const char *path)
+{
+	FILE *file = fopen(path, "w");
+	int ret;
+
+	if (file == NULL)
+		return -errno;
+	ret = histogram_write(sink->histogram, file);
+	return fclose(file) != 0 && ret == 0 ? -EIO : ret;
+}
+
+static int
+sink_export(const struct task *task, const char *what, const char *path)
+{
+	const struct sink *sink = task->priv;
+
+	if (strcmp(what, "histogram") == 0)
+		return write_histogram(sink, path);
+	if (strcmp(what, "capture") != 0 || sink->capture.room == 0)
+		return -ENOTSUP;
+	if (path[0] == '\0' && sink->capture_path != NULL)
+		path = sink->capture_path;
+	return sink_capture_write(&sink->capture, &sink->clock, path);
+}
+
+static void
+sink_close(struct task *task)
+{
+	struct sink *sink = task->priv;
+	int ret = 0;
+
+	if (sink->capture_path != NULL && sink->capture.room != 0)
+		ret = sink_capture_write(&sink->capture, &sink->clock, sink->capture_path);
+	if (ret != 0)
+		fprintf(stderr, "wsdp: [task.%s] capture = %s: %s\n", task->name,
+			sink->capture_path, strerror(-ret));
+	sink_capture_close(&sink->capture);
+	rte_free(sink->tracker.state);
+	rte_free(sink->histogram);
+}
+
+static const struct task_ops sink = {
+	.name = "sink",
+	.private_size = sizeof(struct sink),
+	.takes_input = true,
+	.init = sink_init,
+	.prepare = sink_prepare,
+	.handle = sink_handle,
+	.stats = sink_stats,
+	.reset = sink_reset,
+	.control = sink_control,
+	.export = sink_export,
+	.close = sink_close,
+};
+
+TASK_REGISTER(sink)
