@@ -72,7 +72,7 @@ class FakeHost:
         return Rig(FACTS, lambda _spec: PLAN, self._open)
 
     @contextmanager
-    def _open(self, spec: PointSpec, _plan: Plan) -> Iterator[FakeBench]:
+    def _open(self, spec: PointSpec, _plan: Plan, _name: str) -> Iterator[FakeBench]:
         self.opened.append(spec)
         try:
             yield FakeBench(self.capacity_fps or spec.sut.impair.rate_fps, self.before_trial)

@@ -101,7 +101,7 @@ class Nobody:
 
 
 @contextmanager
-def _open(spec: PointSpec, _plan: Plan) -> Iterator[SampleBench]:
+def _open(spec: PointSpec, _plan: Plan, _name: str) -> Iterator[SampleBench]:
     yield SampleBench(spec)
 
 

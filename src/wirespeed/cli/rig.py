@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import os
 import platform
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from importlib.metadata import version
-from pathlib import Path
 
 from wirespeed.bench.interface import Bench
+from wirespeed.bench.journal import state_directory
 from wirespeed.bench.session import open_bench
 from wirespeed.host.collect import collect
 from wirespeed.model.plan import Plan
@@ -26,13 +24,8 @@ def local_rig() -> Rig:
     runner = LocalRunner()
     facts = collect(runner)
 
-    @contextmanager
-    def opened(spec: PointSpec, plan: Plan) -> Iterator[Bench]:
-        with (
-            tempfile.TemporaryDirectory(prefix="ws-", dir=_run_base()) as run_dir,
-            open_bench(spec, plan, runner, Path(run_dir)) as bench,
-        ):
-            yield bench
+    def opened(spec: PointSpec, plan: Plan, name: str) -> AbstractContextManager[Bench]:
+        return open_bench(spec, plan, runner, state_directory(os.environ) / "logs" / name)
 
     return Rig(facts, lambda spec: plan_bench(facts, spec), opened)
 
@@ -44,9 +37,3 @@ def own_versions() -> dict[str, str]:
         "python": platform.python_version(),
         "kernel": platform.release(),
     }
-
-
-def _run_base() -> str:
-    """Where run directories are made. Short: a unix socket's path ends at 107 characters."""
-    runtime = "/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "")
-    return runtime if os.access(runtime, os.W_OK) else tempfile.gettempdir()

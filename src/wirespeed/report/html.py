@@ -18,10 +18,11 @@ from markupsafe import Markup
 from wirespeed.model.result import LatencyAtLoad
 from wirespeed.model.trial import Trial
 from wirespeed.report import text
+from wirespeed.report.charts.canvas import CHART_CSS
 from wirespeed.report.charts.interactive import bokeh_charts, bokeh_script
 from wirespeed.report.charts.latency import PERCENTILES, latency_chart
 from wirespeed.report.charts.search import outcome, search_chart
-from wirespeed.report.charts.svg import CHART_CSS, search_svg, svg
+from wirespeed.report.charts.svg import SMALL, line_svg, search_svg
 from wirespeed.report.charts.throughput import throughput_charts
 from wirespeed.report.explain import explain, first_loss, total_drops
 from wirespeed.report.figures import PointFigures, point_figures
@@ -77,6 +78,8 @@ def html_report(run: RunRecord) -> str:
         colours=Markup(json.dumps({"light": dict(LIGHT), "dark": dict(DARK)})),  # noqa: S704
         quick=[p for p in points if p.record.result and not p.figures.conformant],
         versions=_versions(run),
+        all_trials=sum(len(point.record.trials) for point in points),
+        invalid_trials=sum(len(point.invalid) for point in points),
         latencies=list(_latencies(points)),
         percentile_names=[name for name, _ in PERCENTILES],
         outcome=outcome,
@@ -95,7 +98,7 @@ def _view(point: PointRecord) -> PointView:
         point_figures(point),
         explain(point),
         Markup(search_svg(search)) if search else None,  # noqa: S704
-        Markup(svg(latency)) if latency else None,  # noqa: S704
+        Markup(line_svg(latency, SMALL)) if latency else None,  # noqa: S704
         first_loss(point),
         tuple(_decisions(encode(point.plan), "")) if point.plan else (),
     )

@@ -34,7 +34,8 @@ def loss(ratio: float) -> str:
 
 def microseconds(value_ns: float) -> str:
     value = value_ns / 1e3
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}"
+    decimals = 0 if value >= 100 else 1 if value >= 1 else 2
+    return f"{value:.{decimals}f}"
 
 
 def seconds(value: float) -> str:

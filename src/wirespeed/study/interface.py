@@ -21,12 +21,13 @@ from wirespeed.model.study import Point
 class Rig:
     """The host that a study runs on. `cli` makes it; tests hand in one of known capacity.
 
-    open_bench: brings a point's topology up and, on exit, undoes everything it did to the host.
+    open_bench: brings a point's topology up and, on exit, undoes everything it did to the host;
+    its name ("RUN/POINT") says where logs are left.
     """
 
     facts: HostFacts
     plan: Callable[[PointSpec], Plan]
-    open_bench: Callable[[PointSpec, Plan], AbstractContextManager[Bench]]
+    open_bench: Callable[[PointSpec, Plan, str], AbstractContextManager[Bench]]
 
 
 class Watcher(Listener, Protocol):

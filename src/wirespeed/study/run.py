@@ -47,7 +47,7 @@ def run_study(study: Study, recording: Recording, rig: Rig, watcher: Watcher) ->
 def _measure_point(point: Point, recording: Recording, rig: Rig, watcher: Watcher) -> SearchResult:
     plan = rig.plan(point.spec)
     recording.begin_point(point.id, plan)
-    with rig.open_bench(point.spec, plan) as bench:
+    with rig.open_bench(point.spec, plan, f"{recording.run_id}/{point.id}") as bench:
         recording.add_bench(point.id, bench.describe())
         listener = _RecordThenTell(point.id, recording, watcher)
         ceiling_fps = max_load_fps(point.spec, bench)

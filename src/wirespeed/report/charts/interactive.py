@@ -51,10 +51,11 @@ def bokeh_figure(chart: Chart, height: int = 340) -> figure:
         background_fill_color=None, border_fill_color=None, outline_line_color=None,
         x_axis_label=chart.x_label, y_axis_label=chart.y_label, name=chart.key,
     )  # fmt: skip
-    items = [_draw(plot, chart, series) for series in chart.series]
-    legend = Legend(items=items, ncols=2, location="left")
+    drawn = [(series, _draw(plot, chart, series)) for series in chart.series]
+    items = [item for series, item in drawn if series.line is not Style.DASHED]
+    legend = Legend(items=items, location="left")
     legend.update(
-        margin=0, padding=0, spacing=2,
+        margin=0, padding=0, spacing=18,
         border_line_color=None, background_fill_color=None, label_text_font=FONT,
         label_text_font_size="12px", label_text_color=LIGHT["muted"], tags=["muted"],
         orientation="horizontal",

@@ -11,6 +11,8 @@ from enum import StrEnum
 
 
 class Line(StrEnum):
+    """A dashed line belongs to the solid one of its colour, and the legend leaves it out."""
+
     SOLID = "solid"
     DASHED = "dashed"
     REFERENCE = "reference"
@@ -38,7 +40,10 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """y starts at 0, or is logarithmic. categories: the labels of x = 0, 1, 2..."""
+    """y starts at 0, or is logarithmic. categories: the labels of x = 0, 1, 2...
+
+    legend: what solid and dashed mean.
+    """
 
     key: str
     title: str
@@ -47,6 +52,7 @@ class Chart:
     categories: tuple[str, ...]
     series: tuple[Series, ...]
     log_y: bool = False
+    legend: str = ""
 
 
 @dataclass(frozen=True, slots=True)

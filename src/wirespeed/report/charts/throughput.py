@@ -40,6 +40,7 @@ def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
         return ()
     x_of = {size: float(index) for index, size in enumerate(sizes)}
     groups = list(_groups(figures).items())[:MAX_GROUPS]
+    legend = "solid: NDR, dashed: MRR" if any(f.ndr and f.mrr for f in figures) else ""
     charts = []
     for quantity in _QUANTITIES:
         series = [
@@ -56,6 +57,7 @@ def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
                 y_label=quantity.unit,
                 categories=tuple(text for _, text in sizes),
                 series=tuple(series),
+                legend=legend,
             )
         )
     return tuple(charts)
@@ -110,7 +112,7 @@ def _lines(
         if found:
             name = f"{group.name} {figure}".strip()
             yield Series(
-                name,
+                group.name,
                 line,
                 group.colour,
                 tuple((x, quantity.of(picked)) for x, picked in found),
