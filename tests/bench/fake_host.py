@@ -31,8 +31,8 @@ class FakeHost(LocalRunner):
         else:
             self.files[path] = text
 
-    def glob(self, pattern: str) -> tuple[str, ...]:
-        return tuple(sorted(f for f in self.files if fnmatch(f, pattern)))
+    def glob(self, *patterns: str) -> tuple[str, ...]:
+        return tuple(sorted(f for f in self.files if any(fnmatch(f, p) for p in patterns)))
 
     def readlink(self, path: str) -> str:
         return self.read(path)

@@ -17,7 +17,7 @@ from wirespeed.bench.topology import wiring
 from wirespeed.bench.topology.wiring import Wiring
 from wirespeed.bench.traffic.generator import Generator
 from wirespeed.bench.vswitch.ovs import OvsDpdk
-from wirespeed.bench.vswitch.ports import switch_ports
+from wirespeed.bench.vswitch.ports import SwitchPort, switch_ports
 from wirespeed.bench.wsdp.program import Wsdp
 from wirespeed.model.plan import HostPlan
 from wirespeed.model.spec import PointSpec
@@ -40,7 +40,7 @@ def assemble(spec: PointSpec, plan: HostPlan, state: HostState, dirs: Directorie
     """Make the parts; nothing is started."""
     wired = wiring(spec)
     switch: list[Part] = []
-    ports = ()
+    ports: Sequence[SwitchPort] = ()
     if plan.vswitch is not None:
         ports = switch_ports(wired, plan.vswitch, dirs.run)
         switch = [OvsDpdk(state, dirs, plan.vswitch, wired, ports)]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import tempfile
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -126,7 +127,7 @@ def _directories(state: HostState, run_dir: Path) -> Directories:
 def _run_base() -> str:
     """Short, because the path of a unix socket may have 107 octets."""
     wanted = "/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "")
-    return wanted if os.access(wanted, os.W_OK) else "/tmp"
+    return wanted if os.access(wanted, os.W_OK) else tempfile.gettempdir()
 
 
 def _rig(spec: PointSpec, plan: HostPlan, runner: Runner, assembly: Assembly) -> Rig:

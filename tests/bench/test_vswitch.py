@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Are the vSwitch's ports and rules what the wiring says, and its answers understood?"""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+import pytest
+
+from wirespeed.bench.interface import BenchError, HopCount
+from wirespeed.bench.topology import wiring
+from wirespeed.bench.vswitch import counters, flows
+from wirespeed.bench.vswitch.ports import add_ports_command, switch_ports
+from wirespeed.model.plan import Decision, VswitchPlan
+from wirespeed.model.spec import PointSpec, Topology, TopologyKind
+from wirespeed.model.trial import DropCause
+
+PLAN = VswitchPlan(
+    Decision((0,), ""), Decision((1,), ""), Decision((256,), ""), Decision(2, ""),
+    Decision(512, ""), Decision(9000, ""),
+)  # fmt: skip
+WIRED = wiring(PointSpec(Topology(TopologyKind.PVP)))
+PORTS = switch_ports(WIRED, PLAN, PurePosixPath("/run/x"))
+
+# As Open vSwitch 3.1.0 answers; port 4 has never been connected.
+DUMP_PORTS = """OFPST_PORT reply (OF1.5) (xid=0x2): 5 ports
+  port LOCAL: rx pkts=0, bytes=0, drop=0, errs=0, frame=0, over=0, crc=0
+           tx pkts=0, bytes=0, drop=0, errs=0, coll=0
+           duration=70.385s
+  port  1: rx pkts=1000, bytes=60000, drop=0, errs=0, frame=?, over=?, crc=?
+           tx pkts=0, bytes=0, drop=0, errs=0, coll=?
+           duration=39.765s
+           CUSTOM Statistics
+                      ovs_tx_failure_drops=0, ovs_tx_mtu_exceeded_drops=0, ovs_tx_qos_drops=0,
+                      ovs_rx_qos_drops=3, ovs_tx_invalid_hwol_drops=0,
+  port  2: rx pkts=0, bytes=0, drop=0, errs=0, frame=?, over=?, crc=?
+           tx pkts=880, bytes=1, drop=7, errs=0, coll=?
+           duration=39.765s
+           CUSTOM Statistics
+                      ovs_tx_failure_drops=7, ovs_tx_mtu_exceeded_drops=2, ovs_tx_qos_drops=1,
+                      ovs_rx_qos_drops=0, ovs_tx_invalid_hwol_drops=0,
+  port  3: rx pkts=890, bytes=1, drop=20, errs=0, frame=?, over=?, crc=?
+           tx pkts=970, bytes=1, drop=20, errs=0, coll=?
+           duration=39.765s
+           CUSTOM Statistics
+                      ovs_tx_retries=8, ovs_tx_failure_drops=20, ovs_tx_mtu_exceeded_drops=0,
+                      ovs_tx_qos_drops=0, ovs_rx_qos_drops=4, ovs_tx_invalid_hwol_drops=0,
+  port  4: rx pkts=?, bytes=?, drop=?, errs=?, frame=?, over=?, crc=?
+           tx pkts=?, bytes=?, drop=?, errs=?, coll=?
+           duration=0.045s
+           CUSTOM Statistics
+                      ovs_tx_retries=0, ovs_tx_failure_drops=0, ovs_tx_mtu_exceeded_drops=0,
+                      ovs_tx_qos_drops=0, ovs_rx_qos_drops=0, ovs_tx_invalid_hwol_drops=0,
+"""
+
+DUMP_FLOWS = """NXST_FLOW reply (xid=0x4):
+ cookie=0x0, duration=9.3s, table=0, n_packets=29951616, n_bytes=1797096960, idle_age=0, priority=100,in_port=1,dl_dst=02:01:00:00:00:00 actions=output:3
+ cookie=0x0, duration=9.3s, table=0, n_packets=17, n_bytes=1020, idle_age=9, priority=1,in_port=1 actions=drop
+ cookie=0x0, duration=9.3s, table=0, n_packets=0, n_bytes=0, idle_age=9, priority=1,in_port=2 actions=drop
+ cookie=0x0, duration=9.3s, table=0, n_packets=5, n_bytes=300, idle_age=9, priority=1,in_port=4 actions=drop
+"""  # noqa: E501
+
+PMD_STATS = """pmd thread numa_id 0 core_id 1:
+  packets received: 59903424
+  miss with success upcall: 2
+  miss with failed upcall: 4
+main thread:
+  packets received: 0
+  miss with failed upcall: 1
+"""
+
+
+def test_generator_ports_stand_for_nics_and_functions_are_vhost_user_servers() -> None:
+    assert [(p.name, p.number, p.kind) for p in PORTS] == [
+        ("east", 1, "dpdk"),
+        ("west", 2, "dpdk"),
+        ("vnf0a", 3, "dpdkvhostuserclient"),
+        ("vnf0b", 4, "dpdkvhostuserclient"),
+    ]
+    assert PORTS[0].options == {
+        "dpdk-devargs": "net_vhost1,iface=/run/x/east.sock,queues=2", "n_rxq": "2",
+    }  # fmt: skip
+    assert PORTS[2].options == {"vhost-server-path": "/run/x/vnf0a.sock"}
+
+
+def test_all_ports_are_added_in_one_command() -> None:
+    words = add_ports_command("br", PORTS[:1], mtu=9000)
+    assert words == [
+        "add-port", "br", "east", "--", "set", "Interface", "east", "type=dpdk",
+        "ofport_request=1", "mtu_request=9000",
+        'options:dpdk-devargs="net_vhost1,iface=/run/x/east.sock,queues=2"', 'options:n_rxq="2"',
+    ]  # fmt: skip
+
+
+def test_rules_name_port_and_address_and_drop_the_rest_port_by_port() -> None:
+    assert flows.rules(WIRED.flows, PORTS).splitlines() == [
+        "priority=100,in_port=1,dl_dst=02:01:00:00:00:00,actions=output:3",
+        "priority=100,in_port=4,dl_dst=02:00:01:00:00:00,actions=output:2",
+        "priority=1,in_port=1,actions=drop",
+        "priority=1,in_port=2,actions=drop",
+        "priority=1,in_port=3,actions=drop",
+        "priority=1,in_port=4,actions=drop",
+    ]
+
+
+def test_frames_that_fit_no_rule_are_counted_by_port() -> None:
+    assert flows.dropped_by_port(DUMP_FLOWS, PORTS) == {
+        "east": 17, "west": 0, "vnf0a": 0, "vnf0b": 5,
+    }  # fmt: skip
+
+
+def seen(unmatched: dict[str, int] | None = None) -> HopCount:
+    return counters.hop(PORTS, counters.parse_ports(DUMP_PORTS), unmatched or {}, upcalls=0)
+
+
+def test_frames_in_and_out_are_counted_by_port() -> None:
+    # What a vhost-user port polices (vnf0a: 4) is missing from its rx count; a NIC's is not.
+    assert seen().entered == {"east": 1000, "west": 0, "vnf0a": 894, "vnf0b": 0}
+    assert seen().left == {"east": 0, "west": 880, "vnf0a": 970, "vnf0b": 0}
+
+
+def test_each_drop_has_its_place_and_cause() -> None:
+    found = {key: n for key, n in seen({"vnf0b": 5}).drops.items() if n}
+    assert found == {
+        ("ovs:east", DropCause.POLICER): 3,
+        ("ovs:west", DropCause.TG_RX_RING_FULL): 7,
+        ("ovs:west", DropCause.MTU): 2,
+        ("ovs:west", DropCause.POLICER): 1,
+        ("ovs:vnf0a", DropCause.VHOST_TX_RING_FULL): 20,
+        ("ovs:vnf0a", DropCause.POLICER): 4,
+        ("ovs:vnf0b", DropCause.NO_FLOW): 5,
+    }
+
+
+def test_failed_upcalls_are_added_up_over_all_threads() -> None:
+    assert counters.failed_upcalls(PMD_STATS) == 5
+
+
+def test_a_port_without_an_answer_is_an_error() -> None:
+    counted = dict(counters.parse_ports(DUMP_PORTS))
+    del counted[3]
+    with pytest.raises(BenchError, match="no counters for port vnf0a"):
+        counters.hop(PORTS, counted, {}, 0)
