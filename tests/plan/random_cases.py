@@ -12,6 +12,8 @@ from wirespeed.model.workload import (
     EmulatorPolicy,
     InterfaceKind,
     Network,
+    Nic,
+    NicUse,
     PciAlias,
     PciNumaPolicy,
     Port,
@@ -156,7 +158,8 @@ def random_guest(random: Random) -> tuple[Vnf, Workload, dict[str, InterfaceKind
     )  # fmt: skip
     vnf = _uneven(random, vnf) if nodes and nodes > 1 and random.random() < 0.3 else vnf
     networks = tuple(Network(name, name) for name in NETWORKS)
-    return vnf, Workload("random", (vnf,), networks=networks, aliases=(ALIAS,)), kinds
+    nics = tuple(Nic(name, NicUse.DPDK, ("eth",)) for name in NETWORKS)
+    return vnf, Workload("random", (vnf,), networks=networks, nics=nics, aliases=(ALIAS,)), kinds
 
 
 def _ports(random: Random) -> tuple[tuple[Port, ...], dict[str, InterfaceKind]]:

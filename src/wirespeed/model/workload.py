@@ -315,11 +315,15 @@ class KernelRules:
 
 @dataclass(frozen=True, slots=True)
 class PlacementRules:
-    """cpu_ratio and ram_ratio are Nova's allocation ratios for guests that are not pinned."""
+    """cpu_ratio and ram_ratio are Nova's allocation ratios for guests that are not pinned.
+
+    keep_running: plan around the guests that run on the hosts, or as if they were gone.
+    """
 
     objective: Objective = Objective.PACK
     cpu_ratio: Positive = 4.0
     ram_ratio: Positive = 1.0
+    keep_running: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,11 @@ def feature_label(feature: str) -> str:
     return f"cpu:{kernel_name(feature)}"
 
 
+def network_label(physical_network: str) -> str:
+    """How the planner marks a host whose vSwitch reaches a physical network."""
+    return f"network:{physical_network}"
+
+
 def aggregate_label(name: str) -> str:
     """How the planner marks a host of an aggregate, and a guest that must run in it."""
     return f"aggregate:{name}"

@@ -12,13 +12,14 @@ from wirespeed.model.workload import (
     CpuPolicy,
     EmulatorPolicy,
     InterfaceKind,
+    NicUse,
     PciAlias,
     PciNumaPolicy,
     ThreadPolicy,
     Vnf,
     Workload,
 )
-from wirespeed.plan.features import HYPERTHREADING, aggregate_label, feature_label
+from wirespeed.plan.features import HYPERTHREADING, aggregate_label, feature_label, network_label
 from wirespeed.plan.placement.request import (
     PAGE_NONE,
     PAGE_WORDS,
@@ -41,6 +42,8 @@ def guest_request(
         # Nova's scheduler turns isolate into this forbidden trait.
         forbidden.add(HYPERTHREADING)
     labels = {feature_label(feature) for feature in vnf.cpu_features}
+    networks = switched_networks(vnf, workload, kinds)
+    labels |= {network_label(name) for name in networks}
     if vnf.aggregate:
         labels.add(aggregate_label(vnf.aggregate))
     return GuestRequest(
@@ -52,7 +55,7 @@ def guest_request(
         isolate_emulator=vnf.emulator_policy is EmulatorPolicy.ISOLATE,
         has_topology=has_topology(vnf),
         devices=device_requests(vnf, workload, kinds),
-        networks=switched_networks(vnf, workload, kinds),
+        networks=networks,
         labels=frozenset(labels),
         forbidden_labels=frozenset(forbidden),
         switch_hz=switch_hz,
@@ -123,10 +126,14 @@ def alias_match(alias: PciAlias) -> tuple[tuple[str, str], ...]:
 def switched_networks(
     vnf: Vnf, workload: Workload, kinds: Mapping[str, InterfaceKind]
 ) -> tuple[str, ...]:
-    """The physical networks whose NICs must be near: those of the ports behind the vSwitch."""
+    """The physical networks whose NICs must be near: those of the ports behind the vSwitch.
+
+    A network without any NIC lives inside the vSwitch and is near everywhere.
+    """
+    with_nics = {nic.network for nic in workload.nics if nic.use is NicUse.DPDK}
     names = {
         workload.network(port.network).physical_network
         for port in vnf.ports
-        if kinds[port.name] is InterfaceKind.VHOST
+        if kinds[port.name] is InterfaceKind.VHOST and port.network in with_nics
     }
     return tuple(sorted(names))

@@ -11,12 +11,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Decision
-from wirespeed.model.workload import InterfaceKind, Pattern, Port
+from wirespeed.model.workload import InterfaceKind, Pattern, Port, Workload
 from wirespeed.plan.errors import Fault, FileFaults, PlanError
+from wirespeed.plan.nics import HostNic
 
 CYCLES_SCHEMA = "wirespeed-cycles/1"
 
@@ -69,6 +71,49 @@ def port_hz(port: Port, kind: InterfaceKind, model: CycleModel) -> float:
 def pmd_cores(demand_hz: float, hz: float, load: float) -> int:
     """Physical cores for a demand in cycles/s, none loaded above `load` (0..1); at least one."""
     return max(1, math.ceil(demand_hz / (hz * load) - 1e-9))
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchDemand:
+    """Cycles/s that one host's vSwitch should give, by physical network.
+
+    internal: of networks without any NIC; internal_needed: there are such ports.
+    """
+
+    by_network: Mapping[str, float] = field(default_factory=dict)
+    internal: float = 0.0
+    internal_needed: bool = False
+
+
+def cores_by_node(
+    nodes: Sequence[int],
+    nics: Sequence[HostNic],
+    workload: Workload,
+    demand: SwitchDemand,
+    *,
+    hz: float,
+    more: int,
+) -> dict[int, Decision[int]]:
+    """Physical PMD cores of each node: as asked, or from the demand on the networks of its NICs."""
+    asked = workload.cores.pmd_cores
+    if asked is not None:
+        return {node: Decision(asked.get(node, 0), "cores.pmd_cores") for node in nodes}
+    load = workload.vswitch.pmd_load
+    polled = sorted({nic.device.node for nic in nics if nic.device.node is not None}) or nodes[:1]
+    wanted: dict[int, Decision[int]] = {}
+    for node in nodes:
+        if node not in polled:
+            idle = workload.cores.pmd_on_nodes_without_nics
+            wanted[node] = Decision(idle, "no DPDK NIC here, for guests' vhost ports (Red Hat)")
+            continue
+        share = demand.internal / len(polled)
+        for network, total in demand.by_network.items():
+            sides = [nic.device.node for nic in nics if nic.physical_network == network]
+            share += total * sides.count(node) / len(sides) if sides else 0.0
+        count = pmd_cores(share, hz, load) + more
+        why = f"{share / 1e9:.2f} Gcycles/s demanded / ({hz / 1e9:.2f} GHz x {load:.0%})"
+        wanted[node] = Decision(count, why + (f" + {more} so that more guests fit" if more else ""))
+    return wanted
 
 
 def clock_hz(facts: HostFacts, given: float | None) -> Decision[float]:

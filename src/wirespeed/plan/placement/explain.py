@@ -64,7 +64,11 @@ def why_not(shape: HostShape, use: HostUse, guest: GuestRequest) -> tuple[Lack, 
 def _host_lacks(shape: HostShape, use: HostUse, guest: GuestRequest) -> Iterator[Lack]:
     for label in sorted(guest.labels - shape.labels):
         kind, _, name = label.partition(":")
-        words = {"cpu": "CPU feature", "aggregate": "host aggregate"}.get(kind, kind)
+        words = {
+            "cpu": "CPU feature",
+            "aggregate": "host aggregate",
+            "network": "vSwitch on network",
+        }.get(kind, kind)
         yield Lack(None, words, name, "not on this host")
     for label in sorted(guest.forbidden_labels & shape.labels):
         yield Lack(None, label, "absent", "present (SMT is on)")

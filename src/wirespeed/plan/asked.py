@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does the workload ask for, in the terms of placement?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from wirespeed.model.facts import HostFacts, PciDevice
+from wirespeed.model.plan import Decision
+from wirespeed.model.workload import (
+    CpuPolicy,
+    EmulatorPolicy,
+    GroupPolicy,
+    InterfaceKind,
+    NicUse,
+    Vnf,
+    Workload,
+)
+from wirespeed.plan.guests import guest_request
+from wirespeed.plan.interface_kind import choose_kind, kind_warnings
+from wirespeed.plan.nics import host_nics, sriov_nics
+from wirespeed.plan.placement.batch import Unit
+from wirespeed.plan.placement.request import GuestRequest
+from wirespeed.plan.pmd_demand import CycleModel, clock_hz, port_hz
+
+Kinds = Mapping[str, Mapping[str, Decision[InterfaceKind]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The workload in the terms of placement. guests: VNF and name of every single guest."""
+
+    workload: Workload
+    kinds: Kinds
+    requests: Mapping[str, GuestRequest]
+    guests: tuple[tuple[Vnf, str], ...]
+    units: tuple[Unit, ...]
+    warnings: tuple[str, ...]
+
+
+def ask(written: Workload, hosts: Sequence[HostFacts], cycles: CycleModel) -> Asked:
+    """Choose every port's kind, and turn VNFs into requests and units."""
+    workload = _complete(written)
+    warnings = list(workload.warnings)
+    kinds: dict[str, dict[str, Decision[InterfaceKind]]] = {}
+    vf_nics = _vf_nics(workload, hosts)
+    for vnf in workload.vnfs:
+        kinds[vnf.name] = {}
+        for port in vnf.ports:
+            nics = vf_nics.get(port.network, ())
+            kind = choose_kind(port, vnf, workload, nics)
+            kinds[vnf.name][port.name] = kind
+            found = kind_warnings(port, kind.value, workload, nics)
+            warnings += [f"vnf {vnf.name}, {text}" for text in found]
+    requests = {}
+    for vnf in workload.vnfs:
+        chosen = {name: kind.value for name, kind in kinds[vnf.name].items()}
+        hz = sum(port_hz(port, chosen[port.name], cycles) for port in vnf.ports)
+        requests[vnf.name] = guest_request(vnf, workload, chosen, hz)
+    guests = tuple((vnf, name) for vnf in workload.vnfs for name in guest_names(vnf))
+    if any(request.switch_hz for request in requests.values()):
+        warnings += _clock_warnings(workload, hosts)
+    units = _units(workload, guests, requests)
+    return Asked(workload, kinds, requests, guests, units, tuple(warnings))
+
+
+def guest_names(vnf: Vnf) -> tuple[str, ...]:
+    if vnf.count == 1:
+        return (vnf.name,)
+    return tuple(f"{vnf.name}-{number}" for number in range(1, vnf.count + 1))
+
+
+def _complete(workload: Workload) -> Workload:
+    """Decide what the VNFs leave open: emulator threads off the pinned CPUs (S3, figure 10)."""
+    vnfs = []
+    for vnf in workload.vnfs:
+        pinned = vnf.cpu_policy in (CpuPolicy.DEDICATED, CpuPolicy.MIXED)
+        if pinned and vnf.emulator_policy is None:
+            vnfs.append(replace(vnf, emulator_policy=EmulatorPolicy.SHARE))
+        else:
+            vnfs.append(vnf)
+    return replace(workload, vnfs=tuple(vnfs))
+
+
+def _vf_nics(workload: Workload, hosts: Sequence[HostFacts]) -> dict[str, tuple[PciDevice, ...]]:
+    """For each network one NIC of each model that can make VFs, to learn the limits."""
+    found: dict[str, dict[tuple[str, str, int | None], PciDevice]] = {}
+    if not any(nic.use is NicUse.SRIOV for nic in workload.nics):
+        return {}
+    for facts in hosts:
+        for nic in sriov_nics(host_nics(facts, workload)):
+            if nic.device.sriov_total:
+                key = (nic.device.vendor, nic.device.device, nic.device.link_width)
+                found.setdefault(nic.wish.network, {}).setdefault(key, nic.device)
+    return {network: tuple(models.values()) for network, models in found.items()}
+
+
+def _clock_warnings(workload: Workload, hosts: Sequence[HostFacts]) -> list[str]:
+    clocks = {clock_hz(facts, workload.vswitch.pmd_hz).because for facts in hosts}
+    return sorted(clock for clock in clocks if "assumed" in clock)
+
+
+def _units(
+    workload: Workload,
+    guests: Sequence[tuple[Vnf, str]],
+    requests: Mapping[str, GuestRequest],
+) -> tuple[Unit, ...]:
+    """Affinity groups as one unit each, every other guest alone; kinds numbered by content."""
+    together = {
+        member: group.name
+        for group in workload.groups
+        if group.policy is GroupPolicy.AFFINITY
+        for member in group.members
+    }
+    apart: dict[str, set[str]] = {}
+    for group in workload.groups:
+        if group.policy is GroupPolicy.ANTI_AFFINITY:
+            for member in group.members:
+                apart.setdefault(member, set()).add(group.name)
+    bundles: dict[str, list[int]] = {}
+    for number, (vnf, name) in enumerate(guests):
+        key = f"group {together[vnf.name]}" if vnf.name in together else f"guest {name}"
+        bundles.setdefault(key, []).append(number)
+    kinds: dict[tuple[object, ...], int] = {}
+    units = []
+    for numbers in bundles.values():
+        vnfs = tuple(guests[number][0].name for number in numbers)
+        separate = frozenset(name for vnf in vnfs for name in apart.get(vnf, ()))
+        kind = kinds.setdefault(vnfs, len(kinds))
+        units.append(Unit(kind, tuple(numbers), tuple(requests[v] for v in vnfs), separate))
+    return tuple(units)

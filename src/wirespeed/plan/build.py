@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How do the drafts of the hosts and the places of the guests become one Plan?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wirespeed.model.plan import Decision, HostPlan, NicPlan, Plan
+from wirespeed.model.workload import NicUse
+from wirespeed.plan.asked import Asked
+from wirespeed.plan.capacity import running_conflicts
+from wirespeed.plan.flavor_reasons import plan_flavor
+from wirespeed.plan.guest_plans import GuestBuilder, Seat
+from wirespeed.plan.host_draft import HostDraft
+from wirespeed.plan.hugepages import node_reserve_mib
+from wirespeed.plan.kernel import kernel_arguments
+from wirespeed.plan.nics import nic_plan
+from wirespeed.plan.pages import SMALL_KIB, planned_pages
+from wirespeed.plan.placement.batch import Outcome
+from wirespeed.plan.unplaced import explain_unplaced
+
+
+def build_plan(asked: Asked, drafts: Sequence[HostDraft], outcome: Outcome) -> Plan:
+    """Everything that was decided, with the reasons."""
+    workload = asked.workload
+    seats: dict[int, list[Seat]] = {}
+    mac_numbers = _first_mac_numbers(asked)
+    for placed in outcome.placed:
+        vnf, name = asked.guests[placed.guest]
+        seat = Seat(vnf, name, placed.place, mac_numbers[placed.guest])
+        seats.setdefault(placed.host, []).append(seat)
+    hosts = tuple(
+        _host_plan(asked, draft, seats.get(number, [])) for number, draft in enumerate(drafts)
+    )
+    return Plan(
+        hosts=hosts,
+        workload=workload.name,
+        networks=workload.networks,
+        aliases=workload.aliases,
+        aggregates=workload.aggregates,
+        groups=workload.groups,
+        flavors=tuple(plan_flavor(vnf, workload) for vnf in workload.vnfs),
+        order=tuple(asked.guests[placed.guest][1] for placed in outcome.placed),
+        unplaced=explain_unplaced(asked, drafts, outcome),
+        warnings=(*asked.warnings, *_running_warnings(asked, drafts)),
+    )
+
+
+def _running_warnings(asked: Asked, drafts: Sequence[HostDraft]) -> list[str]:
+    return [
+        warning
+        for draft in drafts
+        for warning in running_conflicts(
+            draft.facts, asked.workload, draft.cores.plan.dedicated.value
+        )
+    ]
+
+
+def _first_mac_numbers(asked: Asked) -> list[int]:
+    """For each guest the number of its first port among all ports."""
+    numbers, next_number = [], 0
+    for vnf, _ in asked.guests:
+        numbers.append(next_number)
+        next_number += len(vnf.ports)
+    return numbers
+
+
+def _host_plan(asked: Asked, draft: HostDraft, seats: Sequence[Seat]) -> HostPlan:
+    builder = GuestBuilder(asked, draft)
+    guests = tuple(builder.build(seat) for seat in seats)
+    memory = asked.workload.memory
+    used: dict[tuple[int, int], int] = {}
+    for guest in guests:
+        for node in guest.nodes:
+            if node.page_kib and node.page_kib != SMALL_KIB:
+                key = (node.node, node.page_kib)
+                used[key] = used.get(key, 0) + node.memory_mib * 1024 // node.page_kib
+    pages = planned_pages(draft.facts, memory, draft.pages, used)
+    plan = draft.cores.plan
+    return HostPlan(
+        host=draft.facts.host,
+        huge_pages=pages,
+        vswitch=draft.vswitch,
+        guests=guests,
+        cores=plan,
+        nics=_nic_plans(draft, builder),
+        kernel=kernel_arguments(
+            draft.facts, plan.isolated.value, pages.value, memory.page_size_kib,
+            asked.workload.kernel.extra,
+        ),
+        reserved_memory_mib=_reserved(asked, draft),
+    )  # fmt: skip
+
+
+def _nic_plans(draft: HostDraft, builder: GuestBuilder) -> tuple[NicPlan, ...]:
+    plans = []
+    for nic in draft.nics:
+        address = nic.device.address
+        if nic.wish.use is NicUse.DPDK:
+            vfs = Decision(0, "bound to DPDK as a whole")
+        elif nic.wish.vfs is not None:
+            vfs = Decision(nic.wish.vfs, f"nic[{nic.wish.network}].vfs of the workload")
+        else:
+            taken = builder.taken_from(address)
+            vfs = Decision(
+                max(taken, nic.device.sriov_num),
+                f"{taken} for the guests placed here, {nic.device.sriov_num} exist; fewer would "
+                "mean to take them all away first",
+            )
+        plans.append(nic_plan(nic, vfs))
+    return tuple(plans)
+
+
+def _reserved(asked: Asked, draft: HostDraft) -> Decision[int]:
+    """Nova's reserved_host_memory_mb: the host's own and DPDK's, which Nova cannot see."""
+    nodes = len(draft.facts.nodes)
+    host = node_reserve_mib(asked.workload.memory.host_reserve_mib, nodes) * nodes
+    dpdk = sum(draft.vswitch.socket_memory_mib.value) if draft.vswitch else 0
+    return Decision(host + dpdk, f"{host} MiB for the host and {dpdk} MiB that DPDK holds")

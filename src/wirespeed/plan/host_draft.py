@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is one host cut up before guests are placed: cores, PMDs, DPDK memory, pages, devices?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.plan import VswitchPlan
+from wirespeed.model.workload import Workload
+from wirespeed.plan.capacity import Pool, device_pools, placement_host
+from wirespeed.plan.cores import CoreSplit, physical_cores, split_cores
+from wirespeed.plan.nics import HostNic, dpdk_nics, host_nics
+from wirespeed.plan.pages import NodePages, node_pages, page_sizes
+from wirespeed.plan.placement.batch import PlacementHost
+from wirespeed.plan.pmd_demand import SwitchDemand, clock_hz, cores_by_node
+from wirespeed.plan.vswitch import plan_vswitch
+
+
+@dataclass(frozen=True, slots=True)
+class HostDraft:
+    """Everything decided for a host that does not depend on which guests it gets."""
+
+    facts: HostFacts
+    nics: tuple[HostNic, ...]
+    pools: tuple[Pool, ...]
+    cores: CoreSplit
+    pages: tuple[NodePages, ...]
+    vswitch: VswitchPlan | None
+    place: PlacementHost
+
+
+def draft_host(
+    facts: HostFacts, workload: Workload, demand: SwitchDemand, more_pmds: int = 0
+) -> HostDraft:
+    """Cut the host up for its share of the demand; more_pmds: cores a node beyond that.
+
+    Raises PlanError naming host, node and shortage where the host is too small.
+    """
+    nics = host_nics(facts, workload)
+    switched = dpdk_nics(nics)
+    layout = physical_cores(facts)
+    has_vswitch = bool(switched) or demand.internal_needed
+    hz = clock_hz(facts, workload.vswitch.pmd_hz)
+    near = {nic.device.node for nic in switched if nic.device.node is not None}
+    if has_vswitch and not near:
+        near = {layout[0].node}
+    nodes = [node.node for node in layout]
+    wanted = (
+        cores_by_node(nodes, switched, workload, demand, hz=hz.value, more=more_pmds)
+        if has_vswitch
+        else {}
+    )
+    cores = split_cores(facts.host, layout, workload.cores, near, wanted)
+    vswitch = plan_vswitch(facts, workload, switched, cores) if has_vswitch else None
+    memory = vswitch.socket_memory_mib.value if vswitch else (0,) * len(facts.nodes)
+    socket = {node.id: mib for node, mib in zip(facts.nodes, memory, strict=True)}
+    pages = node_pages(facts, workload.memory, page_sizes(workload.vnfs, workload.memory), socket)
+    pools = device_pools(facts, workload, nics)
+    polling = sum(count.value for count in wanted.values())
+    place = placement_host(
+        facts, workload, cores=cores.plan, pages=pages, nics=nics, pools=pools,
+        switch_hz=polling * hz.value * workload.vswitch.pmd_load,
+    )  # fmt: skip
+    return HostDraft(facts, nics, pools, cores, pages, vswitch, place)

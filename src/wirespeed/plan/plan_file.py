@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is a plan written to JSON and read back (schemas/plan.schema.json)?
+
+The bytes depend on the plan alone. A changed or removed field raises the major version, a new one
+the minor.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from wirespeed.model.plan import Plan
+from wirespeed.plan.errors import Fault, FileFaults, PlanError
+
+SCHEMA_VERSION = "1.0"
+_MAJOR = SCHEMA_VERSION.partition(".")[0]
+_HELP = "Write it with `wirespeed plan make WORKLOAD.toml --host HOST.json -o PLAN.json`."
+
+
+class _Document(BaseModel):
+    """Carries `extra="forbid"` down to the plain dataclasses of the model."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    plan: Plan
+
+
+def write_plan(plan: Plan) -> str:
+    """The plan as JSON text."""
+    body = TypeAdapter(Plan).dump_python(plan, mode="json")
+    return json.dumps({"schema_version": SCHEMA_VERSION, **body}, indent=1) + "\n"
+
+
+def parse_plan(text: str, source: str) -> Plan:
+    """The plan in JSON text; `source` is what errors call it. Raises PlanError or FileFaults."""
+    try:
+        raw = json.loads(text)
+    except ValueError as error:
+        raise PlanError(f"{source} is not JSON: {error}", _HELP) from None
+    version = raw.pop("schema_version", None) if isinstance(raw, dict) else None
+    if not isinstance(version, str) or version.partition(".")[0] != _MAJOR:
+        raise PlanError(
+            f"{source} is not a plan of schema version {_MAJOR}.x: schema_version is {version!r}",
+            _HELP,
+        )
+    try:
+        return _Document.model_validate_json(json.dumps({"plan": raw})).plan
+    except ValidationError as error:
+        faults = [
+            Fault(".".join(map(str, detail["loc"][1:])), repr(detail["input"])[:60], detail["msg"])
+            for detail in error.errors(include_url=False)
+        ]
+        raise FileFaults(source, faults, _HELP) from None
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the document."""
+    schema = _Document.model_json_schema()
+    definitions = schema["$defs"]
+    plan = definitions.pop("Plan")
+    version = {"type": "string", "pattern": rf"^{_MAJOR}\.[0-9]+$"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:wirespeed:plan:{_MAJOR}",
+        **plan,
+        "title": "wirespeed plan",
+        "properties": {"schema_version": version, **plan["properties"]},
+        "required": ["schema_version", *plan["required"]],
+        "additionalProperties": False,
+        "$defs": definitions,
+    }

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For guests that fit nowhere: what lacks on which host and node, and what would help?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from wirespeed.model.plan import Shortage, Unplaced
+from wirespeed.plan.asked import Asked
+from wirespeed.plan.host_draft import HostDraft
+from wirespeed.plan.placement.batch import Outcome, Unit
+from wirespeed.plan.placement.changes import Candidate, smallest_change
+from wirespeed.plan.placement.explain import Lack, why_not
+from wirespeed.plan.placement.host import HostShape, HostUse
+
+Key = tuple[HostShape, HostUse]
+
+# So many different host states are searched for a change that helps; each takes some 100 fits.
+MOST_CANDIDATES = 20
+
+
+def explain_unplaced(
+    asked: Asked, drafts: Sequence[HostDraft], outcome: Outcome
+) -> tuple[Unplaced, ...]:
+    """One entry for each unplaced guest; hosts in equal state are named together."""
+    if not outcome.unplaced:
+        return ()
+    classes = _classes(drafts, outcome)
+    unit_of = {number: unit for unit in asked.units for number in unit.guests}
+    known: dict[tuple[str, int], tuple[tuple[Shortage, ...], str | None]] = {}
+    result = []
+    for number in outcome.unplaced:
+        vnf, name = asked.guests[number]
+        unit = unit_of[number]
+        key = (vnf.name, unit.kind)
+        if key not in known:
+            known[key] = _explain(asked, vnf.name, unit, classes, drafts)
+        result.append(Unplaced(name, *known[key]))
+    return tuple(result)
+
+
+def _classes(drafts: Sequence[HostDraft], outcome: Outcome) -> dict[Key, list[int]]:
+    classes: dict[Key, list[int]] = {}
+    for number, (draft, use) in enumerate(zip(drafts, outcome.uses, strict=True)):
+        classes.setdefault((draft.place.shape, use), []).append(number)
+    return classes
+
+
+def _explain(
+    asked: Asked,
+    vnf: str,
+    unit: Unit,
+    classes: Mapping[Key, list[int]],
+    drafts: Sequence[HostDraft],
+) -> tuple[tuple[Shortage, ...], str | None]:
+    request = asked.requests[vnf]
+    shortages: dict[Lack, list[str]] = {}
+    candidates: list[Candidate] = []
+    for (shape, use), numbers in classes.items():
+        names = [drafts[number].facts.host for number in numbers]
+        lacks = why_not(shape, use, request) or _group_lacks(unit, use)
+        for lack in lacks:
+            shortages.setdefault(lack, []).extend(names)
+        if len(candidates) < MOST_CANDIDATES:
+            place = drafts[numbers[0]].place
+            start = place.use
+            candidates.append(
+                Candidate(names[0], shape, use, start.devices_free, start.switch_hz_free)
+            )
+    found = tuple(
+        Shortage(tuple(sorted(names)), lack.node, lack.resource, lack.needed, lack.available)
+        for lack, names in shortages.items()
+    )
+    return found, smallest_change(candidates, request)
+
+
+def _group_lacks(unit: Unit, use: HostUse) -> tuple[Lack, ...]:
+    """The guest alone would fit here, but not what its group demands."""
+    apart = sorted(unit.apart & use.groups)
+    if apart:
+        return (Lack(None, "anti-affinity group", ", ".join(apart), "a member runs here"),)
+    size = len(unit.guests)
+    return (Lack(None, "room for its affinity group", f"{size} guests together", "fewer fit"),)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which memory, queues and descriptors does Open vSwitch with DPDK get on a host?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.plan import Decision, VswitchPlan
+from wirespeed.model.workload import Workload
+from wirespeed.plan.cores import CoreSplit
+from wirespeed.plan.errors import PlanError
+from wirespeed.plan.memory import MODEL_SOURCES, DpdkPort, socket_memory
+from wirespeed.plan.nics import HostNic
+
+ETHERNET_MTU = 1500
+# Open vSwitch's default, and S3's for jumbo frames (figure 9).
+DESCRIPTORS = 2048
+JUMBO_DESCRIPTORS = 4096
+DEFAULT_CHANNELS = 4
+
+
+def plan_vswitch(
+    facts: HostFacts, workload: Workload, nics: Sequence[HostNic], cores: CoreSplit
+) -> VswitchPlan:
+    """The vSwitch of a host with these DPDK ports and PMDs."""
+    mtu = _mtu(nics)
+    queues = _rx_queues(workload, nics, cores, facts, mtu.value)
+    descriptors = _descriptors(workload, mtu.value)
+    ports = [
+        DpdkPort(
+            nic.device.node if nic.device.node is not None else facts.nodes[0].id,
+            nic.mtu,
+            queues.value,
+            descriptors.value,
+            len(cores.pmds.value) + 1,
+            descriptors.value,
+        )
+        for nic in nics
+    ]
+    return VswitchPlan(
+        main_cpus=cores.vswitchd,
+        pmd_cpus=cores.pmds,
+        socket_memory_mib=_socket_memory(facts, workload, ports),
+        rx_queues=queues,
+        descriptors=descriptors,
+        mtu=mtu,
+        memory_channels=_channels(facts),
+        memory_model=workload.vswitch.memory_model,
+    )
+
+
+def _mtu(nics: Sequence[HostNic]) -> Decision[int]:
+    if not nics:
+        return Decision(ETHERNET_MTU, "no DPDK port; Ethernet's default")
+    widest = max(nics, key=lambda nic: nic.mtu)
+    return Decision(widest.mtu, f"the largest MTU of its networks ({widest.wish.network})")
+
+
+def _rx_queues(
+    workload: Workload, nics: Sequence[HostNic], cores: CoreSplit, facts: HostFacts, mtu: int
+) -> Decision[int]:
+    """PMDs near the ports divided by the ports; S3 needs two queues for jumbo frames."""
+    asked = workload.vswitch.rx_queues
+    if asked:
+        return Decision(asked, "vswitch.rx_queues of the workload")
+    if not nics:
+        return Decision(1, "no DPDK port")
+    shares = []
+    for node in sorted({nic.device.node for nic in nics}, key=str):
+        ports = sum(1 for nic in nics if nic.device.node == node)
+        pmds = sum(1 for cpu in cores.pmds.value if node is None or facts.node_of(cpu) == node)
+        shares.append((pmds // ports, f"node {node}: {pmds} PMD threads / {ports} port(s)"))
+    share, why = min(shares)
+    if mtu > ETHERNET_MTU and share < 2:
+        return Decision(2, f"MTU {mtu} needs two queues for zero loss (S3 tables 1 and 5)")
+    return Decision(max(1, share), why)
+
+
+def _descriptors(workload: Workload, mtu: int) -> Decision[int]:
+    asked = workload.vswitch.descriptors
+    if asked:
+        if asked & (asked - 1):
+            raise PlanError(
+                f"vswitch.descriptors = {asked} is not a power of two",
+                "Open vSwitch takes 64, 128, ... 4096.",
+            )
+        return Decision(asked, "vswitch.descriptors of the workload")
+    if mtu > ETHERNET_MTU:
+        return Decision(JUMBO_DESCRIPTORS, f"MTU {mtu}: room for bursts of jumbo frames (S3)")
+    return Decision(DESCRIPTORS, "Open vSwitch's default, enough for standard frames")
+
+
+def _socket_memory(
+    facts: HostFacts, workload: Workload, ports: Sequence[DpdkPort]
+) -> Decision[tuple[int, ...]]:
+    nodes = [node.id for node in facts.nodes]
+    asked = workload.vswitch.socket_memory_mib
+    if asked is not None:
+        if len(asked) != len(nodes):
+            raise PlanError(
+                f"vswitch.socket_memory_mib has {len(asked)} entries, host {facts.host} "
+                f"{len(nodes)} NUMA nodes",
+                "Give one for each node, or leave it out.",
+            )
+        return Decision(asked, "vswitch.socket_memory_mib of the workload")
+    model = workload.vswitch.memory_model
+    memory = socket_memory(model, ports, nodes)
+    parts = [
+        f"node {node}: {memory[node].exact_mib:.0f} -> {memory[node].mib} ({memory[node].formula})"
+        for node in nodes
+    ]
+    because = f"model {model} ({MODEL_SOURCES[model]}); {'; '.join(parts)}"
+    return Decision(tuple(memory[node].mib for node in nodes), because)
+
+
+def _channels(facts: HostFacts) -> Decision[int]:
+    if not facts.memory_channels:
+        return Decision(DEFAULT_CHANNELS, "channels unknown; 4 a node is Red Hat's default")
+    each = max(1, facts.memory_channels // len(facts.nodes))
+    return Decision(each, f"{facts.memory_channels} populated channels / {len(facts.nodes)} nodes")
