@@ -92,5 +92,6 @@ def _label(spec: PointSpec, chosen: dict[str, Any]) -> str:
     parts = [str(spec.topology.kind), f"{frame} B" if frame.isdecimal() else f"IMIX {frame}"]
     for key, value in chosen.items():
         if key not in ("topology.kind", "traffic.frame"):
-            parts.append(f"{key.rpartition('.')[2]} {value}")
+            whole = isinstance(value, float) and value.is_integer()
+            parts.append(f"{key.rpartition('.')[2]} {int(value) if whole else value}")
     return ", ".join(parts)

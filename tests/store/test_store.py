@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from tests.fake_rig import FACTS, PLAN
+from tests.measure import simulated
+from wirespeed.measure.run import run_search
+from wirespeed.model.errors import BadInput
+from wirespeed.model.result import SearchResult
+from wirespeed.model.spec import Search
+from wirespeed.model.trial import Trial
+from wirespeed.store.errors import NoSuchRun, StoreError
+from wirespeed.store.read import list_runs, read_run
+from wirespeed.store.recording import Origin, Recording
+from wirespeed.store.records import PointState
+from wirespeed.store.store import Store
+from wirespeed.store.url import store_url
+from wirespeed.study.load import load_study
+
+ORIGIN = Origin(["wirespeed", "run", "wire"], {"wirespeed": "0.1.0"}, FACTS)
+
+
+def start(store: Store) -> tuple[Recording, str]:
+    study = load_study("wire")
+    return Recording.start(store, study, ORIGIN), study.points[0].id
+
+
+class _Listener:
+    def __init__(self) -> None:
+        self.trials: list[Trial] = []
+
+    def progress(self, progress: object) -> None: ...
+
+    def trial(self, trial: Trial) -> None:
+        self.trials.append(trial)
+
+
+def searched() -> tuple[SearchResult, list[Trial]]:
+    """A result with all that a search can find, invalid trials included."""
+    listener = _Listener()
+    rig = simulated.Rig(simulated.Noisy(1e6, 0.01), generator_fps=5e6, invalid_share=0.2)
+    return run_search(Search(), rig.measure, 5e6, listener), listener.trials
+
+
+def test_what_is_stored_is_read_back_equal(store_name: str) -> None:
+    result, trials = searched()
+    with Store(store_name) as store:
+        recording, point_id = start(store)
+        recording.begin_point(point_id, PLAN)
+        recording.add_bench(point_id, {"versions": {"Open vSwitch": "3.1.0"}})
+        for trial in trials:
+            recording.add_trial(point_id, trial)
+        recording.complete_point(point_id, result)
+        recording.finish()
+    with Store(store_name) as store:
+        record = read_run(store, recording.run_id)
+    (point,) = record.points
+    assert [stored.trial for stored in point.trials] == trials
+    assert any(not trial.valid for trial in trials)
+    assert point.result == dataclasses.replace(result, trials=())
+    assert point.plan == PLAN
+    assert point.bench == {"versions": {"Open vSwitch": "3.1.0"}}
+    assert point.spec == load_study("wire").points[0].spec
+    assert record.host == FACTS
+    assert record.command == ("wirespeed", "run", "wire")
+    assert record.complete
+
+
+def test_runs_are_numbered_by_study(store_name: str) -> None:
+    with Store(store_name) as store:
+        first, second = start(store)[0].run_id, start(store)[0].run_id
+        stem, number = first.rsplit("-", 1)
+        assert stem == "wire"
+        assert second == f"wire-{int(number) + 1}"
+        assert [s.id for s in list_runs(store)][:2] == [second, first]
+        assert read_run(store, "latest").id == second
+
+
+def test_a_point_without_its_result_is_not_complete(store_name: str) -> None:
+    """As after `kill -9` in the middle of a point."""
+    _, trials = searched()
+    with Store(store_name) as store:
+        recording, point_id = start(store)
+        recording.begin_point(point_id, PLAN)
+        recording.add_trial(point_id, trials[0])
+    with Store(store_name) as store:
+        record = read_run(store, recording.run_id)
+        assert Recording(store, recording.run_id).complete_points() == frozenset()
+    assert record.points[0].state is PointState.RUNNING
+    assert not record.complete
+    assert [s.trial for s in record.points[0].trials] == trials[:1]
+
+
+def test_a_newer_database_is_refused_and_left_alone(store_name: str) -> None:
+    with Store(store_name) as store:
+        start(store)
+        with store.begin() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    try:
+        with pytest.raises(StoreError, match=r"9999.*newer") as error:
+            Store(store_name)
+        assert "Update wirespeed" in error.value.next_step
+    finally:
+        _set_schema(store_name, "0001")
+    with Store(store_name) as store:
+        assert list_runs(store)
+
+
+def _set_schema(store_name: str, revision: str) -> None:
+    from sqlalchemy import create_engine
+
+    engine = create_engine(store_url(store_name))
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :r"), {"r": revision})
+    engine.dispose()
+
+
+def test_the_migrations_make_the_tables_that_the_code_uses(store_name: str) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    from wirespeed.store.tables import METADATA
+
+    with Store(store_name) as store, store.begin() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+
+
+def test_an_unknown_run_names_the_nearest(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "runs.sqlite")) as store:
+        run_id = start(store)[0].run_id
+        with pytest.raises(NoSuchRun, match="wire-7") as error:
+            read_run(store, "wire-7")
+    assert run_id in error.value.next_step
+
+
+def test_no_runs_at_all(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "runs.sqlite")) as store, pytest.raises(NoSuchRun, match="0 runs"):
+        read_run(store, "latest")
+
+
+def test_something_that_is_no_database(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("these are my notes, please do not touch them\n" * 30)
+    with pytest.raises(StoreError, match=r"notes\.txt.*not a database"):
+        Store(str(path))
+    assert path.read_text().startswith("these are my notes")
+
+
+def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="nobody@"):
+        Store(f"postgresql://nobody@/wirespeed?host={tmp_path}")
+
+
+class TestUrl:
+    def test_without_a_name_it_is_in_the_xdg_data_directory(self) -> None:
+        url = store_url(None, {"XDG_DATA_HOME": "/data"})
+        assert url.database == "/data/wirespeed/wirespeed.sqlite"
+
+    def test_the_environment_names_it_and_the_option_wins(self) -> None:
+        env = {"WIRESPEED_STORE": "/elsewhere/runs.sqlite"}
+        assert store_url(None, env).database == "/elsewhere/runs.sqlite"
+        assert store_url("/mine.sqlite", env).database == "/mine.sqlite"
+
+    @pytest.mark.parametrize("name", ["mysql://host/db", "http://host/", "sqlite://"])
+    def test_other_databases_are_refused(self, name: str) -> None:
+        with pytest.raises(BadInput, match="--store"):
+            store_url(name, {})
+
+    def test_a_password_is_not_shown(self, tmp_path: Path) -> None:
+        with pytest.raises(StoreError) as error:
+            Store(f"postgresql://me:secret@/db?host={tmp_path}")
+        assert "secret" not in str(error.value)

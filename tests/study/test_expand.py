@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wirespeed.model.spec import PointSpec
+from wirespeed.study.expand import MAX_POINTS, expand, parameters, point_id
+from wirespeed.study.keys import parameter_keys
+from wirespeed.study.validate import validate_point
+
+
+def points_of(vary: dict[str, Any], base: dict[str, Any] | None = None) -> list[str]:
+    points, faults = expand(base or {}, vary)
+    assert not faults
+    return [point.label for point in points]
+
+
+def test_it_is_the_product_first_key_slowest() -> None:
+    vary = {"topology.kind": ["p2p", "pvp"], "traffic.frame": [64, "ag"]}
+    assert points_of(vary) == ["p2p, 64 B", "p2p, IMIX ag", "pvp, 64 B", "pvp, IMIX ag"]
+
+
+def test_what_else_varies_is_part_of_the_label() -> None:
+    assert points_of({"traffic.flows": [1, 1000]}) == [
+        "p2p, 64 B, flows 1",
+        "p2p, 64 B, flows 1000",
+    ]
+
+
+def test_the_same_point_twice_is_measured_once() -> None:
+    assert points_of({"traffic.frame": [64, "64"]}) == ["p2p, 64 B"]
+
+
+def test_nothing_varied_is_one_point() -> None:
+    assert points_of({}) == ["p2p, 64 B"]
+
+
+@pytest.mark.parametrize(
+    "vary",
+    [{"traffic.frames": [64]}, {"traffic.frame": 64}, {"traffic.frame": []}, {"traffic": [1]}],
+)
+def test_a_wrong_vary_is_a_fault(vary: dict[str, Any]) -> None:
+    points, faults = expand({}, vary)
+    assert not points
+    assert faults[0].key.startswith("vary.")
+
+
+def test_one_wrong_value_among_many_is_said_once() -> None:
+    points, faults = expand({}, {"traffic.frame": [64, 60], "traffic.flows": [1, 2]})
+    assert not points
+    assert {(fault.key, fault.value) for fault in faults} == {("traffic.frame", 60)}
+
+
+def test_too_many_points_are_refused_before_they_are_made() -> None:
+    vary = {"traffic.flows": list(range(1, 202)), "traffic.burst": list(range(1, 61))}
+    assert MAX_POINTS < 201 * 60
+    _, faults = expand({}, vary)
+    assert "12060 points" in str(faults[0])
+
+
+def test_an_id_depends_on_the_parameters_alone() -> None:
+    written = {"traffic": {"frame": 64, "flows": 64}, "topology": {"kind": "p2p"}}
+    explicit, _ = validate_point(written)
+    assert explicit is not None
+    assert point_id(parameters(explicit)) == point_id(parameters(PointSpec()))
+
+
+@given(st.integers(1, 60_000), st.integers(64, 9216))
+def test_parameters_read_back_as_the_same_point(flows: int, frame: int) -> None:
+    spec, faults = validate_point({"traffic": {"flows": flows, "frame": frame}})
+    assert not faults
+    assert spec is not None
+    plain = parameters(spec)
+    written = {
+        section: {k: v for k, v in table.items() if not isinstance(v, dict) and v not in (None, [])}
+        for section, table in plain.items()
+    }
+    again, faults = validate_point(written)
+    assert not faults
+    assert again == spec
+
+
+def test_every_key_changes_the_id() -> None:
+    """A parameter that the id ignores would make two different points one."""
+    plain = parameters(PointSpec())
+    for key in parameter_keys():
+        changed = parameters(PointSpec())
+        table = changed
+        *sections, name = key.split(".")
+        for section in sections:
+            table = table[section]
+        table[name] = "something else"
+        assert point_id(changed) != point_id(plain), key

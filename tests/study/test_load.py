@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wirespeed.model.errors import BadInput
+from wirespeed.model.spec import SearchKind, TopologyKind
+from wirespeed.study.faults import StudyError
+from wirespeed.study.load import load_study
+from wirespeed.study.shipped import shipped_names
+
+
+def write(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    return str(path)
+
+
+def faults(tmp_path: Path, text: str, *overrides: str) -> dict[str, str]:
+    """What is said about each key."""
+    with pytest.raises(StudyError) as error:
+        load_study(write(tmp_path, text), overrides)
+    return {fault.key: str(fault) for fault in error.value.faults}
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_every_shipped_study_loads(name: str) -> None:
+    study = load_study(name)
+    assert study.points
+    assert study.title != name, "a shipped study asks a question in its title"
+
+
+def test_an_empty_file_is_one_point_with_the_defaults(tmp_path: Path) -> None:
+    (point,) = load_study(write(tmp_path, "")).points
+    assert point.spec.topology.kind is TopologyKind.P2P
+    assert point.spec.search.kind is SearchKind.QUICK
+
+
+def test_all_faults_are_said_at_once_with_key_value_and_what_is_allowed(tmp_path: Path) -> None:
+    found = faults(
+        tmp_path,
+        """
+        titel = "no"
+        [topology]
+        kind = "ring"
+        vnfs = "many"
+        [traffic]
+        flow = 64
+        vlan_id = 4095
+        [sut.impair]
+        rate_fps = inf
+        [search]
+        pdr_loss = 2
+        """,
+    )
+    assert set(found) == {
+        "titel", "topology.kind", "topology.vnfs", "traffic.flow", "traffic.vlan_id",
+        "sut.impair.rate_fps", "search.pdr_loss",
+    }  # fmt: skip
+    assert "'title'" in found["titel"]
+    assert '"ring"' in found["topology.kind"]
+    assert "'pvp'" in found["topology.kind"]
+    assert "Did you mean 'flows'?" in found["traffic.flow"]
+    assert "4095" in found["traffic.vlan_id"]
+    assert "4094" in found["traffic.vlan_id"]
+
+
+def test_a_key_in_the_wrong_section_is_pointed_to_its_place(tmp_path: Path) -> None:
+    found = faults(tmp_path, "[search]\nrate_fps = 1e6\n")
+    assert "'sut.impair.rate_fps'" in found["search.rate_fps"]
+
+
+def test_a_section_that_is_no_table(tmp_path: Path) -> None:
+    assert "table" in faults(tmp_path, "traffic = 3\n")["traffic"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("traffic.frame", "60", "64..9216"),
+        ("traffic.frame", "9217", "64..9216"),
+        ("traffic.frame", '"abz"', "'abz'"),
+        ("traffic.frame", "true", "octets"),
+        ("traffic.frame", "64.5", "octets"),
+        ("traffic.flows", "1000001", "1000000"),
+        ("topology.vnfs", "9", "8"),
+        ("topology.vnfs", "2", "chain"),
+        ("sut.vswitch.descriptors", "1000", "power of two"),
+        ("sut.vswitch.pmd_cpus", "[1, 1]", "once"),
+        ("sut.ports", '["eth0", "eth1"]', "external"),
+        ("search.max_load_fps", "5000", "min_load_fps"),
+        ("search.kind", '"fixed"', "load_fps"),
+        ("search.kind", '"FIXED"', "'fixed'"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused(tmp_path: Path, key: str, value: str, says: str) -> None:
+    section, _, name = key.rpartition(".")
+    found = faults(tmp_path, f"[{section}]\n{name} = {value}\n")
+    assert says in found[key]
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("[traffic]\nframe = 64\nip_version = 6\nencapsulation = 'qinq'", "traffic.frame"),
+        ("[traffic]\nframe = 1518\n[sut.vswitch]\nmtu = 1400", "sut.vswitch.mtu"),
+        ("[traffic]\nflow_field = 'vlan'", "traffic.flow_field"),
+        ("[traffic]\nflows = 70000", "traffic.flows"),
+        ("[topology]\nkind = 'external'", "sut.ports"),
+        ("[sut.impair]\nrate_fps = 1e6", "sut.impair"),
+        ("[search]\nkind = 'rfc2544'\nmax_r = 2", "search.kind"),
+        ("[search]\nload_fps = 1e6", "search.kind"),
+        ("[traffic]\npcap = 'gone.pcap'", "traffic.pcap"),
+    ],
+)
+def test_parameters_that_cannot_go_together_are_refused(
+    tmp_path: Path, text: str, key: str
+) -> None:
+    assert key in faults(tmp_path, text)
+
+
+def test_what_needs_more_room_is_allowed_where_there_is_room(tmp_path: Path) -> None:
+    text = "[traffic]\nframe = 74\nip_version = 6\nencapsulation = 'qinq'\n"
+    assert load_study(write(tmp_path, text)).points[0].spec.traffic.frame.sizes == (74,)
+
+
+def test_a_capture_is_found_next_to_the_study(tmp_path: Path) -> None:
+    (tmp_path / "mix.pcap").write_bytes(b"")
+    study = load_study(write(tmp_path, "[traffic]\npcap = 'mix.pcap'\n"))
+    assert study.points[0].spec.traffic.pcap == str(tmp_path / "mix.pcap")
+
+
+def test_no_toml_at_all(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"not TOML.*line 1"):
+        load_study(write(tmp_path, "kind: p2p"))
+
+
+def test_a_name_that_is_not_shipped_names_the_nearest() -> None:
+    with pytest.raises(BadInput) as error:
+        load_study("quickstar")
+    assert "'quickstart'" in error.value.next_step
+
+
+def test_a_file_that_is_not_there() -> None:
+    with pytest.raises(BadInput, match="no such study file"):
+        load_study("./nowhere.toml")
+
+
+class TestSet:
+    def test_it_takes_toml_values_and_bare_words(self) -> None:
+        study = load_study("wire", ["sut.impair.rate_fps=2_000_000", "search.kind=mrr"])
+        assert study.points[0].spec.sut.impair.rate_fps == 2e6
+        assert study.points[0].spec.search.kind is SearchKind.MRR
+
+    def test_it_fixes_what_the_study_varies(self) -> None:
+        study = load_study("quickstart", ["topology.kind=pvp", "traffic.frame=256"])
+        assert [point.label for point in study.points] == ["pvp, 256 B"]
+
+    def test_it_can_vary_a_key(self) -> None:
+        study = load_study("wire", ["vary.traffic.frame=[64, 128]"])
+        assert [point.label for point in study.points] == ["wire, 64 B", "wire, 128 B"]
+
+    def test_it_is_part_of_the_resolved_study(self) -> None:
+        resolved = load_study("wire", ["sut.impair.rate_fps=5e5"]).resolved
+        assert resolved["sut"]["impair"]["rate_fps"] == 5e5
+
+    def test_an_unknown_key_and_a_wrong_value_are_both_said(self, tmp_path: Path) -> None:
+        found = faults(tmp_path, "", "traffic.flow=1", "traffic.frame=1", "topology.kind")
+        assert {"--set traffic.flow", "--set", "traffic.frame"} <= set(found)

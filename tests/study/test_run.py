@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fake_rig import FACTS, FakeHost
+from tests.report.sample import Nobody
+from wirespeed.bench.interface import BenchError
+from wirespeed.model.study import Study
+from wirespeed.store.read import read_run
+from wirespeed.store.recording import Origin, Recording
+from wirespeed.store.records import PointState, RunRecord
+from wirespeed.store.store import Store
+from wirespeed.study.load import load_study
+from wirespeed.study.run import run_study
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(str(tmp_path / "runs.sqlite")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def study() -> Study:
+    return load_study("wire", ["vary.sut.impair.rate_fps=[1e6, 2e6]"])
+
+
+def start(store: Store, study: Study) -> Recording:
+    return Recording.start(store, study, Origin(["wirespeed"], {"wirespeed": "0"}, FACTS))
+
+
+def states(record: RunRecord) -> list[PointState]:
+    return [point.state for point in record.points]
+
+
+def test_every_point_is_measured_and_stored_with_its_trials(store: Store, study: Study) -> None:
+    host, recording = FakeHost(), start(store, study)
+    run_study(study, recording, host.rig, Nobody())
+    record = read_run(store, recording.run_id)
+    assert record.complete
+    assert record.finished_at is not None
+    for point, capacity_fps in zip(record.points, (1e6, 2e6), strict=True):
+        assert point.result is not None
+        assert point.result.ndr is not None
+        assert point.result.ndr.lower is not None
+        assert point.result.ndr.lower.load_fps == pytest.approx(capacity_fps, rel=0.005)
+        assert len(point.trials) > 5
+        assert point.plan is not None
+        assert point.bench == {"versions": {"sut": "fake 1.0"}}
+    assert host.closed == len(host.opened) == 2
+
+
+class Broken(BenchError):
+    pass
+
+
+def break_at(trial: int, error: BaseException) -> FakeHost:
+    def before(number: int) -> None:
+        if number == trial:
+            raise error
+
+    return FakeHost(before_trial=before)
+
+
+def test_a_bench_that_breaks_ends_the_run_and_keeps_what_was_measured(
+    store: Store, study: Study
+) -> None:
+    host, recording = break_at(3, Broken("the vSwitch ended")), start(store, study)
+    with pytest.raises(Broken):
+        run_study(study, recording, host.rig, Nobody())
+    record = read_run(store, recording.run_id)
+    assert host.closed == 1
+    assert states(record) == [PointState.FAILED, PointState.PENDING]
+    assert record.points[0].error == "the vSwitch ended"
+    assert record.points[0].result is None
+    assert len(record.points[0].trials) == 3
+
+
+def test_resume_measures_what_is_not_complete_and_nothing_else(store: Store, study: Study) -> None:
+    recording = start(store, study)
+    first = FakeHost()
+
+    class StopAfterFirst(Nobody):
+        def point_complete(self, point: object, result: object) -> None:  # noqa: ARG002
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_study(study, recording, first.rig, StopAfterFirst())
+    before = read_run(store, recording.run_id).points[0]
+
+    second = FakeHost()
+    run_study(study, recording, second.rig, Nobody())
+    record = read_run(store, recording.run_id)
+    assert record.complete
+    assert [spec.sut.impair.rate_fps for spec in second.opened] == [2e6]
+    assert record.points[0] == before
+
+
+def test_the_trials_of_an_attempt_that_broke_do_not_count(store: Store, study: Study) -> None:
+    recording = start(store, study)
+    with pytest.raises(Broken):
+        run_study(study, recording, break_at(4, Broken("gone")).rig, Nobody())
+    run_study(study, recording, FakeHost().rig, Nobody())
+    resumed = read_run(store, recording.run_id).points[0]
+
+    other = start(store, study)
+    run_study(study, other, FakeHost().rig, Nobody())
+    assert [t.trial for t in resumed.trials] == [
+        t.trial for t in read_run(store, other.run_id).points[0].trials
+    ]
