@@ -87,7 +87,7 @@ sequence_out_of_order(struct sequence_tracker *tracker, struct sequence_flow *fl
 		flow->bits[bit / 64] |= mask;
 		tracker->counts.expected++;
 		tracker->counts.received++;
-		return SEQUENCE_IN_ORDER;
+		return SEQUENCE_AFTER_GAP;
 	}
 	if ((uint32_t)-ahead > tracker->window) {
 		tracker->counts.too_late++;

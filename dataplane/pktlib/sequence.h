@@ -57,7 +57,8 @@ void sequence_init(struct sequence_tracker *tracker, uint32_t flows, void *state
 void sequence_reset(struct sequence_tracker *tracker, bool from_zero);
 
 enum sequence_result {
-	SEQUENCE_IN_ORDER,	/* the next one, or one behind a gap */
+	SEQUENCE_NEXT,		/* to be counted by the caller */
+	SEQUENCE_AFTER_GAP,	/* this and what follows is counted */
 	SEQUENCE_REORDERED,
 	SEQUENCE_DUPLICATE,
 	SEQUENCE_TOO_LATE,
@@ -73,7 +74,8 @@ sequence_flow(const struct sequence_tracker *tracker, uint32_t flow)
 	return (struct sequence_flow *)(void *)(tracker->state + flow * tracker->stride);
 }
 
-/* Count the frame; flow must be below tracker->flows. */
+/* Note the frame; flow must be below tracker->flows. A frame that is the next expected one is not
+ * counted yet, but left to sequence_count_in_order: a caller can do that once for many. */
 static inline enum sequence_result
 sequence_add(struct sequence_tracker *tracker, uint32_t flow, uint32_t sequence)
 {
@@ -84,9 +86,14 @@ sequence_add(struct sequence_tracker *tracker, uint32_t flow, uint32_t sequence)
 		return sequence_out_of_order(tracker, state, sequence);
 	state->next = sequence + 1;
 	state->bits[bit / 64] |= UINT64_C(1) << (bit % 64);
-	tracker->counts.expected++;
-	tracker->counts.received++;
-	return SEQUENCE_IN_ORDER;
+	return SEQUENCE_NEXT;
+}
+
+static inline void
+sequence_count_in_order(struct sequence_tracker *tracker, uint64_t frames)
+{
+	tracker->counts.expected += frames;
+	tracker->counts.received += frames;
 }
 
 /* Where flows begin at the first frame that arrives, one sent before it may still follow: then more

@@ -112,22 +112,45 @@ sink_prepare(struct task *task)
 	return 0;
 }
 
-static inline void
-record_latency(struct sink *sink, uint64_t now, uint64_t stamped)
-{
-	int64_t age = stamp_age(now, stamped);
+/* What a burst adds up before it is written to memory. A run is a number of frames that carry the
+ * same time stamp, as those that gen hands over at once do: they have one latency. */
+struct burst {
+	uint64_t now;
+	uint64_t in_order;
+	uint64_t run_stamp;
+	uint64_t run;
+	struct jitter jitter;
+};
 
-	jitter_add(&sink->jitter, age);
+static inline void
+end_run(struct sink *sink, struct burst *burst)
+{
+	int64_t age = stamp_age(burst->now, burst->run_stamp);
+
+	if (burst->run == 0)
+		return;
 	if (unlikely(age < 0)) {
-		sink->counts.clock_behind++;
+		sink->counts.clock_behind += burst->run;
 		age = 0;
 	}
-	histogram_record(sink->histogram, tsc_clock_ns(&sink->clock, (uint64_t)age), 1);
+	histogram_record(sink->histogram, tsc_clock_ns(&sink->clock, (uint64_t)age), burst->run);
+}
+
+static inline void
+record_latency(struct sink *sink, struct burst *burst, uint64_t stamp)
+{
+	if (stamp != burst->run_stamp) {
+		end_run(sink, burst);
+		burst->run_stamp = stamp;
+		burst->run = 0;
+	}
+	burst->run++;
+	jitter_add(&burst->jitter, stamp_age(burst->now, stamp));
 }
 
 /* Count a frame. Returns whether it is as it should be. */
 static inline bool
-count_frame(struct sink *sink, const uint8_t *frame, uint32_t len, uint64_t now)
+count_frame(struct sink *sink, struct burst *burst, const uint8_t *frame, uint32_t len)
 {
 	enum sequence_result order;
 	struct stamp stamp;
@@ -137,8 +160,9 @@ count_frame(struct sink *sink, const uint8_t *frame, uint32_t len, uint64_t now)
 		order = sequence_add(&sink->tracker, stamp.flow, stamp.sequence);
 		if (unlikely(order == SEQUENCE_DUPLICATE || order == SEQUENCE_TOO_LATE))
 			return false;
-		record_latency(sink, now, stamp.tsc);
-		return order == SEQUENCE_IN_ORDER;
+		burst->in_order += order == SEQUENCE_NEXT;
+		record_latency(sink, burst, stamp.tsc);
+		return order != SEQUENCE_REORDERED;
 	case VERDICT_UNSTAMPED:
 		sink->counts.unstamped++;
 		return true;
@@ -156,7 +180,7 @@ count_frame(struct sink *sink, const uint8_t *frame, uint32_t len, uint64_t now)
 }
 
 static inline void
-handle_frame(struct sink *sink, const struct rte_mbuf *mbuf, uint64_t now)
+handle_frame(struct sink *sink, struct burst *burst, const struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	uint8_t headers[VERDICT_READS];
@@ -165,15 +189,15 @@ handle_frame(struct sink *sink, const struct rte_mbuf *mbuf, uint64_t now)
 	if (unlikely(mbuf->data_len < mbuf->pkt_len && mbuf->data_len < VERDICT_READS))
 		frame = rte_pktmbuf_read(mbuf, 0, RTE_MIN(mbuf->pkt_len, (uint32_t)VERDICT_READS),
 					 headers);
-	if (unlikely(!count_frame(sink, frame, mbuf->pkt_len, now)))
-		sink_capture_add(&sink->capture, mbuf, now);
+	if (unlikely(!count_frame(sink, burst, frame, mbuf->pkt_len)))
+		sink_capture_add(&sink->capture, mbuf, burst->now);
 }
 
 static void
 sink_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 {
 	struct sink *sink = task->priv;
-	uint64_t now = rte_rdtsc();
+	struct burst burst = {.now = rte_rdtsc(), .jitter = sink->jitter};
 
 	if (!sink->stamped) {
 		sink->counts.unstamped += n;
@@ -185,8 +209,11 @@ sink_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 	for (uint16_t i = 0; i < n; i++) {
 		if (i + PREFETCH_AHEAD < n)
 			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH_AHEAD], void *));
-		handle_frame(sink, mbufs[i], now);
+		handle_frame(sink, &burst, mbufs[i]);
 	}
+	end_run(sink, &burst);
+	sequence_count_in_order(&sink->tracker, burst.in_order);
+	sink->jitter = burst.jitter;
 	task_consume(task, mbufs, n);
 }
 

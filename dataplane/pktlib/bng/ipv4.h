@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* IPv4 headers of 20 octets, looked at without a branch and without reading past them.
+ *
+ * Sums here are of 16-bit words in the CPU's own order: a one's complement sum does not mind (RFC
+ * 1071, section 2 B), and the result of a check is all ones in any order. */
+#ifndef PKTLIB_BNG_IPV4_H
+#define PKTLIB_BNG_IPV4_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "../bytes.h"
+
+#define BNG_IPV4_LEN 20
+#define BNG_IPV4_NO_OPTIONS 0x45
+#define BNG_PROTO_GRE 47
+
+static inline uint64_t
+bng_raw64(const uint8_t *at)
+{
+	uint64_t raw;
+
+	memcpy(&raw, at, sizeof(raw));
+	return raw;
+}
+
+static inline uint32_t
+bng_raw32(const uint8_t *at)
+{
+	uint32_t raw;
+
+	memcpy(&raw, at, sizeof(raw));
+	return raw;
+}
+
+static inline uint16_t
+bng_raw16(const uint8_t *at)
+{
+	uint16_t raw;
+
+	memcpy(&raw, at, sizeof(raw));
+	return raw;
+}
+
+static inline uint16_t
+bng_ipv4_total(const uint8_t *ip)
+{
+	return be16_load(ip + 2);
+}
+
+/* More fragments follow, or this is not the first. "Don't fragment" does not matter. */
+static inline bool
+bng_ipv4_is_fragment(const uint8_t *ip)
+{
+	return (be16_load(ip + 6) & 0x3fff) != 0;
+}
+
+/* Is the checksum of the 20 octets right? */
+static inline bool
+bng_ipv4_is_intact(const uint8_t *ip)
+{
+	uint64_t a = bng_raw64(ip), b = bng_raw64(ip + 8);
+	uint64_t sum = (a >> 32) + (uint32_t)a + (b >> 32) + (uint32_t)b + bng_raw32(ip + 16);
+	uint32_t folded = (uint32_t)(sum >> 32) + (uint32_t)sum;
+
+	/* An end-around carry, as everywhere in one's complement. */
+	folded += folded < (uint32_t)sum;
+	folded = (folded >> 16) + (folded & UINT16_MAX);
+	folded = (folded >> 16) + (folded & UINT16_MAX);
+	return folded == UINT16_MAX;
+}
+
+/* Take one from the TTL, which is not 0, and correct the checksum (RFC 1624, equation 3: the sum
+ * grows by 0x0100, and what would become 0xffff is 0). */
+static inline void
+bng_ipv4_age(uint8_t *ip)
+{
+	/* The TTL is the upper half of its word, hence the lower half of what the CPU loads. */
+	uint32_t sum = (uint32_t)be16_load(ip + 10) + 0x0100;
+
+	be16_store(ip + 10, (uint16_t)(sum + (sum >= UINT16_MAX)));
+	ip[8]--;
+}
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two encapsulations of a Broadband Network Gateway, taken off and put on.
+ *
+ * Subscriber side (CPE): Ethernet | S-tag 0x88a8 or 0x8100 | C-tag 0x8100 | IPv4.
+ * Network side (INET):   Ethernet | [one MPLS label] | IPv4 | GRE with a 32-bit key | IPv4.
+ *
+ * What decides whether a frame takes the fast path is computed without branches, in one flag. When
+ * it does not, bng_up_judge and bng_down_judge say why; for every frame, the flag is set exactly
+ * when they say BNG_FORWARD.
+ *
+ * Headers are written right-aligned to the inner IPv4 header, in whole vectors: up to 6 octets in
+ * front of a new frame, which belong to its headroom, are overwritten.
+ */
+#ifndef PKTLIB_BNG_WIRE_H
+#define PKTLIB_BNG_WIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "../bytes.h"
+#include "../checksum.h"
+#include "ipv4.h"
+#include "verdict.h"
+
+#define BNG_ETH_LEN 14
+#define BNG_QINQ_LEN 22	      /* Ethernet and both tags */
+#define BNG_GRE_LEN 8	      /* with key, without checksum and sequence number */
+#define BNG_TUNNEL_LEN 28     /* IPv4 and GRE */
+#define BNG_MPLS_LEN 4
+#define BNG_OUTER_MAX 46      /* Ethernet, MPLS, IPv4, GRE */
+#define BNG_OUTER_ROOM 48     /* the above in whole vectors */
+#define BNG_FRAME_MIN 60      /* without FCS */
+#define BNG_HEADROOM (BNG_OUTER_ROOM - BNG_QINQ_LEN)
+#define BNG_UP_MIN (BNG_QINQ_LEN + BNG_IPV4_LEN)
+#define BNG_DOWN_MIN (BNG_ETH_LEN + BNG_TUNNEL_LEN + BNG_IPV4_LEN)
+
+#define BNG_TYPE_IPV4 0x0800
+#define BNG_TYPE_ARP 0x0806
+#define BNG_TYPE_VLAN 0x8100
+#define BNG_TYPE_SVLAN 0x88a8
+#define BNG_TYPE_MPLS 0x8847
+#define BNG_VID_MASK 0x0fff
+#define BNG_KEY_BITS 28	      /* of the GRE key; a larger one is nobody's */
+#define BNG_KEY_MAX ((UINT32_C(1) << BNG_KEY_BITS) - 1)
+
+/* S-VID and C-VID as one number. */
+static inline uint32_t
+bng_line(uint16_t svid, uint16_t cvid)
+{
+	return (uint32_t)svid << 12 | cvid;
+}
+
+/* Both tags of a frame of at least BNG_QINQ_LEN octets, priorities masked. */
+static inline uint32_t
+bng_line_of(const uint8_t *frame)
+{
+	return bng_line(be16_load(frame + 14) & BNG_VID_MASK, be16_load(frame + 18) & BNG_VID_MASK);
+}
+
+static inline bool
+bng_is_qinq(const uint8_t *frame)
+{
+	uint64_t tpids = bng_raw64(frame + 12) & UINT64_C(0x0000ffff0000ffff);
+
+	/* In the CPU's order: 81 00 .. .. 81 00 and 88 a8 .. .. 81 00. */
+	return (tpids == UINT64_C(0x0000008100000081)) | (tpids == UINT64_C(0x000000810000a888));
+}
+
+/* A CPE frame. `line` and `destination` hold whenever there are BNG_UP_MIN octets. */
+struct bng_up {
+	uint32_t line;
+	uint32_t destination; /* of the IPv4 packet, host order */
+	uint16_t total;	      /* octets of the IPv4 packet; the rest is padding */
+	bool fast;
+};
+
+/* `len` of `frame`'s octets lie in one piece and are at least BNG_UP_MIN. */
+static inline struct bng_up
+bng_up_parse(const uint8_t *frame, uint32_t len)
+{
+	const uint8_t *ip = frame + BNG_QINQ_LEN;
+	struct bng_up up = {
+		.line = bng_line_of(frame),
+		.destination = be32_load(ip + 16),
+		.total = bng_ipv4_total(ip),
+	};
+	/* EtherType, version and header length at once: 08 00 45. */
+	bool plain = (bng_raw32(frame + 20) & 0x00ffffff) == 0x00450008;
+
+	up.fast = bng_is_qinq(frame) & plain & (up.total >= BNG_IPV4_LEN) &
+		  (up.total + (uint32_t)BNG_QINQ_LEN <= len) &
+		  (up.total <= UINT16_MAX - BNG_TUNNEL_LEN) & !bng_ipv4_is_fragment(ip) &
+		  bng_ipv4_is_intact(ip);
+	return up;
+}
+
+/* Why is a CPE frame of any length not for the fast path? BNG_FORWARD: it is. */
+enum bng_verdict bng_up_judge(const uint8_t *frame, uint32_t len);
+
+/* Where upstream packets of some destinations go: one cache line, ready to be copied. */
+struct bng_hop {
+	uint8_t header[BNG_OUTER_ROOM]; /* right-aligned; length, checksum and key are 0 */
+	uint32_t sum;			/* of the outer IPv4 header as it stands there */
+	uint8_t header_len;		/* BNG_OUTER_MAX, or less without MPLS */
+	uint8_t port;
+	uint8_t verdict; /* enum bng_verdict: BNG_FORWARD, BNG_NO_ROUTE or BNG_LOCAL */
+} __attribute__((aligned(64)));
+
+#define BNG_NO_LABEL UINT32_MAX
+
+struct bng_hop_spec {
+	uint32_t tunnel; /* the far end's IPv4 address, host order */
+	uint32_t label;	 /* BNG_NO_LABEL: no MPLS */
+	uint8_t mac[6];
+	uint8_t port;
+};
+
+void bng_hop_build(struct bng_hop *hop, const struct bng_hop_spec *spec, uint32_t local_ip,
+	const uint8_t local_mac[6]);
+
+/* Put a hop's outer headers in front of an IPv4 packet of `total` octets; BNG_OUTER_ROOM octets
+ * there are writable. The frame then begins hop->header_len octets before the packet. */
+static inline void
+bng_encapsulate(uint8_t *ip, uint16_t total, const struct bng_hop *hop, uint32_t key)
+{
+	uint16_t outer = (uint16_t)(total + BNG_TUNNEL_LEN);
+
+	memcpy(ip - BNG_OUTER_ROOM, hop->header, BNG_OUTER_ROOM);
+	be16_store(ip - BNG_TUNNEL_LEN + 2, outer);
+	be16_store(ip - BNG_TUNNEL_LEN + 10, checksum_finish(hop->sum + outer));
+	be32_store(ip - 4, key);
+}
+
+/* An INET frame. `key` and `destination` hold whenever the frame has BNG_DOWN_MIN octets and, with
+ * MPLS, BNG_MPLS_LEN more. */
+struct bng_down {
+	uint32_t key;
+	uint32_t destination; /* of the inner packet */
+	uint16_t inner_at;    /* where in the frame it begins */
+	uint16_t total;	      /* its octets */
+	bool fast;
+};
+
+/* Where the outer IPv4 header of a frame of at least BNG_ETH_LEN octets is. */
+static inline uint16_t
+bng_outer_at(const uint8_t *frame)
+{
+	return be16_load(frame + 12) == BNG_TYPE_MPLS ? BNG_ETH_LEN + BNG_MPLS_LEN : BNG_ETH_LEN;
+}
+
+/* Does the first piece of a frame hold all the headers that bng_down_parse reads? */
+static inline bool
+bng_down_has_headers(const uint8_t *frame, uint32_t len)
+{
+	return len >= BNG_DOWN_MIN + BNG_MPLS_LEN ||
+	       (len >= BNG_DOWN_MIN && bng_outer_at(frame) == BNG_ETH_LEN);
+}
+
+/* `len` of `frame`'s octets lie in one piece and bng_down_has_headers. `local_ip` is in host
+ * order. */
+static inline struct bng_down
+bng_down_parse(const uint8_t *frame, uint32_t len, uint32_t local_ip)
+{
+	uint16_t type = bng_raw16(frame + 12), outer_at = bng_outer_at(frame);
+	const uint8_t *outer = frame + outer_at, *gre = outer + BNG_IPV4_LEN;
+	const uint8_t *inner = outer + BNG_TUNNEL_LEN;
+	uint16_t outer_total = bng_ipv4_total(outer);
+	struct bng_down down = {
+		.key = be32_load(gre + 4),
+		.destination = be32_load(inner + 16),
+		.inner_at = (uint16_t)(outer_at + BNG_TUNNEL_LEN),
+		.total = bng_ipv4_total(inner),
+	};
+	/* 0x8847 with the bottom of the stack set, or 0x0800: in the CPU's order. */
+	bool typed = type == 0x0008 || (type == 0x4788 && (frame[16] & 1) != 0);
+	bool tunnel = (outer[0] == BNG_IPV4_NO_OPTIONS) & (outer[9] == BNG_PROTO_GRE) &
+		      (be32_load(outer + 16) == local_ip) &
+		      (be32_load(gre) == (UINT32_C(0x2000) << 16 | BNG_TYPE_IPV4));
+	bool lengths = (outer_at + (uint32_t)outer_total <= len) &
+		       (down.total >= BNG_IPV4_LEN) &
+		       (down.total + (uint32_t)BNG_TUNNEL_LEN <= outer_total);
+	bool whole = !bng_ipv4_is_fragment(outer) & !bng_ipv4_is_fragment(inner);
+
+	down.fast = typed & tunnel & lengths & whole & (inner[0] == BNG_IPV4_NO_OPTIONS) &
+		    (inner[8] > 1) & bng_ipv4_is_intact(outer) & bng_ipv4_is_intact(inner);
+	return down;
+}
+
+/* Why is an INET frame of any length not for the fast path? BNG_FORWARD: it is. */
+enum bng_verdict bng_down_judge(const uint8_t *frame, uint32_t len, uint32_t local_ip);
+
+/* Everything of a CPE frame's header that all subscribers share. */
+struct bng_cpe_side {
+	uint64_t source; /* source MAC and outer TPID as they stand on the wire */
+};
+
+static inline struct bng_cpe_side
+bng_cpe_side(const uint8_t mac[6], uint16_t tpid)
+{
+	uint8_t octets[8];
+
+	memcpy(octets, mac, 6);
+	be16_store(octets + 6, tpid);
+	return (struct bng_cpe_side){bng_raw64(octets)};
+}
+
+/* Where a downstream packet goes: a quarter of a cache line. */
+struct bng_host {
+	uint64_t mac;  /* the MAC's octets in memory order in the upper 6 bytes, flags in the lower */
+	uint32_t ip;   /* host order */
+	uint32_t tags; /* S-VID and C-VID as they stand on the wire */
+} __attribute__((aligned(16)));
+
+#define BNG_HOST_PORT_MASK 0x00ffu
+#define BNG_HOST_KNOWN 0x0100u /* it has an address and a MAC */
+
+static inline uint32_t
+bng_host_tags(uint32_t line)
+{
+	return (uint32_t)__builtin_bswap16((uint16_t)(line >> 12)) |
+	       (uint32_t)__builtin_bswap16((uint16_t)(line & BNG_VID_MASK)) << 16;
+}
+
+/* Put Ethernet and both tags in front of an IPv4 packet; 24 octets there are writable. The frame
+ * then begins BNG_QINQ_LEN octets before the packet. */
+static inline void
+bng_tag(uint8_t *ip, const struct bng_host *host, const struct bng_cpe_side *side)
+{
+	uint64_t tags = (uint64_t)(host->tags & UINT16_MAX) | UINT64_C(0x0081) << 16 |
+			(uint64_t)(host->tags >> 16) << 32 | UINT64_C(0x0008) << 48;
+
+	memcpy(ip - 24, &host->mac, sizeof(host->mac));
+	memcpy(ip - 16, &side->source, sizeof(side->source));
+	memcpy(ip - 8, &tags, sizeof(tags));
+}
+
+#endif
