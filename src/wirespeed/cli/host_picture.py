@@ -107,7 +107,7 @@ def _physical(facts: HostFacts) -> list[PciDevice]:
 def _nics(facts: HostFacts, nics: list[PciDevice]) -> Table:
     table = Table(box=None, pad_edge=False)
     for column in ("NIC", "interface", "driver", "Mbit/s", "PCIe", "VFs", "used by"):
-        table.add_column(column)
+        table.add_column(column, overflow="fold")
     speeds = {i.name: i for i in facts.interfaces}
     ports = {i.pci: i for i in (facts.ovs.interfaces if facts.ovs else ()) if i.pci}
     for nic in nics:
@@ -130,6 +130,9 @@ def _nics(facts: HostFacts, nics: list[PciDevice]) -> Table:
 
 def _owner_table(facts: HostFacts, owned: dict[int, Owner]) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column()
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     for owner, (letter, style) in MARKS.items():
         cpus = [cpu for cpu, who in owned.items() if who is owner]
         if cpus:

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which failed findings does somebody accept, and why?
+
+    [[suppress]]
+    rule = "WS11"                # id or name
+    reason = "siblings paired on purpose, see NFV-123"
+    host = "compute-*"           # optional shell pattern
+    subject = "dpdk0"            # optional shell pattern: port, guest or node
+    until = 2027-01-01           # optional: from that day on the finding counts again
+
+An entry that is expired or that matches nothing is reported, so that the file cannot rot.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from wirespeed.audit.registry import rule_named
+from wirespeed.model.errors import BadInput
+from wirespeed.model.finding import AuditReport, Finding, Status
+
+_NEXT = "See docs/tutorial/audit-your-server.md for the keys of a suppression file."
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    rule: str
+    reason: str
+    host: str = "*"
+    subject: str = "*"
+    until: date | None = None
+
+    def matches(self, finding: Finding, host: str) -> bool:
+        return (
+            finding.rule == self.rule
+            and fnmatchcase(host, self.host)
+            and fnmatchcase(finding.subject, self.subject)
+        )
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    rule: str
+    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+    host: str = "*"
+    subject: str = "*"
+    until: date | None = None
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    suppress: list[_Entry] = Field(default_factory=list)
+
+
+def parse(text: str, where: str) -> tuple[Suppression, ...]:
+    """Read a suppression file's text. Raises BadInput that names every fault of the file."""
+    try:
+        entries = _File.model_validate(tomllib.loads(text)).suppress
+    except tomllib.TOMLDecodeError as fault:
+        raise BadInput(f"suppression file {where} is not TOML: {fault}", _NEXT) from None
+    except ValidationError as fault:
+        raise _bad(where, [_words(e["loc"], e["msg"]) for e in fault.errors()]) from None
+    found, faults = [], []
+    for number, entry in enumerate(entries, start=1):
+        try:
+            rule = rule_named(entry.rule).id
+        except BadInput as unknown:
+            faults.append(f"entry {number}: {unknown.what}")
+            continue
+        found.append(Suppression(rule, entry.reason, entry.host, entry.subject, entry.until))
+    if faults:
+        raise _bad(where, faults)
+    return tuple(found)
+
+
+def suppress(report: AuditReport, suppressions: Sequence[Suppression], today: date) -> AuditReport:
+    """The report with accepted findings marked, and a note on each expired or unused entry."""
+    used: set[int] = set()
+    findings = []
+    for finding in report.findings:
+        accepted = None
+        for number, entry in enumerate(suppressions):
+            if finding.status is Status.FAILED and entry.matches(finding, report.host):
+                used.add(number)
+                if accepted is None and not _expired(entry, today):
+                    accepted = entry
+        findings.append(
+            replace(finding, status=Status.SUPPRESSED, suppressed_because=accepted.reason)
+            if accepted
+            else finding
+        )
+    notes = [
+        note
+        for number, entry in enumerate(suppressions)
+        if (note := _note(entry, number in used, today))
+    ]
+    return replace(report, findings=tuple(findings), notes=(*report.notes, *notes))
+
+
+def _expired(entry: Suppression, today: date) -> bool:
+    return entry.until is not None and today >= entry.until
+
+
+def _note(entry: Suppression, used: bool, today: date) -> str | None:
+    which = f"suppression of {entry.rule} ({entry.reason})"
+    if _expired(entry, today):
+        return f"{which} expired on {entry.until}; remove it or give it a new date"
+    return None if used else f"{which} matches no finding on this host"
+
+
+def _words(location: tuple[int | str, ...], message: str) -> str:
+    if len(location) > 1 and isinstance(location[1], int):
+        keys = ".".join(map(str, location[2:]))
+        return f"entry {location[1] + 1}: {keys}: {message}" if keys else f"entry {location[1] + 1}"
+    return f"{'.'.join(map(str, location))}: {message}"
+
+
+def _bad(where: str, faults: list[str]) -> BadInput:
+    listed = "\n".join(f"  {fault}" for fault in faults)
+    return BadInput(f"suppression file {where} has {len(faults)} faults:\n{listed}", _NEXT)

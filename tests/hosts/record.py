@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write the recorded folders of the papers' servers: `python -m tests.hosts.record`.
+
+They are what `wirespeed inspect --record` would write on those servers. A test keeps them in step
+with papers.py.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.hosts.papers import MACHINES
+from tests.hosts.server import Server, runner
+from wirespeed.host.collect import collect
+from wirespeed.remote.recorder import Recorder
+from wirespeed.remote.recording import save
+
+HERE = Path(__file__).parent
+
+
+def record(server: Server, folder: Path) -> None:
+    """Inspect the described server and keep the recording in a new folder."""
+    recorder = Recorder(runner(server))
+    collect(recorder)
+    save(recorder.recording, folder)
+
+
+def main() -> None:
+    for name, server in MACHINES.items():
+        shutil.rmtree(HERE / name, ignore_errors=True)
+        record(server, HERE / name)
+
+
+if __name__ == "__main__":
+    main()
