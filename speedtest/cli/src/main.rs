@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `wirespeed-speedtest`: a speed-test server.
+
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "wirespeed-speedtest", version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve speed tests until SIGTERM; without any address: iperf3 on 127.0.0.1:5201
+    Serve(serve::Args),
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Serve(args) => serve::run(args),
+    }
+}

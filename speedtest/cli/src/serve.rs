@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `serve`: the flags, laid over the TOML file.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use speedtest_server::config::{ConfigError, Iperf3, LogFormat};
+use speedtest_server::serve::ServeError;
+use speedtest_server::{serve, Config};
+
+/// The exit code for what only the operator can mend.
+const BAD_INPUT: u8 = 2;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// TOML file; flags win over it
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Serve the iperf3 protocol here; repeatable
+    #[arg(long, value_name = "ADDR:PORT")]
+    iperf3: Vec<SocketAddr>,
+    /// Congestion control of the iperf3 addresses given as flags
+    #[arg(long, value_name = "NAME")]
+    congestion: Option<String>,
+    /// Send with MSG_ZEROCOPY on the iperf3 addresses given as flags
+    #[arg(long)]
+    zero_copy: bool,
+    /// Event loops; 0 is one for each core
+    #[arg(long, value_name = "N")]
+    loops: Option<usize>,
+    /// Tests that run at a time; others wait in the queue
+    #[arg(long, value_name = "N")]
+    max_tests: Option<usize>,
+    /// Tests that wait for their turn; beyond that a client is refused
+    #[arg(long, value_name = "N")]
+    queue: Option<usize>,
+    /// Highest rate of one test, bits per second
+    #[arg(long, value_name = "BPS")]
+    max_rate: Option<u64>,
+    /// Longest test, seconds
+    #[arg(long, value_name = "S")]
+    max_duration: Option<u64>,
+    /// Seconds that running tests get to finish after SIGTERM
+    #[arg(long, value_name = "S")]
+    drain: Option<u64>,
+    /// One line of text or one JSON object for each event
+    #[arg(long, value_enum)]
+    log: Option<LogChoice>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum LogChoice {
+    Text,
+    Json,
+}
+
+pub fn run(args: Args) -> ExitCode {
+    let result = config(args).map_err(ServeError::from).and_then(serve);
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(if matches!(error, ServeError::Config(_)) { BAD_INPUT } else { 1 })
+        }
+    }
+}
+
+fn config(args: Args) -> Result<Config, ConfigError> {
+    let mut config = match &args.config {
+        Some(path) => Config::load(path)?,
+        None => Config::default(),
+    };
+    config.iperf3.extend(args.iperf3.into_iter().map(|address| Iperf3 {
+        congestion: args.congestion.clone(),
+        zero_copy: args.zero_copy,
+        ..Iperf3::at(address)
+    }));
+    if let Some(loops) = args.loops {
+        config.server.loops = loops;
+    }
+    if let Some(tests) = args.max_tests {
+        config.limits.tests = tests;
+    }
+    if let Some(queue) = args.queue {
+        config.limits.queue = queue;
+    }
+    if let Some(rate) = args.max_rate {
+        config.limits.rate_bps = rate;
+    }
+    if let Some(duration) = args.max_duration {
+        config.limits.duration_s = duration;
+    }
+    if let Some(drain) = args.drain {
+        config.server.drain_s = drain;
+    }
+    if let Some(choice) = args.log {
+        config.log.format = match choice {
+            LogChoice::Text => LogFormat::Text,
+            LogChoice::Json => LogFormat::Json,
+        };
+    }
+    Ok(config.with_default_listeners())
+}

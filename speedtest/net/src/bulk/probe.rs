@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What both ends of a stream have in common: state, sampling, omitting, reporting.
+
+use std::net::TcpStream;
+use std::os::fd::AsRawFd;
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use speedtest_proto::series::{Sample, Series};
+
+use super::{Guard, Report, Spec, Stream};
+use crate::load::ThreadTime;
+use crate::options::congestion_of;
+use crate::reactor::{Cx, Note};
+use crate::sys;
+
+/// The first look at a stream comes early: the receive threshold follows the rate seen there.
+const FIRST_TICK: Duration = Duration::from_millis(10);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    Waiting,
+    Running,
+    Reported,
+}
+
+struct Mark {
+    at: Instant,
+    bytes: u64,
+    retransmits: u32,
+}
+
+/// Watches one TCP socket from `Start` to the report.
+pub(super) struct Probe {
+    pub socket: TcpStream,
+    pub spec: Spec,
+    pub phase: Phase,
+    pub bytes: u64,
+    shared: Arc<Stream>,
+    started: Instant,
+    next_tick: Instant,
+    counted_from: Option<Mark>,
+    load_from: Option<ThreadTime>,
+    series: Series,
+    _guard: Guard,
+}
+
+impl Probe {
+    pub fn new(socket: TcpStream, spec: Spec, shared: Arc<Stream>, guard: Guard) -> Probe {
+        let now = Instant::now();
+        Probe {
+            socket,
+            spec,
+            phase: Phase::Waiting,
+            bytes: 0,
+            shared,
+            started: now,
+            next_tick: now,
+            counted_from: None,
+            load_from: None,
+            series: Series::default(),
+            _guard: guard,
+        }
+    }
+
+    pub fn enter(&self, cx: &Cx<'_>) {
+        // A stream enters one loop once; a second address would be a bug of the caller.
+        let _ = self.shared.address.set(cx.address());
+        cx.lanes.tell(self.spec.owner, Note::Joined);
+    }
+
+    pub fn start(&mut self, cx: &mut Cx<'_>) {
+        self.phase = Phase::Running;
+        self.started = cx.now;
+        self.load_from = Some(cx.meter.read());
+        self.sample(cx.now);
+        if self.spec.omit.is_zero() {
+            self.mark(cx.now);
+        }
+        self.next_tick = cx.now + FIRST_TICK.min(self.spec.sample_every);
+        cx.wake_at(self.next_tick);
+    }
+
+    pub fn moved(&mut self, bytes: usize) {
+        self.bytes += bytes as u64;
+        self.shared.bytes.store(self.bytes, Ordering::Relaxed);
+    }
+
+    /// Takes a sample if it is time; says whether it was.
+    pub fn tick(&mut self, cx: &mut Cx<'_>) -> bool {
+        if self.phase != Phase::Running || cx.now < self.next_tick {
+            return false;
+        }
+        self.sample(cx.now);
+        let omitted_until = self.started + self.spec.omit;
+        if self.counted_from.is_none() && cx.now >= omitted_until {
+            self.mark(cx.now);
+        }
+        self.next_tick = cx.now + self.spec.sample_every;
+        if self.counted_from.is_none() {
+            self.next_tick = self.next_tick.min(omitted_until);
+        }
+        cx.wake_at(self.next_tick);
+        true
+    }
+
+    fn mark(&mut self, at: Instant) {
+        let retransmits = self.series.last().retransmits;
+        self.counted_from = Some(Mark { at, bytes: self.bytes, retransmits });
+    }
+
+    fn sample(&mut self, now: Instant) {
+        let Ok(info) = sys::tcp_info(self.socket.as_raw_fd()) else { return };
+        // The window that the peer offers counts what is in flight; 0 from kernels before 5.4.
+        self.series.push(Sample {
+            at_us: micros(now - self.started),
+            bytes: self.bytes,
+            rtt_us: info.rtt,
+            min_rtt_us: if info.min_rtt == u32::MAX { 0 } else { info.min_rtt },
+            rcv_rtt_us: info.rcv_rtt,
+            cwnd_bytes: u64::from(info.snd_cwnd) * u64::from(info.snd_mss),
+            snd_wnd_bytes: info.snd_wnd,
+            rcv_wnd_bytes: if info.rcv_wnd > 0 { info.rcv_wnd } else { info.rcv_space },
+            delivery_rate_bps: info.delivery_rate.saturating_mul(8),
+            retransmits: info.total_retrans,
+            segments_out: info.data_segs_out,
+            segments_in: info.data_segs_in,
+            out_of_order: info.rcv_ooopack,
+            busy_us: info.busy_time,
+            rwnd_limited_us: info.rwnd_limited,
+            sndbuf_limited_us: info.sndbuf_limited,
+        });
+    }
+
+    /// Leaves the report and tells the owner; does nothing the second time.
+    pub fn report(&mut self, cx: &mut Cx<'_>) {
+        if self.phase == Phase::Reported {
+            return;
+        }
+        self.phase = Phase::Reported;
+        self.sample(cx.now);
+        let load = self.load_from.map(|from| cx.meter.read().since(&from)).unwrap_or_default();
+        let last = self.series.last();
+        let (from, bytes, retransmits) = self
+            .counted_from
+            .as_ref()
+            .map_or((self.started, 0, 0), |mark| (mark.at, mark.bytes, mark.retransmits));
+        self.shared.put_report(Report {
+            bytes: self.bytes - bytes,
+            duration: cx.now - from,
+            retransmits: last.retransmits.saturating_sub(retransmits),
+            congestion: congestion_of(&self.socket),
+            series: std::mem::take(&mut self.series),
+            load,
+        });
+        cx.lanes.tell(self.spec.owner, Note::Reported);
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The sending end: the same warm pages go out again and again.
+
+use std::io::ErrorKind;
+use std::net::TcpStream;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::{Arc, LazyLock};
+use std::time::Instant;
+
+use super::pacer::Pacer;
+use super::probe::{Phase, Probe};
+use super::{Guard, Spec, Stream};
+use crate::reactor::{Cx, Handler, Interest, Next, Note, Ready};
+use crate::sys;
+
+/// One turn sends at most this much, so that the other sockets of the loop get theirs.
+const MOST_AT_ONCE: usize = 2 << 20;
+/// Below this a copy is cheaper than the bookkeeping of zero copy.
+const ZERO_COPY_LEAST: usize = 16 << 10;
+const HOT_BYTES: usize = speedtest_proto::iperf3::MAX_BLOCK_BYTES as usize;
+
+/// What is sent: random, so that nothing on the way can compress it.
+pub static HOT: LazyLock<Box<[u8]>> = LazyLock::new(|| {
+    let mut bytes = vec![0; HOT_BYTES].into_boxed_slice();
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    for word in bytes.chunks_exact_mut(8) {
+        // xorshift64: quick and good enough to be incompressible.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        word.copy_from_slice(&state.to_le_bytes());
+    }
+    bytes
+});
+
+/// Sends and counts.
+pub struct Source {
+    probe: Probe,
+    pacer: Option<Pacer>,
+    /// Unsent part of the current block.
+    left: usize,
+    /// The timer that is set for the next block.
+    armed: Option<Instant>,
+}
+
+enum Sent {
+    All,
+    /// The socket takes no more for now.
+    Full,
+    /// Nothing may be sent before this moment.
+    NotBefore(Instant),
+    /// The budget of the test is spent.
+    Spent,
+    Gone,
+}
+
+impl Source {
+    pub fn new(socket: TcpStream, spec: Spec, shared: Arc<Stream>, guard: Guard) -> Source {
+        Source { probe: Probe::new(socket, spec, shared, guard), pacer: None, left: 0, armed: None }
+    }
+
+    /// Sends until the turn is over or something stands in the way.
+    fn turn(&mut self, now: Instant) -> Sent {
+        let mut turn = 0;
+        let mut burst = 0;
+        while turn < MOST_AT_ONCE {
+            if self.left == 0 {
+                let due = self.pacer.as_ref().map_or(now, Pacer::due);
+                if burst == 0 && due > now {
+                    return Sent::NotBefore(due);
+                }
+                if burst == 0 {
+                    burst = self.probe.spec.burst_blocks.max(1);
+                }
+                burst -= 1;
+                self.left = self.next_block();
+                if self.left == 0 {
+                    return Sent::Spent;
+                }
+            }
+            let sent = match self.send(self.left) {
+                Ok(sent) => sent,
+                Err(stop) => return stop,
+            };
+            self.left -= sent;
+            self.probe.moved(sent);
+            if let Some(pacer) = &mut self.pacer {
+                pacer.moved(sent);
+            }
+            turn += sent;
+            if self.left > 0 {
+                return Sent::Full;
+            }
+        }
+        Sent::All
+    }
+
+    /// A block belongs to one stream as a whole: receivers that count blocks count whole ones.
+    fn next_block(&self) -> usize {
+        let block = self.probe.spec.block_bytes;
+        self.probe.spec.budget.as_ref().map_or(block, |budget| budget.take(block))
+    }
+
+    fn send(&self, most: usize) -> Result<usize, Sent> {
+        let zero_copy = self.probe.spec.zero_copy && most >= ZERO_COPY_LEAST;
+        let sent = match sys::send(self.fd(), &HOT[..most], zero_copy) {
+            // ENOBUFS: too many zero-copy notices are pending; a plain copy goes on.
+            Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {
+                sys::reap_zero_copy(self.fd());
+                sys::send(self.fd(), &HOT[..most], false)
+            }
+            other => other,
+        };
+        sent.map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock => Sent::Full,
+            _ => Sent::Gone,
+        })
+    }
+
+    fn go_on(&mut self, cx: &mut Cx<'_>) -> Next {
+        match self.turn(cx.now) {
+            Sent::All | Sent::Full => cx.wait_for(Interest::WRITE),
+            Sent::Spent => cx.wait_for(Interest::NOTHING),
+            Sent::NotBefore(due) => {
+                cx.wait_for(Interest::NOTHING);
+                if self.armed.is_none_or(|at| at <= cx.now) {
+                    self.armed = Some(due);
+                    cx.wake_at(due);
+                }
+            }
+            Sent::Gone => {
+                self.probe.report(cx);
+                return Next::Close;
+            }
+        }
+        Next::Stay
+    }
+}
+
+impl Handler for Source {
+    fn fd(&self) -> RawFd {
+        self.probe.socket.as_raw_fd()
+    }
+
+    fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
+        self.probe.enter(cx);
+        Next::Stay
+    }
+
+    fn ready(&mut self, cx: &mut Cx<'_>, ready: Ready) -> Next {
+        if ready.error() && self.probe.spec.zero_copy && !ready.hung_up() {
+            sys::reap_zero_copy(self.fd());
+            if !ready.writable() {
+                return Next::Stay;
+            }
+        } else if ready.hung_up() || ready.error() || self.probe.phase != Phase::Running {
+            self.probe.report(cx);
+            return Next::Close;
+        }
+        if self.probe.phase == Phase::Running {
+            return self.go_on(cx);
+        }
+        Next::Stay
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
+        if self.probe.phase != Phase::Running {
+            return Next::Stay;
+        }
+        self.probe.tick(cx);
+        self.go_on(cx)
+    }
+
+    fn note(&mut self, cx: &mut Cx<'_>, note: Note) -> Next {
+        match note {
+            Note::Start if self.probe.phase == Phase::Waiting => {
+                self.probe.start(cx);
+                self.pacer = self.probe.spec.rate_bps.map(|rate| Pacer::new(cx.now, rate));
+                return self.go_on(cx);
+            }
+            Note::Stop | Note::StopAt(_) => {
+                self.probe.report(cx);
+                cx.wait_for(Interest::NOTHING);
+            }
+            Note::Close => return Next::Close,
+            _ => {}
+        }
+        Next::Stay
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Sockets and event loops for speed tests; the only crate with unsafe code, all of it in [`sys`].
+//!
+//! # Layout
+//! - [`reactor`]: one epoll loop a core; a [`reactor::Handler`] owns one socket.
+//! - [`bulk`]: the two handlers that move test data: [`bulk::Sink`] and [`bulk::Source`].
+//! - [`socket`]: listening and connecting; [`options`] what a test sets on a data socket.
+//! - [`load`]: CPU time of this process and of a loop, and its waiting for a core.
+//! - [`sys`]: the system calls that std and socket2 do not offer.
+
+pub mod bulk;
+pub mod load;
+pub mod options;
+pub mod reactor;
+pub mod socket;
+pub mod sys;

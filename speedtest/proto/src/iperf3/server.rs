@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The server's end of a control connection.
+
+use super::frame::{encode, Frame};
+use super::{Cookie, ErrorCode, Params, ProtocolError, Results, State, COOKIE_BYTES};
+
+/// iperf3 itself takes parameters of at most 8 KiB.
+const MAX_PARAMS_BYTES: u32 = 8 << 10;
+/// 128 streams in both directions, and a client version that says more than we know.
+const MAX_RESULTS_BYTES: u32 = 64 << 10;
+
+/// What the peer did. After `Hello`, `Params` and `Results` it is this side's turn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// The connection said which test it belongs to.
+    Hello(Cookie),
+    Params(Box<Params>),
+    TestEnd,
+    Results(Box<Results>),
+    /// The client has shown its results and is leaving.
+    Done,
+    /// The client gave up in mid-test.
+    Terminated,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Cookie(Vec<u8>),
+    /// Waiting for a decision of this side; nothing is read meanwhile.
+    OurTurn,
+    Params(Frame),
+    /// Only a state byte may come: TEST_END, IPERF_DONE or CLIENT_TERMINATE.
+    Running,
+    Results(Frame),
+    Display,
+    Over,
+}
+
+/// Bytes in, [`Event`]s out; the calls named after what the server decides fill `output`.
+#[derive(Debug)]
+pub struct Server {
+    phase: Phase,
+    output: Vec<u8>,
+}
+
+impl Default for Server {
+    fn default() -> Server {
+        Server { phase: Phase::Cookie(Vec::new()), output: Vec::new() }
+    }
+}
+
+impl Server {
+    pub fn new() -> Server {
+        Server::default()
+    }
+
+    /// How many bytes may be read now. 0: it is this side's turn, or the conversation is over.
+    pub fn wants(&self) -> usize {
+        match &self.phase {
+            Phase::Cookie(got) => COOKIE_BYTES - got.len(),
+            Phase::Params(frame) | Phase::Results(frame) => frame.wants(),
+            Phase::Running | Phase::Display => 1,
+            Phase::OurTurn | Phase::Over => 0,
+        }
+    }
+
+    /// Takes what was read: at most `wants()` bytes.
+    pub fn receive(&mut self, bytes: &[u8]) -> Result<Option<Event>, ProtocolError> {
+        debug_assert!(bytes.len() <= self.wants(), "more was read than the machine wants");
+        match &mut self.phase {
+            Phase::Cookie(got) => {
+                got.extend_from_slice(bytes);
+                let Some(whole) = got.first_chunk::<COOKIE_BYTES>() else { return Ok(None) };
+                let cookie = Cookie::from_wire(*whole);
+                self.phase = Phase::OurTurn;
+                Ok(Some(Event::Hello(cookie)))
+            }
+            Phase::Params(frame) => {
+                let Some(json) = frame.push(bytes)? else { return Ok(None) };
+                let params = Params::parse(json)?;
+                self.phase = Phase::OurTurn;
+                Ok(Some(Event::Params(Box::new(params))))
+            }
+            Phase::Results(frame) => {
+                let Some(json) = frame.push(bytes)? else { return Ok(None) };
+                let results = Results::parse(json)?;
+                self.phase = Phase::OurTurn;
+                Ok(Some(Event::Results(Box::new(results))))
+            }
+            Phase::Running => bytes.first().map(|byte| self.running(*byte)).transpose(),
+            Phase::Display => bytes.first().map(|byte| self.display(*byte)).transpose(),
+            Phase::OurTurn | Phase::Over => Ok(None),
+        }
+    }
+
+    fn running(&mut self, byte: u8) -> Result<Event, ProtocolError> {
+        match State::from_wire(byte) {
+            Some(State::TestEnd) => {
+                self.phase = Phase::OurTurn;
+                Ok(Event::TestEnd)
+            }
+            Some(State::ClientTerminate) => self.over(Event::Terminated),
+            Some(State::IperfDone) => self.over(Event::Done),
+            _ => Err(ProtocolError::UnexpectedState { byte, expected: "TEST_END" }),
+        }
+    }
+
+    fn display(&mut self, byte: u8) -> Result<Event, ProtocolError> {
+        match State::from_wire(byte) {
+            Some(State::IperfDone) => self.over(Event::Done),
+            Some(State::ClientTerminate) => self.over(Event::Terminated),
+            _ => Err(ProtocolError::UnexpectedState { byte, expected: "IPERF_DONE" }),
+        }
+    }
+
+    fn over(&mut self, event: Event) -> Result<Event, ProtocolError> {
+        self.phase = Phase::Over;
+        Ok(event)
+    }
+
+    /// After `Hello`: this is a new test, and it may begin.
+    pub fn admit(&mut self) {
+        self.say(State::ParamExchange);
+        self.phase = Phase::Params(Frame::new(MAX_PARAMS_BYTES));
+    }
+
+    /// After `Params`: the client may connect its streams.
+    pub fn create_streams(&mut self) {
+        self.say(State::CreateStreams);
+        self.phase = Phase::Running;
+    }
+
+    /// All streams are here.
+    pub fn start(&mut self) {
+        self.say(State::TestStart);
+        self.say(State::TestRunning);
+    }
+
+    /// After `TestEnd`: this side is ready for the client's results.
+    pub fn exchange_results(&mut self) {
+        self.say(State::ExchangeResults);
+        self.phase = Phase::Results(Frame::new(MAX_RESULTS_BYTES));
+    }
+
+    /// After `Results`: here are ours.
+    pub fn send_results(&mut self, results: &Results) {
+        self.output.extend_from_slice(&encode(&results.to_json()));
+        self.say(State::DisplayResults);
+        self.phase = Phase::Display;
+    }
+
+    /// No room: the client is told that the server is busy.
+    pub fn refuse(&mut self) {
+        self.say(State::AccessDenied);
+        self.phase = Phase::Over;
+    }
+
+    /// The test cannot go on; the client shows iperf3's own words for `code`.
+    pub fn fail(&mut self, code: ErrorCode) {
+        self.say(State::ServerError);
+        self.output.extend_from_slice(&code.to_wire());
+        self.output.extend_from_slice(&0i32.to_be_bytes());
+        self.phase = Phase::Over;
+    }
+
+    /// The server is stopping.
+    pub fn terminate(&mut self) {
+        self.say(State::ServerTerminate);
+        self.phase = Phase::Over;
+    }
+
+    /// Bytes to send now; say with [`Server::sent`] how many went out.
+    pub fn output(&self) -> &[u8] {
+        &self.output
+    }
+
+    pub fn sent(&mut self, bytes: usize) {
+        self.output.drain(..bytes.min(self.output.len()));
+    }
+
+    fn say(&mut self, state: State) {
+        self.output.push(state.to_wire());
+    }
+}

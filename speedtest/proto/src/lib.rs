@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Speed-test protocols without sockets and without a clock.
+//!
+//! # Layout
+//! - [`iperf3`]: the control connection of either side, its parameters, results and error codes.
+//! - [`series`]: what TCP_INFO said over a test, in bounded memory.
+//! - [`verdict`]: who limited a test, from those figures; [`rfc6349`] its three metrics.
+//!
+//! A machine takes the bytes that arrived and the caller's decisions, and gives events and the bytes
+//! to send. Whoever owns the socket asks [`iperf3::Server::wants`] how many bytes may be read, so a
+//! machine never has to keep bytes that belong to somebody else.
+
+pub mod iperf3;
+pub mod rfc6349;
+pub mod series;
+pub mod verdict;

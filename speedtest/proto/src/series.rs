@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What TCP_INFO said over the life of a stream, in bounded memory.
+
+use serde::Serialize;
+
+/// Samples kept per stream; when full, every second one is dropped and the step doubles.
+const MOST_SAMPLES: usize = 64;
+
+/// TCP_INFO of one stream at one moment. Times in microseconds, sizes in bytes; 0 where the kernel
+/// does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Sample {
+    /// Since the stream started.
+    pub at_us: u64,
+    /// Application bytes so far.
+    pub bytes: u64,
+    pub rtt_us: u32,
+    pub min_rtt_us: u32,
+    pub rcv_rtt_us: u32,
+    pub cwnd_bytes: u64,
+    /// Window that the peer offers.
+    pub snd_wnd_bytes: u32,
+    /// Window that this side offers.
+    pub rcv_wnd_bytes: u32,
+    pub delivery_rate_bps: u64,
+    pub retransmits: u32,
+    pub segments_out: u32,
+    pub segments_in: u32,
+    pub out_of_order: u32,
+    /// Time with data in flight, and the part of it that a window or the send buffer took.
+    pub busy_us: u64,
+    pub rwnd_limited_us: u64,
+    pub sndbuf_limited_us: u64,
+}
+
+/// The samples of a stream and the figures that need all of them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Series {
+    kept: Vec<Sample>,
+    step: u32,
+    seen: u32,
+    last: Sample,
+    base: Sample,
+    rtt_sum_us: f64,
+    rcv_rtt_sum_us: f64,
+    rcv_rtt_seen: u32,
+    snd_wnd_sum: f64,
+    snd_wnd_max: u32,
+    rcv_wnd_max: u32,
+    delivery_rate_max_bps: u64,
+    min_rtt_us: u32,
+}
+
+impl Series {
+    pub fn push(&mut self, sample: Sample) {
+        let step = self.step.max(1);
+        if self.seen % step == 0 {
+            self.kept.push(sample);
+        }
+        if self.kept.len() == MOST_SAMPLES {
+            let mut index = 0;
+            self.kept.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            self.step = step * 2;
+        }
+        if self.seen == 0 {
+            self.base = sample;
+        }
+        self.seen += 1;
+        self.rtt_sum_us += f64::from(sample.rtt_us);
+        if sample.rcv_rtt_us > 0 {
+            self.rcv_rtt_sum_us += f64::from(sample.rcv_rtt_us);
+            self.rcv_rtt_seen += 1;
+        }
+        self.snd_wnd_sum += f64::from(sample.snd_wnd_bytes);
+        self.snd_wnd_max = self.snd_wnd_max.max(sample.snd_wnd_bytes);
+        self.rcv_wnd_max = self.rcv_wnd_max.max(sample.rcv_wnd_bytes);
+        self.delivery_rate_max_bps = self.delivery_rate_max_bps.max(sample.delivery_rate_bps);
+        if sample.min_rtt_us > 0 && (self.min_rtt_us == 0 || sample.min_rtt_us < self.min_rtt_us) {
+            self.min_rtt_us = sample.min_rtt_us;
+        }
+        self.last = sample;
+    }
+
+    pub fn samples(&self) -> &[Sample] {
+        &self.kept
+    }
+
+    /// The most recent sample.
+    pub fn last(&self) -> Sample {
+        self.last
+    }
+
+    /// What happened between the first sample and the last.
+    pub fn summary(&self) -> Summary {
+        let seen = f64::from(self.seen.max(1));
+        let (first, last) = (self.base, self.last);
+        Summary {
+            mean_rtt_us: self.rtt_sum_us / seen,
+            min_rtt_us: f64::from(self.min_rtt_us),
+            mean_rcv_rtt_us: self.rcv_rtt_sum_us / f64::from(self.rcv_rtt_seen.max(1)),
+            mean_snd_wnd_bytes: self.snd_wnd_sum / seen,
+            max_snd_wnd_bytes: f64::from(self.snd_wnd_max),
+            max_rcv_wnd_bytes: f64::from(self.rcv_wnd_max),
+            max_delivery_rate_bps: self.delivery_rate_max_bps as f64,
+            retransmits: last.retransmits.saturating_sub(first.retransmits),
+            segments_out: last.segments_out.saturating_sub(first.segments_out),
+            segments_in: last.segments_in.saturating_sub(first.segments_in),
+            out_of_order: last.out_of_order.saturating_sub(first.out_of_order),
+            wall_us: last.at_us.saturating_sub(first.at_us) as f64,
+            busy_us: last.busy_us.saturating_sub(first.busy_us) as f64,
+            rwnd_limited_us: last.rwnd_limited_us.saturating_sub(first.rwnd_limited_us) as f64,
+            sndbuf_limited_us: last.sndbuf_limited_us.saturating_sub(first.sndbuf_limited_us)
+                as f64,
+        }
+    }
+}
+
+/// A stream in a few figures.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Summary {
+    pub mean_rtt_us: f64,
+    pub min_rtt_us: f64,
+    pub mean_rcv_rtt_us: f64,
+    pub mean_snd_wnd_bytes: f64,
+    pub max_snd_wnd_bytes: f64,
+    pub max_rcv_wnd_bytes: f64,
+    pub max_delivery_rate_bps: f64,
+    pub retransmits: u32,
+    pub segments_out: u32,
+    pub segments_in: u32,
+    pub out_of_order: u32,
+    pub wall_us: f64,
+    pub busy_us: f64,
+    pub rwnd_limited_us: f64,
+    pub sndbuf_limited_us: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_stays_bounded_and_both_ends_of_the_test_stay_visible() {
+        let mut series = Series::default();
+        for at in 0..10_000_u64 {
+            series.push(Sample { at_us: at, retransmits: at as u32, ..Sample::default() });
+        }
+        assert!(series.samples().len() < MOST_SAMPLES);
+        assert_eq!(series.samples()[0].at_us, 0);
+        assert!(series.samples().windows(2).all(|pair| pair[0].at_us < pair[1].at_us));
+        assert_eq!(series.summary().retransmits, 9_999);
+        assert_eq!(series.last().at_us, 9_999);
+    }
+
+    #[test]
+    fn a_summary_counts_from_the_first_sample() {
+        let mut series = Series::default();
+        series.push(Sample { at_us: 10, busy_us: 100, retransmits: 7, ..Sample::default() });
+        series.push(Sample { at_us: 30, busy_us: 115, retransmits: 9, ..Sample::default() });
+        let summary = series.summary();
+        assert_eq!((summary.wall_us, summary.busy_us, summary.retransmits), (20.0, 15.0, 2));
+    }
+}

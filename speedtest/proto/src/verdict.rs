@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Who limited this test? Decided from what both ends know; every answer names its evidence.
+//!
+//! A sender's kernel accounts its time exactly (TCP_INFO: busy, rwnd_limited, sndbuf_limited). What is
+//! left of the busy time is spent waiting for the path, what is left of the whole time for the
+//! program. A receiver only sees windows, order and round-trip times; there the causes are ruled out
+//! one after the other, in the order of how sure the evidence is.
+
+use serde::Serialize;
+
+use crate::series::Summary;
+
+/// A rate this near to a limit was set by it.
+const AT_LIMIT: f64 = 0.93;
+/// A core this busy (or this long waiting to run) is the limit.
+const CORE_FULL: f64 = 0.85;
+/// Share of lost segments above which loss is what TCP reacts to.
+const LOSS_SHARE: f64 = 0.0005;
+/// Queueing that shows a path is full: the mean RTT over the lowest, and the least difference.
+const QUEUE_FACTOR: f64 = 2.0;
+const QUEUE_LEAST_US: f64 = 3_000.0;
+/// A full window is offered half of the time at least; a slow reader's is mostly closed.
+const WINDOW_OPEN_SHARE: f64 = 0.6;
+/// A window counts as full when this part of it is delivered in each round trip.
+const WINDOW_FILLED: f64 = 0.35;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limiter {
+    ServerCpu,
+    Client,
+    ReceiveWindow,
+    SendBuffer,
+    Path,
+    Policy,
+    /// Too little was sent to tell.
+    Unknown,
+}
+
+/// Shares of a wall-clock second that the busiest server loop of a test ran, or wanted to run.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Load {
+    pub running: f64,
+    pub waiting: f64,
+}
+
+impl Load {
+    fn full(&self) -> bool {
+        self.running + self.waiting >= CORE_FULL
+    }
+}
+
+/// What is known of one direction of a test, all its streams together.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Evidence {
+    pub server_sends: bool,
+    pub rate_bps: f64,
+    pub bytes: u64,
+    /// Lowest limit that the server's configuration or the client's own request sets.
+    pub policy_bps: Option<f64>,
+    pub server_load: Load,
+    /// Share of one core that the client said it used.
+    pub client_cpu: Option<f64>,
+    /// Retransmitted segments that a sending client reported.
+    pub client_retransmits: Option<u64>,
+    /// Round trip of the first answer after the test, while queues on the path are still full.
+    pub loaded_rtt_us: Option<f64>,
+    pub streams: Vec<Summary>,
+}
+
+/// The answer, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Verdict {
+    pub limited_by: Limiter,
+    pub because: Vec<String>,
+}
+
+/// Who limited this direction of the test?
+pub fn judge(evidence: &Evidence) -> Verdict {
+    if evidence.bytes == 0 || evidence.streams.is_empty() {
+        return verdict(Limiter::Unknown, "nothing was transferred".into());
+    }
+    if let Some(policy) =
+        evidence.policy_bps.filter(|policy| evidence.rate_bps >= policy * AT_LIMIT)
+    {
+        let because = format!(
+            "{:.1} Mbit/s is {:.0} % of the {:.1} Mbit/s that were allowed or asked for",
+            evidence.rate_bps / 1e6,
+            evidence.rate_bps / policy * 100.0,
+            policy / 1e6
+        );
+        return verdict(Limiter::Policy, because);
+    }
+    if evidence.server_sends {
+        judge_sending(evidence)
+    } else {
+        judge_receiving(evidence)
+    }
+}
+
+fn verdict(limited_by: Limiter, because: String) -> Verdict {
+    Verdict { limited_by, because: vec![because] }
+}
+
+fn judge_sending(evidence: &Evidence) -> Verdict {
+    let wall = total(evidence, |stream| stream.wall_us).max(1.0);
+    let busy = total(evidence, |stream| stream.busy_us) / wall;
+    let window = total(evidence, |stream| stream.rwnd_limited_us) / wall;
+    let buffer = total(evidence, |stream| stream.sndbuf_limited_us) / wall;
+    let path = (busy - window - buffer).max(0.0);
+    let idle = (1.0 - busy).max(0.0);
+    let shares = format!(
+        "of the time: {:.0} % receive window, {:.0} % send buffer, {:.0} % path, {:.0} % no data to send",
+        window * 100.0,
+        buffer * 100.0,
+        path * 100.0,
+        idle * 100.0
+    );
+    let most = window.max(buffer).max(path).max(idle);
+    let mut answer = if most == buffer {
+        verdict(Limiter::SendBuffer, "the send buffer was full before the path was".into())
+    } else if most == window {
+        closed_or_small_window(evidence)
+    } else if most == idle {
+        no_data(evidence)
+    } else {
+        path_or_cpu(evidence)
+    };
+    answer.because.push(shares);
+    answer
+}
+
+fn closed_or_small_window(evidence: &Evidence) -> Verdict {
+    let mean = total(evidence, |stream| stream.mean_snd_wnd_bytes);
+    let most = total(evidence, |stream| stream.max_snd_wnd_bytes).max(1.0);
+    let offered = format!(
+        "the client offered a window of {:.0} KiB on average and {:.0} KiB at most",
+        mean / 1024.0,
+        most / 1024.0
+    );
+    if mean / most < WINDOW_OPEN_SHARE {
+        let mut answer =
+            verdict(Limiter::Client, "the client did not read what had arrived".into());
+        answer.because.push(offered);
+        return answer;
+    }
+    if let Some(full) = client_core(evidence) {
+        return verdict(Limiter::Client, full);
+    }
+    verdict(Limiter::ReceiveWindow, offered)
+}
+
+fn no_data(evidence: &Evidence) -> Verdict {
+    if evidence.server_load.full() {
+        return verdict(Limiter::ServerCpu, server_core(evidence));
+    }
+    client_core(evidence).map_or_else(
+        || verdict(Limiter::Client, "the server had nothing left to send and time to spare".into()),
+        |full| verdict(Limiter::Client, full),
+    )
+}
+
+fn path_or_cpu(evidence: &Evidence) -> Verdict {
+    if let Some(seen) = congestion(evidence) {
+        return verdict(Limiter::Path, seen);
+    }
+    if evidence.server_load.full() {
+        return verdict(Limiter::ServerCpu, server_core(evidence));
+    }
+    if let Some(full) = client_core(evidence) {
+        return verdict(Limiter::Client, full);
+    }
+    verdict(
+        Limiter::Path,
+        "data was in flight all the time, and no window or buffer was full".into(),
+    )
+}
+
+fn judge_receiving(evidence: &Evidence) -> Verdict {
+    if evidence.server_load.full() {
+        return verdict(Limiter::ServerCpu, server_core(evidence));
+    }
+    if let Some(full) = filled_window(evidence) {
+        return verdict(Limiter::ReceiveWindow, full);
+    }
+    if let Some(seen) = congestion(evidence) {
+        return verdict(Limiter::Path, seen);
+    }
+    if let Some(full) = client_core(evidence) {
+        return verdict(Limiter::Client, full);
+    }
+    let mut answer = verdict(Limiter::Client, "the client did not send faster".into());
+    answer.because.push("the server had time, no segment was lost, the window was open".into());
+    answer
+}
+
+/// Loss or queueing, in words.
+fn congestion(evidence: &Evidence) -> Option<String> {
+    let (segments, lost) = if evidence.server_sends {
+        let segments = total(evidence, |stream| f64::from(stream.segments_out));
+        (segments, total(evidence, |stream| f64::from(stream.retransmits)))
+    } else {
+        let segments = total(evidence, |stream| f64::from(stream.segments_in));
+        let disordered = total(evidence, |stream| f64::from(stream.out_of_order));
+        let client = evidence.client_retransmits.map_or(disordered, |count| count as f64);
+        (segments, client)
+    };
+    if segments > 0.0 && lost / segments > LOSS_SHARE {
+        return Some(format!(
+            "{lost:.0} of {segments:.0} segments ({:.2} %) had to be sent again",
+            lost / segments * 100.0
+        ));
+    }
+    let (least, mean) = if evidence.server_sends {
+        (
+            mean_of(evidence, |stream| stream.min_rtt_us),
+            mean_of(evidence, |stream| stream.mean_rtt_us),
+        )
+    } else {
+        // A receiver's own RTT is that of the handshake. Its kernel's guess of the loaded one also
+        // grows when the sender pauses, so the first answer after the test has to agree with it.
+        let guess = mean_of(evidence, |stream| stream.mean_rcv_rtt_us);
+        let answer = evidence.loaded_rtt_us.unwrap_or(0.0);
+        (mean_of(evidence, |stream| stream.mean_rtt_us), guess.min(answer))
+    };
+    (least > 0.0 && mean > least * QUEUE_FACTOR && mean - least > QUEUE_LEAST_US)
+        .then(|| format!("the round trip grew from {:.1} ms to {:.1} ms", least / 1e3, mean / 1e3))
+}
+
+fn filled_window(evidence: &Evidence) -> Option<String> {
+    let window = total(evidence, |stream| stream.max_rcv_wnd_bytes);
+    let rtt_us = mean_of(evidence, |stream| stream.mean_rtt_us);
+    let per_round_trip = evidence.rate_bps / 8e6 * rtt_us;
+    (window > 0.0 && per_round_trip / window >= WINDOW_FILLED).then(|| {
+        format!(
+            "{:.1} KiB arrived in each round trip of {rtt_us:.0} us; the window was {:.1} KiB",
+            per_round_trip / 1024.0,
+            window / 1024.0
+        )
+    })
+}
+
+fn server_core(evidence: &Evidence) -> String {
+    format!(
+        "the server's busiest loop ran {:.0} % of the time and waited for a core another {:.0} %",
+        evidence.server_load.running * 100.0,
+        evidence.server_load.waiting * 100.0
+    )
+}
+
+fn client_core(evidence: &Evidence) -> Option<String> {
+    evidence
+        .client_cpu
+        .filter(|share| *share >= CORE_FULL)
+        .map(|share| format!("the client used {:.0} % of a core", share * 100.0))
+}
+
+fn total(evidence: &Evidence, of: impl Fn(&Summary) -> f64) -> f64 {
+    evidence.streams.iter().map(of).sum()
+}
+
+fn mean_of(evidence: &Evidence, of: impl Fn(&Summary) -> f64) -> f64 {
+    total(evidence, of) / evidence.streams.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream() -> Summary {
+        Summary {
+            wall_us: 10e6,
+            mean_rtt_us: 100.0,
+            min_rtt_us: 80.0,
+            segments_out: 100_000,
+            segments_in: 100_000,
+            mean_snd_wnd_bytes: 3e6,
+            max_snd_wnd_bytes: 3e6,
+            max_rcv_wnd_bytes: 60e6,
+            ..Summary::default()
+        }
+    }
+
+    fn evidence(server_sends: bool, stream: Summary) -> Evidence {
+        Evidence {
+            server_sends,
+            rate_bps: 1e9,
+            bytes: 1_250_000_000,
+            streams: vec![stream],
+            ..Evidence::default()
+        }
+    }
+
+    fn limiter(evidence: &Evidence) -> Limiter {
+        judge(evidence).limited_by
+    }
+
+    #[test]
+    fn a_sender_is_judged_by_where_its_time_went() {
+        let busy = Summary { busy_us: 9.9e6, ..stream() };
+        let cases = [
+            (Summary { rwnd_limited_us: 9e6, ..busy }, Limiter::ReceiveWindow),
+            (Summary { rwnd_limited_us: 9e6, mean_snd_wnd_bytes: 1e4, ..busy }, Limiter::Client),
+            (Summary { sndbuf_limited_us: 9e6, ..busy }, Limiter::SendBuffer),
+            (Summary { retransmits: 500, ..busy }, Limiter::Path),
+            (Summary { mean_rtt_us: 40e3, min_rtt_us: 10e3, ..busy }, Limiter::Path),
+            (busy, Limiter::Path),
+            (Summary { busy_us: 1e6, ..stream() }, Limiter::Client),
+        ];
+        for (stream, expected) in cases {
+            assert_eq!(limiter(&evidence(true, stream)), expected, "{stream:?}");
+        }
+    }
+
+    #[test]
+    fn a_full_core_explains_missing_data_but_not_loss() {
+        let full = Load { running: 0.5, waiting: 0.45 };
+        let idle =
+            Evidence { server_load: full, ..evidence(true, Summary { busy_us: 1e6, ..stream() }) };
+        assert_eq!(limiter(&idle), Limiter::ServerCpu);
+        let lossy = Summary { busy_us: 9.9e6, retransmits: 500, ..stream() };
+        let lossy = Evidence { server_load: full, ..evidence(true, lossy) };
+        assert_eq!(limiter(&lossy), Limiter::Path);
+        let receiving = Evidence { server_load: full, ..evidence(false, stream()) };
+        assert_eq!(limiter(&receiving), Limiter::ServerCpu);
+    }
+
+    #[test]
+    fn a_receiver_rules_out_one_cause_after_the_other() {
+        let lossy = Evidence { client_retransmits: Some(500), ..evidence(false, stream()) };
+        assert_eq!(limiter(&lossy), Limiter::Path);
+        let queued = Summary { mean_rtt_us: 10e3, mean_rcv_rtt_us: 60e3, ..stream() };
+        let queued = Evidence { loaded_rtt_us: Some(50e3), ..evidence(false, queued) };
+        assert_eq!(limiter(&queued), Limiter::Path);
+        let paused = Evidence { loaded_rtt_us: Some(10e3), ..queued };
+        assert_eq!(limiter(&paused), Limiter::Client);
+        let small = Summary { max_rcv_wnd_bytes: 14_000.0, ..stream() };
+        assert_eq!(limiter(&evidence(false, small)), Limiter::ReceiveWindow);
+        let busy_client = Evidence { client_cpu: Some(0.99), ..evidence(false, stream()) };
+        assert!(judge(&busy_client).because[0].contains("99 %"));
+        assert_eq!(limiter(&evidence(false, stream())), Limiter::Client);
+    }
+
+    #[test]
+    fn a_limit_that_was_reached_is_the_answer_whatever_else_is_seen() {
+        let lossy = Summary { busy_us: 9.9e6, retransmits: 500, ..stream() };
+        let at_limit = Evidence { policy_bps: Some(1.02e9), ..evidence(true, lossy) };
+        assert_eq!(limiter(&at_limit), Limiter::Policy);
+        let far_below = Evidence { policy_bps: Some(5e9), ..at_limit };
+        assert_eq!(limiter(&far_below), Limiter::Path);
+    }
+
+    #[test]
+    fn nothing_transferred_says_nothing() {
+        assert_eq!(limiter(&Evidence::default()), Limiter::Unknown);
+    }
+}

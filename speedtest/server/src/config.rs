@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What an operator can set. Defaults live here only; an error says where, what, and what is allowed.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+/// Everything, as in the TOML file.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    pub server: Server,
+    pub iperf3: Vec<Iperf3>,
+    pub limits: Limits,
+    pub log: Log,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Server {
+    /// Event loops; 0 is one for each core.
+    pub loops: usize,
+    /// Seconds that running tests get to finish after SIGTERM.
+    pub drain_s: u64,
+    /// Milliseconds between two looks at TCP_INFO.
+    pub sample_ms: u64,
+}
+
+impl Default for Server {
+    fn default() -> Server {
+        Server { loops: 0, drain_s: 30, sample_ms: 200 }
+    }
+}
+
+/// One address that speaks the iperf3 protocol.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Iperf3 {
+    pub listen: SocketAddr,
+    /// For tests that do not ask for one; the kernel's default when unset.
+    #[serde(default)]
+    pub congestion: Option<String>,
+    /// Send with MSG_ZEROCOPY: pays on a real NIC, costs on loopback and veth.
+    #[serde(default)]
+    pub zero_copy: bool,
+}
+
+impl Iperf3 {
+    pub fn at(listen: SocketAddr) -> Iperf3 {
+        Iperf3 { listen, congestion: None, zero_copy: false }
+    }
+}
+
+/// What a client may take. 0 is no limit, except where a range is given.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    pub connections: usize,
+    pub connections_per_client: usize,
+    /// Tests that run at a time; others wait in the queue.
+    pub tests: usize,
+    pub tests_per_client: usize,
+    /// Tests that wait for their turn; beyond that a client is refused.
+    pub queue: usize,
+    pub queue_wait_s: u64,
+    /// Bits per second of one test, all its streams together.
+    pub rate_bps: u64,
+    pub bytes: u64,
+    pub duration_s: u64,
+    /// Seconds for each step that needs an answer of the client.
+    pub step_s: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connections: 0,
+            connections_per_client: 0,
+            tests: 0,
+            tests_per_client: 0,
+            queue: 64,
+            queue_wait_s: 60,
+            rate_bps: 0,
+            bytes: 0,
+            duration_s: 3600,
+            step_s: 10,
+        }
+    }
+}
+
+impl Limits {
+    pub fn step(&self) -> Duration {
+        Duration::from_secs(self.step_s)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Log {
+    pub format: LogFormat,
+}
+
+/// A fault in what the operator wrote: where, what, and what is allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {fault}")]
+pub struct ConfigError {
+    pub place: String,
+    pub fault: String,
+}
+
+impl Config {
+    pub fn load(path: &Path) -> Result<Config, ConfigError> {
+        let place = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ConfigError { place: place.clone(), fault: error.to_string() })?;
+        toml::from_str(&text)
+            .map_err(|error| ConfigError { place, fault: error.to_string().trim_end().to_owned() })
+    }
+
+    /// Fills in what depends on the whole: without any listener, loopback is served.
+    pub fn with_default_listeners(mut self) -> Config {
+        if self.iperf3.is_empty() {
+            self.iperf3.push(Iperf3::at(SocketAddr::from(([127, 0, 0, 1], 5201))));
+        }
+        self
+    }
+
+    /// Is every value in its range, and known to this kernel?
+    pub fn check(&self, kernel: &Kernel) -> Result<(), ConfigError> {
+        in_range("server.loops", self.server.loops as u64, 0, 1024)?;
+        in_range("server.drain_s", self.server.drain_s, 0, 86_400)?;
+        in_range("server.sample_ms", self.server.sample_ms, 10, 10_000)?;
+        in_range("limits.step_s", self.limits.step_s, 1, 3600)?;
+        in_range("limits.duration_s", self.limits.duration_s, 1, 86_400)?;
+        in_range("limits.queue_wait_s", self.limits.queue_wait_s, 1, 3600)?;
+        for (index, listen) in self.iperf3.iter().enumerate() {
+            kernel.check_congestion(
+                &format!("iperf3[{index}].congestion"),
+                listen.congestion.as_deref(),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn in_range(place: &str, value: u64, least: u64, most: u64) -> Result<(), ConfigError> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(ConfigError {
+        place: place.to_owned(),
+        fault: format!("{value} is not allowed; allowed are {least} to {most}"),
+    })
+}
+
+/// What this kernel offers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kernel {
+    pub congestion: Vec<String>,
+}
+
+impl Kernel {
+    /// Reads the congestion controls that are loaded.
+    pub fn of_this_host() -> Kernel {
+        let path = PathBuf::from("/proc/sys/net/ipv4/tcp_available_congestion_control");
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        Kernel { congestion: text.split_whitespace().map(str::to_owned).collect() }
+    }
+
+    pub fn has_congestion(&self, name: &str) -> bool {
+        self.congestion.iter().any(|known| known == name)
+    }
+
+    fn check_congestion(&self, place: &str, name: Option<&str>) -> Result<(), ConfigError> {
+        let Some(name) = name.filter(|name| !self.has_congestion(name)) else { return Ok(()) };
+        Err(ConfigError {
+            place: place.to_owned(),
+            fault: format!(
+                "{name:?} is not allowed; this kernel has {}",
+                self.congestion.join(", ")
+            ),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Config, String> {
+        toml::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_file_says_only_what_differs() {
+        let config = parse("[[iperf3]]\nlisten = '[::]:5201'\n[limits]\ntests = 4\n").unwrap();
+        assert_eq!(config.iperf3[0].listen.port(), 5201);
+        assert_eq!(config.limits, Limits { tests: 4, ..Limits::default() });
+    }
+
+    #[test]
+    fn a_wrong_key_or_value_is_named_with_its_line() {
+        let unknown = parse("[limits]\ntest = 4\n").unwrap_err();
+        assert!(unknown.contains("line 2") && unknown.contains("tests"), "{unknown}");
+        let address = parse("[[iperf3]]\nlisten = '5201'\n").unwrap_err();
+        assert!(address.contains("line 2") && address.contains("socket address"), "{address}");
+        let format = parse("[log]\nformat = 'xml'\n").unwrap_err();
+        assert!(format.contains("text") && format.contains("json"), "{format}");
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_named_with_the_range() {
+        let kernel = Kernel { congestion: vec!["reno".into(), "cubic".into()] };
+        let config = parse("[limits]\nstep_s = 0\n").unwrap();
+        assert_eq!(
+            config.check(&kernel).unwrap_err().to_string(),
+            "limits.step_s: 0 is not allowed; allowed are 1 to 3600"
+        );
+        let config = parse("[[iperf3]]\nlisten = '[::]:5201'\ncongestion = 'vegas'\n").unwrap();
+        assert_eq!(
+            config.check(&kernel).unwrap_err().to_string(),
+            "iperf3[0].congestion: \"vegas\" is not allowed; this kernel has reno, cubic"
+        );
+        assert_eq!(Config::default().with_default_listeners().check(&kernel), Ok(()));
+    }
+}

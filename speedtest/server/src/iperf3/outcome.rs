@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is told at the end of a test: results for the client, a record for the operator, the verdict.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::{json, Value};
+use speedtest_net::bulk::Report;
+use speedtest_net::load::ProcessLoad;
+use speedtest_proto::iperf3::{stream_ids, Direction, Params, Results, StreamResult};
+use speedtest_proto::rfc6349;
+use speedtest_proto::verdict::{judge, Evidence, Load, Verdict};
+
+use super::test::Test;
+
+/// Everything that is known at the end.
+#[derive(Clone, Copy)]
+pub struct Side<'a> {
+    pub test: &'a Test,
+    pub load: ProcessLoad,
+    pub client: &'a Results,
+    /// How long the client took to answer right after the test.
+    pub loaded_rtt: Option<Duration>,
+}
+
+pub struct Record {
+    pub results: Results,
+    pub received_bytes: u64,
+    pub sent_bytes: u64,
+    summary: Value,
+}
+
+/// Does this test end by amount, so that both sides can count the same bytes?
+pub fn counts_exactly(params: &Params) -> bool {
+    params.amount_bytes().is_some() && params.omit_s == 0
+}
+
+/// What the client says it sent, for each stream that this side receives.
+pub fn client_bytes<'a>(
+    params: &'a Params,
+    client: &'a Results,
+) -> impl Iterator<Item = (usize, u64)> + 'a {
+    stream_ids().take(params.total_streams() as usize).enumerate().filter_map(|(index, id)| {
+        let sent = client.streams.iter().find(|stream| stream.id == id)?.bytes;
+        (!params.server_sends(index as u32)).then_some((index, sent))
+    })
+}
+
+struct Ended {
+    id: u32,
+    sent: bool,
+    report: Report,
+}
+
+pub fn record(side: Side<'_>) -> Record {
+    let ended: Vec<Ended> = stream_ids()
+        .zip(&side.test.streams)
+        .enumerate()
+        .filter_map(|(index, (id, stream))| {
+            let sent = side.test.params.server_sends(index as u32);
+            Some(Ended { id, sent, report: stream.take_report()? })
+        })
+        .collect();
+    let bytes = |sent| ended.iter().filter(|s| s.sent == sent).map(|s| s.report.bytes).sum();
+    let directions: Vec<Value> =
+        [false, true].into_iter().filter_map(|sent| direction(side, &ended, sent)).collect();
+    let summary = json!({
+        "streams": side.test.streams.len(),
+        "direction": direction_name(side.test.params.direction),
+        "server_cpu_percent": rounded(side.load.total_percent),
+        "client_cpu_percent": rounded(side.client.cpu_util_total),
+        "client_version": side.test.params.client_version,
+        "directions": directions,
+    });
+    Record {
+        results: results(side, &ended, &summary),
+        received_bytes: bytes(false),
+        sent_bytes: bytes(true),
+        summary,
+    }
+}
+
+impl Record {
+    pub fn log_fields(&self, peer: SocketAddr) -> Value {
+        let mut fields = json!({"protocol": "iperf3", "client": peer.to_string()});
+        if let (Some(fields), Some(summary)) = (fields.as_object_mut(), self.summary.as_object()) {
+            fields.extend(summary.clone());
+        }
+        fields
+    }
+}
+
+fn results(side: Side<'_>, ended: &[Ended], summary: &Value) -> Results {
+    let congestion = ended.iter().find_map(|stream| stream.report.congestion.clone());
+    Results {
+        cpu_util_total: side.load.total_percent,
+        cpu_util_user: side.load.user_percent,
+        cpu_util_system: side.load.system_percent,
+        sender_has_retransmits: if ended.iter().any(|stream| stream.sent) { 1 } else { -1 },
+        congestion_used: congestion,
+        server_output_json: side.test.params.server_output.then(|| with_series(summary, ended)),
+        server_output_text: None,
+        streams: ended.iter().map(stream_result).collect(),
+    }
+}
+
+fn stream_result(stream: &Ended) -> StreamResult {
+    StreamResult {
+        id: stream.id,
+        bytes: stream.report.bytes,
+        retransmits: if stream.sent { i64::from(stream.report.retransmits) } else { -1 },
+        jitter: 0.0,
+        errors: 0,
+        omitted_errors: 0,
+        packets: 0,
+        omitted_packets: 0,
+        start_time: 0.0,
+        end_time: stream.report.duration.as_secs_f64(),
+    }
+}
+
+/// One direction of the test: rate, verdict, RFC 6349. None when nothing went that way.
+fn direction(side: Side<'_>, ended: &[Ended], sent: bool) -> Option<Value> {
+    let streams: Vec<&Ended> = ended.iter().filter(|stream| stream.sent == sent).collect();
+    let first = streams.first()?;
+    let duration_s = first.report.duration.as_secs_f64().max(1e-6);
+    let bytes: u64 = streams.iter().map(|stream| stream.report.bytes).sum();
+    let rate_bps = bytes as f64 * 8.0 / duration_s;
+    let verdict = verdict(side, &streams, sent, bytes, rate_bps);
+    let metrics: Vec<_> = streams
+        .iter()
+        .filter(|_| sent)
+        .map(|stream| {
+            let rate_bps = stream.report.bytes as f64 * 8.0 / duration_s;
+            rfc6349::metrics(&stream.report.series.summary(), rate_bps)
+        })
+        .collect();
+    Some(json!({
+        "server": if sent { "sends" } else { "receives" },
+        "bytes": bytes,
+        "seconds": rounded(duration_s),
+        "bits_per_second": rate_bps.round(),
+        "congestion": first.report.congestion,
+        "verdict": verdict,
+        "rfc6349": metrics,
+    }))
+}
+
+fn verdict(side: Side<'_>, streams: &[&Ended], sent: bool, bytes: u64, rate_bps: f64) -> Verdict {
+    let params = &side.test.params;
+    let asked = params.rate_bps.map(|rate| rate as f64 * streams.len() as f64);
+    let limit = side.test.limit_bps.map(|limit| limit as f64);
+    let client_retransmits = (!sent && side.client.sender_has_retransmits == 1).then(|| {
+        let counted = side.client.streams.iter().map(|stream| stream.retransmits.max(0));
+        counted.sum::<i64>().unsigned_abs()
+    });
+    judge(&Evidence {
+        server_sends: sent,
+        rate_bps,
+        bytes,
+        policy_bps: asked.into_iter().chain(limit).reduce(f64::min),
+        server_load: busiest(streams),
+        client_cpu: Some(side.client.cpu_util_total / 100.0),
+        client_retransmits,
+        loaded_rtt_us: side.loaded_rtt.map(|time| time.as_secs_f64() * 1e6),
+        streams: streams.iter().map(|stream| stream.report.series.summary()).collect(),
+    })
+}
+
+fn busiest(streams: &[&Ended]) -> Load {
+    let wanted = |load: &Load| load.running + load.waiting;
+    let loads = streams.iter().map(|stream| stream.report.load);
+    loads.max_by(|a, b| wanted(a).total_cmp(&wanted(b))).unwrap_or_default()
+}
+
+fn with_series(summary: &Value, ended: &[Ended]) -> Value {
+    let series: Vec<Value> = ended
+        .iter()
+        .map(|stream| {
+            json!({
+                "id": stream.id,
+                "server": if stream.sent { "sends" } else { "receives" },
+                "tcp_info": stream.report.series.samples(),
+            })
+        })
+        .collect();
+    let mut output = summary.clone();
+    output["series"] = series.into();
+    output
+}
+
+fn direction_name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "forward",
+        Direction::Reverse => "reverse",
+        Direction::Bidirectional => "bidirectional",
+    }
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}

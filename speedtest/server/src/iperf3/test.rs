@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Running tests, found by their cookie.
+
+use std::collections::hash_map::{Entry, HashMap};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use speedtest_net::bulk::{Budget, Sink, Source, Spec, Stream};
+use speedtest_net::options::{self, Options, Refused};
+use speedtest_net::reactor::{Address, Handler, Lanes, Note};
+use speedtest_proto::iperf3::{Cookie, Params};
+
+use crate::clients::Connection;
+use crate::config::{Config, Iperf3};
+
+/// A test from CREATE_STREAMS to its end.
+pub struct Test {
+    pub number: usize,
+    pub params: Params,
+    pub control: Address,
+    pub streams: Vec<Arc<Stream>>,
+    /// What the server allows the whole test, in bits per second.
+    pub limit_bps: Option<u64>,
+    options: Options,
+    spec: Spec,
+    /// Connections that wait for the rest; none once the test is complete.
+    joining: Mutex<Option<Vec<Joining>>>,
+}
+
+/// A connection that knows the cookie of a test.
+pub struct Joining {
+    pub socket: TcpStream,
+    pub connection: Connection,
+    pub arrival: u64,
+}
+
+impl Test {
+    pub fn new(
+        number: usize,
+        params: Params,
+        control: Address,
+        config: &Config,
+        listen: &Iperf3,
+    ) -> Test {
+        let limit_bps = Some(config.limits.rate_bps).filter(|rate| *rate > 0);
+        let share = limit_bps.map(|limit| (limit / u64::from(params.streams)).max(1));
+        let rate_bps = match (params.rate_bps, share) {
+            (Some(asked), Some(share)) => Some(asked.min(share)),
+            (asked, share) => asked.or(share),
+        };
+        let options = Options {
+            congestion: params.congestion.clone().or_else(|| listen.congestion.clone()),
+            window_bytes: params.window_bytes,
+            // The client has announced its MSS when it connected; nothing is left to be set here.
+            mss: None,
+            no_delay: params.no_delay,
+            tos: params.tos,
+            fq_rate_bps: params.fq_rate_bps,
+            zero_copy: listen.zero_copy,
+        };
+        let spec = Spec {
+            owner: control,
+            block_bytes: params.block_bytes as usize,
+            rate_bps,
+            burst_blocks: params.burst_blocks,
+            budget: params.amount_bytes().map(|bytes| Arc::new(Budget::new(bytes))),
+            zero_copy: listen.zero_copy,
+            omit: Duration::from_secs(params.omit_s.into()),
+            sample_every: Duration::from_millis(config.server.sample_ms),
+        };
+        let streams = (0..params.total_streams()).map(|_| Arc::default()).collect();
+        let joining = Mutex::new(Some(Vec::new()));
+        Test { number, params, control, streams, limit_bps, options, spec, joining }
+    }
+
+    /// One more connection with this test's cookie. Once all are here they become streams in their
+    /// order of arrival; what comes later is closed.
+    pub fn join(&self, lanes: &Lanes, newcomer: Joining) {
+        let mut joining = self.joining.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(here) = joining.as_mut() else { return };
+        here.push(newcomer);
+        if here.len() < self.streams.len() {
+            return;
+        }
+        let mut all = joining.take().unwrap_or_default();
+        drop(joining);
+        all.sort_by_key(|joined| joined.arrival);
+        for (index, joined) in all.into_iter().enumerate() {
+            let lane = (self.number + index) % lanes.count();
+            match self.stream(index, joined) {
+                Ok(stream) => lanes.adopt(lane, stream),
+                Err(_refused) => lanes.tell(self.control, Note::Refused),
+            }
+        }
+    }
+
+    fn stream(&self, index: usize, joined: Joining) -> Result<Box<dyn Handler>, Refused> {
+        options::apply(&joined.socket, &self.options)?;
+        let mut spec = self.spec.clone();
+        let shared = Arc::clone(&self.streams[index]);
+        let guard = Box::new(joined.connection);
+        if self.params.server_sends(index as u32) {
+            return Ok(Box::new(Source::new(joined.socket, spec, shared, guard)));
+        }
+        // What the client asks for it paces itself; only a limit of this server holds it back here.
+        spec.rate_bps = self.limit_bps.and(spec.rate_bps);
+        Ok(Box::new(Sink::new(joined.socket, spec, shared, guard)))
+    }
+
+    pub fn tell_stream(&self, lanes: &Lanes, index: usize, note: Note) {
+        if let Some(address) = self.streams.get(index).and_then(|stream| stream.address()) {
+            lanes.tell(address, note);
+        }
+    }
+
+    pub fn tell_streams(&self, lanes: &Lanes, note: Note) {
+        for index in 0..self.streams.len() {
+            self.tell_stream(lanes, index, note);
+        }
+    }
+
+    /// Bytes of all streams so far.
+    pub fn bytes(&self) -> u64 {
+        self.streams.iter().map(|stream| stream.bytes()).sum()
+    }
+}
+
+/// All tests of this process.
+#[derive(Default)]
+pub struct Registry {
+    tests: Mutex<HashMap<Cookie, Arc<Test>>>,
+    next: AtomicUsize,
+}
+
+impl Registry {
+    fn tests(&self) -> MutexGuard<'_, HashMap<Cookie, Arc<Test>>> {
+        self.tests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn next_number(&self) -> usize {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// False when another test has the same cookie.
+    pub fn insert(&self, cookie: Cookie, test: Arc<Test>) -> bool {
+        match self.tests().entry(cookie) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(slot) => {
+                slot.insert(test);
+                true
+            }
+        }
+    }
+
+    pub fn find(&self, cookie: &Cookie) -> Option<Arc<Test>> {
+        self.tests().get(cookie).cloned()
+    }
+
+    pub fn remove(&self, cookie: &Cookie) {
+        self.tests().remove(cookie);
+    }
+
+    pub fn count(&self) -> usize {
+        self.tests().len()
+    }
+
+    /// The control connections of all tests.
+    pub fn controls(&self) -> Vec<Address> {
+        self.tests().values().map(|test| test.control).collect()
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The speed-test server.
+//!
+//! # Layout
+//! - [`config`]: what an operator can set, from TOML and flags, checked before anything starts.
+//! - [`serve`]: starts the loops, waits for signals, drains.
+//! - `listener`: accepts for one loop; `clients` counts connections, `admission` decides who may test.
+//! - `iperf3`: the control connection of a test, its streams, and what is told at the end.
+//! - `log`: structured lines on stderr; `notify`: systemd.
+
+mod admission;
+mod clients;
+pub mod config;
+mod iperf3;
+mod listener;
+mod log;
+mod notify;
+pub mod serve;
+mod shared;
+
+pub use config::Config;
+pub use serve::serve;

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Starts the loops, waits for signals, drains.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use speedtest_net::reactor::{Lane, Lanes, Note};
+use speedtest_net::sys::{self, Signal};
+use speedtest_net::{bulk, socket};
+
+use crate::config::{Config, ConfigError, Kernel};
+use crate::iperf3;
+use crate::listener::Listener;
+use crate::notify::notify;
+use crate::shared::Shared;
+
+/// Descriptors kept for everything that is not a client's connection.
+const OWN_FILES: u64 = 64;
+/// How often a draining server looks whether the last test has ended.
+const DRAIN_LOOK: Duration = Duration::from_millis(50);
+/// Time for SERVER_TERMINATE to leave.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error("cannot listen on {address}: {error}; is another server using it?")]
+    Listen { address: SocketAddr, error: io::Error },
+    #[error("cannot start: {0}")]
+    Start(#[from] io::Error),
+}
+
+/// Serves until SIGTERM or SIGINT, then lets running tests finish. A second signal ends at once.
+pub fn serve(config: Config) -> Result<(), ServeError> {
+    let kernel = Kernel::of_this_host();
+    config.check(&kernel)?;
+    sys::block_signals();
+    let most =
+        usize::try_from(sys::raise_file_limit()?.saturating_sub(OWN_FILES)).unwrap_or(usize::MAX);
+    let lanes = Lanes::new(loops(&config))?;
+    std::sync::LazyLock::force(&bulk::HOT);
+    let shared = Arc::new(Shared::new(config, kernel, lanes.clone(), most));
+    open_listeners(&shared)?;
+    let threads = start_loops(&lanes)?;
+    let ready = json!({"loops": lanes.count(), "connections": most});
+    shared.log.info("ready", ready);
+    notify("READY=1")?;
+    wait_and_drain(&shared);
+    lanes.stop();
+    for thread in threads {
+        // A loop that panicked aborts the whole process, so there is nothing to join for.
+        let _ = thread.join();
+    }
+    shared.log.info("stopped", json!({}));
+    Ok(())
+}
+
+fn loops(config: &Config) -> usize {
+    match config.server.loops {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        count => count,
+    }
+}
+
+fn open_listeners(shared: &Arc<Shared>) -> Result<(), ServeError> {
+    for (index, listen) in shared.config.iperf3.iter().enumerate() {
+        let address = listen.listen;
+        let socket =
+            socket::listen(address).map_err(|error| ServeError::Listen { address, error })?;
+        let greet = iperf3::greet(Arc::clone(shared), Arc::new(listen.clone()));
+        let lane = index % shared.lanes.count();
+        shared.lanes.adopt(lane, Box::new(Listener::new(socket, Arc::clone(shared), greet)));
+        shared.log.info("listening", json!({"protocol": "iperf3", "address": address.to_string()}));
+    }
+    Ok(())
+}
+
+fn start_loops(lanes: &Lanes) -> io::Result<Vec<JoinHandle<()>>> {
+    let start = |index| {
+        let lane = Lane::new(index, lanes.clone())?;
+        std::thread::Builder::new().name(format!("loop-{index}")).spawn(move || {
+            if let Err(error) = lane.run() {
+                eprintln!("loop {index}: {error}");
+                std::process::exit(1);
+            }
+        })
+    };
+    (0..lanes.count()).map(start).collect()
+}
+
+fn wait_and_drain(shared: &Shared) {
+    while sys::wait_signal(Duration::from_secs(3600)) != Some(Signal::Terminate) {}
+    // Systemd is only told; a server that it did not start has nobody to tell.
+    let _ = notify("STOPPING=1");
+    let (running, waiting) = {
+        let admission = shared.admission();
+        (admission.running(), admission.waiting())
+    };
+    let fields =
+        json!({"tests": running, "waiting": waiting, "connections": shared.clients.total()});
+    shared.log.info("draining", fields);
+    shared.drain();
+    let until = Instant::now() + Duration::from_secs(shared.config.server.drain_s);
+    while shared.tests.count() > 0 && Instant::now() < until {
+        if sys::wait_signal(DRAIN_LOOK) == Some(Signal::Terminate) {
+            break;
+        }
+    }
+    let left = shared.tests.controls();
+    if !left.is_empty() {
+        shared.log.warn("ending tests that did not finish", json!({"tests": left.len()}));
+        for control in left {
+            shared.lanes.tell(control, Note::Terminate);
+        }
+        sys::wait_signal(LAST_WORDS);
+    }
+}

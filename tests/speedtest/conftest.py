@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real speed-test servers for the tests of this folder, each on ports of its own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, Queue
+from typing import Any
+
+import pytest
+
+WORKSPACE = Path(__file__).parents[2] / "speedtest"
+BINARY = WORKSPACE / "target/release/wirespeed-speedtest"
+PATIENCE_S = 30
+
+Event = dict[str, Any]
+
+
+@dataclass
+class Server:
+    """A running server and the events that it has logged."""
+
+    process: subprocess.Popen[str]
+    events: Queue[Event]
+    ports: dict[str, int] = field(default_factory=dict)
+
+    def next_event(self, name: str) -> Event:
+        """The next event of this name; those before it are dropped."""
+        while True:
+            try:
+                event = self.events.get(timeout=PATIENCE_S)
+            except Empty:
+                raise AssertionError(f"the server did not log {name!r}") from None
+            if event["event"] == name:
+                return event
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def binary() -> Path:
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed")
+    build = ["cargo", "build", "--release", "--quiet", "--locked"]
+    subprocess.run(build, cwd=WORKSPACE, check=True)
+    return BINARY
+
+
+@contextmanager
+def running(binary: Path, ports: dict[str, int], options: list[str]) -> Iterator[Server]:
+    addresses = [word for name, port in ports.items() for word in (name, f"127.0.0.1:{port}")]
+    process = subprocess.Popen(
+        [binary, "serve", "--log", "json", *addresses, *options],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    server = Server(process, Queue(), ports)
+
+    def read() -> None:
+        assert process.stderr is not None
+        for line in process.stderr:
+            server.events.put(json.loads(line))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        server.next_event("ready")
+        yield server
+    finally:
+        process.kill()
+        process.wait()
+        reader.join()
+
+
+@pytest.fixture
+def serve(binary: Path) -> Iterator[Callable[..., Server]]:
+    """Starts servers: `serve("--max-tests", "1")` speaks iperf3 on a port of its own."""
+    with ExitStack() as stack:
+
+        def start(*options: str, protocols: tuple[str, ...] = ("--iperf3",)) -> Server:
+            ports = {protocol: free_port() for protocol in protocols}
+            return stack.enter_context(running(binary, ports, list(options)))
+
+        yield start

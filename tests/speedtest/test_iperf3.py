@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stock iperf3 against the server: every option, both sides' figures compared."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from .conftest import PATIENCE_S, Server
+
+Serve = Callable[..., Server]
+MEGABYTE = 1024 * 1024
+
+
+def iperf3(server: Server, *options: str) -> dict[str, Any]:
+    """What stock iperf3 says, as JSON; its own failure is in `error`."""
+    port = server.ports["--iperf3"]
+    command = ["iperf3", "-c", "127.0.0.1", "-p", str(port), "-J", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def directions(event: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {direction["server"]: direction for direction in event["directions"]}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-t", "1"],
+        ["-t", "1", "-P", "4"],
+        ["-t", "1", "-w", "64K"],
+        ["-t", "1", "-M", "1000"],
+        ["-t", "1", "-C", "reno"],
+        ["-t", "1", "-N", "-l", "1K"],
+        ["-t", "1", "-S", "32"],
+        ["-t", "1", "-b", "50M"],
+        ["-t", "1", "-b", "50M/4"],
+        ["-t", "1", "-O", "1"],
+        ["-t", "1", "-Z"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("way", ["", "-R", "--bidir"], ids=["forward", "reverse", "both"])
+def test_timed_tests_agree_on_what_was_exchanged(
+    serve: Serve, options: list[str], way: str
+) -> None:
+    server = serve()
+    report = iperf3(server, *options, *([way] if way else []))
+    assert "error" not in report
+    end = report["end"]
+    counted = directions(server.next_event("test finished"))
+    if way != "-R":
+        assert counted["receives"]["bytes"] == end["sum_received"]["bytes"] > 0
+    if way == "-R":
+        assert counted["sends"]["bytes"] == end["sum_sent"]["bytes"] > 0
+        assert 0 < end["sum_received"]["bytes"] <= end["sum_sent"]["bytes"] * 1.1
+    if way == "--bidir":
+        assert counted["sends"]["bytes"] == end["sum_sent_bidir_reverse"]["bytes"] > 0
+
+
+@pytest.mark.parametrize("way", [[], ["-R"]], ids=["forward", "reverse"])
+@pytest.mark.parametrize("streams", [1, 3])
+def test_tests_by_amount_count_every_byte_on_both_sides(
+    serve: Serve, way: list[str], streams: int
+) -> None:
+    server = serve()
+    for amount, expected in (
+        (["-n", "48M"], 48 * MEGABYTE),
+        (["-k", "480", "-l", "64K"], 30 * MEGABYTE),
+    ):
+        end = iperf3(server, *amount, "-P", str(streams), *way)["end"]
+        event = server.next_event("test finished")
+        assert event["directions"][0]["bytes"] == end["sum_sent"]["bytes"]
+        missing = end["sum_sent"]["bytes"] - end["sum_received"]["bytes"]
+        # iperf3 counts a short read as a block: as receiver of -k it may stop reading too early.
+        assert missing == 0 or (way and "-k" in amount and missing > 0)
+        assert end["sum_sent"]["bytes"] - expected in range(128 * 1024 * streams)
+
+
+def test_a_bitrate_is_kept_in_both_directions(serve: Serve) -> None:
+    server = serve()
+    for way in ([], ["-R"]):
+        end = iperf3(server, "-t", "2", "-b", "40M", *way)["end"]
+        assert end["sum_received"]["bits_per_second"] == pytest.approx(40e6, rel=0.1)
+        verdict = server.next_event("test finished")["directions"][0]["verdict"]
+        assert verdict["limited_by"] == "policy"
+
+
+def test_the_server_output_has_verdict_and_tcp_info_series(serve: Serve) -> None:
+    report = iperf3(serve(), "-t", "1", "-R", "-C", "reno", "--get-server-output")
+    output = report["server_output_json"]
+    direction = output["directions"][0]
+    assert direction["congestion"] == "reno" == report["end"]["sender_tcp_congestion"]
+    assert direction["verdict"]["because"]
+    assert direction["rfc6349"][0]["tcp_efficiency_percent"] <= 100
+    samples = output["series"][0]["tcp_info"]
+    assert [sample["bytes"] for sample in samples] == sorted(s["bytes"] for s in samples)
+    assert samples[-1]["rtt_us"] > 0
+
+
+def test_many_clients_at_once_on_one_port(serve: Serve) -> None:
+    server = serve()
+    with ThreadPoolExecutor(8) as pool:
+        reports = list(pool.map(lambda _: iperf3(server, "-t", "2", "-b", "20M"), range(8)))
+    for report in reports:
+        assert report["end"]["sum_received"]["bits_per_second"] == pytest.approx(20e6, rel=0.1)
+
+
+def test_a_full_server_lets_clients_wait_and_refuses_the_rest(serve: Serve) -> None:
+    server = serve("--max-tests", "1", "--queue", "1")
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(iperf3, server, "-t", "3", "-b", "1M")
+        while not server_is_testing(server):
+            pass
+        second = pool.submit(iperf3, server, "-n", "1M")
+        server.next_event("test queued")
+        third = iperf3(server, "-n", "1M")
+        assert "busy" in third["error"]
+        assert "error" not in first.result() and "error" not in second.result()
+
+
+def server_is_testing(server: Server) -> bool:
+    """A refused or queued probe of our own would disturb the queue: count its sockets instead."""
+    links = subprocess.run(
+        ["ss", "-tnH", "state", "established", f"( sport = :{server.ports['--iperf3']} )"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return len(links.stdout.splitlines()) >= 2
+
+
+@pytest.mark.parametrize(
+    ("options", "limit", "words"),
+    [
+        # 3.12 does not know the words for it yet.
+        (["-t", "20"], ["--max-duration", "5"], "37"),
+        (["-C", "nosuch"], [], "congestion"),
+    ],
+)
+def test_what_is_not_allowed_is_refused_in_iperf3s_words(
+    serve: Serve, options: list[str], limit: list[str], words: str
+) -> None:
+    report = iperf3(serve(*limit), *options)
+    assert words in report["error"].lower()
+
+
+def test_a_rate_limit_holds_for_all_streams_together(serve: Serve) -> None:
+    server = serve("--max-rate", "80000000")
+    for way in ([], ["-R"]):
+        iperf3(server, "-t", "2", "-P", "2", *way)
+        direction = server.next_event("test finished")["directions"][0]
+        assert direction["verdict"]["limited_by"] == "policy"
+        assert direction["bits_per_second"] < 88e6
+
+
+def test_a_running_test_finishes_after_sigterm(serve: Serve) -> None:
+    server = serve()
+    with ThreadPoolExecutor(1) as pool:
+        test = pool.submit(iperf3, server, "-t", "3", "-b", "10M")
+        while not server_is_testing(server):
+            pass
+        server.process.send_signal(signal.SIGTERM)
+        assert server.next_event("draining")["tests"] == 1
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", server.ports["--iperf3"])).close()
+        assert test.result()["end"]["sum_received"]["bits_per_second"] == pytest.approx(
+            10e6, rel=0.2
+        )
+        assert server.process.wait(PATIENCE_S) == 0
+
+
+def test_tests_that_outlast_the_drain_are_told(serve: Serve) -> None:
+    server = serve("--drain", "0")
+    with ThreadPoolExecutor(1) as pool:
+        test = pool.submit(iperf3, server, "-t", "20", "-b", "1M")
+        while not server_is_testing(server):
+            pass
+        server.process.send_signal(signal.SIGTERM)
+        assert "server has terminated" in test.result()["error"]

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What bad, slow and vanishing peers do to the server, and to others who test meanwhile."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import PATIENCE_S, Server
+from .test_iperf3 import iperf3
+
+Serve = Callable[..., Server]
+COOKIE = b"a" * 36 + b"\0"
+PARAMS = b'{"tcp":true,"time":10,"parallel":1,"len":131072}'
+
+
+def connect(server: Server) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.ports["--iperf3"]), PATIENCE_S)
+
+
+def framed(json: bytes) -> bytes:
+    return struct.pack(">I", len(json)) + json
+
+
+def goodbye(peer: socket.socket) -> bytes:
+    """Everything until the server closes."""
+    received = b""
+    try:
+        while chunk := peer.recv(4096):
+            received += chunk
+    except ConnectionResetError:
+        pass
+    return received
+
+
+def still_serves(server: Server) -> None:
+    assert "error" not in iperf3(server, "-n", "1M")
+    assert server.process.poll() is None
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        (COOKIE + struct.pack(">I", 2**31), 114),
+        (COOKIE + framed(b"no json"), 114),
+        (COOKIE + framed(b'{"tcp":true,"parallel":500}'), 114),
+        (COOKIE + framed(PARAMS) + b"\x63", 110),
+        (COOKIE + framed(PARAMS) + b"\x04", 110),
+    ],
+    ids=["oversized", "no JSON", "too many streams", "unknown state", "end before start"],
+)
+def test_garbage_is_answered_with_iperf3s_error_and_the_door(
+    serve: Serve, sent: bytes, code: int
+) -> None:
+    server = serve()
+    with connect(server) as peer:
+        peer.sendall(sent)
+        assert goodbye(peer)[-9:] == b"\xfe" + struct.pack(">ii", code, 0)
+    still_serves(server)
+
+
+def test_whoever_says_nothing_is_sent_away(serve: Serve, tmp_path: Path) -> None:
+    config = tmp_path / "speedtest.toml"
+    config.write_text("[limits]\nstep_s = 1\n")
+    server = serve("--config", str(config))
+    with connect(server) as silent, connect(server) as slow:
+        slow.sendall(COOKIE[:5])
+        assert goodbye(silent) == b"" and goodbye(slow) == b""
+    with connect(server) as half:
+        half.sendall(COOKIE)
+        assert goodbye(half)[:1] == b"\x09"
+    still_serves(server)
+
+
+def test_a_client_that_vanishes_takes_only_its_own_test_with_it(serve: Serve) -> None:
+    server = serve()
+    with connect(server) as control, connect(server) as data:
+        control.sendall(COOKIE + framed(PARAMS))
+        assert control.recv(1) + control.recv(1) == b"\x09\x0a"
+        data.sendall(COOKIE)
+        assert control.recv(1) + control.recv(1) == b"\x01\x02"
+        data.sendall(b"x" * 100_000)
+        control.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        control.close()
+        assert server.next_event("test ended early")["bytes"] <= 100_000
+        assert goodbye(data) == b""
+    still_serves(server)
+
+
+def test_a_foreign_or_surplus_stream_is_turned_away(serve: Serve) -> None:
+    server = serve()
+    with connect(server) as control, connect(server) as data, connect(server) as surplus:
+        control.sendall(COOKIE + framed(PARAMS))
+        assert control.recv(1) + control.recv(1) == b"\x09\x0a"
+        data.sendall(COOKIE)
+        assert control.recv(1) + control.recv(1) == b"\x01\x02"
+        surplus.sendall(COOKIE)
+        assert goodbye(surplus) == b""
+    still_serves(server)
+
+
+def test_ten_thousand_idle_connections_cost_little_and_block_nobody(
+    serve: Serve, tmp_path: Path
+) -> None:
+    config = tmp_path / "speedtest.toml"
+    config.write_text("[limits]\nstep_s = 60\n")
+    server = serve("--config", str(config))
+    before = memory_kib(server)
+    idle = [connect(server) for _ in range(10_000)]
+    try:
+        still_serves(server)
+        assert (memory_kib(server) - before) / len(idle) < 64
+    finally:
+        for peer in idle:
+            peer.close()
+    still_serves(server)
+
+
+def memory_kib(server: Server) -> int:
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+
+
+def test_connection_limits_turn_the_surplus_away(serve: Serve, tmp_path: Path) -> None:
+    config = tmp_path / "speedtest.toml"
+    config.write_text("[limits]\nconnections_per_client = 2\n")
+    server = serve("--config", str(config))
+    with connect(server) as first, connect(server) as second:
+        for peer in (first, second):
+            peer.sendall(COOKIE[:1])
+        with connect(server) as third:
+            assert goodbye(third) == b""
+    assert "error" not in iperf3(server, "-n", "1M")
+
+
+def test_running_out_of_descriptors_turns_away_and_recovers(binary: Path, serve: Serve) -> None:
+    server = serve()
+    subprocess.run(["prlimit", f"--pid={server.process.pid}", "--nofile=24:24"], check=True)
+    peers = [connect(server) for _ in range(40)]
+    server.next_event("cannot accept, resting")
+    for peer in peers:
+        peer.close()
+    still_serves(server)
+
+
+@pytest.mark.parametrize(
+    ("config", "options", "words"),
+    [
+        ("[limits]\ntest = 1\n", [], ["speedtest.toml", "line 2", "tests"]),
+        ("[limits]\nstep_s = 0\n", [], ["limits.step_s", "0", "1 to 3600"]),
+        ("[[iperf3]]\nlisten = 'here'\n", [], ["speedtest.toml", "line 2", "socket address"]),
+        ("", ["--congestion", "nosuch", "--iperf3", "127.0.0.1:1"], ["nosuch", "reno"]),
+        ("", ["--iperf3", "5201"], ["--iperf3", "5201", "socket address"]),
+        ("", ["--log", "xml"], ["--log", "xml", "text", "json"]),
+        ("", ["--no-such-flag"], ["--no-such-flag"]),
+    ],
+)
+def test_bad_input_says_where_and_what_is_allowed_and_exits_2(
+    binary: Path, tmp_path: Path, config: str, options: list[str], words: list[str]
+) -> None:
+    path = tmp_path / "speedtest.toml"
+    path.write_text(config)
+    done = subprocess.run(
+        [binary, "serve", "--config", path, *options],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 2
+    for word in words:
+        assert word in done.stderr
