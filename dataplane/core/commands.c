@@ -13,6 +13,9 @@
 #include "commands.h"
 #include "telemetry_reply.h"
 
+/* A longer rest would make the answers to requests wait. */
+#define REST_NS_MAX 10000000
+
 static void
 done(struct telemetry_out *out)
 {
@@ -61,6 +64,23 @@ reset(struct app *app, const char *params, struct telemetry_out *out)
 	done(out);
 }
 
+/* "/wirespeed/rest,ns=N" */
+static void
+rest(struct app *app, const char *params, struct telemetry_out *out)
+{
+	static const char key[] = "ns=";
+	uint64_t rest_ns = 0;
+	char *end = NULL;
+
+	if (params != NULL && strncmp(params, key, strlen(key)) == 0)
+		rest_ns = strtoull(params + strlen(key), &end, 10);
+	if (end == NULL || *end != '\0' || rest_ns > REST_NS_MAX)
+		telemetry_error(out, "rest %s: only ns=N with N up to %d is known",
+				params == NULL ? "" : params, REST_NS_MAX);
+	else if (ask_lcores(app, out, lcore_rest, rest_ns) == 0)
+		done(out);
+}
+
 static void
 start(struct app *app, const char *params, struct telemetry_out *out)
 {
@@ -73,6 +93,8 @@ start(struct app *app, const char *params, struct telemetry_out *out)
 		telemetry_error(out, "there is nothing to start: no task generates");
 		return;
 	}
+	if (ask_lcores(app, out, lcore_rest, 0) != 0)
+		return;
 	/* Sinks first: they must know the trial's number before its first frame comes. */
 	if (ask_tasks(app, out, NULL, NOT_GENERATORS, "start", args) == 0 &&
 	    ask_tasks(app, out, NULL, GENERATORS, "start", args) == 0)
@@ -145,6 +167,7 @@ static const struct {
 	{"/wirespeed/ports", report_ports, "Link and counters of every port"},
 	{"/wirespeed/rings", report_rings, "Size and fill of every ring"},
 	{"/wirespeed/reset", reset, "Forgets all counts. Parameter: gap_limit_ns=N (optional)"},
+	{"/wirespeed/rest", rest, "Leaves the CPUs to others. Parameter: ns=N, 0 to poll again"},
 	{"/wirespeed/start", start, "Starts all generators. Parameters: key=value,..."},
 	{"/wirespeed/stop", stop, "Stops all generators"},
 	{"/wirespeed/set", set, "Changes a task's arguments. Parameters: TASK,key=value,..."},

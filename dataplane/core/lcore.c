@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <rte_branch_prediction.h>
 #include <rte_cycles.h>
@@ -124,6 +125,16 @@ lcore_round(struct lcore *lcore)
 		counts->gaps_over_limit++;
 }
 
+/* Leave the CPU to others for a while. The time is no gap: nobody expects to be polled. */
+static void
+rest(struct lcore *lcore)
+{
+	struct timespec pause = {.tv_nsec = (long)lcore->rest_ns};
+
+	nanosleep(&pause, NULL);
+	lcore->last_tsc = rte_rdtsc();
+}
+
 int
 lcore_run(void *arg)
 {
@@ -135,6 +146,8 @@ lcore_run(void *arg)
 		for (unsigned int i = 0; i < ROUNDS_PER_MAILBOX; i++)
 			lcore_round(lcore);
 		mailbox_serve(&lcore->mailbox, lcore);
+		if (unlikely(lcore->rest_ns != 0))
+			rest(lcore);
 	}
 	return 0;
 }
@@ -169,6 +182,13 @@ lcore_reset(struct lcore *lcore, struct mail *mail)
 		lcore->gap_limit_tsc = ns_to_tsc(mail->value);
 	/* The time this reset took is not a gap of what is measured from here on. */
 	lcore->last_tsc = lcore->reset_tsc = rte_rdtsc();
+	return 0;
+}
+
+int
+lcore_rest(struct lcore *lcore, struct mail *mail)
+{
+	lcore->rest_ns = mail->value;
 	return 0;
 }
 

@@ -40,6 +40,7 @@ struct __rte_cache_aligned lcore {
 	uint64_t last_tsc; /* end of the last round */
 	uint64_t reset_tsc;
 	uint64_t gap_limit_tsc;
+	uint64_t rest_ns; /* sleep this long after each look into the mailbox; 0: never */
 	unsigned int nb_polls;
 	struct lcore_poll polls[LCORE_MAX_POLLS];
 	struct mailbox mailbox;
@@ -76,6 +77,7 @@ void lcore_thread_reset(struct lcore *lcore);
 /* Requests for the mailbox. Each runs between two rounds, so that counters are of one moment. */
 int lcore_snapshot(struct lcore *lcore, struct mail *mail); /* copies the counters */
 int lcore_reset(struct lcore *lcore, struct mail *mail);    /* value: gap limit in ns, or 0 */
+int lcore_rest(struct lcore *lcore, struct mail *mail);     /* value: ns, 0 to poll again */
 int lcore_control(struct lcore *lcore, struct mail *mail);  /* task, verb, args */
 
 #endif

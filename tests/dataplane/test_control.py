@@ -125,6 +125,31 @@ def test_reset_forgets_and_sets_the_gap_limit(flooded: Running) -> None:
     assert flooded.control.ask("reset", "gap_limit_ns=100000") == {"ok": 1}
 
 
+def sleeps(wsdp: Running) -> int:
+    """How often lcore 1 has given up its CPU of its own accord."""
+    tid = wsdp.control.ask("lcores")["1"]["tid"]
+    status = Path(f"/proc/{wsdp.process.pid}/task/{tid}/status").read_text()
+    found = re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status, re.MULTILINE)
+    assert found is not None
+    return int(found[1])
+
+
+def test_an_lcore_at_rest_sleeps_and_still_moves_frames(flooded: Running) -> None:
+    assert flooded.control.ask("reset", "gap_limit_ns=9000000") == {"ok": 1}
+    assert flooded.control.ask("rest", "ns=10000000") == {"ok": 1}
+    before, rx = sleeps(flooded), flooded.control.ask("stats")["sut"]["rx"]
+    while sleeps(flooded) < before + 20:
+        flooded.control.await_stats(lambda now: now["sut"]["rx"] > rx)
+    # The sleeps are longer than the limit, but they are no gaps.
+    assert flooded.control.ask("lcores")["1"]["gaps_over_limit"] < 20
+    assert flooded.control.ask("rest", "ns=0") == {"ok": 1}
+    awake = sleeps(flooded)
+    rx = flooded.control.ask("stats")["sut"]["rx"]
+    flooded.control.await_stats(lambda now: now["sut"]["rx"] > rx + 10**6)
+    assert sleeps(flooded) == awake
+    assert flooded.control.ask("reset", "gap_limit_ns=100000") == {"ok": 1}
+
+
 @pytest.mark.parametrize(
     ("request_", "error"),
     [
@@ -135,6 +160,8 @@ def test_reset_forgets_and_sets_the_gap_limit(flooded: Running) -> None:
         (("set", "sut", "bucket_frames=0"), "sut: set bucket_frames=0: Numerical result out of "
          "range"),
         (("reset", "gap=5"), "reset gap=5: only gap_limit_ns=N is known"),
+        (("rest",), "rest : only ns=N with N up to 10000000 is known"),
+        (("rest", "ns=10000001"), "rest ns=10000001: only ns=N with N up to 10000000 is known"),
         (("start", "rate_fps=5"), "there is nothing to start: no task generates"),
         (("histogram", "out", "/no/such"), 'out: histogram to "/no/such": Operation not supported'),
         (("capture", "out", "/no/such"), 'out: capture to "/no/such": Operation not supported'),
