@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed plan: who runs where, with which cores, memory and ports, and why?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+from wirespeed.cli.host_source import read_facts
+from wirespeed.cli.options import JsonOption
+from wirespeed.cli.plan_picture import print_differences, print_plan, print_reasons
+from wirespeed.model.errors import BadInput, WirespeedError
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.plan import Plan
+from wirespeed.plan.diff import diff_plans
+from wirespeed.plan.plan_file import parse_plan, write_plan
+from wirespeed.plan.planner import plan_workload
+from wirespeed.plan.pmd_demand import S2_CYCLES, parse_cycles
+from wirespeed.plan.render.targets import TARGETS, render
+from wirespeed.plan.workload_file import parse_workload
+
+
+class _MakeByDefault(TyperGroup):
+    """`wirespeed plan WORKLOAD.toml ...` is `wirespeed plan make WORKLOAD.toml ...`."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        if args and args[0] not in self.commands and args[0] not in ("--help", "-h"):
+            args = ["make", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_MakeByDefault,
+    help="Plan a deployment: `wirespeed plan WORKLOAD.toml --host A.json --host B.json`.",
+    no_args_is_help=True,
+)
+
+PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan written with -o.")]
+
+
+class Unplaced(WirespeedError):
+    """The plan was made, but some guests fit nowhere."""
+
+
+@app.command("make")
+def make(
+    workload: Annotated[Path, typer.Argument(metavar="WORKLOAD", help="What to run: a TOML file.")],
+    *,
+    host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--host",
+            metavar="HOST",
+            help="A file written by `wirespeed inspect --json`, or ssh://[user@]host. Repeatable. "
+            "Default: this machine.",
+        ),
+    ] = None,
+    recorded: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--recorded", metavar="DIR", help="A host recorded with inspect --record. Repeatable."
+        ),
+    ] = None,
+    cycles: Annotated[
+        Path | None,
+        typer.Option(
+            "--cycles", metavar="FILE", help="Measured cycles per frame, instead of S2's."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="PLAN", help="Also write the plan as JSON."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Place the workload on all hosts at once and derive every value, each with its reason.
+
+    Ends with 1 when a guest fits nowhere; the plan then says what lacks, and what would help.
+    """
+    asked = parse_workload(_read(workload), str(workload))
+    costs = parse_cycles(_read(cycles), str(cycles)) if cycles else S2_CYCLES
+    plan = plan_workload(asked, _hosts(host or (), recorded or ()), costs)
+    text = write_plan(plan)
+    if output:
+        _write(output, text)
+    if json:
+        typer.echo(text, nl=False)
+    else:
+        print_plan(plan, Console(highlight=False))
+    if plan.unplaced:
+        names = ", ".join(lost.guest for lost in plan.unplaced[:5])
+        more = f" and {len(plan.unplaced) - 5} more" if len(plan.unplaced) > 5 else ""
+        raise Unplaced(f"{len(plan.unplaced)} guests fit nowhere: {names}{more}")
+
+
+@app.command("show")
+def show(
+    plan: PlanArgument,
+    *,
+    why: Annotated[bool, typer.Option("--why", help="List every value with its reason.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Draw a plan: cores and their owners, memory, NICs, guests, what did not fit."""
+    read = parse_plan(_read(plan), str(plan))
+    if json:
+        typer.echo(write_plan(read), nl=False)
+    elif why:
+        print_reasons(read, Console(highlight=False))
+    else:
+        print_plan(read, Console(highlight=False))
+
+
+@app.command("diff")
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="A plan.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The plan that shall replace it.")],
+    *,
+    json: JsonOption = False,
+) -> None:
+    """Say what changes, and what needs a reboot, a restart or a rebuild of guests."""
+    before, after = parse_plan(_read(old), str(old)), parse_plan(_read(new), str(new))
+    print_differences(diff_plans(before, after), Console(highlight=False), as_json=json)
+
+
+@app.command("render")
+def render_plan(
+    plan: PlanArgument,
+    *,
+    to: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--to", metavar="TARGET", help=f"{', '.join(TARGETS)}. Repeatable. Default: all."
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="The folder to write into.")
+    ],
+) -> None:
+    """Write the plan down for the programs that carry it out."""
+    read = parse_plan(_read(plan), str(plan))
+    _write_files(read, to or tuple(TARGETS), output)
+
+
+def _hosts(files: Sequence[str], recordings: Sequence[str]) -> list[HostFacts]:
+    if not files and not recordings:
+        return [read_facts(None, None)]
+    found = [read_facts(file, None) for file in files]
+    return found + [read_facts(None, folder) for folder in recordings]
+
+
+def _write_files(plan: Plan, targets: Sequence[str], folder: Path) -> None:
+    files = render(plan, targets)
+    for name, text in files.items():
+        path = folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(
+                f"{path.parent} cannot be made: {error.strerror}", "Choose another -o DIR."
+            ) from error
+        _write(path, text)
+        if name.endswith(".sh"):
+            path.chmod(0o755)
+    typer.echo(f"{len(files)} files in {folder}")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        said = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise BadInput(f"{path} cannot be read: {said}", "Check the path.") from error
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(
+            f"{path} cannot be written: {error.strerror}", "Choose another path."
+        ) from error

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel command line as a GRUB drop-in, and as a script for systems with grubby."""
+
+from __future__ import annotations
+
+from wirespeed.model.plan import HostPlan, Plan
+from wirespeed.plan.render.interface import Files, fill
+
+DROP_IN = "60-wirespeed.cfg"
+
+
+def render(plan: Plan) -> Files:
+    """kernel/HOST/60-wirespeed.cfg for /etc/default/grub.d, kernel/HOST/grubby.sh for RHEL."""
+    files: dict[str, str] = {}
+    for host in plan.hosts:
+        files[f"kernel/{host.host}/{DROP_IN}"] = fill(
+            "grub.cfg.j2", host=host, line=command_line(host)
+        )
+        files[f"kernel/{host.host}/grubby.sh"] = fill(
+            "grubby.sh.j2", host=host, line=command_line(host)
+        )
+    return files
+
+
+def command_line(host: HostPlan) -> str:
+    return " ".join(word.value for word in host.kernel)

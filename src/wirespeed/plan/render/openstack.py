@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flavors, aggregates, networks, ports and servers for OpenStack, and what its services must read.
+
+openstack/create.sh and openstack/stack.yaml describe the same things twice: use one of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from wirespeed.model.plan import GuestPlan, HostPlan, NicPlan, Plan
+from wirespeed.model.workload import (
+    GroupPolicy,
+    InterfaceKind,
+    NetworkType,
+    NicUse,
+    PciAlias,
+)
+from wirespeed.plan.nics import matches
+from wirespeed.plan.render.interface import Files, fill
+from wirespeed.plan.render.ovs import bridge_name
+
+# Nova's default filters and those that these plans need; the last two are not on by default (S1).
+FILTERS = (
+    "ComputeFilter", "ComputeCapabilitiesFilter", "ImagePropertiesFilter",
+    "ServerGroupAntiAffinityFilter", "ServerGroupAffinityFilter",
+    "AggregateInstanceExtraSpecsFilter", "NUMATopologyFilter", "PciPassthroughFilter",
+)  # fmt: skip
+
+# Neutron's vnic type of each interface kind.
+VNIC_TYPES = {
+    InterfaceKind.VHOST: "normal",
+    InterfaceKind.VIRTIO: "normal",
+    InterfaceKind.SRIOV: "direct",
+    InterfaceKind.MACVTAP: "macvtap",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A guest and its host; group: the server group it belongs to, if any."""
+
+    guest: GuestPlan
+    host: str
+    image: str
+    group: str | None
+
+
+def render(plan: Plan) -> Files:
+    """create.sh, stack.yaml, and the service files of controllers and of each compute host."""
+    servers = ordered_servers(plan)
+    vnics = {port.mac: VNIC_TYPES[port.kind.value] for s in servers for port in s.guest.ports}
+    shared = {
+        "plan": plan, "servers": servers, "vnics": vnics,
+        "aggregates": _aggregates(plan), "NetworkType": NetworkType,
+    }  # fmt: skip
+    files: dict[str, str] = {
+        "openstack/create.sh": fill("create.sh.j2", **shared),
+        "openstack/stack.yaml": fill("stack.yaml.j2", **shared),
+        "openstack/controller/nova.conf": fill(
+            "nova_scheduler.conf.j2", filters=FILTERS, aliases=_aliases(plan)
+        ),
+        "openstack/controller/ml2_conf.ini": fill(
+            "ml2_conf.ini.j2", plan=plan, ranges=_vlan_ranges(plan),
+            flat=_flat_networks(plan), mtus=_mtus(plan), sriov=_uses_sriov(plan),
+        ),
+    }  # fmt: skip
+    for host in plan.hosts:
+        files |= _host_files(plan, host)
+    return files
+
+
+def ordered_servers(plan: Plan) -> list[Server]:
+    """The servers in the order in which Nova must place them."""
+    found = {guest.name: (guest, host.host) for host in plan.hosts for guest in host.guests}
+    images = {flavor.name: flavor.image for flavor in plan.flavors}
+    groups: dict[str, str] = {}
+    for group in plan.groups:
+        for member in group.members:
+            # Nova lets a server be in one group; apart matters more than together, which the host
+            # in the request settles anyway.
+            if group.policy is GroupPolicy.ANTI_AFFINITY or member not in groups:
+                groups[member] = group.name
+    return [
+        Server(guest, host, images[guest.flavor], groups.get(guest.flavor))
+        for guest, host in (found[name] for name in plan.order)
+    ]
+
+
+def host_nova_conf(plan: Plan, host: HostPlan) -> str:
+    """The fragment of nova.conf for a compute host."""
+    return fill(
+        "nova_compute.conf.j2", host=host, specs=device_specs(plan, host), aliases=_aliases(plan),
+        dpdk_pages=_dpdk_pages(host), near=_network_nodes(plan, host),
+    )  # fmt: skip
+
+
+def device_specs(plan: Plan, host: HostPlan) -> list[str]:
+    """[pci]device_spec: the VFs of each SR-IOV port, and the devices of each alias."""
+    specs = []
+    for nic in host.nics:
+        if nic.use is NicUse.SRIOV:
+            physical = plan.network(nic.network).physical_network
+            specs.append({"address": nic.address, "physical_network": physical})
+    # Naming a PF means its VFs as well; guests never ask for the PF itself.
+    specs += [{"vendor_id": a.vendor, "product_id": a.product} for a in plan.aliases]
+    return [json.dumps(spec) for spec in specs]
+
+
+def _host_files(plan: Plan, host: HostPlan) -> Mapping[str, str]:
+    base = f"openstack/{host.host}"
+    files = {f"{base}/nova.conf": host_nova_conf(plan, host)}
+    if host.vswitch:
+        dpdk = [nic for nic in host.nics if nic.use is NicUse.DPDK]
+        physical = {plan.network(nic.network).physical_network for nic in dpdk}
+        mappings = [f"{name}:{bridge_name(name)}" for name in sorted(physical)]
+        files[f"{base}/openvswitch_agent.ini"] = fill("ovs_agent.ini.j2", mappings=mappings)
+    sriov = [nic for nic in host.nics if nic.use is NicUse.SRIOV and nic.interface]
+    if sriov:
+        files[f"{base}/sriov_agent.ini"] = fill(
+            "sriov_agent.ini.j2", mappings=_device_mappings(plan, sriov)
+        )
+    return files
+
+
+def _device_mappings(plan: Plan, nics: list[NicPlan]) -> list[str]:
+    return [f"{plan.network(nic.network).physical_network}:{nic.interface}" for nic in nics]
+
+
+def _aliases(plan: Plan) -> list[str]:
+    return [json.dumps(_alias(alias)) for alias in plan.aliases]
+
+
+def _alias(alias: PciAlias) -> dict[str, str]:
+    return {
+        "name": alias.name,
+        "vendor_id": alias.vendor,
+        "product_id": alias.product,
+        "device_type": alias.type,
+    }
+
+
+def _dpdk_pages(host: HostPlan) -> list[tuple[int, int, int]]:
+    """Node, page size and count of the huge pages that DPDK takes away from Nova."""
+    if host.vswitch is None or not host.huge_pages.value:
+        return []
+    size = max(page.size_kib for page in host.huge_pages.value)
+    nodes = sorted({page.node for page in host.huge_pages.value})
+    memory = host.vswitch.socket_memory_mib.value
+    return [
+        (node, size, -(-mib * 1024 // size)) for node, mib in zip(nodes, memory, strict=True) if mib
+    ]
+
+
+def _network_nodes(plan: Plan, host: HostPlan) -> dict[str, list[int]]:
+    """Where each physical network's DPDK ports are: Nova keeps their guests on those nodes."""
+    nodes: dict[str, set[int]] = {}
+    for nic in host.nics:
+        if nic.use is NicUse.DPDK and nic.node is not None:
+            nodes.setdefault(plan.network(nic.network).physical_network, set()).add(nic.node)
+    return {name: sorted(found) for name, found in sorted(nodes.items())}
+
+
+def _aggregates(plan: Plan) -> list[tuple[str, dict[str, str], list[str]]]:
+    """Name, metadata and hosts of each aggregate."""
+    return [
+        (a.name, dict(a.metadata), [h.host for h in plan.hosts if matches(h.host, a.hosts)])
+        for a in plan.aggregates
+    ]
+
+
+def _vlan_ranges(plan: Plan) -> list[str]:
+    ranges = [
+        f"{n.physical_network}:{n.segment}:{n.segment}"
+        for n in plan.networks
+        if n.type is NetworkType.VLAN
+    ]
+    return sorted(ranges)
+
+
+def _flat_networks(plan: Plan) -> list[str]:
+    return sorted(n.physical_network for n in plan.networks if n.type is NetworkType.FLAT)
+
+
+def _mtus(plan: Plan) -> list[str]:
+    largest: dict[str, int] = {}
+    for network in plan.networks:
+        name = network.physical_network
+        largest[name] = max(network.mtu, largest.get(name, 0))
+    return [f"{name}:{mtu}" for name, mtu in sorted(largest.items())]
+
+
+def _uses_sriov(plan: Plan) -> bool:
+    return any(nic.use is NicUse.SRIOV for host in plan.hosts for nic in host.nics)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Open vSwitch with DPDK as a script of ovs-vsctl calls that may run any number of times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from wirespeed.model.cpuset import format_mask
+from wirespeed.model.plan import HostPlan, NicPlan, Plan, VswitchPlan
+from wirespeed.model.workload import MemoryModel, NicUse
+from wirespeed.plan.render.interface import Files, fill
+
+
+@dataclass(frozen=True, slots=True)
+class DpdkPort:
+    """A port as Open vSwitch names it."""
+
+    name: str
+    nic: NicPlan
+    mtu: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """One bridge for each physical network; bonds hold the ports of one [[nic]] bond."""
+
+    name: str
+    physical_network: str
+    ports: tuple[DpdkPort, ...]
+    bonds: tuple[tuple[str, tuple[DpdkPort, ...]], ...]
+
+
+def render(plan: Plan) -> Files:
+    """ovs/HOST.sh for every host with a vSwitch."""
+    return {
+        f"ovs/{host.host}.sh": fill(
+            "ovs.sh.j2", host=host, vswitch=host.vswitch, config=other_config(host.vswitch),
+            bridges=bridges(plan, host),
+        )
+        for host in plan.hosts
+        if host.vswitch
+    }  # fmt: skip
+
+
+def other_config(vswitch: VswitchPlan) -> list[tuple[str, str, str, bool]]:
+    """Key, value, reason, and whether ovs-vswitchd reads it at its start only."""
+    memory = ",".join(map(str, vswitch.socket_memory_mib.value))
+    config = [
+        ("dpdk-lcore-mask", format_mask(vswitch.main_cpus.value), vswitch.main_cpus.because, True),
+        ("dpdk-socket-mem", memory, vswitch.socket_memory_mib.because, True),
+        ("dpdk-socket-limit", memory, "no more than planned, so that guests find theirs", True),
+    ]
+    if vswitch.memory_channels:
+        channels = vswitch.memory_channels
+        config.append(("dpdk-extra", f"-n {channels.value}", channels.because, True))
+    if vswitch.memory_model is MemoryModel.OVS_PER_PORT:
+        config.append(("per-port-memory", "true", "the memory model counts pools by port", True))
+    config += [
+        ("dpdk-init", "true", "after the keys it reads", True),
+        ("pmd-cpu-mask", format_mask(vswitch.pmd_cpus.value), vswitch.pmd_cpus.because, False),
+    ]
+    return config
+
+
+def bridges(plan: Plan, host: HostPlan) -> tuple[Bridge, ...]:
+    """The host's bridges; its DPDK ports are numbered in the order of the plan."""
+    by_network: dict[str, list[DpdkPort]] = {}
+    number = 0
+    for nic in host.nics:
+        if nic.use is NicUse.DPDK:
+            network = plan.network(nic.network)
+            port = DpdkPort(f"dpdk{number}", nic, network.mtu)
+            by_network.setdefault(network.physical_network, []).append(port)
+            number += 1
+    return tuple(_bridge(name, ports) for name, ports in by_network.items())
+
+
+def bridge_name(physical_network: str) -> str:
+    """An interface name has at most 15 characters."""
+    return f"br-{physical_network}"[:15]
+
+
+def _bridge(physical_network: str, ports: Iterable[DpdkPort]) -> Bridge:
+    alone: list[DpdkPort] = []
+    bonds: dict[str, list[DpdkPort]] = {}
+    for port in ports:
+        if port.nic.bond:
+            bonds.setdefault(port.nic.bond, []).append(port)
+        else:
+            alone.append(port)
+    # A bond of one port is that port.
+    alone += [members[0] for members in bonds.values() if len(members) == 1]
+    real = tuple((name, tuple(found)) for name, found in bonds.items() if len(found) > 1)
+    return Bridge(bridge_name(physical_network), physical_network, tuple(alone), real)
