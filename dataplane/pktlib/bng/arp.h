@@ -9,8 +9,8 @@
 #define BNG_ARP_LEN 28
 
 struct bng_arp {
-	bool request;	     /* or a reply */
-	uint32_t sender_ip;  /* host order; 0: a probe, RFC 5227 */
+	bool request;       /* or a reply */
+	uint32_t sender_ip; /* host order; 0: a probe, RFC 5227 */
 	uint32_t target_ip;
 	uint8_t sender_mac[6];
 };

@@ -8,7 +8,7 @@
 
 int
 bng_hosts_init(struct bng_hosts *hosts, const struct bng_memory *memory, uint32_t nb_users,
-	uint32_t first_key, uint32_t last_key, uint32_t workers, uint32_t spare)
+	       uint32_t first_key, uint32_t last_key, uint32_t workers, uint32_t spare)
 {
 	uint32_t nb_slots = nb_users == 0 ? 0 : (last_key - first_key) / workers + 1;
 	bool dense = nb_slots > 0 && nb_slots <= (uint64_t)nb_users * DENSE_FACTOR;
@@ -24,19 +24,19 @@ bng_hosts_init(struct bng_hosts *hosts, const struct bng_memory *memory, uint32_
 	};
 	hosts->nb_places = hosts->nb_dense + hashed + spare;
 	hosts->free_place = hosts->nb_places > hosts->nb_dense ? hosts->nb_dense : BNG_NO_SLOT;
-	hosts->hosts = memory->take(memory, (hosts->nb_places + UINT64_C(1)) *
-						    sizeof(*hosts->hosts));
-	hosts->books = memory->take(memory, (hosts->nb_places + UINT64_C(1)) *
-						    sizeof(*hosts->books));
+	hosts->hosts =
+		memory->take(memory, (hosts->nb_places + UINT64_C(1)) * sizeof(*hosts->hosts));
+	hosts->books =
+		memory->take(memory, (hosts->nb_places + UINT64_C(1)) * sizeof(*hosts->books));
 	if (hosts->hosts == NULL || hosts->books == NULL ||
-		bng_map_init(&hosts->slots, memory, hashed, 0, UINT32_MAX, spare) != 0) {
+	    bng_map_init(&hosts->slots, memory, hashed, 0, UINT32_MAX, spare) != 0) {
 		bng_hosts_free(hosts);
 		return -1;
 	}
 	for (uint32_t i = 0; i < hosts->nb_places; i++) {
 		hosts->books[i].key = BNG_NO_SLOT;
-		hosts->books[i].next = i < hosts->nb_dense || i + 1 == hosts->nb_places
-					       ? BNG_NO_SLOT : i + 1;
+		hosts->books[i].next =
+			i < hosts->nb_dense || i + 1 == hosts->nb_places ? BNG_NO_SLOT : i + 1;
 	}
 	return 0;
 }
@@ -138,7 +138,7 @@ const struct bng_host *
 bng_hosts_find_further(const struct bng_hosts *hosts, uint32_t slot, uint32_t ip)
 {
 	for (uint32_t place = hosts->books[slot].next; place != BNG_NO_SLOT;
-		place = hosts->books[place].next)
+	     place = hosts->books[place].next)
 		if (hosts->hosts[place].ip == ip)
 			return &hosts->hosts[place];
 	return NULL;
@@ -146,7 +146,7 @@ bng_hosts_find_further(const struct bng_hosts *hosts, uint32_t slot, uint32_t ip
 
 static void
 set_host(struct bng_hosts *hosts, uint32_t place, uint32_t ip, const uint8_t mac[6],
-	uint32_t expires_s)
+	 uint32_t expires_s)
 {
 	struct bng_host *host = &hosts->hosts[place];
 	uint64_t raw = 0;
@@ -175,7 +175,7 @@ place_of(const struct bng_hosts *hosts, uint32_t slot, uint32_t ip, unsigned int
 
 static enum bng_learned
 renew(struct bng_hosts *hosts, uint32_t place, uint32_t ip, const uint8_t mac[6],
-	uint32_t expires_s)
+      uint32_t expires_s)
 {
 	bool same = memcmp((const uint8_t *)&hosts->hosts[place].mac + 2, mac, 6) == 0;
 
@@ -187,7 +187,7 @@ renew(struct bng_hosts *hosts, uint32_t place, uint32_t ip, const uint8_t mac[6]
 
 enum bng_learned
 bng_hosts_learn(struct bng_hosts *hosts, uint32_t key, uint32_t ip, const uint8_t mac[6],
-	uint32_t expires_s)
+		uint32_t expires_s)
 {
 	uint32_t slot, place;
 	unsigned int nb;
@@ -206,7 +206,7 @@ bng_hosts_learn(struct bng_hosts *hosts, uint32_t key, uint32_t ip, const uint8_
 		if (place == BNG_NO_SLOT)
 			return BNG_LEARNED_FULL;
 		fill_place(hosts, place, key, hosts->books[slot].line,
-			(uint8_t)(hosts->hosts[slot].mac & BNG_HOST_PORT_MASK));
+			   (uint8_t)(hosts->hosts[slot].mac & BNG_HOST_PORT_MASK));
 		hosts->books[place].next = hosts->books[slot].next;
 		hosts->books[slot].next = place;
 	}
@@ -242,7 +242,7 @@ bng_hosts_expire(struct bng_hosts *hosts, uint32_t now_s, uint32_t count)
 		const struct bng_book *book = &hosts->books[hosts->cursor];
 
 		if (book->key != BNG_NO_SLOT && book->expires_s != 0 &&
-			(int32_t)(now_s - book->expires_s) >= 0) {
+		    (int32_t)(now_s - book->expires_s) >= 0) {
 			forget(hosts, hosts->cursor);
 			forgotten++;
 		}

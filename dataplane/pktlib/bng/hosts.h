@@ -24,10 +24,10 @@
 
 /* What learning knows about a host. */
 struct bng_book {
-	uint32_t key;	    /* of its subscriber, BNG_NO_SLOT: the slot is free */
-	uint32_t line;	    /* of its subscriber */
+	uint32_t key;       /* of its subscriber, BNG_NO_SLOT: the slot is free */
+	uint32_t line;      /* of its subscriber */
 	uint32_t expires_s; /* 0: never */
-	uint32_t next;	    /* the subscriber's next host, or the next free place; BNG_NO_SLOT: none */
+	uint32_t next; /* the subscriber's next host, or the next free place; BNG_NO_SLOT: none */
 };
 
 struct bng_hosts {
@@ -35,7 +35,7 @@ struct bng_hosts {
 	uint32_t first_key;
 	uint32_t key_range; /* keys first_key to first_key + key_range - 1 have computed slots */
 	uint32_t workers;
-	uint64_t reciprocal; /* 2^BNG_DIVIDE_SHIFT / workers, rounded up */
+	uint64_t reciprocal;  /* 2^BNG_DIVIDE_SHIFT / workers, rounded up */
 	struct bng_map slots; /* key -> slot + 1, for all other keys */
 	struct bng_book *books;
 	uint32_t nb_dense, nb_places;
@@ -57,7 +57,7 @@ enum bng_learned {
 /* `nb_users` with keys from first_key to last_key will be added, and places for `spare` more users
  * or further hosts are kept. Returns 0, or -1 when memory is short. */
 int bng_hosts_init(struct bng_hosts *hosts, const struct bng_memory *memory, uint32_t nb_users,
-	uint32_t first_key, uint32_t last_key, uint32_t workers, uint32_t spare);
+		   uint32_t first_key, uint32_t last_key, uint32_t workers, uint32_t spare);
 void bng_hosts_free(struct bng_hosts *hosts);
 uint64_t bng_hosts_octets(const struct bng_hosts *hosts);
 
@@ -68,7 +68,7 @@ bool bng_hosts_remove_user(struct bng_hosts *hosts, uint32_t key);
 
 /* expires_s 0: for good, and not to be overridden by what is learnt later. */
 enum bng_learned bng_hosts_learn(struct bng_hosts *hosts, uint32_t key, uint32_t ip,
-	const uint8_t mac[6], uint32_t expires_s);
+				 const uint8_t mac[6], uint32_t expires_s);
 /* Forget what has expired among the next `count` places. Returns how many hosts that were. */
 uint32_t bng_hosts_expire(struct bng_hosts *hosts, uint32_t now_s, uint32_t count);
 
@@ -80,7 +80,8 @@ bng_hosts_dense_slot(const struct bng_hosts *hosts, uint32_t key)
 	uint32_t slot = (uint32_t)((distance * hosts->reciprocal) >> BNG_DIVIDE_SHIFT);
 
 	/* Exact below 2^28; a key of another worker leaves a remainder. */
-	return distance < hosts->key_range && slot * hosts->workers == distance ? slot : BNG_NO_SLOT;
+	return distance < hosts->key_range && slot * hosts->workers == distance ? slot
+										: BNG_NO_SLOT;
 }
 
 static inline uint32_t
@@ -92,8 +93,8 @@ bng_hosts_slot(const struct bng_hosts *hosts, uint32_t key)
 }
 
 /* The further hosts of the subscriber in a slot. */
-const struct bng_host *bng_hosts_find_further(const struct bng_hosts *hosts, uint32_t slot,
-	uint32_t ip);
+const struct bng_host *
+bng_hosts_find_further(const struct bng_hosts *hosts, uint32_t slot, uint32_t ip);
 
 /* A subscriber's host by its address, or NULL. */
 static inline const struct bng_host *

@@ -19,7 +19,7 @@ length_of(uint16_t entry)
 
 int
 bng_lpm_init(struct bng_lpm *lpm, const struct bng_memory *memory, uint32_t max_rules,
-	uint32_t max_subs)
+	     uint32_t max_subs)
 {
 	if (max_subs > BNG_LPM_SUBS_MAX)
 		max_subs = BNG_LPM_SUBS_MAX;

@@ -22,8 +22,8 @@
 
 struct bng_rule {
 	uint32_t prefix; /* in host order, bits behind the length are 0 */
-	uint8_t length;	 /* 1..32 */
-	uint16_t hop;	 /* 1..BNG_LPM_HOP_MASK */
+	uint8_t length;  /* 1..32 */
+	uint16_t hop;    /* 1..BNG_LPM_HOP_MASK */
 };
 
 struct bng_lpm {
@@ -45,7 +45,7 @@ enum bng_lpm_result {
 
 /* Room for so many routes, and prefixes longer than /24 in so many /24s. 0, or -1: no memory. */
 int bng_lpm_init(struct bng_lpm *lpm, const struct bng_memory *memory, uint32_t max_rules,
-	uint32_t max_subs);
+		 uint32_t max_subs);
 void bng_lpm_free(struct bng_lpm *lpm);
 uint64_t bng_lpm_octets(const struct bng_lpm *lpm);
 

@@ -20,7 +20,7 @@ bucket_bits(uint64_t keys)
 
 int
 bng_map_init(struct bng_map *map, const struct bng_memory *memory, uint32_t nb, uint32_t first,
-	uint32_t last, uint32_t spare)
+	     uint32_t last, uint32_t spare)
 {
 	uint64_t range = (uint64_t)last - first + 1;
 	uint64_t hashed_octets = (UINT64_C(1) << bucket_bits(nb)) * sizeof(struct bng_bucket);

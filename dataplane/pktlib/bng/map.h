@@ -38,7 +38,7 @@ struct bng_map {
  * value. Decides whether first..last is an array: when that takes at most twice the memory of the
  * buckets. Returns 0, or -1 when memory is short. */
 int bng_map_init(struct bng_map *map, const struct bng_memory *memory, uint32_t nb, uint32_t first,
-	uint32_t last, uint32_t spare);
+		 uint32_t last, uint32_t spare);
 void bng_map_free(struct bng_map *map);
 uint64_t bng_map_octets(const struct bng_map *map);
 

@@ -97,18 +97,18 @@ keep(struct reading *reading, const struct bng_entry *entry)
 		break;
 	case BNG_ROUTE_ENTRY:
 		place = grow(reading, (void **)&tables->routes, tables->nb_routes,
-			sizeof(entry->route));
+			     sizeof(entry->route));
 		if (place == NULL)
 			return;
 		memcpy(place, &entry->route, sizeof(entry->route));
 		tables->nb_routes++;
 		sight(reading, &reading->seen[PREFIXES],
-			(uint64_t)entry->route.prefix << 8 | entry->route.length);
+		      (uint64_t)entry->route.prefix << 8 | entry->route.length);
 		sight(reading, &reading->used_hops, entry->route.hop);
 		break;
 	case BNG_USER_ENTRY:
 		place = grow(reading, (void **)&tables->users, tables->nb_users,
-			sizeof(entry->user));
+			     sizeof(entry->user));
 		if (place == NULL)
 			return;
 		memcpy(place, &entry->user, sizeof(entry->user));
@@ -141,8 +141,9 @@ read_line(struct reading *reading, const char *at, const char *end)
 	if (kind == BNG_ENTRY_KINDS) {
 		char message[120];
 
-		snprintf(message, sizeof(message), "\"%.*s\": a line begins with hop, route or user",
-			(int)(at - word > 40 ? 40 : at - word), word);
+		snprintf(message, sizeof(message),
+			 "\"%.*s\": a line begins with hop, route or user",
+			 (int)(at - word > 40 ? 40 : at - word), word);
 		complain_at(reading, reading->line, message);
 	} else if (bng_entry_parse(&entry, kind, at, end, &here) == 0) {
 		keep(reading, &entry);
@@ -163,7 +164,9 @@ static void
 find_duplicates(struct reading *reading, enum sight kind)
 {
 	static const char *const what[] = {
-		[LINES] = "these S-VID and C-VID", [KEYS] = "this key", [PREFIXES] = "this prefix",
+		[LINES] = "these S-VID and C-VID",
+		[KEYS] = "this key",
+		[PREFIXES] = "this prefix",
 		[HOPS] = "this hop id",
 	};
 	struct sightings *seen = &reading->seen[kind];
@@ -177,7 +180,7 @@ find_duplicates(struct reading *reading, enum sight kind)
 		if (seen->list[i].key != seen->list[i - 1].key)
 			continue;
 		snprintf(message, sizeof(message), "%s stood in line %u already", what[kind],
-			seen->list[i - 1].line);
+			 seen->list[i - 1].line);
 		complain_at(reading, seen->list[i].line, message);
 	}
 }
@@ -196,7 +199,7 @@ find_missing_hops(struct reading *reading)
 		if (exists[used->key])
 			continue;
 		snprintf(message, sizeof(message), "field 2, hop = \"%u\": there is no such hop",
-			(unsigned int)used->key);
+			 (unsigned int)used->key);
 		complain_at(reading, used->line, message);
 	}
 }
@@ -238,7 +241,7 @@ read_lines(struct reading *reading, const char *at, const char *end)
 
 uint32_t
 bng_table_file_parse(struct bng_table_file *tables, const char *path, const char *text,
-	size_t octets, const struct bng_complaint *complaint)
+		     size_t octets, const struct bng_complaint *complaint)
 {
 	struct reading reading = {.tables = tables, .path = path, .complaint = complaint};
 	const char *end = text + octets;
@@ -257,7 +260,7 @@ bng_table_file_parse(struct bng_table_file *tables, const char *path, const char
 		char message[512];
 
 		snprintf(message, sizeof(message), "%s: and %u more faults", path,
-			reading.nb_faults - BNG_COMPLAINTS_MAX);
+			 reading.nb_faults - BNG_COMPLAINTS_MAX);
 		complaint->say(complaint, message);
 	}
 	for (enum sight kind = 0; kind < NB_SIGHTS; kind++)
@@ -303,7 +306,7 @@ slurp(const char *path, size_t *octets)
 
 uint32_t
 bng_table_file_read(struct bng_table_file *tables, const char *path,
-	const struct bng_complaint *complaint)
+		    const struct bng_complaint *complaint)
 {
 	size_t octets;
 	char *text = slurp(path, &octets);

@@ -21,10 +21,10 @@ struct bng_table_file {
 /* Read a file. Complaints begin with "PATH:LINE: ". Returns how many faults there are; with none,
  * free the tables with bng_table_file_free. */
 uint32_t bng_table_file_read(struct bng_table_file *tables, const char *path,
-	const struct bng_complaint *complaint);
+			     const struct bng_complaint *complaint);
 /* The same from memory; `path` is for the messages. */
 uint32_t bng_table_file_parse(struct bng_table_file *tables, const char *path, const char *text,
-	size_t octets, const struct bng_complaint *complaint);
+			      size_t octets, const struct bng_complaint *complaint);
 void bng_table_file_free(struct bng_table_file *tables);
 
 #endif

@@ -18,22 +18,34 @@ struct field {
 
 struct layout {
 	const char *word;
-	unsigned int nb_name;	  /* the first so many name the entry */
+	unsigned int nb_name;     /* the first so many name the entry */
 	unsigned int nb_required; /* all or none of the rest may be left out */
 	unsigned int nb_fields;
 	struct field fields[FIELDS_MAX];
 };
 
 static const struct layout layouts[BNG_ENTRY_KINDS] = {
-	[BNG_HOP_ENTRY] = {"hop", 1, 5, 5, {
-		{"id", NUMBER, BNG_HOPS_MAX - 1}, {"tunnel", ADDRESS, 0}, {"label", LABEL, 0},
-		{"mac", MAC, 0}, {"port", NUMBER, BNG_PORTS_MAX - 1}}},
-	[BNG_ROUTE_ENTRY] = {"route", 1, 2, 2, {
-		{"prefix", PREFIX, 0}, {"hop", NUMBER, BNG_HOPS_MAX - 1}}},
-	[BNG_USER_ENTRY] = {"user", 3, 4, 6, {
-		{"svid", NUMBER, BNG_VID_MASK}, {"cvid", NUMBER, BNG_VID_MASK},
-		{"key", NUMBER, BNG_KEY_MAX}, {"port", NUMBER, BNG_PORTS_MAX - 1},
-		{"ip", ADDRESS, 0}, {"mac", MAC, 0}}},
+	[BNG_HOP_ENTRY] = {"hop",
+			   1,
+			   5,
+			   5,
+			   {{"id", NUMBER, BNG_HOPS_MAX - 1},
+			    {"tunnel", ADDRESS, 0},
+			    {"label", LABEL, 0},
+			    {"mac", MAC, 0},
+			    {"port", NUMBER, BNG_PORTS_MAX - 1}}},
+	[BNG_ROUTE_ENTRY] =
+		{"route", 1, 2, 2, {{"prefix", PREFIX, 0}, {"hop", NUMBER, BNG_HOPS_MAX - 1}}},
+	[BNG_USER_ENTRY] = {"user",
+			    3,
+			    4,
+			    6,
+			    {{"svid", NUMBER, BNG_VID_MASK},
+			     {"cvid", NUMBER, BNG_VID_MASK},
+			     {"key", NUMBER, BNG_KEY_MAX},
+			     {"port", NUMBER, BNG_PORTS_MAX - 1},
+			     {"ip", ADDRESS, 0},
+			     {"mac", MAC, 0}}},
 };
 
 struct text {
@@ -163,7 +175,7 @@ take_field(const struct field *field, struct text text, uint64_t *value)
 
 static void
 complain_field(const struct field *field, unsigned int number, struct text text,
-	const struct bng_complaint *complaint)
+	       const struct bng_complaint *complaint)
 {
 	static const char *const allowed[] = {
 		[LABEL] = "an MPLS label from 16 to 1048575, or - for none",
@@ -176,12 +188,13 @@ complain_field(const struct field *field, unsigned int number, struct text text,
 
 	if (field->type == NUMBER) {
 		snprintf(number_text, sizeof(number_text), "a whole number from 0 to %llu",
-			(unsigned long long)field->max);
+			 (unsigned long long)field->max);
 		what = number_text;
 	}
 	snprintf(message, sizeof(message), "field %u, %s = \"%.*s\": must be %s", number + 1,
-		field->name, (int)(text.end - text.at > SHOWN_MAX ? SHOWN_MAX : text.end - text.at),
-		text.at, what);
+		 field->name,
+		 (int)(text.end - text.at > SHOWN_MAX ? SHOWN_MAX : text.end - text.at), text.at,
+		 what);
 	complaint->say(complaint, message);
 }
 
@@ -252,7 +265,7 @@ fill_entry(struct bng_entry *entry, const uint64_t values[FIELDS_MAX], unsigned 
 
 static int
 parse(struct bng_entry *entry, enum bng_entry_kind kind, struct text text, unsigned int least,
-	unsigned int most, const struct bng_complaint *complaint)
+      unsigned int most, const struct bng_complaint *complaint)
 {
 	const struct layout *layout = &layouts[kind];
 	struct text fields[FIELDS_MAX];
@@ -264,8 +277,10 @@ parse(struct bng_entry *entry, enum bng_entry_kind kind, struct text text, unsig
 	if (nb != least && nb != most) {
 		char message[120];
 
-		snprintf(message, sizeof(message), least == most ? "%s: %u fields, must be %u" :
-			"%s: %u fields, must be %u or %u", layout->word, nb, least, most);
+		snprintf(message, sizeof(message),
+			 least == most ? "%s: %u fields, must be %u"
+				       : "%s: %u fields, must be %u or %u",
+			 layout->word, nb, least, most);
 		complaint->say(complaint, message);
 		return -1;
 	}
@@ -285,23 +300,23 @@ bng_entry_kind_of(const char *word, size_t length)
 	enum bng_entry_kind kind = 0;
 
 	while (kind < BNG_ENTRY_KINDS && (strlen(layouts[kind].word) != length ||
-		memcmp(layouts[kind].word, word, length) != 0))
+					  memcmp(layouts[kind].word, word, length) != 0))
 		kind++;
 	return kind;
 }
 
 int
 bng_entry_parse(struct bng_entry *entry, enum bng_entry_kind kind, const char *text,
-	const char *end, const struct bng_complaint *complaint)
+		const char *end, const struct bng_complaint *complaint)
 {
 	return parse(entry, kind, (struct text){text, end}, layouts[kind].nb_required,
-		layouts[kind].nb_fields, complaint);
+		     layouts[kind].nb_fields, complaint);
 }
 
 int
 bng_entry_parse_name(struct bng_entry *entry, enum bng_entry_kind kind, const char *text,
-	const char *end, const struct bng_complaint *complaint)
+		     const char *end, const struct bng_complaint *complaint)
 {
 	return parse(entry, kind, (struct text){text, end}, layouts[kind].nb_name,
-		layouts[kind].nb_name, complaint);
+		     layouts[kind].nb_name, complaint);
 }

@@ -56,10 +56,10 @@ enum bng_entry_kind bng_entry_kind_of(const char *word, size_t length);
 /* Read the fields behind the first word; they end at `end`. Complains about every bad field.
  * Returns 0 or -1. */
 int bng_entry_parse(struct bng_entry *entry, enum bng_entry_kind kind, const char *text,
-	const char *end, const struct bng_complaint *complaint);
+		    const char *end, const struct bng_complaint *complaint);
 
 /* Just "10.0.0.0/24", or the first three fields of a user: what names an entry to be removed. */
 int bng_entry_parse_name(struct bng_entry *entry, enum bng_entry_kind kind, const char *text,
-	const char *end, const struct bng_complaint *complaint);
+			 const char *end, const struct bng_complaint *complaint);
 
 #endif

@@ -58,7 +58,8 @@ remove_route(struct bng_tables *tables, const struct bng_route_entry *entry)
 {
 	if (entry->length > 0)
 		return bng_lpm_remove(&tables->routes, entry->prefix, entry->length) == BNG_LPM_OK
-			       ? BNG_CHANGED : BNG_NOT_THERE;
+			       ? BNG_CHANGED
+			       : BNG_NOT_THERE;
 	if (tables->hops->default_hop == BNG_HOPS_MAX)
 		return BNG_NOT_THERE;
 	tables->hops->default_hop = BNG_HOPS_MAX;
@@ -72,7 +73,7 @@ add_user(struct bng_tables *tables, const struct bng_user_entry *entry)
 	if (entry->key % tables->workers != tables->worker)
 		return BNG_NOT_OURS;
 	if (bng_map_get(&tables->lines, entry->line) != 0 ||
-		bng_hosts_has_user(&tables->hosts, entry->key))
+	    bng_hosts_has_user(&tables->hosts, entry->key))
 		return BNG_IN_USE;
 	if (bng_map_set(&tables->lines, entry->line, entry->key | BNG_LINE_KNOWN) != 0)
 		return BNG_NO_ROOM;
@@ -198,7 +199,7 @@ measure_subs(const struct bng_table_file *file, const struct bng_tables_room *ro
 
 static int
 take_memory(struct bng_tables *tables, const struct bng_table_file *file,
-	const struct bng_tables_room *room)
+	    const struct bng_tables_room *room)
 {
 	const struct bng_memory *memory = tables->memory;
 	struct extent users = measure_users(file, tables->worker, tables->workers);
@@ -211,18 +212,19 @@ take_memory(struct bng_tables *tables, const struct bng_table_file *file,
 	hops->ready[BNG_HOP_LOCAL].verdict = BNG_LOCAL;
 	set_default(hops);
 	if (bng_map_init(&tables->lines, memory, users.nb, users.first_line, users.last_line,
-		    room->users) != 0)
+			 room->users) != 0)
 		return -1;
 	if (bng_hosts_init(&tables->hosts, memory, users.nb, users.first_key, users.last_key,
-		    tables->workers, room->users) != 0)
+			   tables->workers, room->users) != 0)
 		return -1;
 	return bng_lpm_init(&tables->routes, memory, file->nb_routes + room->routes + 2,
-		measure_subs(file, room));
+			    measure_subs(file, room));
 }
 
 int
 bng_tables_build(struct bng_tables *tables, const struct bng_table_file *file, uint32_t worker,
-	uint32_t workers, const struct bng_tables_room *room, const struct bng_memory *memory)
+		 uint32_t workers, const struct bng_tables_room *room,
+		 const struct bng_memory *memory)
 {
 	enum bng_change change = BNG_CHANGED;
 

@@ -22,8 +22,8 @@
 #define BNG_NB_HOPS (BNG_HOPS_MAX + 2)
 
 struct bng_tables {
-	struct bng_map lines;	/* S-VID and C-VID -> key | BNG_LINE_KNOWN */
-	struct bng_lpm routes;	/* destination -> hop */
+	struct bng_map lines;  /* S-VID and C-VID -> key | BNG_LINE_KNOWN */
+	struct bng_lpm routes; /* destination -> hop */
 	struct bng_hops *hops;
 	struct bng_hosts hosts;
 	uint32_t worker, workers;
@@ -40,14 +40,15 @@ struct bng_hops {
 };
 
 struct bng_tables_room {
-	uint32_t users;	 /* that may be added at run time, or further hosts of users */
+	uint32_t users;  /* that may be added at run time, or further hosts of users */
 	uint32_t routes; /* that may be added at run time */
 };
 
 /* Build the tables of one worker: of the file's users those whose key is `worker` modulo `workers`,
  * and all routes. Returns 0, or -1 when memory is short. */
 int bng_tables_build(struct bng_tables *tables, const struct bng_table_file *file, uint32_t worker,
-	uint32_t workers, const struct bng_tables_room *room, const struct bng_memory *memory);
+		     uint32_t workers, const struct bng_tables_room *room,
+		     const struct bng_memory *memory);
 void bng_tables_free(struct bng_tables *tables);
 /* Octets that the tables take. */
 uint64_t bng_tables_octets(const struct bng_tables *tables);
@@ -57,11 +58,11 @@ void bng_tables_set_source(struct bng_tables *tables, uint32_t local_ip, const u
 
 enum bng_change {
 	BNG_CHANGED,
-	BNG_NOT_THERE,	/* what is to go, or the hop that a route names, does not exist */
-	BNG_IN_USE,	/* these tags, this key or this prefix are taken */
+	BNG_NOT_THERE, /* what is to go, or the hop that a route names, does not exist */
+	BNG_IN_USE,    /* these tags, this key or this prefix are taken */
 	BNG_NO_ROOM,
-	BNG_NOT_OURS,	/* the key belongs to another worker */
-	BNG_TOO_SHORT,	/* prefixes /1 to /7 would hold up traffic: in the file only */
+	BNG_NOT_OURS,  /* the key belongs to another worker */
+	BNG_TOO_SHORT, /* prefixes /1 to /7 would hold up traffic: in the file only */
 };
 
 /* At run time. A hop that exists is replaced. */

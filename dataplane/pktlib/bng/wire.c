@@ -93,7 +93,7 @@ bng_down_judge(const uint8_t *frame, uint32_t len, uint32_t local_ip)
 
 void
 bng_hop_build(struct bng_hop *hop, const struct bng_hop_spec *spec, uint32_t local_ip,
-	const uint8_t local_mac[6])
+	      const uint8_t local_mac[6])
 {
 	uint8_t *end = hop->header + BNG_OUTER_ROOM, *ip = end - BNG_TUNNEL_LEN, *ether;
 	bool labelled = spec->label != BNG_NO_LABEL;

@@ -24,13 +24,13 @@
 #include "verdict.h"
 
 #define BNG_ETH_LEN 14
-#define BNG_QINQ_LEN 22	      /* Ethernet and both tags */
-#define BNG_GRE_LEN 8	      /* with key, without checksum and sequence number */
-#define BNG_TUNNEL_LEN 28     /* IPv4 and GRE */
+#define BNG_QINQ_LEN 22   /* Ethernet and both tags */
+#define BNG_GRE_LEN 8     /* with key, without checksum and sequence number */
+#define BNG_TUNNEL_LEN 28 /* IPv4 and GRE */
 #define BNG_MPLS_LEN 4
-#define BNG_OUTER_MAX 46      /* Ethernet, MPLS, IPv4, GRE */
-#define BNG_OUTER_ROOM 48     /* the above in whole vectors */
-#define BNG_FRAME_MIN 60      /* without FCS */
+#define BNG_OUTER_MAX 46  /* Ethernet, MPLS, IPv4, GRE */
+#define BNG_OUTER_ROOM 48 /* the above in whole vectors */
+#define BNG_FRAME_MIN 60  /* without FCS */
 #define BNG_HEADROOM (BNG_OUTER_ROOM - BNG_QINQ_LEN)
 #define BNG_UP_MIN (BNG_QINQ_LEN + BNG_IPV4_LEN)
 #define BNG_DOWN_MIN (BNG_ETH_LEN + BNG_TUNNEL_LEN + BNG_IPV4_LEN)
@@ -41,7 +41,7 @@
 #define BNG_TYPE_SVLAN 0x88a8
 #define BNG_TYPE_MPLS 0x8847
 #define BNG_VID_MASK 0x0fff
-#define BNG_KEY_BITS 28	      /* of the GRE key; a larger one is nobody's */
+#define BNG_KEY_BITS 28 /* of the GRE key; a larger one is nobody's */
 #define BNG_KEY_MAX ((UINT32_C(1) << BNG_KEY_BITS) - 1)
 
 /* S-VID and C-VID as one number. */
@@ -71,7 +71,7 @@ bng_is_qinq(const uint8_t *frame)
 struct bng_up {
 	uint32_t line;
 	uint32_t destination; /* of the IPv4 packet, host order */
-	uint16_t total;	      /* octets of the IPv4 packet; the rest is padding */
+	uint16_t total;       /* octets of the IPv4 packet; the rest is padding */
 	bool fast;
 };
 
@@ -101,8 +101,8 @@ enum bng_verdict bng_up_judge(const uint8_t *frame, uint32_t len);
 /* Where upstream packets of some destinations go: one cache line, ready to be copied. */
 struct bng_hop {
 	uint8_t header[BNG_OUTER_ROOM]; /* right-aligned; length, checksum and key are 0 */
-	uint32_t sum;			/* of the outer IPv4 header as it stands there */
-	uint8_t header_len;		/* BNG_OUTER_MAX, or less without MPLS */
+	uint32_t sum;                   /* of the outer IPv4 header as it stands there */
+	uint8_t header_len;             /* BNG_OUTER_MAX, or less without MPLS */
 	uint8_t port;
 	uint8_t verdict; /* enum bng_verdict: BNG_FORWARD, BNG_NO_ROUTE or BNG_LOCAL */
 } __attribute__((aligned(64)));
@@ -111,13 +111,13 @@ struct bng_hop {
 
 struct bng_hop_spec {
 	uint32_t tunnel; /* the far end's IPv4 address, host order */
-	uint32_t label;	 /* BNG_NO_LABEL: no MPLS */
+	uint32_t label;  /* BNG_NO_LABEL: no MPLS */
 	uint8_t mac[6];
 	uint8_t port;
 };
 
 void bng_hop_build(struct bng_hop *hop, const struct bng_hop_spec *spec, uint32_t local_ip,
-	const uint8_t local_mac[6]);
+		   const uint8_t local_mac[6]);
 
 /* Put a hop's outer headers in front of an IPv4 packet of `total` octets; BNG_OUTER_ROOM octets
  * there are writable. The frame then begins hop->header_len octets before the packet. */
@@ -138,7 +138,7 @@ struct bng_down {
 	uint32_t key;
 	uint32_t destination; /* of the inner packet */
 	uint16_t inner_at;    /* where in the frame it begins */
-	uint16_t total;	      /* its octets */
+	uint16_t total;       /* its octets */
 	bool fast;
 };
 
@@ -177,8 +177,7 @@ bng_down_parse(const uint8_t *frame, uint32_t len, uint32_t local_ip)
 	bool tunnel = (outer[0] == BNG_IPV4_NO_OPTIONS) & (outer[9] == BNG_PROTO_GRE) &
 		      (be32_load(outer + 16) == local_ip) &
 		      (be32_load(gre) == (UINT32_C(0x2000) << 16 | BNG_TYPE_IPV4));
-	bool lengths = (outer_at + (uint32_t)outer_total <= len) &
-		       (down.total >= BNG_IPV4_LEN) &
+	bool lengths = (outer_at + (uint32_t)outer_total <= len) & (down.total >= BNG_IPV4_LEN) &
 		       (down.total + (uint32_t)BNG_TUNNEL_LEN <= outer_total);
 	bool whole = !bng_ipv4_is_fragment(outer) & !bng_ipv4_is_fragment(inner);
 
@@ -207,8 +206,9 @@ bng_cpe_side(const uint8_t mac[6], uint16_t tpid)
 
 /* Where a downstream packet goes: a quarter of a cache line. */
 struct bng_host {
-	uint64_t mac;  /* the MAC's octets in memory order in the upper 6 bytes, flags in the lower */
-	uint32_t ip;   /* host order */
+	uint64_t
+		mac; /* the MAC's octets in memory order in the upper 6 bytes, flags in the lower */
+	uint32_t ip; /* host order */
 	uint32_t tags; /* S-VID and C-VID as they stand on the wire */
 } __attribute__((aligned(16)));
 
