@@ -31,19 +31,26 @@ class NothingToCheck(Exception):
 class Subject:
     """What is audited: a host, optionally against its part of a plan.
 
-    memory_model: which source's formula rule WS19 follows. tcp: whether guests carry TCP through
+    memory_model: which source's formula dpdk-socket-mem is held against, unless the plan says; the
+    default is the planner's. tcp: whether guests carry TCP through
     the vSwitch; None when nobody said.
     """
 
     facts: HostFacts
     plan: Plan | None = None
-    memory_model: MemoryModel = MemoryModel.S3_PER_PORT
+    memory_model: MemoryModel = MemoryModel.TRIPLEO
     tcp: bool | None = None
 
     @property
     def host_plan(self) -> HostPlan | None:
         hosts = self.plan.hosts if self.plan else ()
         return next((host for host in hosts if host.host == self.facts.host), None)
+
+    @property
+    def model_in_force(self) -> MemoryModel:
+        """The plan's memory model if there is a plan for this host, else the one asked for."""
+        planned = self.host_plan.vswitch if self.host_plan else None
+        return (planned.memory_model if planned else None) or self.memory_model
 
 
 @dataclass(frozen=True, slots=True)

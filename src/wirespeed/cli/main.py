@@ -5,29 +5,29 @@ from __future__ import annotations
 
 import errno
 import sys
+from collections.abc import Iterable
+from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
-from wirespeed.cli import clean, compare, inspect, report, run, runs, study
 from wirespeed.cli.signals import Interrupted, unwind_on_signals
 from wirespeed.model.errors import WirespeedError
 
-app = typer.Typer(
-    name="wirespeed",
-    help="Measure the NFV data plane of this host and explain what limits it.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-app.add_typer(study.app, name="study")
-app.command("inspect")(inspect.inspect)
-app.command("run")(run.run)
-app.command("runs")(runs.runs)
-app.command("report")(report.report)
-app.command("compare")(compare.compare)
-app.command("clean")(clean.clean)
+# Where each verb lives: a command's module and function, or a group's module and Typer. Only the
+# verb that is asked for is imported, so that `inspect` does not wait for the plotting library.
+VERBS = {
+    "inspect": "inspect:inspect",
+    "audit": "audit:audit",
+    "plan": "plan:app",
+    "study": "study:app",
+    "run": "run:run",
+    "runs": "runs:runs",
+    "report": "report:report",
+    "compare": "compare:compare",
+    "clean": "clean:clean",
+}
 
 
 def _print_version(wanted: bool) -> None:
@@ -36,7 +36,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     _version: Annotated[
         bool,
@@ -45,14 +44,39 @@ def root(
         ),
     ] = False,
 ) -> None:
-    """Measure the NFV data plane of this host and explain what limits it."""
+    """Audit this host, measure its NFV data plane and explain what limits it."""
+
+
+def build_app(verbs: Iterable[str] = tuple(VERBS)) -> typer.Typer:
+    """The command with these verbs, all of them by default."""
+    app = typer.Typer(
+        name="wirespeed",
+        help="Audit this host, measure its NFV data plane and explain what limits it.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(root)
+    for verb in verbs:
+        module, _, attribute = VERBS[verb].partition(":")
+        found = getattr(import_module(f"wirespeed.cli.{module}"), attribute)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=verb)
+        else:
+            app.command(verb)(found)
+    return app
+
+
+def _asked_for(arguments: list[str]) -> Iterable[str]:
+    """The verb on the command line; all verbs where none is there, for the help text."""
+    return arguments[:1] if arguments and arguments[0] in VERBS else VERBS
 
 
 def main() -> None:
     """Run a command; end with its exit code, and with words instead of a traceback."""
     unwind_on_signals()
     try:
-        app()
+        build_app(_asked_for(sys.argv[1:]))()
     except WirespeedError as error:
         sys.exit(_tell(error.what, error.next_step, error.exit_code))
     except Interrupted as interrupted:

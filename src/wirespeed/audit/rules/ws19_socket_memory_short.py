@@ -23,7 +23,7 @@ def check(subject: Subject) -> Outcome:
     ports = memory_ports(facts)
     if not ports:
         return NotApplicable("no DPDK port")
-    model = _model(subject)
+    model = subject.model_in_force
     nodes = [node.id for node in facts.nodes]
     needed = socket_memory(model, ports, nodes)
     short = [
@@ -46,12 +46,6 @@ def check(subject: Subject) -> Outcome:
     ]
 
 
-def _model(subject: Subject) -> MemoryModel:
-    """The plan's model if there is a plan, else the one asked for."""
-    planned = subject.host_plan.vswitch if subject.host_plan else None
-    return (planned.memory_model if planned else None) or subject.memory_model
-
-
 def _ports(ports: tuple[DpdkPort, ...], node: int) -> str:
     mtus = [port.mtu for port in ports if port.node == node]
     return f"{len(mtus)} ports with MTU {', '.join(map(str, sorted(set(mtus))))}"
@@ -64,7 +58,7 @@ RULE = Rule(
     severity=Severity.CRITICAL,
     needs=(Need.MEMORY, Need.DPDK),
     wanted="dpdk-socket-mem of each node at or above the formula of the memory model in force "
-    "(default s3-per-port; --memory-model chooses another)",
+    "(the plan's, else tripleo; --memory-model chooses another)",
     why="Without room for its mempool a port does not come up, or falls back to a smaller pool and "
     "drops frames when guests hold buffers.",
     source="S3 appendix C, DPDK socket memory",

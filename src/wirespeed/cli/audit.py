@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed audit: what is wrong with this server, and how is it put right?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from wirespeed.audit.document import document
+from wirespeed.audit.engine import audit as run_audit
+from wirespeed.audit.html import html
+from wirespeed.audit.registry import all_rules, rule_named
+from wirespeed.audit.rule import Subject
+from wirespeed.audit.sarif import sarif
+from wirespeed.audit.suppressions import parse as parse_suppressions
+from wirespeed.audit.suppressions import suppress
+from wirespeed.cli.audit_tables import print_report, print_rule, print_rules
+from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
+from wirespeed.host import flavor_file
+from wirespeed.model.errors import BadInput
+from wirespeed.model.facts import HostFacts, Missing
+from wirespeed.model.finding import AuditReport, Severity
+from wirespeed.model.plan import Plan
+from wirespeed.model.workload import MemoryModel
+from wirespeed.plan.plan_file import parse_plan
+
+FAULTS_EXIT = 2
+FAILED_EXIT = 1
+
+
+class Format(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    SARIF = "sarif"
+    HTML = "html"
+
+
+class Traffic(StrEnum):
+    TCP = "tcp"
+    FRAMES = "frames"
+
+
+def audit(
+    *,
+    host: HostOption = None,
+    recorded: RecordedOption = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", metavar="PLAN.json", help="Also compare the host with this plan."),
+    ] = None,
+    flavors: Annotated[
+        Path | None,
+        typer.Option(
+            "--flavors",
+            metavar="FILE",
+            help="Nova's flavors: openstack flavor list --long -f json > FILE.",
+        ),
+    ] = None,
+    traffic: Annotated[
+        Traffic | None,
+        typer.Option("--traffic", help="What guests carry: they end TCP, or they pass frames on."),
+    ] = None,
+    memory_model: Annotated[
+        MemoryModel,
+        typer.Option("--memory-model", help="Whose formula dpdk-socket-mem is held against."),
+    ] = MemoryModel.TRIPLEO,
+    format_: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.TABLE,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it to FILE.")
+    ] = None,
+    fail_on: Annotated[
+        Severity | None,
+        typer.Option("--fail-on", help="Exit with 1 if a finding is this severe or worse."),
+    ] = None,
+    suppressions: Annotated[
+        Path | None,
+        typer.Option(
+            "--suppressions", metavar="FILE.toml", help="Findings that are accepted, with reasons."
+        ),
+    ] = None,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Also list the rules that passed or do not apply.")
+    ] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the rules and exit.")] = False,
+    explain: Annotated[
+        str | None,
+        typer.Option("--explain", metavar="RULE", help="Explain one rule (WS19, 19, name)."),
+    ] = None,
+) -> None:
+    """Check a server against 50 rules. Changes nothing and needs no root."""
+    console = Console(highlight=False)
+    if list_:
+        return print_rules(all_rules(), console)
+    if explain:
+        return print_rule(rule_named(explain), console)
+    accepted = parse_suppressions(_text(suppressions), str(suppressions)) if suppressions else ()
+    planned = _plan(plan) if plan else None
+    facts = _with_flavors(read_facts(host, recorded), flavors)
+    tcp = None if traffic is None else traffic is Traffic.TCP
+    subject = Subject(facts, planned, memory_model, tcp)
+    today = datetime.now(UTC).date()
+    report = suppress(run_audit(subject, all_rules()), accepted, today)
+    _hand_over(report, format_, output, lambda: print_report(report, console, everything=all_))
+    if report.faults:
+        raise typer.Exit(FAULTS_EXIT)
+    if fail_on and report.worst and report.worst.rank >= fail_on.rank:
+        raise typer.Exit(FAILED_EXIT)
+    return None
+
+
+def _hand_over(
+    report: AuditReport, wanted: Format, output: Path | None, table: Callable[[], None]
+) -> None:
+    """Print or write the report in the wanted format."""
+    if wanted is Format.TABLE:
+        if output:
+            raise BadInput(
+                "a table is for the terminal", "Give --format json, sarif or html with --output."
+            )
+        return table()
+    text = _rendered(report, wanted)
+    if output is None:
+        return typer.echo(text)
+    try:
+        output.write_text(text + "\n", encoding="utf-8")
+    except OSError as fault:
+        raise BadInput(f"{output} cannot be written: {fault.strerror}") from fault
+    return None
+
+
+def _rendered(report: AuditReport, wanted: Format) -> str:
+    if wanted is Format.HTML:
+        return html(report, version("wirespeed"))
+    if wanted is Format.SARIF:
+        return json.dumps(sarif(report, all_rules(), version("wirespeed")), indent=1)
+    return json.dumps(document(report), indent=1)
+
+
+def _with_flavors(facts: HostFacts, path: Path | None) -> HostFacts:
+    """The facts with the flavors of the file, in place of those of running guests."""
+    if path is None:
+        return facts
+    missing: tuple[Missing, ...] = tuple(m for m in facts.missing if m.fact != "flavors")
+    return replace(facts, flavors=flavor_file.load(path), missing=missing)
+
+
+def _plan(path: Path) -> Plan:
+    return parse_plan(_text(path), str(path))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        said = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
+        raise BadInput(f"{path} cannot be read: {said}") from fault

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does an audit look on a terminal: findings with their fix, a rule explained, the list?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from wirespeed.audit.rule import Rule
+from wirespeed.audit.sources import papers_in
+from wirespeed.model.finding import AuditReport, Finding, Severity, Status
+
+STYLE = {
+    Severity.CRITICAL: "bold magenta",
+    Severity.HIGH: "bold red",
+    Severity.MEDIUM: "yellow",
+    Severity.LOW: "blue",
+}
+
+
+def print_report(report: AuditReport, console: Console, *, everything: bool) -> None:
+    """Failed findings with what to do, then what could not be checked, then a summary."""
+    for fault in report.faults:
+        console.print(Text(f"fault: {fault}", style="bold magenta"))
+    for note in report.notes:
+        console.print(Text(f"note: {note}", style="yellow"))
+    failed = sorted(report.with_status(Status.FAILED), key=lambda f: (-f.severity.rank, f.rule))
+    for finding in failed:
+        _print_finding(finding, console)
+    shown = [Status.NOT_CHECKED, Status.SUPPRESSED]
+    if everything:
+        shown += [Status.PASSED, Status.NOT_APPLICABLE]
+    for status in shown:
+        _print_short(status, report.with_status(status), console)
+    counts = ", ".join(f"{len(report.with_status(status))} {status}" for status in Status)
+    console.print(Text.assemble((report.host, "bold"), f": {counts}"))
+
+
+def _print_finding(finding: Finding, console: Console) -> None:
+    head = Text.assemble(
+        (f"{finding.severity:<8} ", STYLE[finding.severity]),
+        (f"{finding.rule} {finding.title}", "bold"),
+        f"  {finding.subject}" if finding.subject else "",
+    )
+    console.print(head)
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    table.add_row("found", Text(finding.found))
+    table.add_row("wanted", Text(finding.wanted))
+    table.add_row("why", Text(f"{finding.why} ({finding.source})"))
+    console.print(Padding(table, (0, 0, 0, 9)))
+    # Never wrapped, so that a command can be copied as a whole.
+    for line in finding.fix:
+        console.print(
+            Text(f"         {line}", style="dim" if line.startswith("#") else "green"),
+            soft_wrap=True,
+        )
+    console.print()
+
+
+def _print_short(status: Status, findings: tuple[Finding, ...], console: Console) -> None:
+    if not findings:
+        return
+    console.print(Text(f"{status}:", style="bold"))
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for column in ("", "", ""):
+        table.add_column(column, overflow="fold")
+    for finding in findings:
+        said = finding.suppressed_because or finding.found
+        table.add_row(f"  {finding.rule}", Text(finding.title), Text(said))
+    console.print(table)
+
+
+def print_rule(rule: Rule, console: Console) -> None:
+    """Everything there is to say about one rule."""
+    console.print(Text(f"{rule.id} {rule.name}", style="bold"))
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    table.add_row("title", rule.title)
+    table.add_row("severity", Text(rule.severity, style=STYLE[rule.severity]))
+    table.add_row("wanted", rule.wanted)
+    table.add_row("why", rule.why)
+    table.add_row("source", "\n".join([rule.source, *papers_in(rule.source)]))
+    table.add_row("needs", "\n".join(need.value for need in rule.needs))
+    console.print(table)
+
+
+def print_rules(rules: Iterable[Rule], console: Console) -> None:
+    """One line per rule."""
+    table = Table(box=None, pad_edge=False)
+    for column in ("rule", "severity", "name", "title"):
+        table.add_column(column, overflow="fold")
+    for rule in rules:
+        table.add_row(
+            rule.id, Text(rule.severity, style=STYLE[rule.severity]), rule.name, rule.title
+        )
+    console.print(table)
