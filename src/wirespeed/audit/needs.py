@@ -87,7 +87,7 @@ def lacking(need: Need, facts: HostFacts) -> Unknown | Absent | None:
 def _absent(need: Need, facts: HostFacts) -> str | None:
     """Why there is nothing to check, or None."""
     no_ovs = facts.ovs is None
-    no_openstack = facts.nova is None and not facts.guests and facts.why_missing("nova") is None
+    no_openstack = facts.nova is None and facts.why_missing("nova") is None
     reasons = {
         Need.MULTI_NODE: (len(facts.nodes) < 2, "the host has one NUMA node"),
         Need.SMT: (not facts.smt, "the host runs without SMT"),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from wirespeed.audit.needs import Need
-from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
+from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
 
 KEY = "hw:cpu_thread_policy"
@@ -14,7 +14,7 @@ def check(subject: Subject) -> Outcome:
     facts = subject.facts
     asking = [f for f in facts.flavors or () if f.extra_specs.get(KEY) == "isolate"]
     if not asking:
-        return NotApplicable(f"no flavor has {KEY}=isolate")
+        return Passed(f"no flavor has {KEY}=isolate")
     if facts.nova and facts.nova.dedicated_cpus is None and facts.nova.vcpu_pin_set is not None:
         return Passed("vcpu_pin_set is in use: Nova then honours isolate on SMT hosts")
     return [
