@@ -12,7 +12,6 @@ from wirespeed.bench.host_state import HostState
 from wirespeed.bench.interface import BenchError
 from wirespeed.remote.interface import Process
 
-_POLL_S = 0.01
 _STOP_S = 10.0
 
 
@@ -20,6 +19,7 @@ def await_true(
     condition: Callable[[], object],
     *,
     within_s: float,
+    every_s: float = 0.01,
     alive: Callable[[], str | None],
     otherwise: Callable[[], str],
 ) -> None:
@@ -34,7 +34,7 @@ def await_true(
             raise BenchError(ended)
         if time.monotonic() > deadline:
             raise BenchError(f"{otherwise()} (after {within_s:g} s)")
-        time.sleep(_POLL_S)
+        time.sleep(every_s)
 
 
 class Daemon:
@@ -55,6 +55,8 @@ class Daemon:
         cpus: Collection[int] | None = None,
     ) -> None:
         self.command = tuple(argv)
+        # What an earlier run wrote there would be taken for this one's.
+        self._state.runner.write(self.log, "")
         self._process = self._state.spawn(argv, log=self.log, env=env, cpus=cpus)
 
     def await_socket(self, path: str, within_s: float) -> None:

@@ -96,7 +96,7 @@ def open_bench(spec: PointSpec, plan: Plan, runner: Runner, run_dir: Path) -> It
         changing_host(runner, state_directory(os.environ)) as state,
         ExitStack() as stack,
     ):
-        dirs = _directories(state, run_dir)
+        dirs = directories(state, run_dir)
         reserve(state, host_plan.huge_pages.value)
         give_ports_to_dpdk(state, spec)
         urgency = stack.enter_context(polling_first(state))
@@ -106,7 +106,7 @@ def open_bench(spec: PointSpec, plan: Plan, runner: Runner, run_dir: Path) -> It
             part.up()
         for part in assembly.parts:
             part.ready()
-        bench = RealBench(_rig(spec, host_plan, runner, assembly), _describe(assembly, urgency))
+        bench = RealBench(rig_of(spec, host_plan, runner, assembly), _describe(assembly, urgency))
         bench.warm_up(lossless=spec.topology.kind.has_vswitch)
         yield bench
 
@@ -116,7 +116,8 @@ def clean(runner: Runner, state_dir: Path) -> list[str]:
     return tidy_up(runner, state_dir)
 
 
-def _directories(state: HostState, run_dir: Path) -> Directories:
+def directories(state: HostState, run_dir: Path) -> Directories:
+    """This run's directories: a new one for sockets, removed at the end; run_dir for logs."""
     tag = uuid.uuid4().hex[:8]
     run = PurePosixPath(_run_base()) / f"wirespeed-{tag}"
     state.make_directory(str(run))
@@ -130,7 +131,8 @@ def _run_base() -> str:
     return wanted if os.access(wanted, os.W_OK) else tempfile.gettempdir()
 
 
-def _rig(spec: PointSpec, plan: HostPlan, runner: Runner, assembly: Assembly) -> Rig:
+def rig_of(spec: PointSpec, plan: HostPlan, runner: Runner, assembly: Assembly) -> Rig:
+    """What trials of this point run on."""
     pollers = {cpu for guest in plan.guests for cpu in guest.cpus.value}
     if plan.generator is not None:
         pollers |= set(plan.generator.cpus.value)

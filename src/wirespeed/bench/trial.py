@@ -101,20 +101,19 @@ def _wait(rig: Rig, duration_s: float) -> None:
 def _drain(rig: Rig, before: Sequence[HopCount]) -> tuple[Drop, ...]:
     """Wait until no frame is on its way; then where did the missing ones go?"""
     deadline = time.monotonic() + _DRAIN_S
-    last: tuple[HopCount, ...] = ()
+    time.sleep(_POLL_S)
+    while rig.generator.holds() and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
+    rig.generator.rest()
     while True:
-        now = rig.generator.read()
-        still = now == last and not rig.generator.holds()
-        if still or time.monotonic() > deadline:
-            found = accounts.drops(
-                accounts.since(before, _read(rig.parts)),
-                rig.wiring.cables,
-                rig.generator.directions(),
-            )
-            if not accounts.unexplained(found) or time.monotonic() > deadline:
-                check_alive(rig.parts)
-                return found
-        last = now
+        found = accounts.drops(
+            accounts.since(before, _read(rig.parts)),
+            rig.wiring.cables,
+            rig.generator.directions(),
+        )
+        if not accounts.unexplained(found) or time.monotonic() > deadline:
+            check_alive(rig.parts)
+            return found
         time.sleep(_POLL_S)
 
 

@@ -14,6 +14,8 @@ from wirespeed.bench.wsdp.program import Wsdp
 from wirespeed.model.trial import DirectionCount, Latency, ThreadHealth
 from wirespeed.remote.interface import Process
 
+# Short enough for what is still on its way.
+_REST_NS = 50_000
 # The trial's number in a stamp has 8 bits; 0 is what a generator starts with.
 _TRIALS = 255
 
@@ -36,6 +38,7 @@ class Generator:
 
     def ready(self) -> None:
         self._program.await_ready()
+        self.rest()
 
     def alive(self) -> str | None:
         return self._program.ended()
@@ -59,8 +62,12 @@ class Generator:
     def running(self) -> bool:
         return any(self._task(g)["running"] for d in self._directions for g in d.generators)
 
-    def stop(self) -> None:
-        self._program.ask("stop")
+    def rest(self) -> None:
+        """Leave the CPUs to those who read the counters, until the next start.
+
+        On a small host they would otherwise get their turn only every few milliseconds.
+        """
+        self._program.ask(f"rest,ns={_REST_NS}")
 
     def read(self) -> tuple[HopCount, ...]:
         """The generator's own hop (its sinks are the entrance) and those of its functions."""

@@ -47,7 +47,6 @@ class OvsDpdk:
     ) -> None:
         self._state, self._dirs, self._plan = state, dirs, plan
         self._wiring, self._ports = wiring, tuple(ports)
-        # The bridge is also a (downed) interface of the host, so its name must be nobody else's.
         self._control = Control(state.runner, dirs.run, f"ws{dirs.tag}")
         self._books = Books(self._control, ports)
         self._database = Daemon("ovsdb-server", state, dirs)
@@ -160,8 +159,12 @@ class OvsDpdk:
                 f"no Open vSwitch with DPDK on this host: looked for {' and '.join(_DAEMONS)}",
                 "Run `apt-get install openvswitch-switch-dpdk` or `make setup`.",
             )
+        # A userspace datapath makes tap devices, `ovs-netdev` among them: in the host's network
+        # namespace they would collide with another Open vSwitch's and outlive a killed one. Its
+        # ports are unix sockets, so a namespace of its own costs nothing and ends with it.
         self._daemon.start(
-            [found[0], self._control.database, f"--unixctl={self._control.daemon}",
+            ["unshare", "--net", "--",
+             found[0], self._control.database, f"--unixctl={self._control.daemon}",
              "--no-chdir", "-vfile:off", "-vsyslog:off"],
             env={**self._control.environment, **dpdk.environment(self._dirs.run)},
             cpus=self._plan.main_cpus.value,
@@ -170,6 +173,7 @@ class OvsDpdk:
         await_true(
             lambda: self._control.rows("Open_vSwitch", "dpdk_initialized")[0]["dpdk_initialized"],
             within_s=_START_S,
+            every_s=0.05,
             alive=self.alive,
             otherwise=lambda: (
                 "Open vSwitch could not start DPDK: "
@@ -183,15 +187,16 @@ class OvsDpdk:
                  "fail_mode=secure"]  # fmt: skip
         ports = add_ports_command(bridge, self._ports, self._plan.mtu.value)
         self._control.vsctl(*words, "--", *ports)
-        errors = {
-            row["name"]: row["error"]
-            for row in self._control.rows("Interface", "name", "error")
-            if row["error"] != ["set", []]
+        wanted = {port.name: port.number for port in self._ports}
+        made = {
+            row["name"]: row["error"] if row["error"] != ["set", []] else row["ofport"]
+            for row in self._control.rows("Interface", "name", "ofport", "error")
         }
-        if errors:
+        failed = {name: made.get(name) for name, n in wanted.items() if made.get(name) != n}
+        if failed:
             raise BenchError(
-                f"Open vSwitch could not make its ports: {errors}",
-                f"Its log is {self._daemon.log}.",
+                f"Open vSwitch could not make the ports {failed}: "
+                + dpdk.last_words(self._state.runner, self._daemon.log)
             )
 
     # --- conditions that are awaited
