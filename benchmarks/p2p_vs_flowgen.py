@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does our generator get through an Open vSwitch, beside testpmd flowgen on the same one?
+
+One Open vSwitch with DPDK stays up; our generator and testpmd take turns on its two ports, both
+with 64 flows of 64 B frames in both directions at once, as fast as possible. Each sends and
+receives on one lcore of the same CPU. What counts is the frames received per second, on both ports
+together.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+from benchmarks.figures import show
+from benchmarks.point import point_of
+
+from wirespeed.bench import dpdk
+from wirespeed.bench.host_state import HostState, changing_host, terminated_like_interrupted
+from wirespeed.bench.hugepages import reserve
+from wirespeed.bench.interface import BenchError, Part
+from wirespeed.bench.journal import state_directory
+from wirespeed.bench.parts import Assembly, assemble
+from wirespeed.bench.priority import polling_first
+from wirespeed.bench.process import Daemon, await_true
+from wirespeed.bench.session import directories, rig_of
+from wirespeed.bench.topology.addresses import generator_mac
+from wirespeed.bench.topology.wiring import PORTS
+from wirespeed.bench.trial import Rig, run_trial
+from wirespeed.bench.wsdp.config import WsdpConfig
+from wirespeed.bench.wsdp.telemetry import Telemetry
+from wirespeed.host.collect import collect
+from wirespeed.model.plan import HostPlan
+from wirespeed.model.spec import PointSpec
+from wirespeed.model.units import FCS_BYTES
+from wirespeed.plan.bench import plan_bench
+from wirespeed.remote.local import LocalRunner
+
+ROUNDS = 5
+TRIAL_S = 1.0
+FRAME_BYTES = 64
+FLOWS = 64
+OPEN_S = 30.0
+
+
+def flowgen_command(config: WsdpConfig) -> list[str]:
+    """testpmd on the generator's devices, CPUs and memory."""
+    peers = [generator_mac(port) for port in PORTS]
+    return [
+        "dpdk-testpmd", "--lcores", f"0@{config.control_cpu},1@{config.cpus[0]}",
+        f"--file-prefix={config.file_prefix}", "--no-pci",
+        *dpdk.memory_options(config.memory),
+        *(f"--vdev={port.device}" for port in config.ports), "--",
+        "--forward-mode=flowgen", f"--flowgen-flows={FLOWS}", f"--txpkts={FRAME_BYTES - FCS_BYTES}",
+        "--nb-cores=1", "--no-flush-rx",
+        f"--rxd={config.ports[0].descriptors}", f"--txd={config.ports[0].descriptors}",
+        # What leaves a port is addressed to the other one: the vSwitch drops all else.
+        f"--eth-peer=0,{peers[1]}", f"--eth-peer=1,{peers[0]}",
+        f"--total-num-mbufs={config.memory.mbufs}", "--stats-period=1000000",
+    ]  # fmt: skip
+
+
+@contextmanager
+def flowgen(state: HostState, dirs: dpdk.Directories, config: WsdpConfig) -> Iterator[Telemetry]:
+    """testpmd, sending."""
+    daemon = Daemon("flowgen", state, dirs)
+    socket = dpdk.telemetry_socket(dirs.run, config.file_prefix)
+    command = flowgen_command(config)
+    cpus = {config.control_cpu, *config.cpus}
+    daemon.start(command, env=dpdk.environment(dirs.run), cpus=cpus)
+    try:
+        daemon.await_socket(socket, OPEN_S)
+        telemetry = Telemetry(state.runner, socket)
+        await_true(
+            lambda: all(_received(telemetry, port) for port in range(len(PORTS))),
+            within_s=OPEN_S,
+            alive=daemon.ended,
+            otherwise=lambda: (
+                "testpmd receives nothing: " + dpdk.last_words(state.runner, daemon.log)
+            ),
+        )
+        yield telemetry
+        telemetry.close()
+    finally:
+        daemon.stop()
+
+
+def _received(telemetry: Telemetry, port: int) -> int:
+    """Frames so far; none as long as testpmd has not made the port."""
+    if port not in telemetry.ask("/ethdev/list"):
+        return 0
+    return int(telemetry.ask(f"/ethdev/stats,{port}")["ipackets"])
+
+
+def flowgen_fps(state: HostState, dirs: dpdk.Directories, config: WsdpConfig) -> float:
+    """Frames/s that testpmd received on both ports, over TRIAL_S after the first ones arrived."""
+    with flowgen(state, dirs, config) as telemetry:
+        time.sleep(0.2)
+        before = sum(_received(telemetry, port) for port in range(len(PORTS)))
+        began = time.monotonic()
+        time.sleep(TRIAL_S)
+        received = sum(_received(telemetry, port) for port in range(len(PORTS))) - before
+        return received / (time.monotonic() - began)
+
+
+def ours_fps(rig: Rig) -> float:
+    """Frames/s that our sinks received on both ports, over TRIAL_S after the path is open."""
+    deadline = time.monotonic() + OPEN_S
+    while True:
+        seen = run_trial(rig, 20_000.0, 0.1)
+        if seen.total("received") == seen.total("offered"):
+            return run_trial(rig, math.inf, TRIAL_S).total("received") / TRIAL_S
+        if time.monotonic() > deadline:
+            raise BenchError("the path through the vSwitch does not open for our generator")
+
+
+def take_turns(
+    spec: PointSpec, plan: HostPlan, state: HostState, dirs: dpdk.Directories
+) -> list[tuple[float, float]]:
+    """ROUNDS pairs of (ours, flowgen's) frames/s."""
+    found = []
+    with ExitStack() as stack:
+        stack.enter_context(polling_first(state))
+        [vswitch, _] = assemble(spec, plan, state, dirs).parts
+        stack.callback(vswitch.down)
+        vswitch.up()
+        vswitch.ready()
+        for _ in range(ROUNDS):
+            again = assemble(spec, plan, state, dirs)
+            found.append((_our_turn(spec, plan, state, again, vswitch), 0.0))
+            found[-1] = (found[-1][0], flowgen_fps(state, dirs, again.layout.traffic.config))
+    return found
+
+
+def _our_turn(
+    spec: PointSpec, plan: HostPlan, state: HostState, assembly: Assembly, vswitch: Part
+) -> float:
+    generator = assembly.generator
+    generator.up()
+    try:
+        generator.ready()
+        parts = [vswitch, generator]
+        return ours_fps(rig_of(spec, plan, state.runner, replace(assembly, parts=parts)))
+    finally:
+        generator.down()
+
+
+def main() -> int:
+    spec = point_of(
+        "quickstart", "topology.kind=p2p", "topology.bidirectional=true",
+        f"traffic.frame={FRAME_BYTES}", f"traffic.flows={FLOWS}",
+    )  # fmt: skip
+    runner = LocalRunner()
+    plan = plan_bench(collect(runner), spec).hosts[0]
+    with (
+        tempfile.TemporaryDirectory(prefix="ws-") as logs,
+        terminated_like_interrupted(),
+        changing_host(runner, state_directory(os.environ)) as state,
+    ):
+        dirs = directories(state, Path(logs))
+        reserve(state, plan.huge_pages.value)
+        config = assemble(spec, plan, state, dirs).layout.traffic.config
+        print("ours: wsdp, gen and sink on each port, trial as fast as possible")
+        print("theirs:", " ".join(flowgen_command(config)))
+        turns = take_turns(spec, plan, state, dirs)
+    ours, theirs = median(t[0] for t in turns), median(t[1] for t in turns)
+    show("p2p_64B_flowgen_received", theirs, "fps")
+    show("p2p_64B_mrr", ours, "fps", ours / theirs, "flowgen-on-the-same-vswitch")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
