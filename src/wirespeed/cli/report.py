@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from wirespeed.cli.options import JsonOption, RunArgument, StoreOption
-from wirespeed.cli.show import write_html
+from wirespeed.cli.show import write_html, write_svg
 from wirespeed.model.errors import BadInput
 from wirespeed.report.document import document
 from wirespeed.report.table import csv_text
@@ -20,6 +20,7 @@ from wirespeed.store.store import Store
 
 def report(
     run: RunArgument,
+    *,
     html: Annotated[
         Path | None,
         typer.Option("--html", metavar="FILE", help="Where to write it. Default: ./RUN.html."),
@@ -28,6 +29,12 @@ def report(
         bool, typer.Option("--csv", help="Print one CSV line a point on stdout instead.")
     ] = False,
     json: JsonOption = False,
+    svg: Annotated[
+        Path | None,
+        typer.Option(
+            "--svg", metavar="DIRECTORY", help="Write the charts as SVG files, for papers and mail."
+        ),
+    ] = None,
     store: StoreOption = None,
 ) -> None:
     """Write a run's report: one HTML file that opens without a network."""
@@ -39,7 +46,10 @@ def report(
         typer.echo(csv_text(record), nl=False)
     if json:
         typer.echo(json_text.dumps(document(record), indent=2, allow_nan=False))
-    if html is not None or not (csv or json):
+    if svg is not None:
+        for written in write_svg(record, svg):
+            typer.echo(f"Chart: {written.absolute()}", err=csv or json)
+    if html is not None or not (csv or json or svg):
         path = html or Path(f"{record.id}.html")
         write_html(record, path)
         typer.echo(f"Report: {path.absolute()}", err=csv or json)

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
 
 from wirespeed.model.errors import WirespeedError
-from wirespeed.report.html import html_report
+from wirespeed.report.charts.latency import latency_chart
+from wirespeed.report.charts.search import search_chart
+from wirespeed.report.charts.svg import line_svg, search_svg
+from wirespeed.report.charts.throughput import throughput_charts
 from wirespeed.report.table import terminal_table
 from wirespeed.store.records import RunRecord
 
@@ -26,16 +30,37 @@ def print_results(run: RunRecord, console: Console, html: Path | None = None) ->
 
 
 def write_html(run: RunRecord, path: Path) -> None:
-    """Write the report whole or not at all. Raises WirespeedError when it cannot be written."""
-    text = html_report(run)
+    """Write the report. Raises WirespeedError when it cannot be written."""
+    from wirespeed.report.html import html_report  # bokeh alone takes half a second to import
+
+    _write_whole(run, path, html_report(run))
+
+
+def write_svg(run: RunRecord, directory: Path) -> list[Path]:
+    """Write the charts by frame size, and each point's search and latency; their paths."""
+    drawings = {chart.key: line_svg(chart, standalone=True) for chart in throughput_charts(run)}
+    for point in run.points:
+        if (search := search_chart(point)) is not None:
+            drawings[search.key] = search_svg(search, standalone=True)
+        if (latency := latency_chart(point)) is not None:
+            drawings[latency.key] = line_svg(latency, standalone=True)
+    paths = [directory / f"{run.id}-{key}.svg" for key in drawings]
+    for path, drawing in zip(paths, drawings.values(), strict=True):
+        _write_whole(run, path, drawing)
+    return paths
+
+
+def _write_whole(run: RunRecord, path: Path, text: str) -> None:
+    """The file is whole or not there at all."""
     partial = path.with_name(f".{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial.write_text(text, encoding="utf-8")
         os.replace(partial, path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise WirespeedError(
-            f"report {path}: {error.strerror}; run {run.id} itself is stored",
+            f"{path} cannot be written: {error.strerror}; run {run.id} itself is stored",
             f"Write it elsewhere: wirespeed report {run.id} --html FILE",
         ) from error

@@ -44,6 +44,8 @@ def show(value: object) -> str:
         text = "[" + ", ".join(show(item) for item in value) + "]"
     elif isinstance(value, dict):
         text = "{" + ", ".join(f"{key} = {show(item)}" for key, item in value.items()) + "}"
+    elif isinstance(value, float):
+        text = f"{value:.12g}"
     else:
         text = str(value)
     return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/reference/cli.md: every verb with its arguments and options, as --help has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from wirespeed.cli.main import build_app
+from wirespeed.cli.reference.markdown import MADE, table
+
+
+def cli_page() -> str:
+    """Every verb with its arguments and options, as --help has them."""
+    lines = [
+        "# Commands\n", MADE,
+        "Exit codes: 0 it worked; 1 it failed, or `compare` found run B worse; 2 a file, flag or "
+        "value is wrong and nothing was changed; 130 and 143 ended by Ctrl-C or SIGTERM, after "
+        "undoing everything.\n",
+    ]  # fmt: skip
+    lines += _command("wirespeed", typer.main.get_command(build_app()))
+    return "\n".join(lines) + "\n"
+
+
+def _command(path: str, command: Any) -> Iterator[str]:
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+    subcommands = getattr(command, "commands", {})
+    words = ["[OPTIONS]"] if options else []
+    words += ["COMMAND"] if subcommands else []
+    words += [a.metavar if a.required else f"[{a.metavar}]" for a in arguments]
+    yield f"## {path}\n"
+    yield f"{(command.help or '').strip()}\n"
+    yield f"```\n{' '.join([path, *words])}\n```\n"
+    rows = [(a.metavar, getattr(a, "help", None) or "") for a in arguments]
+    rows += [(_option(o), o.help or "") for o in options]
+    if rows:
+        yield from table(("argument or option", "meaning"), rows)
+    for name, inner in subcommands.items():
+        yield from _command(f"{path} {name}", inner)
+
+
+def _option(option: Any) -> str:
+    """The option with its value's name and its default."""
+    metavar = "" if option.is_flag else f" {option.metavar or 'VALUE'}"
+    default = option.default if isinstance(option.default, str | int) else None
+    shown = f" (default {default})" if default not in (None, "", False, True) else ""
+    return f"{', '.join(option.opts)}{metavar}{shown}"

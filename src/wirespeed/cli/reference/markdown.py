@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the reference pages share: the line that says where they come from, and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+MADE = "<!-- Made by `make docs`; change the code, not this page. -->\n"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A Markdown table, line by line."""
+    yield f"| {' | '.join(head)} |\n|{'---|' * len(head)}"
+    for row in rows:
+        cells = (" ".join(cell.split()).replace("|", "\\|") for cell in row)
+        yield f"| {' | '.join(cells)} |"
+    yield ""

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which reference pages are generated?"""
+
+from __future__ import annotations
+
+from wirespeed.cli.reference.commands import cli_page
+from wirespeed.cli.reference.result import result_page
+from wirespeed.cli.reference.study_file import study_page
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its file name in docs/reference."""
+    return {"cli.md": cli_page(), "study-file.md": study_page(), "result.md": result_page()}

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/reference/study-file.md: every section and key, from the types in model/spec.py."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import types
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from annotated_types import Ge, Gt, Le, Lt
+
+from wirespeed.cli.reference.markdown import MADE, table
+from wirespeed.model import spec
+from wirespeed.model.frame import FrameSizes
+from wirespeed.study.faults import show
+from wirespeed.study.shipped import shipped_directory, shipped_names
+
+
+def study_page() -> str:
+    """Every section and key of a study file."""
+    lines = [
+        "# Study file\n", MADE,
+        "TOML. Every key may be left out; an unknown key is an error. `--set section.key=value` "
+        "sets a key for one run.\n",
+        "| key | value | meaning |\n|---|---|---|",
+        "| `title` | text | the question that the study answers |",
+        "| `description` | text | what to know before and after |",
+        "| `vary` | table of lists | the study has a point for each combination of the values, "
+        'e.g. `"traffic.frame" = [64, 1518]` |\n',
+    ]  # fmt: skip
+    for name, kind in get_type_hints(spec.PointSpec).items():
+        lines += _section(name, kind)
+    lines += ["## Shipped studies\n"]
+    for name in shipped_names():
+        text = (shipped_directory() / f"{name}.toml").read_text(encoding="utf-8")
+        lines += [f"### {name}\n", f"```toml\n{text.partition(chr(10))[2].strip()}\n```\n"]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _section(path: str, kind: Any) -> Iterator[str]:
+    words = _field_docs(kind)
+    hints = get_type_hints(kind, include_extras=True)
+    yield f"## [{path}]\n"
+    yield f"{' '.join((kind.__doc__ or '').split())}\n"
+    rows, inner = [], []
+    for field in dataclasses.fields(kind):
+        plain = hints[field.name]
+        if dataclasses.is_dataclass(plain) and plain is not FrameSizes:
+            inner.append((f"{path}.{field.name}", plain))
+            continue
+        default = _default(field)
+        rows.append((f"`{field.name}`", _type_words(plain), default, words.get(field.name, "")))
+    if rows:
+        yield from table(("key", "value", "default", "meaning"), rows)
+    for name, section in inner:
+        yield from _section(name, section)
+
+
+def _field_docs(kind: Any) -> dict[str, str]:
+    """The string below each field of a class."""
+    tree = ast.parse(inspect.getsource(kind)).body[0]
+    assert isinstance(tree, ast.ClassDef)
+    docs = {}
+    for field, after in zip(tree.body, tree.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(after, ast.Expr):
+            assert isinstance(field.target, ast.Name)
+            docs[field.target.id] = " ".join(str(ast.literal_eval(after.value)).split())
+    return docs
+
+
+def _type_words(kind: Any) -> str:
+    """What may be written, in words."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return f"{_type_words(args[0])} {_bounds(args[1:])}".strip()
+    if origin in (Union, types.UnionType):
+        return _type_words(next(arg for arg in args if arg is not type(None)))
+    if origin is tuple:
+        return f"list of {_type_words(args[0])}"
+    if kind is FrameSizes:
+        return "integer or genome"
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return ", ".join(f'`"{member}"`' for member in kind)
+    return {int: "integer", float: "number", bool: "`true` or `false`", str: "text"}[kind]
+
+
+def _bounds(metadata: tuple[Any, ...]) -> str:
+    found = []
+    for bound in metadata:
+        match bound:
+            case Ge(low):
+                found.append(f"from {low:g}")
+            case Gt(low):
+                found.append(f"above {low:g}")
+            case Le(high):
+                found.append(f"to {high:.7g}")
+            case Lt(high):
+                found.append(f"below {high:g}")
+    return " ".join(found)
+
+
+def _default(field: dataclasses.Field[Any]) -> str:
+    value = field.default
+    if value is dataclasses.MISSING:
+        assert field.default_factory is not dataclasses.MISSING
+        value = field.default_factory()
+    if isinstance(value, FrameSizes):
+        return f"`{value.text}`"
+    return "" if value is None else f"`{show(value)}`"

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.fake_rig import FakeHost
+from wirespeed.cli import rig
+from wirespeed.cli.main import main
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Ended]
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> FakeHost:
+    """The machine that `run` measures: a SUT of known capacity, in no time."""
+    fake = FakeHost(capacity_fps=3e6)
+    monkeypatch.setattr(rig, "local_rig", lambda: fake.rig)
+    return fake
+
+
+@pytest.fixture
+def wirespeed(
+    host: FakeHost,  # noqa: ARG001 - so that no test measures the real machine by mistake
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Iterator[Command]:
+    """Run a command in this process, with a store of its own, in a directory of its own."""
+    monkeypatch.setenv("WIRESPEED_STORE", str(tmp_path / "runs.sqlite"))
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.chdir(tmp_path)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
+
+    def command(*arguments: str) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["wirespeed", *arguments])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        return Ended(int(end.value.code or 0), said.out, said.err)
+
+    yield command
+    for number, handler in before.items():
+        signal.signal(number, handler)

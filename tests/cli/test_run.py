@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import errno
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.cli.conftest import Command
+from tests.fake_rig import FACTS, PLAN, FakeHost
+from wirespeed.bench.interface import BenchError
+from wirespeed.cli import rig
+from wirespeed.model.errors import BadInput
+from wirespeed.model.plan import Plan
+from wirespeed.model.spec import PointSpec
+from wirespeed.study.interface import Rig
+
+SCHEMA = Path(__file__).parents[2] / "schemas" / "result.schema.json"
+
+
+def test_json_is_all_that_is_on_stdout(wirespeed: Command, host: FakeHost) -> None:
+    ended = wirespeed("run", "wire", "--json")
+    assert ended.code == 0
+    result = json.loads(ended.out)
+    Draft202012Validator(json.loads(SCHEMA.read_text())).validate(result)
+    assert result["run"]["id"] == "wire-1"
+    assert result["run"]["command"] == ["wirespeed", "run", "wire", "--json"]
+    ndr = result["points"][0]["result"]["ndr"]["lower"]["rate"]
+    assert ndr == {"value": pytest.approx(3e6, rel=0.005), "unit": "fps"}
+    assert host.closed == 1
+
+
+def test_progress_is_one_line_a_trial_on_stderr(wirespeed: Command) -> None:
+    ended = wirespeed("run", "wire", "--json")
+    lines = ended.err.splitlines()
+    trials = len(json.loads(ended.out)["points"][0]["trials"])
+    assert sum("lost" in line for line in lines) == trials
+    assert lines[0] == "[1/1] wire, 64 B: bringing up the bench"
+    assert lines[-1].startswith("[1/1] wire, 64 B: NDR 2.99")
+    assert all(line.startswith("[1/1] wire, 64 B: ") for line in lines)
+
+
+def test_people_get_a_table_a_warning_and_the_way_to_the_report(wirespeed: Command) -> None:
+    ended = wirespeed("run", "quickstart", "--html", "out/first.html")
+    assert ended.code == 0
+    assert "pvp, 1518 B" in ended.out
+    assert "not RFC 2544 conformant" in ended.out
+    report = Path("out/first.html").absolute()
+    assert f"Full report: {report}" in ended.out
+    assert "quickstart-1" in report.read_text(encoding="utf-8")
+    assert not list(report.parent.glob(".*.partial"))
+
+
+def test_a_point_that_the_host_cannot_do_is_refused_before_anything_runs(
+    wirespeed: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = FakeHost(3e6)
+
+    def plan(spec: PointSpec) -> Plan:
+        if spec.traffic.frame.text == "1518":
+            raise BadInput("CPU 7 does not exist on testhost", "It has CPUs 0-1.")
+        return PLAN
+
+    monkeypatch.setattr(rig, "local_rig", lambda: Rig(FACTS, plan, host.rig.open_bench))
+    ended = wirespeed("run", "quickstart")
+    assert ended.code == 2
+    assert ended.err == "wirespeed: CPU 7 does not exist on testhost\nIt has CPUs 0-1.\n"
+    assert not host.opened
+    assert wirespeed("runs", "--json").out.strip() == "[]"
+
+
+class TestABenchThatBreaks:
+    @pytest.fixture
+    def broken(self, host: FakeHost) -> FakeHost:
+        def breaks(trial: int) -> None:
+            if len(host.opened) == 2 and trial == 3:
+                raise BenchError("Open vSwitch ended (exit status 139)", "See its log.")
+
+        host.before_trial = breaks
+        return host
+
+    def test_it_is_told_in_words_and_the_run_is_kept(
+        self, wirespeed: Command, broken: FakeHost
+    ) -> None:
+        ended = wirespeed("run", "quickstart", "--json")
+        assert ended.code == 1
+        assert ended.out == ""
+        assert "wirespeed: Open vSwitch ended (exit status 139)\nSee its log." in ended.err
+        assert "Traceback" not in ended.err
+        assert "wirespeed run quickstart-1 --resume" in ended.err
+        assert broken.closed == 2
+
+    @pytest.mark.parametrize("named", ["quickstart", "quickstart-1"])
+    def test_resume_measures_the_rest(
+        self, wirespeed: Command, broken: FakeHost, named: str
+    ) -> None:
+        wirespeed("run", "quickstart")
+        broken.before_trial = lambda _trial: None
+        broken.opened.clear()
+        ended = wirespeed("run", named, "--resume", "--json")
+        assert ended.code == 0
+        assert json.loads(ended.out)["run"]["complete"] is True
+        assert len(broken.opened) == 5
+        assert "[1/6] p2p, 64 B: complete already" in ended.err
+        summaries = json.loads(wirespeed("runs", "--json").out)
+        assert [(s["id"], s["complete"]) for s in summaries] == [("quickstart-1", 6)]
+
+    @pytest.mark.usefixtures("broken")
+    def test_report_shows_what_there_is(self, wirespeed: Command) -> None:
+        wirespeed("run", "quickstart")
+        ended = wirespeed("report", "latest", "--json")
+        points = json.loads(ended.out)["points"]
+        assert [p["state"] for p in points] == ["complete", "failed", *["pending"] * 4]
+        assert points[1]["error"] == "Open vSwitch ended (exit status 139)"
+
+    @pytest.mark.usefixtures("broken")
+    def test_a_changed_study_is_not_resumed(self, wirespeed: Command) -> None:
+        wirespeed("run", "quickstart")
+        ended = wirespeed("run", "quickstart", "--resume", "--set", "traffic.flows=1")
+        assert ended.code == 2
+        assert "other points" in ended.err
+        ended = wirespeed("run", "quickstart-1", "--resume", "--set", "traffic.flows=1")
+        assert ended.code == 2
+        assert "cannot change run quickstart-1" in ended.err
+
+
+def test_there_is_nothing_to_resume(wirespeed: Command) -> None:
+    wirespeed("run", "wire")
+    ended = wirespeed("run", "wire", "--resume")
+    assert ended.code == 2
+    assert "no incomplete run" in ended.err
+
+
+def test_another_host_does_not_continue_a_run(
+    wirespeed: Command, host: FakeHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.before_trial = lambda _trial: (_ for _ in ()).throw(BenchError("broke"))
+    wirespeed("run", "wire")
+    from dataclasses import replace
+
+    other = replace(FACTS, host="elsewhere")
+    monkeypatch.setattr(rig, "local_rig", lambda: replace(host.rig, facts=other))
+    ended = wirespeed("run", "wire", "--resume")
+    assert ended.code == 2
+    assert "begun on host testhost, this is elsewhere" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run", "nope"], "study 'nope': not shipped"),
+        (["run", "wire", "--set", "traffic.frame=63"], "64..9216"),
+        (["report", "wire-9"], "run 'wire-9'"),
+        (["run", "wire", "--store", "mysql://host/db"], "--store mysql://host/db"),
+        (["compare", "a", "b", "--tolerance", "lots"], "--tolerance lots"),
+        (["report", "latest", "--csv", "--json"], "both print on stdout"),
+    ],
+)
+def test_bad_input_exits_with_2_and_says_what(
+    wirespeed: Command, host: FakeHost, arguments: list[str], says: str
+) -> None:
+    ended = wirespeed(*arguments)
+    assert ended.code == 2
+    assert says in ended.err
+    assert ended.out == ""
+    assert not host.opened
+
+
+def test_a_full_disk_outside_the_store_is_told_in_words(wirespeed: Command, host: FakeHost) -> None:
+    def full(_trial: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/run/generator.ini")
+
+    host.before_trial = full
+    ended = wirespeed("run", "wire")
+    assert ended.code == 1
+    assert "wirespeed: /run/generator.ini: no space left on device" in ended.err
+    assert host.closed == 1
+
+
+def test_a_report_that_cannot_be_written_keeps_the_run(wirespeed: Command) -> None:
+    Path("file").touch()
+    ended = wirespeed("run", "wire", "--html", "file/report.html")
+    assert ended.code == 1
+    assert "run wire-1 itself is stored" in ended.err
+    assert wirespeed("report", "wire-1", "--csv").code == 0

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.report.sample import sample_run
+from wirespeed.report.charts.canvas import round_ticks
+from wirespeed.report.charts.latency import latency_chart
+from wirespeed.report.charts.search import search_chart
+from wirespeed.report.charts.shapes import Line, Mark
+from wirespeed.report.charts.svg import line_svg, search_svg
+from wirespeed.report.charts.throughput import throughput_charts
+from wirespeed.store.records import RunRecord
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_throughput_has_a_line_for_each_topology_and_the_line_rate(run: RunRecord) -> None:
+    mpps, gbps = throughput_charts(run)
+    solid = [series.name for series in mpps.series if series.line is Line.SOLID]
+    assert solid == ["p2p", "pvp"]
+    assert mpps.categories == ("64", "512", "1518")
+    p2p = next(series for series in mpps.series if series.name == "p2p")
+    result = run.points[0].result
+    assert result is not None
+    assert result.ndr is not None
+    assert result.ndr.lower is not None
+    assert p2p.points[0] == (0.0, result.ndr.lower.load_fps / 1e6)
+    (reference,) = [series for series in gbps.series if series.line is Line.REFERENCE]
+    assert [y for _, y in reference.points] == pytest.approx([10.0, 10.0, 10.0])
+
+
+def test_what_else_differs_tells_the_lines_apart(tmp_path: Path) -> None:
+    run = sample_run(tmp_path, "topology.kind=p2p", "vary.traffic.flows=[1, 64]")
+    mpps, _ = throughput_charts(run)
+    solid = [series.name for series in mpps.series if series.line is Line.SOLID]
+    assert solid == ["p2p, flows 1", "p2p, flows 64"]
+
+
+def test_one_frame_size_makes_no_chart(run: RunRecord) -> None:
+    assert throughput_charts(replace(run, points=run.points[:1])) == ()
+
+
+def test_every_trial_is_on_the_search_chart(run: RunRecord) -> None:
+    for point in run.points:
+        chart = search_chart(point)
+        assert chart is not None
+        assert len(chart.trials) == len(point.trials)
+        invalid = sum(mark.mark is Mark.INVALID for mark in chart.trials)
+        assert invalid == sum(not stored.trial.valid for stored in point.trials)
+        assert [name for name, _ in chart.levels] == ["NDR", "PDR"]
+        drawn = ET.fromstring(search_svg(chart, standalone=True))  # noqa: S314
+        hovers = [title.text for title in drawn.iter(f"{SVG}title")]
+        assert all(mark.hover in hovers for mark in chart.trials)
+
+
+def test_latency_grows_with_load(run: RunRecord) -> None:
+    chart = latency_chart(run.points[0])
+    assert chart is not None
+    assert [series.name for series in chart.series] == ["p50", "p90", "p99", "p99.9", "max"]
+    for series in chart.series:
+        values = [y for _, y in series.points]
+        assert values == sorted(values)
+
+
+def test_without_latency_there_is_no_chart(run: RunRecord) -> None:
+    result = run.points[0].result
+    assert result is not None
+    assert latency_chart(replace(run.points[0], result=replace(result, latency=()))) is None
+
+
+def test_a_drawing_of_its_own_carries_its_colours(run: RunRecord) -> None:
+    alone = line_svg(throughput_charts(run)[0], standalone=True)
+    assert ET.fromstring(alone).tag == f"{SVG}svg"  # noqa: S314
+    assert "--s0:" in alone
+    assert "--s0:" not in line_svg(throughput_charts(run)[0])
+
+
+def test_higher_values_are_drawn_higher(run: RunRecord) -> None:
+    chart = throughput_charts(run)[0]
+    drawn = ET.fromstring(line_svg(chart, standalone=True))  # noqa: S314
+    dots = [circle for circle in drawn.iter(f"{SVG}circle") if "c0" in circle.attrib["class"]]
+    heights = [float(dot.attrib["cy"]) for dot in dots[:3]]
+    values = [y for _, y in chart.series[0].points]
+    assert sorted(heights, reverse=True) == [
+        h for _, h in sorted(zip(values, heights, strict=True))
+    ]
+
+
+@given(st.floats(1e-6, 1e9))
+def test_ticks_are_few_and_reach_the_top(top: float) -> None:
+    ticks = round_ticks(top)
+    assert ticks[0] == 0
+    assert ticks[-1] >= top * (1 - 1e-9)
+    assert 3 <= len(ticks) <= 7

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from wirespeed.model.trial import Drop, DropCause
+from wirespeed.report.explain import explain, first_loss
+from wirespeed.store.records import PointRecord, RunRecord
+
+
+def with_drops(point: PointRecord, *drops: Drop) -> PointRecord:
+    """The point with these drops in the trial that decides."""
+    decisive = first_loss(point)
+    trials = tuple(
+        replace(stored, trial=replace(stored.trial, seen=replace(stored.trial.seen, drops=drops)))
+        if stored.trial is decisive
+        else stored
+        for stored in point.trials
+    )
+    return replace(point, trials=trials)
+
+
+def said(point: PointRecord) -> str:
+    return " ".join(explain(point))
+
+
+@pytest.mark.parametrize("cause", DropCause)
+def test_every_cause_is_explained(run: RunRecord, cause: DropCause) -> None:
+    point = with_drops(run.points[0], Drop("ovs:port0", cause, 1000))
+    first = explain(point)[0]
+    assert "all of them at ovs:port0: " in first
+    assert len(first.partition("ovs:port0: ")[2]) > 20
+
+
+def test_the_cause_with_the_most_frames_comes_first(run: RunRecord) -> None:
+    point = with_drops(
+        run.points[3],
+        Drop("sut-ingress", DropCause.RX_RING_FULL, 100),
+        Drop("ovs:vnf0.a", DropCause.VHOST_TX_RING_FULL, 900),
+    )
+    first, second, *_ = explain(point)
+    assert "90% of them at ovs:vnf0.a" in first
+    assert "the VNF took frames more slowly" in first
+    assert second.startswith("Another 10% were lost at the SUT's first ring")
+
+
+def test_a_lone_stray_frame_is_not_worth_a_sentence(run: RunRecord) -> None:
+    point = with_drops(
+        run.points[3],
+        Drop("sut-ingress", DropCause.RX_RING_FULL, 990),
+        Drop("ovs:vnf0.a", DropCause.VHOST_TX_RING_FULL, 10),
+    )
+    assert "vnf0" not in said(point)
+
+
+def test_it_looks_at_the_lowest_load_that_lost_frames(run: RunRecord) -> None:
+    for point in run.points:
+        decisive = first_loss(point)
+        assert decisive is not None
+        assert point.result is not None
+        assert point.result.ndr is not None
+        assert point.result.ndr.lower is not None
+        assert decisive.valid
+        assert decisive.intended_load_fps > point.result.ndr.lower.load_fps
+        for stored in point.trials:
+            trial = stored.trial
+            if trial.valid and trial.lost and trial.intended_load_fps < decisive.intended_load_fps:
+                assert trial.intended_load_fps <= point.result.ndr.lower.load_fps
+
+
+def test_an_invalid_trial_explains_nothing(run: RunRecord) -> None:
+    decisive = first_loss(run.points[0])
+    assert decisive is not None
+    trials = tuple(
+        replace(s, trial=replace(s.trial, valid=False, invalid_reason="paused"))
+        for s in run.points[0].trials
+    )
+    point = replace(run.points[0], trials=trials)
+    assert first_loss(point) is None
+    assert "the limit was not reached" in said(point)
+
+
+def test_what_bounds_the_rig_is_said(run: RunRecord) -> None:
+    assert "share a core" in said(run.points[3])
+    assert "share a core" not in said(run.points[0])
+    result = run.points[0].result
+    assert result is not None
+    for reason in ("generator", "max_load"):
+        limited = replace(run.points[0], result=replace(result, limited_by=reason))
+        assert "may be faster" in said(limited)
+
+
+def test_loss_far_below_saturation_is_told_from_saturation(run: RunRecord) -> None:
+    result = run.points[0].result
+    assert result is not None
+    assert result.ndr is not None
+    assert result.ndr.lower is not None
+    low = replace(result.ndr, lower=replace(result.ndr.lower, load_fps=4e6))
+    point = replace(run.points[0], result=replace(result, ndr=low))
+    assert "pauses for longer than its rings last" in said(point)
+    assert "256 us of traffic" in said(point)
+    assert "pauses" not in said(run.points[0])
+
+
+def test_not_measurable_comes_first(run: RunRecord) -> None:
+    result = run.points[0].result
+    assert result is not None
+    failed = replace(result, ndr=None, pdr=None, not_measurable="21 trials in a row were invalid")
+    first = explain(replace(run.points[0], result=failed))[0]
+    assert first == "Not measurable: 21 trials in a row were invalid."
+
+
+def test_a_point_without_result_has_nothing_to_explain(run: RunRecord) -> None:
+    assert explain(replace(run.points[0], result=None)) == ()

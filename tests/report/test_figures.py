@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from wirespeed.model.frame import FrameSizes
+from wirespeed.model.result import Interval
+from wirespeed.model.spec import PointSpec, Topology, TopologyKind, Traffic
+from wirespeed.report.figures import point_figures, rate, theoretical_max_fps
+from wirespeed.report.headline import key_figures
+from wirespeed.report.table import csv_text, terminal_table
+from wirespeed.report.text import gbps, loss, microseconds, mpps, seconds
+from wirespeed.store.records import PointState, RunRecord
+
+
+def spec(frame: str = "64", bidirectional: bool = False) -> PointSpec:
+    topology = Topology(TopologyKind.P2P, bidirectional=bidirectional)
+    return PointSpec(topology, Traffic(frame=FrameSizes.parse(frame)))
+
+
+def test_line_rate_of_10_gbit_at_64_octets() -> None:
+    full = rate(10e9 / 672, spec())
+    assert full.mpps == pytest.approx(14.88, abs=0.001)
+    assert full.line_share == 1
+    assert full.l1_bps == 10e9
+    assert full.l2_bps == pytest.approx(10e9 * 64 / 84)
+
+
+def test_two_directions_have_twice_the_room() -> None:
+    assert theoretical_max_fps(spec(bidirectional=True)) == 2 * theoretical_max_fps(spec())
+
+
+def test_an_imix_counts_with_its_mean() -> None:
+    mean_bytes = (7 * 64 + 4 * 512 + 1518) / 12
+    assert rate(1e6, spec("aaaaaaaddddg")).l2_bps == pytest.approx(1e6 * 8 * mean_bytes)
+
+
+def test_a_lower_bound_that_failed_is_no_figure(run: RunRecord) -> None:
+    point = run.points[0]
+    assert point.result is not None
+    failed = replace(point.result, ndr=Interval(None, None), not_measurable="lost at 10,000 fps")
+    figures = point_figures(replace(point, result=failed))
+    assert figures.ndr is None
+    assert figures.best == figures.pdr
+    assert figures.reason == "lost at 10,000 fps"
+
+
+def test_a_point_that_was_not_measured_says_so(run: RunRecord) -> None:
+    pending = replace(run.points[0], state=PointState.PENDING, result=None, trials=())
+    assert point_figures(pending).reason == "not measured yet"
+    assert point_figures(replace(pending, error="it broke")).reason == "it broke"
+    assert not point_figures(pending).conformant
+
+
+def test_key_figures_name_the_best_points(run: RunRecord) -> None:
+    rates, throughput, latency, trials = key_figures(run)
+    assert rates.where.startswith("p2p, 64 B")
+    assert throughput.where == "p2p, 1518 B"
+    assert latency.unit == "\N{MICRO SIGN}s"
+    assert trials.value == str(sum(len(point.trials) for point in run.points))
+
+
+def test_csv_has_one_line_a_point(run: RunRecord) -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_text(run))))
+    assert [row["label"] for row in rows] == [point.label for point in run.points]
+    result = run.points[0].result
+    assert result is not None
+    assert result.ndr is not None
+    assert result.ndr.lower is not None
+    assert float(rows[0]["ndr_fps"]) == result.ndr.lower.load_fps
+    assert rows[0]["rfc2544_conformant"] == "false"
+    assert rows[0]["constant_fps"] == ""
+
+
+def test_the_terminal_table_shows_every_point(run: RunRecord) -> None:
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(terminal_table(run))
+    shown = console.export_text()
+    assert all(point.label in shown for point in run.points)
+    assert "NDR Mpps" in shown
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (mpps(7_268_000), "7.268"), (mpps(14.88e6), "14.88"), (mpps(None), "\N{EN DASH}"),
+        (gbps(9.9999e9), "10.00"), (loss(0), "0"), (loss(0.0000001), "1e-05%"),
+        (loss(0.5), "50.0%"), (microseconds(1234), "1.2"), (microseconds(240), "0.24"),
+        (microseconds(504_000), "504"), (seconds(0.25), "0.25 s"), (seconds(185), "3 min 05 s"),
+    ],
+)  # fmt: skip
+def test_numbers_for_people(shown: str, expected: str) -> None:
+    assert shown == expected

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tests.report.sample import sample_run
+from wirespeed.report.html import html_report
+from wirespeed.report.theme import DARK, LIGHT, SURFACES
+from wirespeed.store.records import PointState, RunRecord
+
+
+@pytest.fixture(scope="module")
+def page(run: RunRecord) -> str:
+    return html_report(run)
+
+
+class Links(HTMLParser):
+    """Every address that a page asks its reader's browser for, and its visible text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.text: list[str] = []
+        self._hidden = 0
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._hidden += tag in ("script", "style")
+        wanted = ("src", "href", "srcset", "action", "data", "poster")
+        self.addresses += [value for name, value in attrs if name in wanted and value]
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden -= tag in ("script", "style")
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.text.append(data)
+
+
+def test_it_links_to_nothing_outside_itself(page: str) -> None:
+    outside = [a for a in Links(page).addresses if not a.startswith(("#", "data:"))]
+    assert outside == []
+    styles = "".join(re.findall(r"<style>(.*?)</style>", page, re.DOTALL))
+    assert "@import" not in styles
+    assert "url(" not in styles
+
+
+def chromium(page: Path, profile: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Open the page in a browser that can reach nothing; console messages go to stderr."""
+    program = shutil.which("chromium")
+    assert program, "chromium is missing: apt-get install chromium"
+    return subprocess.run(
+        [
+            program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+            "--disable-background-networking", f"--user-data-dir={profile}",
+            "--proxy-server=127.0.0.1:9", "--virtual-time-budget=5000",
+            "--enable-logging=stderr", *options, page.as_uri(),
+        ],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_a_browser_without_network_draws_it_without_a_complaint(
+    page: str, tmp_path: Path, width: int
+) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(page, encoding="utf-8")
+    probe = (
+        "<script>window.addEventListener('load', () => setTimeout(() => {"
+        "document.title = `drawn ${document.querySelectorAll('.charts canvas, .charts .bk-Figure')"
+        ".length} wide ${document.documentElement.scrollWidth}`}, 2000))</script>"
+    )
+    path.write_text(page.replace("</body>", f"{probe}</body>"), encoding="utf-8")
+    done = chromium(path, tmp_path / "profile", f"--window-size={width},2000", "--dump-dom")
+    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    loud = [
+        line for line in console if not re.search(r"\[bokeh [\d.]+\] (setting|document idle)", line)
+    ]
+    assert loud == []
+    title = re.search(r"<title>drawn (\d+) wide (\d+)</title>", done.stdout)
+    assert title, "the page's scripts did not run to the end"
+    assert int(title[1]) >= 2, "the charts were not drawn"
+    # A headless window is at least 500 wide; nothing may stick out sideways.
+    assert int(title[2]) <= max(width, 500)
+
+
+def test_every_point_has_its_figures_limits_and_trials(page: str, run: RunRecord) -> None:
+    text = " ".join(" ".join(Links(page).text).split())
+    for point in run.points:
+        assert point.label in text
+        invalid = sum(not stored.trial.valid for stored in point.trials)
+        assert f"{len(point.trials)} trials" + (f", {invalid} invalid" if invalid else "") in text
+    assert "Theoretical" in text
+    assert "Not measurable" not in text
+    assert "the receive ring there was full" in text
+
+
+def test_every_invalid_trial_is_listed_with_its_reason(page: str, run: RunRecord) -> None:
+    text = " ".join(Links(page).text)
+    for point in run.points:
+        for stored in point.trials:
+            if not stored.trial.valid:
+                assert stored.trial.invalid_reason
+                assert stored.trial.invalid_reason in text
+
+
+def test_quick_is_labelled_and_rfc2544_is_not(page: str, run: RunRecord) -> None:
+    label = "Not RFC 2544 conformant"
+    assert page.count(label) >= 2
+    points = tuple(
+        replace(p, result=replace(p.result, conformant=True, search="rfc2544"))
+        for p in run.points
+        if p.result
+    )
+    assert label not in html_report(replace(run, points=points))
+
+
+def test_names_are_text_and_never_markup(run: RunRecord) -> None:
+    evil = '<script>alert("x")</script>'
+    point = replace(run.points[0], label=evil, error=evil)
+    page = html_report(replace(run, title=evil, description=evil, points=(point,)))
+    assert evil not in page
+    assert "&lt;script&gt;alert" in page
+
+
+def test_an_incomplete_run_says_so(run: RunRecord) -> None:
+    failed = replace(
+        run.points[5], state=PointState.FAILED, result=None, error="the vSwitch ended", trials=()
+    )
+    page = html_report(replace(run, finished_at=None, points=(*run.points[:5], failed)))
+    assert "Incomplete: 5 of 6 points" in page
+    assert "the vSwitch ended" in page
+
+
+def test_one_point_needs_no_charts_by_frame_size(tmp_path: Path) -> None:
+    page = html_report(sample_run(tmp_path, "traffic.frame=64", "topology.kind=p2p"))
+    assert "By frame size" not in page
+    assert "Bokeh.documents" in page  # report.js is there and copes without it
+    assert len(page) < 200_000
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_text_and_lines_stand_out_from_the_paper(theme: dict[str, str]) -> None:
+    for name, colour in theme.items():
+        if name not in SURFACES:
+            assert _contrast(colour, theme["paper"]) >= 4.5, name
+
+
+def _contrast(a: str, b: str) -> float:
+    """WCAG 2.1's contrast ratio."""
+    bright, dim = sorted((_luminance(a), _luminance(b)), reverse=True)
+    return (bright + 0.05) / (dim + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (
+        c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
