@@ -4,8 +4,8 @@
 #include "frame.h"
 
 static const char *const field_names[] = {
-	[FLOW_SRC_IP] = "src_ip",     [FLOW_DST_IP] = "dst_ip",	    [FLOW_SRC_MAC] = "src_mac",
-	[FLOW_DST_MAC] = "dst_mac",   [FLOW_SRC_PORT] = "src_port", [FLOW_DST_PORT] = "dst_port",
+	[FLOW_SRC_IP] = "src_ip",   [FLOW_DST_IP] = "dst_ip",     [FLOW_SRC_MAC] = "src_mac",
+	[FLOW_DST_MAC] = "dst_mac", [FLOW_SRC_PORT] = "src_port", [FLOW_DST_PORT] = "dst_port",
 	[FLOW_VLAN] = "vlan",
 };
 #define NB_FIELDS (sizeof(field_names) / sizeof(field_names[0]))
@@ -21,7 +21,8 @@ flow_field_parse(enum flow_field *field, const char *text, struct fault *why)
 			return 0;
 		}
 	}
-	return fault_say(why, "must be src_ip, dst_ip, src_mac, dst_mac, src_port, dst_port or vlan");
+	return fault_say(why,
+			 "must be src_ip, dst_ip, src_mac, dst_mac, src_port, dst_port or vlan");
 }
 
 /* A MAC may only step within its low 40 bits, or it could turn into a group address. */
@@ -39,8 +40,8 @@ values_left_in_ip(const struct frame_spec *spec, const uint8_t *ip)
 	if (spec->ip_version == 4)
 		return (UINT64_C(1) << 32) - be32_load(ip);
 	/* Counted up to the number of flows anybody may ask for, so that it cannot overflow. */
-	return UINT64_MAX - be64_load(ip + 8) < FLOWS_MAX ? UINT64_MAX - be64_load(ip + 8) + 1 :
-							    FLOWS_MAX;
+	return UINT64_MAX - be64_load(ip + 8) < FLOWS_MAX ? UINT64_MAX - be64_load(ip + 8) + 1
+							  : FLOWS_MAX;
 }
 
 /* How many values the field can take, from the first flow's on. */
@@ -78,8 +79,7 @@ flow_step_check(const struct frame_spec *spec, enum flow_field field, uint32_t f
 		return fault_say(why,
 				 "would make %s wrap into duplicates: from the first flow's on it "
 				 "has %llu values",
-				 field_names[field],
-				 (unsigned long long)values_left(spec, field));
+				 field_names[field], (unsigned long long)values_left(spec, field));
 	return 0;
 }
 
@@ -92,19 +92,19 @@ flow_step_of(const struct frame_spec *spec, enum flow_field field)
 
 	switch (field) {
 	case FLOW_SRC_IP:
-		return (struct flow_step){ .at = (uint16_t)(l3 + ip_end - 8) };
+		return (struct flow_step){.at = (uint16_t)(l3 + ip_end - 8)};
 	case FLOW_DST_IP:
-		return (struct flow_step){ .at = (uint16_t)(l4 - 8) };
+		return (struct flow_step){.at = (uint16_t)(l4 - 8)};
 	case FLOW_SRC_MAC:
-		return (struct flow_step){ .at = 4 };
+		return (struct flow_step){.at = 4};
 	case FLOW_DST_MAC:
-		return (struct flow_step){ .at = 0, .shift = 16 };
+		return (struct flow_step){.at = 0, .shift = 16};
 	case FLOW_SRC_PORT:
-		return (struct flow_step){ .at = (uint16_t)l4, .shift = 48 };
+		return (struct flow_step){.at = (uint16_t)l4, .shift = 48};
 	case FLOW_DST_PORT:
-		return (struct flow_step){ .at = (uint16_t)l4, .shift = 32 };
+		return (struct flow_step){.at = (uint16_t)l4, .shift = 32};
 	case FLOW_VLAN:
-		return (struct flow_step){ .at = 12, .shift = 32 };
+		return (struct flow_step){.at = 12, .shift = 32};
 	}
-	return (struct flow_step){ .at = 12 };
+	return (struct flow_step){.at = 12};
 }

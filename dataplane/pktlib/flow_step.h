@@ -27,7 +27,7 @@ enum flow_field {
 struct frame_spec; /* frame.h */
 
 struct flow_step {
-	uint16_t at;	/* offset of the word in the frame */
+	uint16_t at; /* offset of the word in the frame */
 	uint8_t shift;
 };
 

@@ -46,8 +46,9 @@ frame_spec_check(const struct frame_spec *spec, struct fault *why)
 		return fault_say(why, "outer_tpid = 0x%04x: it is 0x8100 or 0x88a8",
 				 spec->outer_tpid);
 	if (spec->src_mac[0] & 1)
-		return fault_say(why, "src_mac: a source is no group address, but its first octet is 0x%02x",
-				 spec->src_mac[0]);
+		return fault_say(
+			why, "src_mac: a source is no group address, but its first octet is 0x%02x",
+			spec->src_mac[0]);
 	if (spec->src_port == 0 || spec->dst_port == 0)
 		return fault_say(why, "UDP port 0: ports are 1 to 65535");
 	return 0;
@@ -137,9 +138,8 @@ choose_checksum(struct frame_template *t, const struct frame_spec *spec, enum fl
 }
 
 int
-frame_template_build(struct frame_template *t, const struct frame_spec *spec,
-		     enum flow_field field, unsigned int bytes, uint8_t *octets,
-		     struct fault *why)
+frame_template_build(struct frame_template *t, const struct frame_spec *spec, enum flow_field field,
+		     unsigned int bytes, uint8_t *octets, struct fault *why)
 {
 	unsigned int l3 = frame_l3_at(spec);
 	unsigned int l4 = frame_l4_at(spec);
@@ -180,8 +180,7 @@ frame_template_of(struct frame_template *t, uint8_t *octets, uint16_t len, bool 
 	t->octets = octets;
 	t->len = len;
 	t->step_base = be64_load(octets);
-	if (!stamped || udp_locate(octets, len, &payload) != UDP_WHOLE ||
-	    payload.len < STAMP_BYTES)
+	if (!stamped || udp_locate(octets, len, &payload) != UDP_WHOLE || payload.len < STAMP_BYTES)
 		return;
 	t->stamp_at = payload.at;
 	stamp_write(octets + payload.at, 0, 0);

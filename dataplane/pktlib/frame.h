@@ -29,19 +29,19 @@
 
 /* The first flow's headers and what all flows share. */
 struct frame_spec {
-	uint8_t ip_version;	/* 4 or 6 */
-	uint8_t nb_tags;	/* 0, 1 (VLAN) or 2 (QinQ) */
-	uint16_t outer_tpid;	/* of the outer of two tags */
-	uint16_t vlan;		/* the only or outer tag's id, 1..4094 */
+	uint8_t ip_version;  /* 4 or 6 */
+	uint8_t nb_tags;     /* 0, 1 (VLAN) or 2 (QinQ) */
+	uint16_t outer_tpid; /* of the outer of two tags */
+	uint16_t vlan;       /* the only or outer tag's id, 1..4094 */
 	uint16_t inner_vlan;
 	uint8_t dst_mac[6];
 	uint8_t src_mac[6];
-	uint8_t src_ip[16];	/* IPv4: the first 4 octets */
+	uint8_t src_ip[16]; /* IPv4: the first 4 octets */
 	uint8_t dst_ip[16];
 	uint16_t src_port;
 	uint16_t dst_port;
 	uint8_t stream;
-	bool stamped;		/* where there is room */
+	bool stamped; /* where there is room */
 };
 
 static inline unsigned int
@@ -58,9 +58,9 @@ frame_l4_at(const struct frame_spec *spec)
 
 /* Which checksum has to be made anew for each frame. */
 enum frame_checksum {
-	CHECKSUM_FIXED,		/* none: it covers nothing that differs */
-	CHECKSUM_IPV4,		/* the IPv4 header's: the flow's field is an address */
-	CHECKSUM_UDP6,		/* UDP's over IPv6: it covers the stamp */
+	CHECKSUM_FIXED, /* none: it covers nothing that differs */
+	CHECKSUM_IPV4,  /* the IPv4 header's: the flow's field is an address */
+	CHECKSUM_UDP6,  /* UDP's over IPv6: it covers the stamp */
 };
 
 /* Templates are copied in whole blocks: a buffer must have room for the length rounded up. */
@@ -68,15 +68,15 @@ enum frame_checksum {
 #define FRAME_ROOM(len) (((len) + FRAME_BLOCK - 1) / FRAME_BLOCK * FRAME_BLOCK)
 
 struct frame_template {
-	uint8_t *octets;	/* FRAME_ROOM(len) of them */
-	uint16_t len;		/* without FCS */
-	uint16_t stamp_at;	/* 0: not stamped */
+	uint8_t *octets;   /* FRAME_ROOM(len) of them */
+	uint16_t len;      /* without FCS */
+	uint16_t stamp_at; /* 0: not stamped */
 	uint16_t checksum_at;
 	struct flow_step step;
 	enum frame_checksum checksum;
-	uint64_t step_base;	/* the flow field's word for flow 0 */
-	uint64_t step_mask;	/* ones where the UDP checksum covers that word */
-	uint64_t checksum_base;	/* the sum of everything that never differs */
+	uint64_t step_base;     /* the flow field's word for flow 0 */
+	uint64_t step_mask;     /* ones where the UDP checksum covers that word */
+	uint64_t checksum_base; /* the sum of everything that never differs */
 };
 
 /* The smallest frame, with FCS, of this encapsulation; and the smallest with room for a stamp. */
@@ -88,9 +88,9 @@ int frame_spec_check(const struct frame_spec *spec, struct fault *why);
 
 /* Build the template of frames of `bytes` octets with FCS, in `octets` (FRAME_ROOM(bytes - 4)
  * octets, aligned to 64). Returns 0, or -1 with the reason. */
-int frame_template_build(struct frame_template *t, const struct frame_spec *spec,
-			 enum flow_field field, unsigned int bytes, uint8_t *octets,
-			 struct fault *why);
+int
+frame_template_build(struct frame_template *t, const struct frame_spec *spec, enum flow_field field,
+		     unsigned int bytes, uint8_t *octets, struct fault *why);
 
 /* Make a template of any frame, to send it as it is; but if it is UDP with room for a stamp and
  * `stamped`, its payload begins with the stamp. `octets` holds the frame, has FRAME_ROOM(len) octets

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* RFC 6985 section 3.1: the letters a to h. */
-static const uint16_t genome_bytes[] = { 64, 128, 256, 512, 1024, 1280, 1518, 2112 };
+static const uint16_t genome_bytes[] = {64, 128, 256, 512, 1024, 1280, 1518, 2112};
 #define NB_LETTERS (sizeof(genome_bytes) / sizeof(genome_bytes[0]))
 
 static int

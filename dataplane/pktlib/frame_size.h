@@ -8,9 +8,9 @@
 #include "fault.h"
 
 #define FCS_BYTES 4
-#define FRAME_MIN_BYTES 64	/* with FCS, as all sizes in configuration and results */
+#define FRAME_MIN_BYTES 64 /* with FCS, as all sizes in configuration and results */
 #define FRAME_MAX_BYTES 9216
-#define FRAME_LEN_MIN (FRAME_MIN_BYTES - FCS_BYTES)	/* as a frame is in memory: no FCS */
+#define FRAME_LEN_MIN (FRAME_MIN_BYTES - FCS_BYTES) /* as a frame is in memory: no FCS */
 #define FRAME_LEN_MAX (FRAME_MAX_BYTES - FCS_BYTES)
 #define GENOME_MAX 255
 
@@ -18,8 +18,8 @@
 struct frame_sizes {
 	unsigned int nb_positions;
 	unsigned int nb_sizes;
-	uint8_t position[GENOME_MAX];	/* index into sizes */
-	uint16_t sizes[GENOME_MAX];	/* octets with FCS, each once */
+	uint8_t position[GENOME_MAX]; /* index into sizes */
+	uint16_t sizes[GENOME_MAX];   /* octets with FCS, each once */
 };
 
 /* Read "64" or "aaaaaaaddddg". Returns 0, or -1 with the reason. */

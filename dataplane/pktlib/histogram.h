@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define HISTOGRAM_SUB_BITS 11			      /* 2048 > 2 x 10^3 */
+#define HISTOGRAM_SUB_BITS 11                           /* 2048 > 2 x 10^3 */
 #define HISTOGRAM_HALF (1u << (HISTOGRAM_SUB_BITS - 1)) /* counts a doubling */
 #define HISTOGRAM_MAX_BITS 36
 #define HISTOGRAM_MAX ((UINT64_C(1) << HISTOGRAM_MAX_BITS) - 1)
@@ -27,8 +27,8 @@
 struct histogram {
 	uint64_t count;
 	uint64_t sum;
-	uint64_t min; /* exact, UINT64_MAX when empty */
-	uint64_t max; /* exact */
+	uint64_t min;     /* exact, UINT64_MAX when empty */
+	uint64_t max;     /* exact */
 	uint64_t clamped; /* values above HISTOGRAM_MAX, recorded as HISTOGRAM_MAX */
 	uint64_t counts[HISTOGRAM_COUNTS];
 };
@@ -39,8 +39,9 @@ static inline unsigned int
 histogram_index(uint64_t value)
 {
 	/* How far the value has to be shifted to fit HISTOGRAM_SUB_BITS. */
-	unsigned int shift = 64 - HISTOGRAM_SUB_BITS -
-			     (unsigned int)__builtin_clzll(value | ((1u << HISTOGRAM_SUB_BITS) - 1));
+	unsigned int shift =
+		64 - HISTOGRAM_SUB_BITS -
+		(unsigned int)__builtin_clzll(value | ((1u << HISTOGRAM_SUB_BITS) - 1));
 
 	return (shift << (HISTOGRAM_SUB_BITS - 1)) + (unsigned int)(value >> shift);
 }

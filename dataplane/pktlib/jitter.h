@@ -23,8 +23,8 @@ jitter_add(struct jitter *jitter, int64_t transit)
 		difference = 0;
 	}
 	jitter->transit = transit;
-	jitter->scaled += (uint64_t)(difference < 0 ? -difference : difference) -
-			  ((jitter->scaled + 8) >> 4);
+	jitter->scaled +=
+		(uint64_t)(difference < 0 ? -difference : difference) - ((jitter->scaled + 8) >> 4);
 }
 
 static inline uint64_t

@@ -26,8 +26,8 @@ struct file_header {
 struct frame_header {
 	uint32_t seconds;
 	uint32_t fraction;
-	uint32_t kept;	/* octets in the file */
-	uint32_t len;	/* octets the frame had */
+	uint32_t kept; /* octets in the file */
+	uint32_t len;  /* octets the frame had */
 };
 
 /* A file read in, and how far it has been understood. */
@@ -61,7 +61,8 @@ read_whole(struct reader *reader, const char *path, struct fault *why)
 	rewind(file);
 	reader->size = (size_t)size;
 	reader->octets = malloc(reader->size + 1);
-	if (reader->octets == NULL || fread(reader->octets, 1, reader->size, file) != reader->size) {
+	if (reader->octets == NULL ||
+	    fread(reader->octets, 1, reader->size, file) != reader->size) {
 		free(reader->octets);
 		fclose(file);
 		return fault_say(why, "%.120s: cannot be read whole into memory", path);
@@ -126,7 +127,7 @@ next_frame(struct reader *reader, uint32_t index, struct pcap_frame *frame, stru
 static int
 walk(struct reader reader, struct pcap_frames *pcap, struct fault *why)
 {
-	struct pcap_frame frame = { .at = 0 };
+	struct pcap_frame frame = {.at = 0};
 	uint32_t index = 0;
 	uint32_t filled = 0;
 	int more;
@@ -138,7 +139,7 @@ walk(struct reader reader, struct pcap_frames *pcap, struct fault *why)
 			return fault_say(why, "more than %d frames", PCAP_FRAMES_MAX);
 		if (pcap->frames == NULL)
 			continue;
-		pcap->frames[index - 1] = (struct pcap_frame){ .at = filled, .len = len };
+		pcap->frames[index - 1] = (struct pcap_frame){.at = filled, .len = len};
 		memcpy(pcap->octets + filled, reader.octets + frame.at, frame.len);
 		filled += len;
 	}
@@ -151,7 +152,7 @@ walk(struct reader reader, struct pcap_frames *pcap, struct fault *why)
 int
 pcap_load(struct pcap_frames *pcap, const char *path, struct fault *why)
 {
-	struct reader reader = { .octets = NULL };
+	struct reader reader = {.octets = NULL};
 	int result;
 
 	memset(pcap, 0, sizeof(*pcap));
@@ -163,9 +164,9 @@ pcap_load(struct pcap_frames *pcap, const char *path, struct fault *why)
 	if (result == 0) {
 		pcap->frames = calloc(pcap->nb_frames, sizeof(*pcap->frames));
 		pcap->octets = calloc(1, reader.size + (size_t)pcap->nb_frames * FRAME_LEN_MIN);
-		result = pcap->frames != NULL && pcap->octets != NULL ?
-				 walk(reader, pcap, why) :
-				 fault_say(why, "no memory for %u frames", pcap->nb_frames);
+		result = pcap->frames != NULL && pcap->octets != NULL
+				 ? walk(reader, pcap, why)
+				 : fault_say(why, "no memory for %u frames", pcap->nb_frames);
 	}
 	free(reader.octets);
 	if (result < 0)

@@ -17,8 +17,8 @@
 #define PCAP_BYTES_MAX (UINT64_C(1) << 30)
 
 struct pcap_frame {
-	uint32_t at;	/* offset into the octets */
-	uint16_t len;	/* without FCS, 60..9212 */
+	uint32_t at;  /* offset into the octets */
+	uint16_t len; /* without FCS, 60..9212 */
 };
 
 struct pcap_frames {
@@ -33,7 +33,7 @@ void pcap_unload(struct pcap_frames *pcap);
 
 /* Write the file header, then frames one after the other. The first error sticks to the file. */
 void pcap_write_header(FILE *file);
-void pcap_write_frame(FILE *file, uint64_t time_ns, const uint8_t *octets, uint32_t kept,
-		      uint32_t len);
+void
+pcap_write_frame(FILE *file, uint64_t time_ns, const uint8_t *octets, uint32_t kept, uint32_t len);
 
 #endif

@@ -18,22 +18,22 @@
 
 #include "tsc_clock.h"
 
-#define RATE_SCALE UINT64_C(1000000)	/* rates are counted in millionths of a frame/s */
+#define RATE_SCALE UINT64_C(1000000) /* rates are counted in millionths of a frame/s */
 
 struct load {
-	uint64_t rate_ufps;	/* 10^-6 frames/s; 0: as fast as possible */
-	uint64_t duration_ns;	/* 0: until stopped */
+	uint64_t rate_ufps;   /* 10^-6 frames/s; 0: as fast as possible */
+	uint64_t duration_ns; /* 0: until stopped */
 	uint64_t catchup_ns;
 	uint64_t span_ns;
 	uint16_t burst;
 };
 
 struct schedule {
-	uint64_t start;		/* TSC */
-	uint64_t end;		/* TSC; UINT64_MAX: never */
+	uint64_t start;            /* TSC */
+	uint64_t end;              /* TSC; UINT64_MAX: never */
 	uint64_t frames_per_cycle; /* fixed point, 64 fractional bits */
-	uint64_t allowance;	/* cycles a frame may be late: catch-up time and the group's wait */
-	uint64_t intended;	/* UINT64_MAX while there is no end to it */
+	uint64_t allowance; /* cycles a frame may be late: catch-up time and the group's wait */
+	uint64_t intended;  /* UINT64_MAX while there is no end to it */
 	uint64_t offered;
 	uint64_t unsent;
 	uint16_t group;

@@ -24,7 +24,7 @@
 
 /* Followed by window / 64 words of bits: bit s % window is set when s has arrived. */
 struct sequence_flow {
-	uint32_t next;	/* the next expected sequence number */
+	uint32_t next;  /* the next expected sequence number */
 	uint32_t known; /* 0 until `next` is known */
 	uint64_t bits[];
 };
@@ -41,7 +41,7 @@ struct sequence_tracker {
 	struct sequence_counts counts;
 	uint32_t flows;
 	uint32_t window; /* a power of two */
-	size_t stride;	 /* octets from one flow's state to the next's */
+	size_t stride;   /* octets from one flow's state to the next's */
 	uint8_t *state;
 };
 
@@ -57,8 +57,8 @@ void sequence_init(struct sequence_tracker *tracker, uint32_t flows, void *state
 void sequence_reset(struct sequence_tracker *tracker, bool from_zero);
 
 enum sequence_result {
-	SEQUENCE_NEXT,		/* to be counted by the caller */
-	SEQUENCE_AFTER_GAP,	/* this and what follows is counted */
+	SEQUENCE_NEXT,      /* to be counted by the caller */
+	SEQUENCE_AFTER_GAP, /* this and what follows is counted */
 	SEQUENCE_REORDERED,
 	SEQUENCE_DUPLICATE,
 	SEQUENCE_TOO_LATE,

@@ -11,14 +11,14 @@
 #define UDP_LOCATE_MAX_TAGS 2
 
 enum udp_located {
-	UDP_NONE,	/* not UDP over IPv4 or IPv6, or a fragment */
-	UDP_CUT,	/* UDP, but not of the length that its headers say */
+	UDP_NONE, /* not UDP over IPv4 or IPv6, or a fragment */
+	UDP_CUT,  /* UDP, but not of the length that its headers say */
 	UDP_WHOLE,
 };
 
 struct udp_payload {
-	uint16_t at;		/* offset in the frame; of a cut frame 0 if it is not in there */
-	uint16_t len;		/* by the UDP header; 0 for a cut frame */
+	uint16_t at;  /* offset in the frame; of a cut frame 0 if it is not in there */
+	uint16_t len; /* by the UDP header; 0 for a cut frame */
 	uint8_t ip_version;
 };
 

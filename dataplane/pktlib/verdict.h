@@ -9,11 +9,11 @@
 #include "udp_locate.h"
 
 enum verdict {
-	VERDICT_OURS,		/* stamped, of this trial */
-	VERDICT_UNSTAMPED,	/* UDP with too short a payload for a stamp: taken for ours */
-	VERDICT_FOREIGN,	/* not one of our generators' */
-	VERDICT_STALE,		/* ours, but of another trial */
-	VERDICT_CORRUPT,	/* ours, but of a wrong length or a flow there is not */
+	VERDICT_OURS,      /* stamped, of this trial */
+	VERDICT_UNSTAMPED, /* UDP with too short a payload for a stamp: taken for ours */
+	VERDICT_FOREIGN,   /* not one of our generators' */
+	VERDICT_STALE,     /* ours, but of another trial */
+	VERDICT_CORRUPT,   /* ours, but of a wrong length or a flow there is not */
 };
 
 /* Whose frames a sink counts: streams first_stream .. first_stream + streams - 1. */
@@ -21,7 +21,7 @@ struct verdict_rule {
 	uint8_t first_stream;
 	uint16_t streams;
 	uint8_t trial;
-	uint32_t flows;		/* of each stream */
+	uint32_t flows; /* of each stream */
 };
 
 /* No header that the verdict reads ends beyond this. */
@@ -30,8 +30,7 @@ struct verdict_rule {
 /* Judge a frame of `len` octets without FCS, the first min(len, VERDICT_READS) of which are at
  * `frame`. The stamp is filled in for OURS only; its flow counts from 0 over all streams. */
 static inline enum verdict
-verdict_of(const struct verdict_rule *rule, const uint8_t *frame, uint32_t len,
-	   struct stamp *stamp)
+verdict_of(const struct verdict_rule *rule, const uint8_t *frame, uint32_t len, struct stamp *stamp)
 {
 	struct udp_payload payload;
 	enum udp_located located = udp_locate(frame, len, &payload);

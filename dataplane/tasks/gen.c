@@ -21,15 +21,15 @@ struct gen {
 	uint8_t trial;
 	struct schedule schedule;
 	struct gen_source source;
-	uint64_t handover_max;		/* TSC: from a burst's time stamp to its acceptance */
-	uint64_t pool_empty;		/* bursts put off because the pool had no mbufs */
-	uint64_t stopped;		/* TSC at the end of the run */
+	uint64_t handover_max; /* TSC: from a burst's time stamp to its acceptance */
+	uint64_t pool_empty;   /* bursts put off because the pool had no mbufs */
+	uint64_t stopped;      /* TSC at the end of the run */
 
 	struct tsc_clock clock;
 	uint64_t started;
 	struct {
 		uint64_t intended, offered, unsent;
-	} before;			/* in this run, before its rate was changed */
+	} before; /* in this run, before its rate was changed */
 	struct gen_config config;
 };
 
@@ -77,9 +77,10 @@ gen_prepare(struct task *task)
 
 	gen->clock = tsc_clock_of(rte_get_tsc_hz());
 	if (needed > room) {
-		fprintf(stderr, "wsdp: [task.%s] its frames need %u octets of an mbuf; [pool] "
-			"data_bytes leaves %u. Raise it to %u.\n", task->name, needed, room,
-			needed + RTE_PKTMBUF_HEADROOM);
+		fprintf(stderr,
+			"wsdp: [task.%s] its frames need %u octets of an mbuf; [pool] "
+			"data_bytes leaves %u. Raise it to %u.\n",
+			task->name, needed, room, needed + RTE_PKTMBUF_HEADROOM);
 		return -EINVAL;
 	}
 	if (!schedule_can_pace(gen->config.load.rate_ufps, gen->clock.hz)) {
@@ -143,7 +144,8 @@ gen_stats(const struct task *task, struct telemetry_out *out)
 	telemetry_u64(out, "offered", gen->before.offered + schedule->offered);
 	telemetry_u64(out, "unsent", gen->before.unsent + schedule->unsent);
 	telemetry_u64(out, "elapsed_ns",
-		      tsc_clock_ns(&gen->clock, (gen->running ? now : gen->stopped) - gen->started));
+		      tsc_clock_ns(&gen->clock,
+				   (gen->running ? now : gen->stopped) - gen->started));
 	telemetry_u64(out, "handover_max_ns", tsc_clock_ns(&gen->clock, gen->handover_max));
 	telemetry_u64(out, "pool_empty", gen->pool_empty);
 }
@@ -161,7 +163,9 @@ read_arguments(const struct gen *gen, const char *args, struct load *load, uint6
 			char *end;
 			double rate_fps = strtod(argument.value, &end);
 
-			ret = *end == '\0' && rate_fps >= 0 && rate_fps <= GEN_RATE_MAX_FPS ? 0 : -EINVAL;
+			ret = *end == '\0' && rate_fps >= 0 && rate_fps <= GEN_RATE_MAX_FPS
+				      ? 0
+				      : -EINVAL;
 			if (ret == 0)
 				load->rate_ufps = gen_rate_ufps(rate_fps);
 		} else if (strcmp(argument.key, "duration_ns") == 0) {

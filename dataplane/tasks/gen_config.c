@@ -9,20 +9,21 @@
 #include "gen_config.h"
 #include "pktlib/pcap_file.h"
 
-#define L1_OVERHEAD_BYTES 20	/* preamble, start delimiter, inter-frame gap */
+#define L1_OVERHEAD_BYTES 20 /* preamble, start delimiter, inter-frame gap */
 
 /* Addresses set aside for benchmarks: RFC 2544 appendix C.2.2 and RFC 5180 section 8. */
 static const struct gen_config defaults = {
 	.load = {.burst = 32, .catchup_ns = 1000000, .span_ns = 2000},
-	.frame = {
-		.ip_version = 4,
-		.outer_tpid = TPID_QINQ,
-		.src_mac = {0x02, 0, 0, 0, 0, 0x01},
-		.dst_mac = {0x02, 0, 0, 0, 0, 0x02},
-		.src_port = 1024,
-		.dst_port = 7,
-		.stamped = true,
-	},
+	.frame =
+		{
+			.ip_version = 4,
+			.outer_tpid = TPID_QINQ,
+			.src_mac = {0x02, 0, 0, 0, 0, 0x01},
+			.dst_mac = {0x02, 0, 0, 0, 0, 0x02},
+			.src_port = 1024,
+			.dst_port = 7,
+			.stamped = true,
+		},
 	.field = FLOW_SRC_PORT,
 	.flows = 1,
 };
@@ -33,8 +34,8 @@ static const uint8_t ipv6_destination[16] = {0x20, 0x01, 0x00, 0x02, [5] = 1, [1
 
 /* The keys that make frames; a replayed file has frames already. */
 static const char *const frame_keys[] = {
-	"frame", "ip", "vlan", "inner_vlan", "outer_tpid", "src_mac", "dst_mac", "src_ip", "dst_ip",
-	"src_port", "dst_port", "flows", "flow_field",
+	"frame",  "ip",     "vlan",     "inner_vlan", "outer_tpid", "src_mac",    "dst_mac",
+	"src_ip", "dst_ip", "src_port", "dst_port",   "flows",      "flow_field",
 };
 
 uint64_t
@@ -188,7 +189,8 @@ read_replay(struct gen_config *config, const struct config_section *section)
 	for (unsigned int i = 0; i < RTE_DIM(frame_keys); i++) {
 		if (!config_has(section, frame_keys[i]))
 			continue;
-		config_fault(section, frame_keys[i], "has no meaning beside pcap: the file's "
+		config_fault(section, frame_keys[i],
+			     "has no meaning beside pcap: the file's "
 			     "frames are sent as they are");
 		ret = -EINVAL;
 	}
@@ -199,8 +201,8 @@ read_replay(struct gen_config *config, const struct config_section *section)
 		return -EINVAL;
 	}
 	for (uint32_t i = 0; i < pcap.nb_frames; i++)
-		config->largest_bytes = RTE_MAX(config->largest_bytes,
-						pcap.frames[i].len + (uint32_t)FCS_BYTES);
+		config->largest_bytes =
+			RTE_MAX(config->largest_bytes, pcap.frames[i].len + (uint32_t)FCS_BYTES);
 	pcap_unload(&pcap);
 	return ret;
 }
@@ -223,8 +225,8 @@ read_rate_percent(struct gen_config *config, const struct config_section *sectio
 	for (unsigned int i = 0; i < config->sizes.nb_positions; i++)
 		octets += config->sizes.sizes[config->sizes.position[i]] + L1_OVERHEAD_BYTES;
 	octets /= config->sizes.nb_positions;
-	config->load.rate_ufps = gen_rate_ufps(RTE_MIN(percent / 100 * link_bps / (octets * 8),
-						       GEN_RATE_MAX_FPS));
+	config->load.rate_ufps =
+		gen_rate_ufps(RTE_MIN(percent / 100 * link_bps / (octets * 8), GEN_RATE_MAX_FPS));
 	return 0;
 }
 

@@ -22,8 +22,8 @@ struct gen_config {
 	struct frame_sizes sizes;
 	enum flow_field field;
 	uint32_t flows;
-	const char *pcap;		/* NULL: frames are made from the rest */
-	uint32_t largest_bytes;		/* with FCS, of all frames */
+	const char *pcap;       /* NULL: frames are made from the rest */
+	uint32_t largest_bytes; /* with FCS, of all frames */
 	bool autostart;
 };
 

@@ -22,10 +22,10 @@ struct mbuf_head {
 	uint32_t rss;
 };
 
-#define SAME_PLACE(field)                                                                         \
-	static_assert(offsetof(struct rte_mbuf, field) ==                                         \
-			      offsetof(struct rte_mbuf, rearm_data) +                             \
-				      offsetof(struct mbuf_head, field),                          \
+#define SAME_PLACE(field)                                                \
+	static_assert(offsetof(struct rte_mbuf, field) ==                \
+			      offsetof(struct rte_mbuf, rearm_data) +    \
+				      offsetof(struct mbuf_head, field), \
 		      "rte_mbuf is laid out differently")
 SAME_PLACE(data_off);
 SAME_PLACE(refcnt);
@@ -67,8 +67,8 @@ fill_one(struct rte_mbuf *mbuf, const struct mbuf_head *head, const struct frame
 	uint8_t *frame = (uint8_t *)mbuf->buf_addr + RTE_PKTMBUF_HEADROOM;
 
 	memcpy(&mbuf->rearm_data, head, sizeof(*head));
-	frame_write(frame, t, checksum, turn.flow,
-		    stamp_identity(stream, turn.flow, turn.sequence), moment);
+	frame_write(frame, t, checksum, turn.flow, stamp_identity(stream, turn.flow, turn.sequence),
+		    moment);
 }
 
 /* All frames from one template: what differs from source to source is constant in the loop. */

@@ -18,16 +18,16 @@ struct gen_source {
 	/* Write n mbufs fresh from a pool whole. Returns their octets, FCS included. */
 	uint64_t (*fill)(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n,
 			 uint64_t moment);
-	const struct frame_template **order;	/* frame by frame, and again from the start */
+	const struct frame_template **order; /* frame by frame, and again from the start */
 	uint32_t nb_order;
 	uint32_t position;
 	uint32_t flows;
 	uint8_t stream;
 	struct gen_turn stamped;
-	struct gen_turn plain;		/* frames without a stamp use up no sequence number */
+	struct gen_turn plain; /* frames without a stamp use up no sequence number */
 	uint32_t nb_templates;
 	struct frame_template *templates;
-	uint8_t *octets;		/* of all templates */
+	uint8_t *octets; /* of all templates */
 };
 
 /* Build the templates. Returns 0 or a negative errno, with the reason on stderr. */

@@ -26,7 +26,7 @@ struct sink_counts {
 	uint64_t foreign;
 	uint64_t stale;
 	uint64_t corrupt;
-	uint64_t clock_behind;	/* stamps from the future: the CPUs' clocks disagree */
+	uint64_t clock_behind; /* stamps from the future: the CPUs' clocks disagree */
 };
 
 struct sink {
@@ -63,8 +63,9 @@ sink_init(struct task *task, const struct config_section *section)
 		sink->capture_frames = capture_frames;
 	sink->rule.first_stream = (uint8_t)stream;
 	if (ret == 0 && stream + sink->rule.streams > UINT8_MAX + 1) {
-		config_fault(section, "streams", "streams are numbered 0 to %d, and the first is %u",
-			     UINT8_MAX, stream);
+		config_fault(section, "streams",
+			     "streams are numbered 0 to %d, and the first is %u", UINT8_MAX,
+			     stream);
 		return -EINVAL;
 	}
 	if (ret == 0 && (uint64_t)sink->rule.streams * sink->rule.flows > TRACKED_FLOWS_MAX) {
@@ -101,9 +102,11 @@ sink_prepare(struct task *task)
 		rte_free(state);
 		rte_free(sink->histogram);
 		sink->histogram = NULL;
-		fprintf(stderr, "wsdp: [task.%s] no memory for %u flows (%zu octets), a histogram "
-			"(%zu) and %u captured frames\n", task->name, flows,
-			sequence_state_bytes(flows), sizeof(*sink->histogram), sink->capture_frames);
+		fprintf(stderr,
+			"wsdp: [task.%s] no memory for %u flows (%zu octets), a histogram "
+			"(%zu) and %u captured frames\n",
+			task->name, flows, sequence_state_bytes(flows), sizeof(*sink->histogram),
+			sink->capture_frames);
 		return -ENOMEM;
 	}
 	sequence_init(&sink->tracker, flows, state);

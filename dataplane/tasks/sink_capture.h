@@ -22,9 +22,9 @@ struct sink_captured {
 struct sink_capture {
 	struct sink_captured *frames;
 	uint32_t room;
-	_Atomic uint32_t count;		/* frames below it are complete */
-	uint64_t epoch_tsc;		/* a TSC reading and ... */
-	uint64_t epoch_ns;		/* ... the time of day that it was */
+	_Atomic uint32_t count; /* frames below it are complete */
+	uint64_t epoch_tsc;     /* a TSC reading and ... */
+	uint64_t epoch_ns;      /* ... the time of day that it was */
 };
 
 /* Returns 0 or a negative errno. With room 0 nothing is ever captured. */

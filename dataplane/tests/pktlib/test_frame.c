@@ -14,10 +14,10 @@ static const struct frame_spec plain = {
 	.outer_tpid = TPID_QINQ,
 	.vlan = 100,
 	.inner_vlan = 200,
-	.dst_mac = { 0x02, 0, 0, 0, 0, 0x02 },
-	.src_mac = { 0x02, 0, 0, 0, 0, 0x01 },
-	.src_ip = { 10, 0, 0xff, 0xfe },
-	.dst_ip = { 10, 1, 0, 1 },
+	.dst_mac = {0x02, 0, 0, 0, 0, 0x02},
+	.src_mac = {0x02, 0, 0, 0, 0, 0x01},
+	.src_ip = {10, 0, 0xff, 0xfe},
+	.dst_ip = {10, 1, 0, 1},
 	.src_port = 1024,
 	.dst_port = 9,
 	.stamped = true,
@@ -112,8 +112,8 @@ check_flow(const struct frame_spec *spec, const struct frame_template *t, enum f
 static void
 test_every_combination(void)
 {
-	static const unsigned int sizes[] = { 64, 66, 68, 72, 84, 88, 92, 127, 128, 129, 1518, 9216 };
-	static const uint32_t flows[] = { 0, 1, 2, 255, 256, 2000 };
+	static const unsigned int sizes[] = {64, 66, 68, 72, 84, 88, 92, 127, 128, 129, 1518, 9216};
+	static const uint32_t flows[] = {0, 1, 2, 255, 256, 2000};
 
 	for (uint8_t version = 4; version <= 6; version += 2)
 		for (uint8_t tags = 0; tags <= 2; tags++)
@@ -140,7 +140,7 @@ test_every_combination(void)
 static void
 test_stamped_minimum(void)
 {
-	static const unsigned int expected[2][3] = { { 64, 68, 72 }, { 84, 88, 92 } };
+	static const unsigned int expected[2][3] = {{64, 68, 72}, {84, 88, 92}};
 
 	for (uint8_t version = 4; version <= 6; version += 2)
 		for (uint8_t tags = 0; tags <= 2; tags++) {
@@ -203,9 +203,9 @@ test_flows_never_wrap(void)
 	spec.nb_tags = 1;
 	spec.vlan = 1;
 	check_flows(&spec, FLOW_VLAN, 4094);
-	memcpy(spec.src_ip, (uint8_t[]){ 255, 255, 255, 250 }, 4);
+	memcpy(spec.src_ip, (uint8_t[]){255, 255, 255, 250}, 4);
 	check_flows(&spec, FLOW_SRC_IP, 6);
-	memcpy(spec.dst_mac, (uint8_t[]){ 2, 255, 255, 255, 255, 0 }, 6);
+	memcpy(spec.dst_mac, (uint8_t[]){2, 255, 255, 255, 255, 0}, 6);
 	check_flows(&spec, FLOW_DST_MAC, 256);
 	spec.ip_version = 6;
 	memset(spec.dst_ip + 8, 0xff, 8);

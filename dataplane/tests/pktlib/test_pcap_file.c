@@ -22,7 +22,7 @@ write_file(const void *octets, size_t n)
 static void
 test_written_frames_are_read(void)
 {
-	static const uint16_t lens[] = { 60, 14, 1514, 9212 };
+	static const uint16_t lens[] = {60, 14, 1514, 9212};
 	struct pcap_frames pcap;
 	struct fault why;
 	FILE *file = fopen(path, "wb");
@@ -48,9 +48,9 @@ static void
 test_the_other_byte_order(void)
 {
 	static const uint8_t swapped[] = {
-		0xa1, 0xb2, 0xc3, 0xd4, 0, 2, 0, 4, 0, 0, 0,  0,  0, 0, 0, 0, 0, 0, 0xff, 0xff,
-		0,    0,    0,	  1,	0, 0, 0, 0, 0, 0, 0,  0,  0, 0, 0, 14, 0, 0, 0,	   14,
-		1,    2,    3,	  4,	5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+		0xa1, 0xb2, 0xc3, 0xd4, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0,  0,  0,  0,  0,
+		0xff, 0xff, 0,    0,    0, 1, 0, 0, 0, 0, 0, 0, 0, 0,  0,  0,  0,  14,
+		0,    0,    0,    14,   1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
 	};
 	struct pcap_frames pcap;
 	struct fault why;
@@ -78,7 +78,7 @@ check_refused(const void *octets, size_t n, const char *reason)
 static void
 test_bad_files(void)
 {
-	uint8_t good[24 + 16 + 60] = { 0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0 };
+	uint8_t good[24 + 16 + 60] = {0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0};
 	uint8_t bad[sizeof(good)];
 
 	good[20] = 1;

@@ -28,7 +28,7 @@ static struct run
 play(const struct load *load, uint64_t step, uint64_t noise)
 {
 	struct tsc_clock clock = tsc_clock_of(HZ);
-	struct run run = { .now = START };
+	struct run run = {.now = START};
 
 	schedule_start(&run.schedule, load, &clock, run.now);
 	while (!schedule_done(&run.schedule, run.now)) {
@@ -107,7 +107,7 @@ check_stall(uint64_t stall_ns, uint64_t expected_unsent)
 {
 	struct tsc_clock clock = tsc_clock_of(HZ);
 	struct load load = one_second;
-	struct run run = { .now = START };
+	struct run run = {.now = START};
 	bool stalled = false;
 
 	load.rate_ufps = 1000000 * RATE_SCALE; /* one a us */
@@ -193,7 +193,7 @@ test_limits(void)
 static void
 test_jitter(void)
 {
-	struct jitter jitter = { .started = false };
+	struct jitter jitter = {.started = false};
 
 	for (unsigned int i = 0; i < 1000; i++)
 		jitter_add(&jitter, 5000);
@@ -201,7 +201,7 @@ test_jitter(void)
 	for (unsigned int i = 0; i < 1000; i++)
 		jitter_add(&jitter, i % 2 ? 5000 : 5160);
 	CHECK(jitter_cycles(&jitter) >= 159 && jitter_cycles(&jitter) <= 160);
-	jitter = (struct jitter){ .started = false };
+	jitter = (struct jitter){.started = false};
 	jitter_add(&jitter, -70);
 	CHECK_EQ(jitter_cycles(&jitter), 0);
 	jitter_add(&jitter, 90); /* |D| = 160, J = 160 / 16 */

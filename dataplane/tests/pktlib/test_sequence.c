@@ -39,8 +39,8 @@ check_counts(uint64_t received, uint64_t lost, uint64_t duplicated, uint64_t reo
 	CHECK_EQ(tracker.counts.reordered, reordered);
 }
 
-#define ADD(...) add_all((uint32_t[]){ __VA_ARGS__ },                                         \
-			 sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
+#define ADD(...) \
+	add_all((uint32_t[]){__VA_ARGS__}, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 
 static void
 test_in_order(void)
@@ -141,7 +141,7 @@ test_against_model(void)
 {
 	enum { SENT = 20000 };
 	uint32_t order[2 * SENT];
-	uint8_t seen[SENT] = { 0 };
+	uint8_t seen[SENT] = {0};
 	uint64_t received = 0, duplicated = 0, reordered = 0, highest = 0;
 	unsigned int n = 0;
 
