@@ -7,7 +7,7 @@ so that a fact is reported as unknown rather than as absent. Nothing can be star
 
 from __future__ import annotations
 
-import fnmatch
+import re
 import socket
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -82,8 +82,8 @@ class RecordedRunner:
         for pattern in patterns:
             if pattern not in self._recording.globs:
                 raise NotRecorded(f"{pattern} is not in the recording of {self.name}")
-        wanted = [pattern.split("/") for pattern in patterns]
-        return tuple(sorted(p for p in self._paths if any(_matches(p, w) for w in wanted)))
+        wanted = re.compile("|".join(map(_as_regex, patterns)))
+        return tuple(sorted(path for path in self._paths if wanted.fullmatch(path)))
 
     def readlink(self, path: str) -> str:
         raise NotRecorded(f"the target of {path} is not in the recording of {self.name}")
@@ -121,9 +121,13 @@ def _with_folders(paths: Iterable[str]) -> set[str]:
     return found
 
 
-def _matches(path: str, wanted: list[str]) -> bool:
-    """Whether the path matches segment by segment, as glob does it: * never crosses a slash."""
-    parts = path.split("/")
-    return len(parts) == len(wanted) and all(
-        fnmatch.fnmatchcase(part, want) for part, want in zip(parts, wanted, strict=True)
+def _as_regex(pattern: str) -> str:
+    """The glob pattern as a regular expression: wildcards never match a slash."""
+    pieces = re.split(r"(\*|\?|\[[^\]/]+\])", pattern)
+    wildcards = {"*": "[^/]*", "?": "[^/]"}
+    return "".join(
+        wildcards.get(
+            piece, piece if piece.startswith("[") and len(piece) > 2 else re.escape(piece)
+        )
+        for piece in pieces
     )
