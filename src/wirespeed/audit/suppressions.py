@@ -23,7 +23,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from wirespeed.audit.registry import rule_named
-from wirespeed.model.errors import BadInput
+from wirespeed.model.errors import BadInput, faulty_file, key_fault
 from wirespeed.model.finding import AuditReport, Finding, Status
 
 _NEXT = "See docs/tutorial/audit-your-server.md for the keys of a suppression file."
@@ -68,7 +68,8 @@ def parse(text: str, where: str) -> tuple[Suppression, ...]:
     except tomllib.TOMLDecodeError as fault:
         raise BadInput(f"suppression file {where} is not TOML: {fault}", _NEXT) from None
     except ValidationError as fault:
-        raise _bad(where, [_words(e["loc"], e["msg"]) for e in fault.errors()]) from None
+        told = [_words(e["loc"], e["type"], e["msg"]) for e in fault.errors()]
+        raise faulty_file(f"suppression file {where}", told, _NEXT) from None
     found, faults = [], []
     for number, entry in enumerate(entries, start=1):
         try:
@@ -78,7 +79,7 @@ def parse(text: str, where: str) -> tuple[Suppression, ...]:
             continue
         found.append(Suppression(rule, entry.reason, entry.host, entry.subject, entry.until))
     if faults:
-        raise _bad(where, faults)
+        raise faulty_file(f"suppression file {where}", faults, _NEXT)
     return tuple(found)
 
 
@@ -117,13 +118,7 @@ def _note(entry: Suppression, used: bool, today: date) -> str | None:
     return None if used else f"{which} matches no finding on this host"
 
 
-def _words(location: tuple[int | str, ...], message: str) -> str:
+def _words(location: tuple[int | str, ...], kind: str, message: str) -> str:
     if len(location) > 1 and isinstance(location[1], int):
-        keys = ".".join(map(str, location[2:]))
-        return f"entry {location[1] + 1}: {keys}: {message}" if keys else f"entry {location[1] + 1}"
-    return f"{'.'.join(map(str, location))}: {message}"
-
-
-def _bad(where: str, faults: list[str]) -> BadInput:
-    listed = "\n".join(f"  {fault}" for fault in faults)
-    return BadInput(f"suppression file {where} has {len(faults)} faults:\n{listed}", _NEXT)
+        return f"entry {location[1] + 1}: {key_fault(location[2:], kind, message)}"
+    return key_fault(location, kind, message)

@@ -14,12 +14,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.errors import BadInput
+from wirespeed.model.errors import BadInput, faulty_file, key_fault
 from wirespeed.model.facts import HostFacts
 
 SCHEMA_VERSION = "1.0"
 _MAJOR = SCHEMA_VERSION.partition(".")[0]
-_SHOWN = 20
+_AGAIN = "Write it with `wirespeed inspect --json > HOST.json`."
 
 
 class _Document(BaseModel):
@@ -53,10 +53,11 @@ def parse(text: str, where: str) -> HostFacts:
     try:
         facts = _Document.model_validate_json(json.dumps({"facts": raw}), strict=True).facts
     except ValidationError as fault:
-        raise _bad(where, [_words(e["loc"], e["msg"]) for e in fault.errors()]) from None
+        faults = [key_fault(e["loc"][1:], e["type"], e["msg"]) for e in fault.errors()]
+        raise faulty_file(f"host file {where}", faults, _AGAIN) from None
     faults = inconsistencies(facts)
     if faults:
-        raise _bad(where, faults)
+        raise faulty_file(f"host file {where}", faults, _AGAIN)
     return facts
 
 
@@ -110,16 +111,3 @@ def json_schema() -> dict[str, Any]:
         "additionalProperties": False,
         "$defs": definitions,
     }
-
-
-_AGAIN = "Write it with `wirespeed inspect --json > HOST.json`."
-
-
-def _words(location: tuple[int | str, ...], message: str) -> str:
-    return f"{'.'.join(map(str, location[1:]))}: {message}"
-
-
-def _bad(where: str, faults: list[str]) -> BadInput:
-    shown = faults[:_SHOWN] + ([f"and {len(faults) - _SHOWN} more"] if len(faults) > _SHOWN else [])
-    listed = "\n".join(f"  {fault}" for fault in shown)
-    return BadInput(f"host file {where} has {len(faults)} faults:\n{listed}", _AGAIN)

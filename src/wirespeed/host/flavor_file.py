@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from wirespeed.model.errors import BadInput
+from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.facts import Flavor
 
 _NEXT = "Write it with `openstack flavor list --long -f json > FILE`."
@@ -31,9 +31,9 @@ def load(path: Path) -> tuple[Flavor, ...]:
         try:
             flavors.append(_flavor(row))
         except (KeyError, TypeError, ValueError) as fault:
-            faults.append(f"  entry {number}: {_reason(fault)}")
+            faults.append(f"entry {number}: {_reason(fault)}")
     if faults:
-        raise BadInput(f"flavor file {path} has {len(faults)} faults:\n" + "\n".join(faults), _NEXT)
+        raise faulty_file(f"flavor file {path}", faults, _NEXT)
     return tuple(flavors)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from wirespeed.model.cpuset import parse_list
-from wirespeed.model.errors import BadInput
+from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.facts import Missing
 from wirespeed.remote.interface import (
     Completed,
@@ -30,14 +30,13 @@ class HostUnreadable(BadInput):
     """Files of a host, mostly of a recorded one, hold what no kernel writes there."""
 
     def __init__(self, host: str, faults: list[str]) -> None:
-        listed = "\n".join(f"  {fault}" for fault in faults)
-        super().__init__(
-            f"{host}: {len(faults)} values make no sense:\n{listed}"
-            if len(faults) > 1
-            else f"{host}: {faults[0]}",
-            "A recording must not be edited by hand; take it again with `wirespeed inspect "
-            "--record DIR`.",
+        said = faulty_file(
+            f"what {host} says of itself makes no sense",
+            faults,
+            "If it is a recording, take it again with `wirespeed inspect --record DIR`; if not, "
+            "correct the value on the host.",
         )
+        super().__init__(said.what, said.next_step)
         self.faults = tuple(faults)
 
 

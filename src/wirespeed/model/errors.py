@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class WirespeedError(Exception):
     """Says what went wrong, where, with which value, and what to do next.
@@ -26,3 +28,24 @@ class BadInput(WirespeedError):
     """A file, flag or value given by the user is wrong; nothing was changed."""
 
     exit_code = 2
+
+
+_FAULTS_SHOWN = 20
+
+
+def faulty_file(source: str, faults: Sequence[str], next_step: str) -> BadInput:
+    """One error for all faults of a file, so that it is corrected once."""
+    count = f"{len(faults)} faults" if len(faults) > 1 else "1 fault"
+    more = [f"and {len(faults) - _FAULTS_SHOWN} more"] if len(faults) > _FAULTS_SHOWN else []
+    lines = "\n".join(f"  {fault}" for fault in [*faults[:_FAULTS_SHOWN], *more])
+    return BadInput(f"{source}: {count}\n{lines}", next_step)
+
+
+def key_fault(location: Sequence[int | str], kind: str, message: str) -> str:
+    """What a validator says of one key, in words a person at the keyboard would use."""
+    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
+        message = "unknown key"
+    elif kind in ("missing", "missing_argument"):
+        message = "is missing"
+    where = ".".join(map(str, location))
+    return f"{where}: {message}" if where else message

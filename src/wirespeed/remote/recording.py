@@ -19,7 +19,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from wirespeed.model.errors import BadInput
+from wirespeed.model.errors import BadInput, faulty_file, key_fault
 
 SCHEMA: Literal["wirespeed.recording/1"] = "wirespeed.recording/1"
 MANIFEST = "recording.json"
@@ -150,9 +150,9 @@ def load(folder: Path) -> Recording:
             RecordedCommand(command.argv, command.exit_code, stdout, command.stderr)
         )
     if faults:
-        listed = "\n".join(f"  {fault}" for fault in faults)
-        raise BadInput(
-            f"the recorded host {folder} is not whole:\n{listed}",
+        raise faulty_file(
+            f"the recorded host {folder} is not whole",
+            faults,
             "Copy the folder again, or take it again with `wirespeed inspect --record DIR`.",
         )
     return recording
@@ -169,11 +169,10 @@ def _manifest(folder: Path) -> _Manifest:
     try:
         return _Manifest.model_validate_json(text)
     except ValidationError as fault:
-        listed = "\n".join(
-            f"  {'.'.join(map(str, e['loc'])) or 'the file'}: {e['msg']}" for e in fault.errors()
-        )
-        raise BadInput(
-            f"{folder / MANIFEST} is not a recording of schema {SCHEMA}:\n{listed}",
+        faults = [key_fault(e["loc"], e["type"], e["msg"]) for e in fault.errors()]
+        raise faulty_file(
+            f"{folder / MANIFEST} is not a recording of schema {SCHEMA}",
+            faults,
             "Take the recording again with this version of wirespeed.",
         ) from fault
 

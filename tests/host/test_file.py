@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do host files survive a round trip, and are bad ones refused with all their faults at once?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.hosts.papers import MACHINES
+from tests.hosts.server import runner
+from wirespeed.host import file, flavor_file
+from wirespeed.host.collect import collect
+from wirespeed.model.errors import BadInput
+
+SCHEMA = Path(__file__).parents[2] / "schemas" / "hostfacts.schema.json"
+
+
+def good() -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(json.dumps(file.document(collect(runner(S1)))))
+    return document
+
+
+S1 = MACHINES["s1-dppd"]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_round_trip_and_schema(machine: str) -> None:
+    facts = collect(runner(MACHINES[machine]))
+    text = json.dumps(file.document(facts))
+    assert file.parse(text, "it") == facts
+    jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(json.loads(text))
+
+
+def test_the_schema_file_is_in_step_with_the_model() -> None:
+    assert json.loads(SCHEMA.read_text()) == file.json_schema(), (
+        "write it again: json.dumps(wirespeed.host.file.json_schema(), indent=2)"
+    )
+
+
+def _break(path: str, value: object) -> Callable[[dict[str, Any]], None]:
+    def change(document: dict[str, Any]) -> None:
+        *folders, last = path.split(".")
+        place: Any = document
+        for name in folders:
+            place = place[int(name) if name.isdecimal() else name]
+        place[last] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (_break("schema_version", "2.0"), "schema_version '2.0'; this wirespeed reads 1.x"),
+        (lambda d: d.pop("schema_version"), "has no schema_version"),
+        (_break("colour", "red"), "colour: unknown key"),
+        (_break("kernel.flavour", "red"), "kernel.flavour: unknown key"),
+        (_break("cpus.3.node", "zero"), "cpus.3.node: Input should be a valid integer"),
+        (_break("cpus.3.node", 7), "CPU 3 is on NUMA node 7, which is not there"),
+        (_break("cpus.3.siblings", [3, 99]), "CPU 3 has siblings 99"),
+        (_break("cpus.3.siblings", [3, 4]), "CPU 3 and its siblings disagree"),
+        (_break("cpus.3.id", 4), "cpus: 4 appear twice"),
+        (_break("nodes.0.cpus", [77]), "node 0 names CPUs 77"),
+        (_break("nodes.0.distances", [10]), "node 0 has 1 distances"),
+        (_break("cpus", []), "at least one CPU"),
+    ],
+)
+def test_bad_files_are_refused(change: Callable[[dict[str, Any]], None], told: str) -> None:
+    document = good()
+    change(document)
+    with pytest.raises(BadInput, match=r"host\.json") as caught:
+        file.parse(json.dumps(document), "host.json")
+    assert told in caught.value.what
+
+
+def test_all_faults_are_told_at_once() -> None:
+    document = good()
+    _break("colour", "red")(document)
+    _break("cpus.3.node", "zero")(document)
+    with pytest.raises(BadInput, match="2 faults"):
+        file.parse(json.dumps(document), "host.json")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null"])
+def test_a_file_that_is_no_document_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match=r"host\.json"):
+        file.parse(text, "host.json")
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="No such file"):
+        file.load(tmp_path / "none.json")
+    (tmp_path / "binary.json").write_bytes(b"\xff\xfe")
+    with pytest.raises(BadInput, match="not UTF-8"):
+        file.load(tmp_path / "binary.json")
+
+
+def test_flavors_as_the_openstack_client_prints_them(tmp_path: Path) -> None:
+    rows = [
+        {"Name": "new", "VCPUs": 4, "RAM": 8192, "Properties": {"hw:numa_nodes": "1"}},
+        {"Name": "old", "VCPUs": 2, "RAM": 1024, "Properties": "a='1', hw:cpu_policy='shared'"},
+        {"Name": "bare", "VCPUs": 1, "RAM": 512, "Properties": None},
+    ]
+    path = tmp_path / "flavors.json"
+    path.write_text(json.dumps(rows))
+    new, old, bare = flavor_file.load(path)
+    assert (new.extra_specs, new.memory_mib) == ({"hw:numa_nodes": "1"}, 8192)
+    assert old.extra_specs == {"a": "1", "hw:cpu_policy": "shared"}
+    assert bare.extra_specs == {}
+
+
+def test_flavor_entries_that_are_none_are_all_named(tmp_path: Path) -> None:
+    path = tmp_path / "flavors.json"
+    path.write_text('[{"Name": "x"}, {"Name": "y", "VCPUs": 1, "RAM": 1, "Properties": 3}]')
+    with pytest.raises(BadInput, match="2 faults") as caught:
+        flavor_file.load(path)
+    assert "entry 1: has no 'VCPUs'" in caught.value.what
+    assert "entry 2: Properties is neither" in caught.value.what

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Can a recorded host be sent, is a damaged one refused, and does none lead out of its folder?"""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.fake_runner import FakeRunner
+from wirespeed.model.errors import BadInput
+from wirespeed.remote.interface import NotRecorded, ProgramMissing, RemoteError
+from wirespeed.remote.recorded import RecordedRunner
+from wirespeed.remote.recorder import Recorder, without_secrets
+from wirespeed.remote.recording import save
+
+LINE, TEXT = "/sys/one", "/proc/many"
+
+
+def recorded(tmp_path: Path) -> Path:
+    """A folder with a one-line file, a longer one, an absent, a denied one, and a command."""
+    fake = FakeRunner(
+        name="box",
+        files={
+            LINE: "1\n",
+            TEXT: "a\nb\n",
+            "/sys/empty": "",
+            "/root/secret": PermissionError("/root/secret"),
+            "/sys/bad": OSError("EINVAL"),
+            "/sys/dir/x/unread": "",
+        },
+    )
+    fake.answer(["tool", "-v"], "v1\n")
+    recorder = Recorder(fake)
+    recorder.read_many([LINE, TEXT, "/sys/empty", "/none", "/root/secret", "/sys/bad"])
+    recorder.glob("/sys/dir/*", "/sys/none*")
+    recorder.run(["tool", "-v"], check=False)
+    with pytest.raises(ProgramMissing):
+        recorder.run(["other"], check=False)
+    folder = tmp_path / "box"
+    save(recorder.recording, folder)
+    return folder
+
+
+def test_a_recording_answers_as_the_host_did(tmp_path: Path) -> None:
+    host = RecordedRunner.open(str(recorded(tmp_path)))
+    assert (host.name, host.read(LINE), host.read(TEXT)) == ("box", "1\n", "a\nb\n")
+    assert host.read("/sys/empty") == ""
+    assert host.glob("/sys/dir/*") == ("/sys/dir/x",)
+    assert host.glob("/sys/none*") == ()
+    assert host.run(["tool", "-v"]).stdout == "v1\n"
+    with pytest.raises(FileNotFoundError):
+        host.read("/none")
+    with pytest.raises(PermissionError):
+        host.read("/root/secret")
+    with pytest.raises(OSError, match="/sys/bad"):
+        host.read("/sys/bad")
+    with pytest.raises(ProgramMissing):
+        host.run(["other"])
+
+
+def test_what_was_never_asked_is_not_recorded(tmp_path: Path) -> None:
+    host = RecordedRunner.open(str(recorded(tmp_path)))
+    with pytest.raises(NotRecorded):
+        host.read("/etc/passwd")
+    with pytest.raises(NotRecorded):
+        host.glob("/sys/*")
+    with pytest.raises(RemoteError, match="not in the recording"):
+        host.run(["tool", "-x"])
+
+
+def test_a_recording_cannot_be_changed_or_started(tmp_path: Path) -> None:
+    host = RecordedRunner.open(str(recorded(tmp_path)))
+    for action in (
+        lambda: host.write(LINE, "2"),
+        lambda: host.spawn(["x"], log="/l"),
+        lambda: host.connect("/s", socket.SOCK_STREAM),
+    ):
+        with pytest.raises(RemoteError, match="is a recording"):
+            action()
+
+
+def test_a_folder_that_is_not_empty_is_not_overwritten(tmp_path: Path) -> None:
+    folder = recorded(tmp_path)
+    with pytest.raises(BadInput, match="not empty"):
+        save(Recorder(FakeRunner()).recording, folder)
+
+
+def test_every_missing_and_truncated_file_is_named(tmp_path: Path) -> None:
+    folder = recorded(tmp_path)
+    (folder / "lines.txt").write_text("/sys/one\t")
+    (folder / "files/proc/many").write_text("a\n")
+    (folder / "commands/01-tool.txt").unlink()
+    with pytest.raises(BadInput) as caught:
+        RecordedRunner.open(str(folder))
+    for fault in (
+        "lines.txt: 9 bytes, should be 11",
+        "files/proc/many: 2 bytes, should be 4",
+        "commands/01-tool.txt: No such file",
+    ):
+        assert fault in caught.value.what
+
+
+@pytest.mark.parametrize("manifest", ["", "{", "[]", '{"schema": "wirespeed.recording/9"}'])
+def test_a_manifest_of_another_kind_is_refused(tmp_path: Path, manifest: str) -> None:
+    folder = recorded(tmp_path)
+    (folder / "recording.json").write_text(manifest)
+    with pytest.raises(BadInput, match=r"recording\.json"):
+        RecordedRunner.open(str(folder))
+
+
+def test_unknown_keys_in_the_manifest_are_refused(tmp_path: Path) -> None:
+    folder = recorded(tmp_path)
+    manifest = json.loads((folder / "recording.json").read_text())
+    (folder / "recording.json").write_text(json.dumps({**manifest, "colour": "red"}))
+    with pytest.raises(BadInput, match="colour: unknown key"):
+        RecordedRunner.open(str(folder))
+
+
+def test_a_folder_without_manifest_is_no_recording(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="not a recorded host"):
+        RecordedRunner.open(str(tmp_path))
+
+
+@pytest.mark.parametrize("path", ["/../../secret", "/proc/../../../secret", "/a\0b"])
+def test_a_path_that_leads_out_of_the_folder_is_refused(tmp_path: Path, path: str) -> None:
+    folder = recorded(tmp_path)
+    (tmp_path / "secret").write_text("x")
+    manifest = json.loads((folder / "recording.json").read_text())
+    manifest["files"][path] = 1
+    (folder / "recording.json").write_text(json.dumps(manifest))
+    with pytest.raises(BadInput, match="leads outside the folder"):
+        RecordedRunner.open(str(folder))
+
+
+def test_a_command_output_outside_the_folder_is_refused(tmp_path: Path) -> None:
+    folder = recorded(tmp_path)
+    manifest = json.loads((folder / "recording.json").read_text())
+    manifest["commands"][0]["stdout"] = "../../../etc/hostname"
+    (folder / "recording.json").write_text(json.dumps(manifest))
+    with pytest.raises(BadInput, match="leads outside the folder"):
+        RecordedRunner.open(str(folder))
+
+
+def test_a_symbolic_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    folder = recorded(tmp_path)
+    (tmp_path / "secret").write_text("a\nb\n")
+    (folder / "files/proc/many").unlink()
+    (folder / "files/proc/many").symlink_to(tmp_path / "secret")
+    with pytest.raises(BadInput, match="files/proc/many: leads outside the folder"):
+        RecordedRunner.open(str(folder))
+
+
+def test_secrets_of_configuration_files_never_reach_the_recording() -> None:
+    conf = (
+        "[DEFAULT]\ntransport_url = rabbit://u:pw@c\n[neutron]\npassword=pw\nregion = one\n"
+        "[database]\nconnection: mysql://u:pw@c\nmemcache_secret_key = pw\n"
+    )
+    masked = without_secrets("/etc/nova/nova.conf", conf)
+    assert "pw" not in masked
+    assert "region = one" in masked
+    assert without_secrets("/proc/cmdline", "password=x") == "password=x"
+
+
+def test_the_recorder_masks_what_it_hands_on_too() -> None:
+    fake = FakeRunner(files={"/etc/a.conf": "password = pw\n"})
+    recorder = Recorder(fake)
+    assert recorder.read("/etc/a.conf") == recorder.recording.files["/etc/a.conf"]
+    assert "pw" not in recorder.read("/etc/a.conf")
