@@ -55,7 +55,7 @@ class FakeBench:
         return None
 
     def describe(self) -> Mapping[str, object]:
-        return {"versions": {"sut": "fake 1.0"}}
+        return {"generator": {"version": "fake 1.0"}}
 
 
 @dataclass

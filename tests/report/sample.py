@@ -77,7 +77,14 @@ class SampleBench:
         return None
 
     def describe(self) -> Mapping[str, object]:
-        return {"versions": {"Open vSwitch": "3.1.0", "DPDK": "22.11.7"}}
+        return {
+            "Open vSwitch": {
+                "version": "ovs-vswitchd 3.1.0",
+                "dpdk_version": "DPDK 22.11.7",
+                "flows": ["in_port=1,dl_dst=02:01:00:00:00:00,actions=output:3"],
+            },
+            "generator": {"version": "0.1.0", "config": "[eal]\nmain_lcore = 0\n"},
+        }
 
 
 def latency_at(load: float) -> Latency:

@@ -13,7 +13,7 @@ from wirespeed.model.result import Interval
 from wirespeed.model.spec import PointSpec, Topology, TopologyKind, Traffic
 from wirespeed.report.figures import point_figures, rate, theoretical_max_fps
 from wirespeed.report.headline import key_figures
-from wirespeed.report.table import csv_text, terminal_table
+from wirespeed.report.table import csv_text, missing_figures, terminal_table
 from wirespeed.report.text import gbps, loss, microseconds, mpps, seconds
 from wirespeed.store.records import PointState, RunRecord
 
@@ -55,6 +55,19 @@ def test_a_point_that_was_not_measured_says_so(run: RunRecord) -> None:
     assert point_figures(pending).reason == "not measured yet"
     assert point_figures(replace(pending, error="it broke")).reason == "it broke"
     assert not point_figures(pending).conformant
+
+
+def test_a_point_without_a_figure_gets_a_sentence(run: RunRecord) -> None:
+    assert missing_figures(run) == ()
+    point = run.points[0]
+    assert point.result is not None
+    nothing = replace(point.result, ndr=None, pdr=None, mrr_fps=None, not_measurable="too noisy")
+    noisy = replace(point, result=nothing)
+    pending = replace(run.points[1], state=PointState.PENDING, result=None)
+    assert missing_figures(replace(run, points=(noisy, pending, *run.points[2:]))) == (
+        "p2p, 64 B: not measurable: too noisy",
+        "p2p, 512 B: not measured yet",
+    )
 
 
 def test_key_figures_name_the_best_points(run: RunRecord) -> None:

@@ -112,6 +112,14 @@ def test_every_invalid_trial_is_listed_with_its_reason(page: str, run: RunRecord
                 assert stored.trial.invalid_reason in text
 
 
+def test_it_says_what_ran(page: str) -> None:
+    text = " ".join(" ".join(Links(page).text).split())
+    assert "Open vSwitch ovs-vswitchd 3.1.0, DPDK 22.11.7" in text
+    assert "dl_dst=02:01:00:00:00:00,actions=output:3" in text
+    assert "config: [eal] main_lcore = 0" in text
+    assert "BOOT_IMAGE=/vmlinuz quiet" in text
+
+
 def test_quick_is_labelled_and_rfc2544_is_not(page: str, run: RunRecord) -> None:
     label = "Not RFC 2544 conformant"
     assert page.count(label) >= 2

@@ -50,7 +50,7 @@ def test_every_point_is_measured_and_stored_with_its_trials(store: Store, study:
         assert point.result.ndr.lower.load_fps == pytest.approx(capacity_fps, rel=0.005)
         assert len(point.trials) > 5
         assert point.plan is not None
-        assert point.bench == {"versions": {"sut": "fake 1.0"}}
+        assert point.bench == {"generator": {"version": "fake 1.0"}}
     assert host.closed == len(host.opened) == 2
 
 

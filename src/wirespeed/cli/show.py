@@ -14,13 +14,15 @@ from wirespeed.report.charts.latency import latency_chart
 from wirespeed.report.charts.search import search_chart
 from wirespeed.report.charts.svg import line_svg, search_svg
 from wirespeed.report.charts.throughput import throughput_charts
-from wirespeed.report.table import terminal_table
+from wirespeed.report.table import missing_figures, terminal_table
 from wirespeed.store.records import RunRecord
 
 
 def print_results(run: RunRecord, console: Console, html: Path | None = None) -> None:
     """The table of results, what to keep in mind, and where the report is."""
     console.print(terminal_table(run))
+    for sentence in missing_figures(run):
+        console.print(sentence, style="yellow", markup=False, soft_wrap=True)
     if any(p.result and not p.result.conformant for p in run.points):
         console.print("Short trials: not RFC 2544 conformant.", style="yellow")
     if html is None:

@@ -85,8 +85,7 @@ def html_report(run: RunRecord) -> str:
         outcome=outcome,
         total_drops=total_drops,
         frame=text.frame,
-        resolved=json.dumps(run.resolved, indent=2),
-        bench_text=lambda bench: json.dumps(bench, indent=2),
+        outline=lambda value: "\n".join(_outline(value)),
         memory_gib=sum(node.memory_kib for node in run.host.nodes) / 1024 / 1024,
         took=_took(run),
     )
@@ -129,13 +128,30 @@ def _decisions(plan: Any, path: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _versions(run: RunRecord) -> dict[str, str]:
-    """What measured and what was measured."""
+    """What measured, and every part of the benches that says its version."""
     found = dict(run.versions)
     for point in run.points:
-        versions = point.bench.get("versions")
-        if isinstance(versions, dict):
-            found |= {str(name): str(version) for name, version in versions.items()}
+        for name, part in point.bench.items():
+            if isinstance(part, dict) and "version" in part:
+                versions = (part["version"], part.get("dpdk_version"))
+                found[name] = ", ".join(str(version) for version in versions if version)
     return found
+
+
+def _outline(value: Any, indent: str = "") -> Iterator[str]:
+    """Nested tables and lists as indented lines; a text of several lines as a block."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if isinstance(inner, dict | list) or "\n" in str(inner):
+                yield f"{indent}{key}:"
+                yield from _outline(inner, indent + "  ")
+            else:
+                yield f"{indent}{key}: {inner}"
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _outline(inner, indent)
+    else:
+        yield from (f"{indent}{line}" for line in str(value).splitlines())
 
 
 def _latencies(points: list[PointView]) -> Iterator[tuple[PointView, LatencyAtLoad, list[float]]]:

@@ -25,10 +25,21 @@ def terminal_table(run: RunRecord) -> Table:
     return table
 
 
+def missing_figures(run: RunRecord) -> tuple[str, ...]:
+    """One sentence for each point without a figure: why."""
+    without = (f for f in map(point_figures, run.points) if f.best is None)
+    return tuple(f"{f.point.label}: {_why(f)}" for f in without)
+
+
+def _why(figures: PointFigures) -> str:
+    reason = figures.reason or "the search found no figure"
+    return f"not measurable: {reason}" if figures.point.result is not None else reason
+
+
 def _cells(figures: PointFigures) -> list[str]:
     best = figures.best
     if best is None:
-        return [f"[dim]{figures.reason or 'no figure'}[/dim]"]
+        return [NONE] * 6
     rates = [_mpps(rate) for rate in (figures.ndr, figures.pdr, figures.mrr or figures.constant)]
     return [*rates, gbps(best.l1_bps), percent(best.line_share), _latency(figures.point)]
 
