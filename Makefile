@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 VENV := .venv
+NOVA_VENV := .venv-nova
 BIN := $(VENV)/bin
 DATAPLANE := build/dataplane
 SANITIZED := build/dataplane-asan
@@ -10,19 +11,20 @@ C_FILES = $(shell git ls-files 'dataplane/*.c' 'dataplane/*.h')
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev demo test lint format bench docs clean \
-	packages packages-dev dataplane dataplane-asan test-dataplane test-python
+	packages packages-dev cargo dataplane dataplane-asan speedtest test-dataplane test-python \
+	test-nova test-speedtest
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
 
 setup: packages $(VENV)/.run dataplane ## Install packages, make .venv, build the data plane
 
 demo: setup ## Measure a real OVS-DPDK and leave a report in out/
 	$(BIN)/wirespeed run quickstart --html out/quickstart.html
 
-test: setup-dev test-dataplane test-python ## All tests: C (also under ASan and UBSan), Python, real OVS
+test: test-dataplane test-speedtest test-nova test-python ## All tests: C (also under ASan and UBSan), Rust, Nova, Python, real OVS
 
-lint: packages-dev $(VENV)/.dev ## Formatting, types, import arrows, shell
+lint: packages-dev cargo $(VENV)/.dev ## Formatting, types, import arrows, shell
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -30,6 +32,7 @@ lint: packages-dev $(VENV)/.dev ## Formatting, types, import arrows, shell
 	clang-format --dry-run --Werror $(C_FILES)
 	git ls-files '*.sh' .ci/run | xargs shellcheck
 	$(BIN)/python setup/check_tree.py
+	cd speedtest && cargo fmt --check && cargo clippy --quiet --locked --all-targets -- -D warnings
 
 format: setup-dev ## Rewrite Python and C in the project's format
 	$(BIN)/ruff check --fix .
@@ -45,15 +48,18 @@ docs: setup-dev ## Regenerate the reference pages and check every link (out/docs
 
 clean: ## Remove what the other targets built, and what a killed run left on this host
 	[ ! -x $(BIN)/wirespeed ] || $(BIN)/wirespeed clean
-	rm -rf build out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build out speedtest/target .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-setup-dev: setup packages-dev $(VENV)/.dev
+setup-dev: setup packages-dev $(VENV)/.dev speedtest
 
 packages:
 	@setup/install-packages.sh setup/packages-run.txt
 
 packages-dev:
 	@setup/install-packages.sh setup/packages-run.txt setup/packages-dev.txt
+
+cargo:
+	@command -v cargo >/dev/null || setup/install-packages.sh setup/packages-rust.txt
 
 $(BIN)/python: | packages
 	$(PYTHON) -m venv $(VENV)
@@ -77,6 +83,20 @@ dataplane: $(DATAPLANE)/build.ninja
 
 dataplane-asan: $(SANITIZED)/build.ninja
 	@ninja -C $(SANITIZED) --quiet
+
+speedtest: cargo
+	cd speedtest && cargo build --quiet --locked --release
+
+$(NOVA_VENV)/.installed: pyproject.toml constraints-nova.txt | packages
+	$(PYTHON) -m venv $(NOVA_VENV)
+	$(NOVA_VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints-nova.txt -e '.[nova]'
+	touch $@
+
+test-nova: $(NOVA_VENV)/.installed ## Our placement beside the real Nova library's
+	$(NOVA_VENV)/bin/python -m pytest tests/nova_library
+
+test-speedtest: cargo
+	cd speedtest && cargo test --quiet --locked
 
 test-dataplane: dataplane dataplane-asan
 	meson test -C $(DATAPLANE) --print-errorlogs

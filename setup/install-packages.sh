@@ -2,14 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 # Install the Debian packages named in the given files, if any is missing. Installing Open vSwitch
 # or PostgreSQL would normally start and enable a system service: what this script brings in is
-# neither started nor enabled, and a service that was there before is left as it is.
+# neither started nor enabled, and a service that was there before is left as it is. An entry A|B
+# means: the first of these that this Debian has.
 set -eu
+
+installed() {
+	dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'
+}
+
+# The first of A|B|C that is installed, else the first that can be, else nothing.
+choose() {
+	names=$(echo "$1" | tr '|' ' ')
+	for name in $names; do
+		installed "$name" && echo "$name" && return
+	done
+	for name in $names; do
+		apt-cache show "$name" >/dev/null 2>&1 && echo "$name" && return
+	done
+	echo "${names%% *}"
+}
 
 wanted=$(cat "$@" | sed 's/#.*//')
 missing=""
-for package in $wanted; do
-	dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
-		missing="$missing $package"
+for entry in $wanted; do
+	package=$(choose "$entry")
+	installed "$package" || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0
 
@@ -32,9 +49,15 @@ for unit in openvswitch-switch ovsdb-server ovs-vswitchd postgresql; do
 	[ -e "/lib/systemd/system/$unit.service" ] && services_before="$services_before$unit "
 done
 
-echo "Installing$missing"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
+# Package lists are there only now: choose again.
+missing=""
+for entry in $wanted; do
+	package=$(choose "$entry")
+	installed "$package" || missing="$missing $package"
+done
+echo "Installing$missing"
 # shellcheck disable=SC2086  # the list is meant to be split
 apt-get install -y -qq --no-install-recommends $missing >/dev/null
 
