@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How does the speed-test server compare with iperf3's own, the same stock client on both?
 
-One TCP stream and four into the server, and one out of it, over loopback with cubic, in turns, five
-rounds of two seconds; medians. CPU is user and system time of the server process, from /proc. Prints
-`name value unit ratio-to-what`.
+One TCP stream and four into the server, and one out of it, over loopback with cubic, in turns,
+five rounds of two seconds; medians. CPU is user and system time of the server process, from /proc.
+Prints `name value unit ratio-to-what`.
 """
 
 from __future__ import annotations

@@ -125,7 +125,8 @@ def test_a_full_server_lets_clients_wait_and_refuses_the_rest(serve: Serve) -> N
         server.next_event("test queued")
         third = iperf3(server, "-n", "1M")
         assert "busy" in third["error"]
-        assert "error" not in first.result() and "error" not in second.result()
+        assert "error" not in first.result()
+        assert "error" not in second.result()
 
 
 def server_is_testing(server: Server) -> bool:

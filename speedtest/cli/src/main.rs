@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `wirespeed-speedtest`: a speed-test server.
+//! `wirespeed-speedtest`: a speed-test server and its client.
 
+mod client;
 mod serve;
 
 use std::process::ExitCode;
@@ -18,10 +19,13 @@ struct Cli {
 enum Command {
     /// Serve speed tests until SIGTERM; without any address: iperf3 on 127.0.0.1:5201
     Serve(serve::Args),
+    /// Test against a server that speaks the iperf3 protocol
+    Client(client::Args),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Serve(args) => serve::run(args),
+        Command::Client(args) => client::run(&args),
     }
 }

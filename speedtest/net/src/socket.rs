@@ -5,6 +5,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
+use crate::options::{self, Options};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 const BACKLOG: i32 = 4096;
@@ -23,9 +24,12 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// A socket on its way to `address`; it is connected once it is writable without an error.
-pub fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+pub fn connect(address: SocketAddr, options: &Options) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
+    // Window and MSS have to be known before the handshake.
+    options::apply(&socket, options)
+        .map_err(|refused| io::Error::new(refused.error.kind(), refused.to_string()))?;
     match socket.connect(&address.into()) {
         Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
         other => other?,
@@ -40,9 +44,4 @@ pub fn keep_alive(stream: &TcpStream) -> io::Result<()> {
         .with_interval(Duration::from_secs(5))
         .with_retries(3);
     SockRef::from(stream).set_tcp_keepalive(&probes)
-}
-
-/// Closes with RST, so that a vanished peer costs nothing more.
-pub fn abort_on_close(stream: &TcpStream) -> io::Result<()> {
-    SockRef::from(stream).set_linger(Some(Duration::ZERO))
 }

@@ -5,12 +5,14 @@
 //! parameters and results are JSON behind a 32-bit big-endian length. Every data connection goes to
 //! the same port and starts with the same cookie.
 
+mod client;
 mod error;
 mod frame;
 mod params;
 mod results;
 mod server;
 
+pub use client::{Client, Reply};
 pub use error::{ErrorCode, ProtocolError};
 pub use params::{Direction, End, Params, Transport, MAX_BLOCK_BYTES, MAX_STREAMS};
 pub use results::{stream_ids, Results, StreamResult};

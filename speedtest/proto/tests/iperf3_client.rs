@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The two ends of a control connection, talking to each other.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use speedtest_proto::iperf3::{
+    Client, Cookie, ErrorCode, Event, Params, ProtocolError, Reply, Results, Server, State,
+    StreamResult,
+};
+
+fn results(bytes: u64) -> Results {
+    let stream = StreamResult {
+        id: 1,
+        bytes,
+        retransmits: 0,
+        jitter: 0.0,
+        errors: 0,
+        omitted_errors: 0,
+        packets: 0,
+        omitted_packets: 0,
+        start_time: 0.0,
+        end_time: 1.0,
+    };
+    Results {
+        cpu_util_total: 1.0,
+        cpu_util_user: 0.5,
+        cpu_util_system: 0.5,
+        sender_has_retransmits: 1,
+        congestion_used: None,
+        server_output_json: None,
+        server_output_text: None,
+        streams: vec![stream],
+    }
+}
+
+/// Moves bytes from one side to the other, one at a time.
+fn to_server(client: &mut Client, server: &mut Server) -> Vec<Event> {
+    let bytes = client.output().to_vec();
+    client.sent(bytes.len());
+    bytes.iter().filter_map(|byte| server.receive(&[*byte]).unwrap()).collect()
+}
+
+fn to_client(server: &mut Server, client: &mut Client) -> Vec<Reply> {
+    let bytes = server.output().to_vec();
+    server.sent(bytes.len());
+    bytes.iter().filter_map(|byte| client.receive(&[*byte]).unwrap()).collect()
+}
+
+#[test]
+fn client_and_server_understand_each_other_to_the_end() {
+    let cookie = Cookie::from_random(&[7; 36]);
+    let params = Params { client_version: "x".into(), ..Params::default() };
+    let (mut client, mut server) = (Client::new(&cookie, params.clone()), Server::new());
+    assert_eq!(to_server(&mut client, &mut server), [Event::Hello(cookie)]);
+    server.admit();
+    assert_eq!(to_client(&mut server, &mut client), []);
+    assert_eq!(to_server(&mut client, &mut server), [Event::Params(Box::new(params))]);
+    server.create_streams();
+    assert_eq!(to_client(&mut server, &mut client), [Reply::CreateStreams]);
+    server.start();
+    assert_eq!(to_client(&mut server, &mut client), [Reply::Running]);
+    client.end();
+    assert_eq!(to_server(&mut client, &mut server), [Event::TestEnd]);
+    server.exchange_results();
+    assert_eq!(to_client(&mut server, &mut client), [Reply::ExchangeResults]);
+    client.send_results(&results(5));
+    assert_eq!(to_server(&mut client, &mut server), [Event::Results(Box::new(results(5)))]);
+    server.send_results(&results(4));
+    assert_eq!(to_client(&mut server, &mut client), [Reply::Results(Box::new(results(4)))]);
+    assert_eq!(to_server(&mut client, &mut server), [Event::Done]);
+    assert_eq!((client.wants(), server.wants()), (0, 0));
+}
+
+#[test]
+fn a_servers_no_is_an_error_with_its_reason() {
+    let cookie = Cookie::from_random(&[7; 36]);
+    let mut client = Client::new(&cookie, Params::default());
+    assert_eq!(client.receive(&[0xff]), Err(ProtocolError::Refused(State::AccessDenied)));
+    let mut server = Server::new();
+    server.fail(ErrorCode::TotalRate);
+    let mut client = Client::new(&cookie, Params::default());
+    assert_eq!(client.receive(&server.output()[..1]), Ok(None));
+    assert_eq!(
+        client.receive(&server.output()[1..]),
+        Err(ProtocolError::ServerError { code: 27, errno: 0 })
+    );
+}
