@@ -27,6 +27,7 @@ VERBS = {
     "report": "report:report",
     "compare": "compare:compare",
     "clean": "clean:clean",
+    "bng": "bng:app",
 }
 
 

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bng_down: from the network to subscribers. Takes MPLS, IPv4 and GRE off, looks the subscriber's
+ * host up, ages the packet, puts both tags on. */
+#include <errno.h>
+#include <string.h>
+#include <rte_prefetch.h>
+
+#include "bng_worker.h"
+#include "core/config.h"
+#include "core/telemetry.h"
+#include "pktlib/bng/arp.h"
+
+struct bng_down_task {
+	struct bng_settings settings;
+	struct bng_cpe_side side;
+	uint64_t verdicts[BNG_VERDICTS];
+	uint64_t answered;
+	struct rte_ether_addr inet_mac;
+};
+
+static int
+bng_down_init(struct task *task, const struct config_section *section)
+{
+	static const char *const tpids[] = {"0x88a8", "0x8100", NULL};
+	struct bng_down_task *down = task->priv;
+	struct rte_ether_addr gateway_mac = {0};
+	unsigned int tpid = 0;
+	int ret = config_enum(section, "tpid", tpids, &tpid);
+
+	ret |= config_mac(section, "gateway_mac", &gateway_mac);
+	ret |= config_mac(section, "inet_mac", &down->inet_mac);
+	if (!(config_require(section, "gateway_mac") & config_require(section, "inet_mac")))
+		ret = -1;
+	ret |= bng_worker_init(&down->settings, task, section, false);
+	if (ret != 0)
+		return -EINVAL;
+	down->side =
+		bng_cpe_side(gateway_mac.addr_bytes, tpid == 0 ? BNG_TYPE_SVLAN : BNG_TYPE_VLAN);
+	return 0;
+}
+
+static int
+bng_down_prepare(struct task *task)
+{
+	struct bng_down_task *down = task->priv;
+
+	return bng_worker_prepare(&down->settings, task);
+}
+
+/* A neighbour in the network asks for the tunnels' end. Nothing is learnt: next hops are given. */
+static void
+handle_arp(struct task *task, struct rte_mbuf *mbuf)
+{
+	struct bng_down_task *down = task->priv;
+	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	struct bng_arp arp;
+
+	if (!bng_arp_read(&arp, frame + BNG_ETH_LEN, mbuf->data_len - BNG_ETH_LEN)) {
+		down->verdicts[BNG_TYPE]++;
+		task_discard(task, &mbuf, 1);
+	} else if (!arp.request || arp.target_ip != down->settings.local_ip ||
+		   down->settings.reply_tx == BNG_NO_TX) {
+		task_consume(task, &mbuf, 1);
+	} else {
+		bng_arp_answer(frame, frame + BNG_ETH_LEN, down->inet_mac.addr_bytes);
+		down->answered++;
+		task_send(task, down->settings.reply_tx, &mbuf, 1);
+	}
+}
+
+/* Parse a burst and bring near what it needs of the tables: the host where slots are computed, what
+ * leads to the slot otherwise. Returns how many frames are left for the fast path. */
+static __rte_always_inline uint16_t
+parse(const struct bng_down_task *down, struct rte_mbuf **mbufs, uint16_t n,
+      struct bng_down *parsed, uint32_t *slots, struct bng_aside *aside)
+{
+	const struct bng_hosts *hosts = &down->settings.worker->tables.hosts;
+	uint16_t left = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = mbufs[i];
+		const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+		bool whole = mbuf->nb_segs == 1;
+
+		if (likely(whole && bng_down_has_headers(frame, mbuf->data_len))) {
+			parsed[left] =
+				bng_down_parse(frame, mbuf->data_len, down->settings.local_ip);
+			slots[left] = bng_hosts_dense_slot(hosts, parsed[left].key);
+			if (slots[left] != BNG_NO_SLOT)
+				rte_prefetch0(&hosts->hosts[slots[left]]);
+			else
+				bng_map_prefetch(&hosts->slots, parsed[left].key);
+			if (likely(parsed[left].fast)) {
+				mbufs[left++] = mbuf;
+				continue;
+			}
+		}
+		bng_set_aside(aside, mbuf,
+			      whole ? bng_down_judge(frame, mbuf->data_len, down->settings.local_ip)
+				    : BNG_BUFFER);
+	}
+	return left;
+}
+
+/* Find the slots that are not computed, and bring their hosts near. */
+static void
+look_up_slots(const struct bng_hosts *hosts, const struct bng_down *parsed, uint32_t *slots,
+	      uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		if (slots[i] != BNG_NO_SLOT)
+			continue;
+		slots[i] = bng_map_get(&hosts->slots, parsed[i].key) - 1;
+		if (slots[i] != BNG_NO_SLOT)
+			rte_prefetch0(&hosts->hosts[slots[i]]);
+	}
+}
+
+/* Frames below the Ethernet minimum are padded, with zeros: no octet of an earlier frame shows. */
+static __rte_always_inline bool
+pad(struct rte_mbuf *mbuf, uint8_t *frame, uint16_t len)
+{
+	if (len < BNG_FRAME_MIN) {
+		if (unlikely(mbuf->buf_len < mbuf->data_off + BNG_FRAME_MIN))
+			return false;
+		memset(frame + len, 0, BNG_FRAME_MIN - len);
+		len = BNG_FRAME_MIN;
+	}
+	mbuf->data_len = len;
+	mbuf->pkt_len = len;
+	return true;
+}
+
+static __rte_always_inline enum bng_verdict
+forward(const struct bng_down_task *down, struct rte_mbuf *mbuf, const struct bng_down *parsed,
+	uint32_t slot, uint8_t *port)
+{
+	const struct bng_hosts *hosts = &down->settings.worker->tables.hosts;
+	uint8_t *ip = rte_pktmbuf_mtod_offset(mbuf, uint8_t *, parsed->inner_at);
+	const struct bng_host *host;
+
+	if (unlikely(slot == BNG_NO_SLOT))
+		return BNG_NO_USER;
+	host = bng_hosts_find(hosts, slot, parsed->destination);
+	if (unlikely(host == NULL))
+		return hosts->books[slot].key == parsed->key ? BNG_NO_HOST : BNG_NO_USER;
+	bng_ipv4_age(ip);
+	bng_tag(ip, host, &down->side);
+	mbuf->data_off += parsed->inner_at - BNG_QINQ_LEN;
+	if (unlikely(!pad(mbuf, ip - BNG_QINQ_LEN, BNG_QINQ_LEN + parsed->total)))
+		return BNG_BUFFER;
+	*port = host->mac & BNG_HOST_PORT_MASK;
+	return BNG_FORWARD;
+}
+
+static void
+bng_down_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
+{
+	struct bng_down_task *down = task->priv;
+	const struct bng_hosts *hosts = &down->settings.worker->tables.hosts;
+	struct bng_down parsed[TASK_BURST];
+	uint32_t slots[TASK_BURST];
+	uint8_t ports[TASK_BURST];
+	struct bng_aside aside = {.nb = 0};
+	uint16_t left, sent = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		/* The inner header lies on both sides of a cache line's end. */
+		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
+		rte_prefetch0(rte_pktmbuf_mtod_offset(mbufs[i], void *, RTE_CACHE_LINE_SIZE));
+	}
+	left = parse(down, mbufs, n, parsed, slots, &aside);
+	if (hosts->slots.nb_hashed > 0)
+		look_up_slots(hosts, parsed, slots, left);
+	for (uint16_t i = 0; i < left; i++) {
+		enum bng_verdict verdict =
+			forward(down, mbufs[i], &parsed[i], slots[i], &ports[sent]);
+
+		if (likely(verdict == BNG_FORWARD))
+			mbufs[sent++] = mbufs[i];
+		else
+			bng_set_aside(&aside, mbufs[i], verdict);
+	}
+	if (likely(down->settings.nb_forward == 1 && sent > 0))
+		task_send(task, 0, mbufs, sent);
+	else if (sent > 0)
+		bng_worker_send(task, down->settings.nb_forward, mbufs, ports, sent);
+	if (unlikely(aside.nb > 0))
+		bng_worker_settle(task, &down->settings, &aside, down->verdicts, handle_arp);
+}
+
+static void
+bng_down_stats(const struct task *task, struct telemetry_out *out)
+{
+	const struct bng_down_task *down = task->priv;
+
+	bng_worker_stats(&down->settings, down->verdicts, out);
+	telemetry_u64(out, "answered", down->answered);
+}
+
+static void
+bng_down_reset(struct task *task)
+{
+	struct bng_down_task *down = task->priv;
+
+	memset(down->verdicts, 0, sizeof(down->verdicts));
+	down->answered = 0;
+}
+
+static int
+bng_down_control(struct task *task, const char *verb, const char *args)
+{
+	struct bng_down_task *down = task->priv;
+
+	return bng_worker_control(&down->settings, verb, args);
+}
+
+static void
+bng_down_close(struct task *task)
+{
+	struct bng_down_task *down = task->priv;
+
+	bng_worker_close(&down->settings);
+}
+
+static const struct task_ops bng_down = {
+	.name = "bng_down",
+	.private_size = sizeof(struct bng_down_task),
+	.takes_input = true,
+	.max_out = BNG_MAX_OUT,
+	.init = bng_down_init,
+	.prepare = bng_down_prepare,
+	.handle = bng_down_handle,
+	.stats = bng_down_stats,
+	.reset = bng_down_reset,
+	.control = bng_down_control,
+	.close = bng_down_close,
+};
+
+TASK_REGISTER(bng_down)

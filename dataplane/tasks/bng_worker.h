@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the two directions of a BNG's worker share: the tables, what the INI says about them, changes
+ * at run time, and what becomes of frames that are not simply forwarded.
+ *
+ * bng_up and bng_down of one worker run on one lcore and use the same tables, so that what one
+ * learns the other knows, without a lock. */
+#ifndef TASKS_BNG_WORKER_H
+#define TASKS_BNG_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/task.h"
+#include "pktlib/bng/tables.h"
+#include "pktlib/bng/verdict.h"
+
+#define BNG_PATH_LEN 256
+#define BNG_NO_TX UINT32_MAX
+#define BNG_MAX_OUT TASK_MAX_OUT
+
+struct config_section;
+struct telemetry_out;
+
+/* The tables of one worker, as long as one of its tasks lives. */
+struct bng_worker {
+	struct bng_tables tables;
+	unsigned int nb_tasks;    /* that have named it in the INI */
+	unsigned int nb_prepared; /* that use the tables */
+	uint32_t up_ports;        /* INET ports that hops may name; 0: no bng_up yet */
+	uint32_t down_ports;      /* CPE ports that users may name */
+	char path[BNG_PATH_LEN];
+	uint32_t number, workers;
+	unsigned int lcore_id;
+	struct bng_worker *next;
+};
+
+/* What both tasks' INI sections say. */
+struct bng_settings {
+	struct bng_worker *worker;
+	uint32_t room_users, room_routes;
+	uint32_t local_ip;   /* the gateway's end of all tunnels */
+	uint32_t reply_tx;   /* the first output for ARP replies */
+	uint32_t slow_tx;    /* the output of the slow path */
+	uint32_t nb_forward; /* outputs 0 to nb_forward - 1 are ports that the tables name */
+};
+
+/* Frames of a burst that are not simply forwarded. */
+struct bng_aside {
+	uint16_t nb;
+	struct rte_mbuf *mbufs[TASK_BURST];
+	uint8_t verdicts[TASK_BURST];
+};
+
+static inline void
+bng_set_aside(struct bng_aside *aside, struct rte_mbuf *mbuf, enum bng_verdict verdict)
+{
+	aside->mbufs[aside->nb] = mbuf;
+	aside->verdicts[aside->nb++] = (uint8_t)verdict;
+}
+
+/* Read the keys that both directions have. Returns 0, or -1 after config_fault. */
+int bng_worker_init(struct bng_settings *settings, struct task *task,
+		    const struct config_section *section, bool upstream);
+/* Build the tables, if the other direction has not. 0 or a negative errno, after a message. */
+int bng_worker_prepare(struct bng_settings *settings, const struct task *task);
+void bng_worker_close(struct bng_settings *settings);
+
+/* "set,user=...": changes the tables. For task_ops.control. */
+int bng_worker_control(struct bng_settings *settings, const char *verb, const char *args);
+void bng_worker_stats(const struct bng_settings *settings, const uint64_t *verdicts,
+		      struct telemetry_out *out);
+
+/* Count what was set aside, and discard it or send it to the slow path. `arp` is called for ARP
+ * frames, and owns them. */
+void bng_worker_settle(struct task *task, const struct bng_settings *settings,
+		       const struct bng_aside *aside, uint64_t *verdicts,
+		       void (*arp)(struct task *task, struct rte_mbuf *mbuf));
+
+/* Send each frame to the output of its port. */
+void bng_worker_send(struct task *task, uint32_t nb_forward, struct rte_mbuf **mbufs,
+		     const uint8_t *ports, uint16_t n);
+
+/* An IPv4 address of the INI, in host order. Returns 0 or -1; leaves *ip alone when absent. */
+int bng_config_ipv4(const struct config_section *section, const char *key, uint32_t *ip);
+
+#endif

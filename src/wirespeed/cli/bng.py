@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed bng: what a Broadband Network Gateway needs besides its layout."""
+
+from __future__ import annotations
+
+import sys
+from ipaddress import AddressValueError, IPv4Address
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wirespeed.model.bng import TableSpec, table_lines
+from wirespeed.model.errors import BadInput
+
+app = typer.Typer(help="Tables for the Broadband Network Gateway of wsdp.", no_args_is_help=True)
+
+
+@app.callback()
+def bng() -> None:
+    """Tables for the Broadband Network Gateway of wsdp."""
+
+
+@app.command()
+def tables(
+    *,
+    users: Annotated[int, typer.Option(help="Subscribers.")] = 32768,
+    routes: Annotated[int, typer.Option(help="Distinct random /24 routes.")] = 8192,
+    hops: Annotated[int, typer.Option(help="Next hops.")] = 64,
+    ports: Annotated[int, typer.Option(help="Ports on each side.")] = 1,
+    mpls: Annotated[bool, typer.Option(help="Give every next hop a label.")] = True,
+    sparse: Annotated[
+        bool, typer.Option(help="Random tags and keys, not consecutive ones.")
+    ] = False,
+    host: Annotated[
+        str | None,
+        typer.Option(metavar="IPV4", help="One static host of this address for each subscriber."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same tables.")] = 1,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Default: stdout.")] = None,
+) -> None:
+    """Write a table file of any size: subscribers, routes and next hops."""
+    lines = table_lines(TableSpec(users, routes, hops, ports, mpls, sparse, address(host), seed))
+    if output is None:
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        return
+    try:
+        with output.open("w") as file:
+            file.writelines(f"{line}\n" for line in lines)
+    except OSError as error:
+        raise BadInput(f"--output {output}: {error.strerror}") from error
+
+
+def address(text: str | None) -> IPv4Address | None:
+    if text is None:
+        return None
+    try:
+        return IPv4Address(text)
+    except AddressValueError as error:
+        raise BadInput(f'--host "{text}": must be an IPv4 address as in 10.0.0.1') from error

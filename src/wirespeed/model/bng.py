@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which subscribers, routes and next hops does a Broadband Network Gateway serve?
+
+Tables of any size from a few numbers and a seed, as text: docs/reference/bng.md has the format.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+
+from wirespeed.model.errors import BadInput
+
+FORMAT = "wirespeed-bng-tables 1"
+CVIDS = range(1, 4095)
+SVIDS = range(1, 4095)
+LINES = len(SVIDS) * len(CVIDS)
+KEYS = 1 << 28
+PORTS = 16
+HOPS = 510
+SLASH_24 = range(1 << 16, 224 << 16)  # 1.0.0.0/24 to 223.255.255.0/24
+TUNNELS = int(IPv4Address("198.51.100.1"))
+FIRST_LABEL = 16
+FIRST_MAC = 0x020000000000
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """What the tables shall be like.
+
+    `sparse`: tags and keys are random instead of consecutive, so that a gateway has to hash them.
+    `host`: the address that every subscriber's one static host has; None: hosts are to be learnt.
+    """
+
+    users: int
+    routes: int
+    hops: int = 64
+    ports: int = 1
+    mpls: bool = True
+    sparse: bool = False
+    host: IPv4Address | None = None
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    id: int
+    tunnel: IPv4Address
+    label: int | None
+    mac: int
+    port: int
+
+    def line(self) -> str:
+        label = "-" if self.label is None else self.label
+        return f"hop {self.id} {self.tunnel} {label} {mac_text(self.mac)} {self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    prefix: IPv4Address
+    length: int
+    hop: int
+
+    def line(self) -> str:
+        return f"route {self.prefix}/{self.length} {self.hop}"
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    svid: int
+    cvid: int
+    key: int
+    port: int
+    host: tuple[IPv4Address, int] | None = None
+
+    def line(self) -> str:
+        text = f"user {self.svid} {self.cvid} {self.key} {self.port}"
+        return text if self.host is None else f"{text} {self.host[0]} {mac_text(self.host[1])}"
+
+
+def mac_text(mac: int) -> str:
+    return ":".join(f"{octet:02x}" for octet in mac.to_bytes(6))
+
+
+def check(spec: TableSpec) -> None:
+    """Raises BadInput for the first number that tables cannot have."""
+    limits = {
+        "users": (spec.users, 0, LINES),
+        "routes": (spec.routes, 0, len(SLASH_24)),
+        "hops": (spec.hops, 1, HOPS),
+        "ports": (spec.ports, 1, PORTS),
+    }
+    for name, (value, least, most) in limits.items():
+        if not least <= value <= most:
+            raise BadInput(f"{name} = {value}: must be from {least} to {most}")
+
+
+def hops(spec: TableSpec) -> Iterator[Hop]:
+    """Next hops, spread over the ports in turn."""
+    for i in range(spec.hops):
+        label = FIRST_LABEL + i if spec.mpls else None
+        yield Hop(i, IPv4Address(TUNNELS + i), label, FIRST_MAC + 0x10000000 + i, i % spec.ports)
+
+
+def routes(spec: TableSpec) -> Iterator[Route]:
+    """Distinct random /24s in ascending order, over the hops in turn."""
+    chosen = random.Random(spec.seed).sample(SLASH_24, spec.routes)  # noqa: S311 not cryptography
+    for i, prefix in enumerate(sorted(chosen)):
+        yield Route(IPv4Address(prefix << 8), 24, i % spec.hops)
+
+
+def users(spec: TableSpec) -> Iterator[User]:
+    """Subscribers, in equal shares on the ports; tags and keys as `sparse` says."""
+    lines: Sequence[int] = range(spec.users)
+    keys: Sequence[int] = range(spec.users)
+    if spec.sparse:
+        rng = random.Random(spec.seed + 1)  # noqa: S311 not cryptography
+        lines, keys = rng.sample(range(LINES), spec.users), rng.sample(range(KEYS), spec.users)
+    for i, (line, key) in enumerate(zip(lines, keys, strict=True)):
+        host = None if spec.host is None else (spec.host, FIRST_MAC + i)
+        svid, cvid = SVIDS[line // len(CVIDS)], CVIDS[line % len(CVIDS)]
+        yield User(svid, cvid, key, i * spec.ports // spec.users, host)
+
+
+def table_lines(spec: TableSpec) -> Iterator[str]:
+    """The table file, line by line. Raises BadInput."""
+    check(spec)
+    yield FORMAT
+    for entries in (hops(spec), routes(spec), users(spec)):
+        for entry in entries:
+            yield entry.line()
