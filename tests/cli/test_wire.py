@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole way with the real data plane: `wirespeed run wire`, as an ordinary user would."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+SCHEMA = Path(__file__).parents[2] / "schemas" / "result.schema.json"
+RATE_FPS = 300_000.0
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The result document of one run of the reference SUT at a known rate."""
+    directory = tmp_path_factory.mktemp("wire")
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "wirespeed.cli.main", "run", "wire", "--json",
+            "--set", f"sut.impair.rate_fps={RATE_FPS}", "--store", str(directory / "runs.sqlite"),
+        ],
+        env=os.environ | {"XDG_STATE_HOME": str(directory)},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def test_it_follows_the_schema(measured: dict[str, Any]) -> None:
+    Draft202012Validator(json.loads(SCHEMA.read_text())).validate(measured)
+
+
+def test_every_lost_frame_is_accounted_for(measured: dict[str, Any]) -> None:
+    trials = measured["points"][0]["trials"]
+    assert sum(trial["lost"] for trial in trials) > 0
+    for trial in trials:
+        assert trial["lost"] == trial["sent"] - trial["received"]
+        assert trial["lost"] == sum(drop["frames"] for drop in trial["drops"])
+        assert "unknown" not in {drop["cause"] for drop in trial["drops"]}
+
+
+def test_the_reference_sut_forwards_at_its_rate(measured: dict[str, Any]) -> None:
+    """What a busy machine makes impossible to measure must be said, not guessed."""
+    result = measured["points"][0]["result"]
+    if result["not_measurable"] is not None:
+        assert not any(t["valid"] for t in measured["points"][0]["trials"][-3:])
+        return
+    assert result["ndr"]["lower"]["rate"]["value"] == pytest.approx(RATE_FPS, rel=0.01)
+    assert result["pdr"]["lower"]["rate"]["value"] == pytest.approx(RATE_FPS, rel=0.01)
+    assert result["mrr"]["rate"]["value"] == pytest.approx(RATE_FPS, rel=0.01)
+
+
+def test_it_says_what_it_ran(measured: dict[str, Any]) -> None:
+    generator = measured["points"][0]["bench"]["generator"]
+    assert f"rate_fps = {RATE_FPS:.0f}" in generator["config"]
+    assert measured["points"][0]["plan"]["hosts"][0]["generator"]["cpus"]["because"]
