@@ -45,7 +45,7 @@ def print_plan(plan: Plan, console: Console) -> None:
             names = ", ".join(lack.hosts[:3]) + (" ..." if len(lack.hosts) > 3 else "")
             what = f"{lack.resource}: needs {lack.needed}, has {lack.available}"
             console.print(Text(f"  {names}, {where}: {what}"))
-        help_ = lost.change or "no single change of the guest or of one host is enough"
+        help_ = lost.change or "none; not even two changes of the guest together help"
         console.print(Text(f"  smallest change: {help_}"))
     for warning in plan.warnings:
         console.print(Text(f"note: {warning}", style="yellow"))

@@ -224,7 +224,7 @@ class Shortage:
 
 @dataclass(frozen=True, slots=True)
 class Unplaced:
-    """A guest that fits nowhere. change: the smallest single change found that makes it fit."""
+    """A guest that fits nowhere. change: the smallest change found that makes it fit."""
 
     guest: str
     shortages: tuple[Shortage, ...]

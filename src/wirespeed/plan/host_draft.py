@@ -45,9 +45,8 @@ def draft_host(
     near = {nic.device.node for nic in switched if nic.device.node is not None}
     if has_vswitch and not near:
         near = {layout[0].node}
-    nodes = [node.node for node in layout]
     wanted = (
-        cores_by_node(nodes, switched, workload, demand, hz=hz.value, more=more_pmds)
+        cores_by_node(layout, switched, workload, demand, hz=hz.value, more=more_pmds)
         if has_vswitch
         else {}
     )

@@ -18,7 +18,6 @@ from wirespeed.plan.hugepages import (
     tripleo_count,
     understands_node_counts,
 )
-from wirespeed.plan.memory import round_up
 
 SMALL_KIB = 4
 
@@ -47,35 +46,61 @@ def node_pages(
     demand: Mapping[int, int],
     socket_mib: Mapping[int, int],
 ) -> tuple[NodePages, ...]:
-    """The pages of each node. Raises PlanError where DPDK's own memory does not fit."""
+    """The pages of each node. Raises PlanError where DPDK's or a fixed number does not fit."""
     nodes = tuple(node.id for node in facts.nodes)
-    fixed = _fixed_count(facts, rules)
-    spread = spread_evenly(fixed, nodes) if fixed is not None else None
     reserve = node_reserve_mib(rules.host_reserve_mib, len(nodes))
+    room = {node.id: node.memory_kib // 1024 - reserve for node in facts.nodes}
+    dpdk = {node: -(-socket_mib.get(node, 0) * 1024 // rules.page_size_kib) for node in nodes}
+    fixed = _fixed_count(facts, rules)
+    if fixed is not None:
+        totals = [{rules.page_size_kib: spread_evenly(fixed, nodes)[node]} for node in nodes]
+    else:
+        totals = [_share(room[node], dpdk[node], demand, rules) for node in nodes]
+        if not understands_node_counts(facts.kernel.release):
+            totals = _evenly(totals, max(dpdk.values(), default=0), rules)
     made = []
-    for node in facts.nodes:
-        total = node.memory_kib // 1024
-        page_mib = rules.page_size_kib / 1024
-        dpdk = int(round_up(socket_mib.get(node.id, 0) * 1024, rules.page_size_kib)) // (
-            rules.page_size_kib
-        )
-        room = total - reserve - int(dpdk * page_mib)
-        if room < 0 or (spread is not None and spread[node.id] < dpdk):
-            there = f"{total - reserve} MiB beside the host's reserve of {reserve} MiB"
-            if spread is not None and spread[node.id] < dpdk:
-                there = f"{spread[node.id]} huge pages of {rules.page_size_kib} KiB"
-            raise PlanError(
-                f"host {facts.host}, NUMA node {node.id}: DPDK needs "
-                f"{socket_mib.get(node.id, 0)} MiB, the node has {there}",
-                "Choose another vswitch.memory_model, fewer ports, or more huge pages.",
-            )
-        if spread is not None:
-            guest = {rules.page_size_kib: spread[node.id] - dpdk}
-            guest[SMALL_KIB] = max(0, total - reserve - int(spread[node.id] * page_mib)) * 256
-        else:
-            guest = _share(room, demand, rules)
-        made.append(NodePages(node.id, guest, dpdk))
+    for node, total in zip(nodes, totals, strict=True):
+        _check_node(facts, rules, node, total, (room[node], dpdk[node]))
+        guest = {
+            size: count - (dpdk[node] if size == rules.page_size_kib else 0)
+            for size, count in total.items()
+        }
+        huge_mib = sum(size * count for size, count in total.items()) // 1024
+        guest[SMALL_KIB] = (room[node] - huge_mib) * 1024 // SMALL_KIB
+        made.append(NodePages(node, guest, dpdk[node]))
     return tuple(made)
+
+
+def _check_node(
+    facts: HostFacts,
+    rules: MemoryRules,
+    node: int,
+    total: Mapping[int, int],
+    room_and_dpdk: tuple[int, int],
+) -> None:
+    room, dpdk = room_and_dpdk
+    size = rules.page_size_kib
+    huge_mib = sum(kib * count for kib, count in total.items()) // 1024
+    where = f"host {facts.host}, NUMA node {node}"
+    if total.get(size, 0) < dpdk:
+        raise PlanError(
+            f"{where}: DPDK needs {dpdk} huge pages of {size} KiB, the node gets "
+            f"{total.get(size, 0)}",
+            "Choose another vswitch.memory_model, fewer ports, or more huge pages.",
+        )
+    if huge_mib > room:
+        raise PlanError(
+            f"{where}: {huge_mib} MiB of huge pages are planned, the node has {room} MiB beside "
+            "the host's reserve",
+            "Lower memory.count or host_reserve_mib, or choose another vswitch.memory_model.",
+        )
+
+
+def _evenly(totals: list[dict[int, int]], dpdk: int, rules: MemoryRules) -> list[dict[int, int]]:
+    """What an older kernel can reserve: of each size as many pages on every node."""
+    even = {size: min(total[size] for total in totals) for size in totals[0]}
+    even[rules.page_size_kib] = max(even[rules.page_size_kib], dpdk)
+    return [dict(even) for _ in totals]
 
 
 def planned_pages(
@@ -97,6 +122,8 @@ def planned_pages(
             if rules.count is not None:
                 offered = node.guest.get(size, 0)
             made.append(HugePages(node.node, size, dpdk + offered))
+    needed = {page.size_kib for page in made if page.count}
+    made = [page for page in made if page.size_kib in needed]
     because = _reason(facts, rules)
     if not understands_node_counts(facts.kernel.release):
         made, evened = _even_out(made)
@@ -111,20 +138,17 @@ def _size_for(vnf: Vnf, rules: MemoryRules) -> int:
     return rules.page_size_kib if vnf.page_size in ("large", "any") else int(vnf.page_size or 0)
 
 
-def _share(room_mib: int, demand: Mapping[int, int], rules: MemoryRules) -> dict[int, int]:
-    """Divide a node's free memory among the page sizes by what is demanded of each."""
+def _share(
+    room_mib: int, dpdk_pages: int, demand: Mapping[int, int], rules: MemoryRules
+) -> dict[int, int]:
+    """Huge pages of a node, DPDK's included: its room divided by what is demanded of each size."""
+    left = room_mib - dpdk_pages * rules.page_size_kib // 1024
     total = sum(demand.values())
-    shares: dict[int, int] = {}
-    left = room_mib
-    for size in sorted(demand, reverse=True):
-        if size == SMALL_KIB or not total:
-            continue
-        part = left if demand[size] == total else room_mib * demand[size] // total
-        shares[size] = min(part, left) * 1024 // size
-        left -= shares[size] * size // 1024
-    shares.setdefault(rules.page_size_kib, 0)
-    # Small pages that the shares leave are there anyway; the demand decides about huge pages only.
-    shares[SMALL_KIB] = left * 1024 // SMALL_KIB
+    shares = {size: 0 for size in demand if size != SMALL_KIB}
+    for size in shares:
+        part = left if demand[size] == total else left * demand[size] // total
+        shares[size] = max(0, part) * 1024 // size
+    shares[rules.page_size_kib] = shares.get(rules.page_size_kib, 0) + dpdk_pages
     return shares
 
 

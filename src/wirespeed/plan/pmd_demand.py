@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import Decision
-from wirespeed.model.workload import InterfaceKind, Pattern, Port, Workload
+from wirespeed.model.plan import Decision, NodeCores
+from wirespeed.model.workload import CoreRules, InterfaceKind, Pattern, Port, Workload
 from wirespeed.plan.errors import Fault, FileFaults, PlanError
 from wirespeed.plan.nics import HostNic
 
@@ -86,7 +86,7 @@ class SwitchDemand:
 
 
 def cores_by_node(
-    nodes: Sequence[int],
+    layout: Sequence[NodeCores],
     nics: Sequence[HostNic],
     workload: Workload,
     demand: SwitchDemand,
@@ -94,7 +94,11 @@ def cores_by_node(
     hz: float,
     more: int,
 ) -> dict[int, Decision[int]]:
-    """Physical PMD cores of each node: as asked, or from the demand on the networks of its NICs."""
+    """Physical PMD cores of each node: as asked, or from the demand on the networks of its NICs.
+
+    The demand never takes a node's last core for guests; guests beyond that are not placed.
+    """
+    nodes = [node.node for node in layout]
     asked = workload.cores.pmd_cores
     if asked is not None:
         return {node: Decision(asked.get(node, 0), "cores.pmd_cores") for node in nodes}
@@ -112,8 +116,20 @@ def cores_by_node(
             share += total * sides.count(node) / len(sides) if sides else 0.0
         count = pmd_cores(share, hz, load) + more
         why = f"{share / 1e9:.2f} Gcycles/s demanded / ({hz / 1e9:.2f} GHz x {load:.0%})"
-        wanted[node] = Decision(count, why + (f" + {more} so that more guests fit" if more else ""))
+        why += f" + {more} so that more guests fit" if more else ""
+        most = _most_cores(layout, node, workload.cores)
+        if count > most:
+            why += f" = {count}, of which the node can give {most}"
+        wanted[node] = Decision(min(count, most), why)
     return wanted
+
+
+def _most_cores(layout: Sequence[NodeCores], node: int, rules: CoreRules) -> int:
+    """The physical cores of a node that are free for PMDs, one for guests left out."""
+    idle = set(rules.idle_cpus)
+    cores = sum(1 for n in layout if n.node == node for core in n.cores if not idle & set(core))
+    kept = rules.housekeeping_cores + rules.shared_cores + rules.vswitchd_own_core + 1
+    return max(1, cores - kept)
 
 
 def clock_hz(facts: HostFacts, given: float | None) -> Decision[float]:

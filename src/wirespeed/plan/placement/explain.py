@@ -17,7 +17,6 @@ from wirespeed.plan.placement.fit import (
     fit,
     fit_cell,
     floating_memory_mib,
-    networks_near,
     page_for,
 )
 from wirespeed.plan.placement.host import CellShape, CellUse, HostShape, HostUse
@@ -211,47 +210,42 @@ def _overcommit_lacks(
 def _arrangement_lacks(
     shape: HostShape, use: HostUse, guest: GuestRequest, good: list[list[int]]
 ) -> Iterator[Lack]:
-    """What is missing although single nodes would do: devices, networks, or enough such nodes."""
-    needed, usable = len(guest.cells), {i for indexes in good for i in indexes}
-    arranged = any(
-        all(index in indexes for index, indexes in zip(chosen, good, strict=True))
-        for chosen in permutations(sorted(usable), needed)
-    )
+    """What is missing although single nodes would do: distinct nodes, or devices and networks."""
+    usable = sorted({i for indexes in good for i in indexes})
+    arranged = {
+        frozenset(shape.cells[i].id for i in chosen)
+        for chosen in permutations(usable, len(guest.cells))
+        if all(index in indexes for index, indexes in zip(chosen, good, strict=True))
+    }
     if all(good) and not arranged:
         there = f"{len(usable)} that take some of them"
-        yield Lack(None, "distinct nodes for the guest's nodes", str(needed), there)
-    nodes = frozenset(shape.cells[i].id for i in usable)
-    near = nodes or frozenset(cell.id for cell in shape.cells)
-    if guest.devices:
-        yield from _device_lacks(shape, use, guest, near)
-    if guest.networks and not networks_near(shape, guest, near):
-        for name, wanted in shape.network_nodes:
-            if name in guest.networks and wanted and not wanted & near:
-                yield Lack(None, f"room near network {name}", f"node {_nodes(wanted)}", "none")
-    if arranged:
-        yield from _apart_lacks(shape, use, guest, nodes)
+        yield Lack(None, "distinct nodes for the guest's nodes", str(len(guest.cells)), there)
+    # Where no arrangement exists, devices and networks are judged by the whole host.
+    everywhere = {frozenset(cell.id for cell in shape.cells)}
+    lacks = [
+        [*_device_lacks(shape, use, guest, nodes), *_network_lacks(shape, guest, nodes)]
+        for nodes in sorted(arranged or everywhere, key=sorted)
+    ]
+    if all(lacks):
+        yield from (lack for found in lacks for lack in found)
+
+
+def _network_lacks(shape: HostShape, guest: GuestRequest, nodes: frozenset[int]) -> Iterator[Lack]:
+    for name, near in shape.network_nodes:
+        if name in guest.networks and near and not near & nodes:
+            what = f"room near network {name}"
+            yield Lack(None, what, f"node {_nodes(near)}", f"node {_nodes(nodes)} only")
 
 
 def _nodes(nodes: frozenset[int]) -> str:
     return ", ".join(map(str, sorted(nodes)))
 
 
-def _apart_lacks(
-    shape: HostShape, use: HostUse, guest: GuestRequest, nodes: frozenset[int]
-) -> Iterator[Lack]:
-    """Devices or networks that are near some node that has room, but not near the same one."""
-    if guest.devices and take_devices(shape, use.devices_free, guest.devices, nodes) is not None:
-        for node in sorted(nodes):
-            yield from _device_lacks(shape, use, guest, frozenset((node,)))
-    for name, near in shape.network_nodes:
-        if name in guest.networks and near:
-            what = f"network {name} near the guest's nodes"
-            yield Lack(None, what, f"node {_nodes(near)}", f"room on node {_nodes(nodes)}")
-
-
 def _device_lacks(
     shape: HostShape, use: HostUse, guest: GuestRequest, nodes: frozenset[int] | None
 ) -> Iterator[Lack]:
+    if take_devices(shape, use.devices_free, guest.devices, nodes) is not None:
+        return
     where = None if nodes is None or len(nodes) != 1 else next(iter(nodes))
     for match, requests in _same_devices(guest).items():
         first = requests[0]

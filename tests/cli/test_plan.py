@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does `wirespeed plan` read, plan, show, compare and render, and end with words on bad input?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.plan.lab import ROOT
+
+EXAMPLE = ROOT / "examples" / "s3-jumbo"
+
+
+def wirespeed(*argv: object) -> subprocess.CompletedProcess[str]:
+    program = Path(sys.executable).with_name("wirespeed")
+    return subprocess.run(
+        [str(program), "plan", *map(str, argv)],
+        capture_output=True, text=True, check=False,
+        env={"COLUMNS": "200", "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+
+
+def test_a_plan_is_drawn_and_written(tmp_path: Path) -> None:
+    written = tmp_path / "plan.json"
+    done = wirespeed(EXAMPLE / "workload.toml", "--host", EXAMPLE / "host.json", "-o", written)
+    assert done.returncode == 0, done.stderr
+    assert "mask 0x100601004100601004" in done.stdout
+    assert written.read_text() == (EXAMPLE / "plan.json").read_text()
+
+
+def test_a_recorded_host_gives_the_same_plan() -> None:
+    recorded = ROOT / "tests" / "hosts" / "s3-r740xd"
+    done = wirespeed(EXAMPLE / "workload.toml", "--recorded", recorded, "--json")
+    assert done.stdout == (EXAMPLE / "plan.json").read_text()
+
+
+def test_show_why_lists_reasons() -> None:
+    done = wirespeed("show", EXAMPLE / "plan.json", "--why")
+    assert "model s3-per-port (S3 appendix C)" in " ".join(done.stdout.split())
+    assert "hosts[s3-r740xd].vswitch.rx_queues" in done.stdout
+
+
+def test_diff(tmp_path: Path) -> None:
+    text = (EXAMPLE / "workload.toml").read_text().replace("count = 164", "count = 128")
+    (tmp_path / "w.toml").write_text(text)
+    new = tmp_path / "new.json"
+    wirespeed(tmp_path / "w.toml", "--host", EXAMPLE / "host.json", "-o", new)
+    done = wirespeed("diff", EXAMPLE / "plan.json", new)
+    assert "Reboot: s3-r740xd." in done.stdout
+    listed = json.loads(wirespeed("diff", EXAMPLE / "plan.json", new, "--json").stdout)
+    assert [(d["what"], d["effort"]) for d in listed] == [("kernel hugepages (1G)", "reboot")]
+    assert "The plans are the same." in wirespeed("diff", new, new).stdout
+
+
+def test_render_writes_files_and_makes_scripts_executable(tmp_path: Path) -> None:
+    done = wirespeed("render", EXAMPLE / "plan.json", "--to", "ovs", "-o", tmp_path / "out")
+    assert done.returncode == 0
+    script = tmp_path / "out" / "ovs" / "s3-r740xd.sh"
+    assert script.stat().st_mode & 0o111
+    assert [p.name for p in (tmp_path / "out").iterdir()] == ["ovs"]
+
+
+def test_guests_that_fit_nowhere_end_with_1(tmp_path: Path) -> None:
+    text = (EXAMPLE / "workload.toml").read_text().replace("vcpus = 4", "vcpus = 64")
+    (tmp_path / "w.toml").write_text(text)
+    plan = tmp_path / "plan.json"
+    done = wirespeed(tmp_path / "w.toml", "--host", EXAMPLE / "host.json", "-o", plan)
+    assert done.returncode == 1
+    assert "2 guests fit nowhere: spirent-1, spirent-2" in done.stderr
+    assert "free dedicated CPUs: needs 65 (one for emulator threads), has 26" in done.stdout
+    assert plan.exists()
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (["absent.toml"], "absent.toml cannot be read: No such file"),
+        ([EXAMPLE / "workload.toml", "--host", EXAMPLE / "plan.json"], "plan.json"),
+        ([EXAMPLE / "host.json", "--host", EXAMPLE / "host.json"], "not TOML"),
+        (["show", EXAMPLE / "host.json"], "host.json"),
+        (["show", EXAMPLE / "workload.toml"], "is not JSON"),
+        (
+            ["render", EXAMPLE / "plan.json", "--to", "puppet", "-o", "x"],
+            "no target to render",
+        ),
+        ([EXAMPLE / "workload.toml", "--recorded", ROOT / "examples"], "examples"),
+    ],
+)
+def test_bad_input_ends_with_2_and_words(argv: list[object], expected: str) -> None:
+    done = wirespeed(*argv)
+    assert done.returncode == 2
+    assert expected in done.stderr
+    assert "Traceback" not in done.stderr

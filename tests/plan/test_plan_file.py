@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does the shipped schema describe the plans that are written?"""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+
+from tests.plan.lab import EXAMPLES, ROOT, lab_plan, shipped_plan
+from wirespeed.plan.plan_file import json_schema, write_plan
+
+SCHEMA = ROOT / "schemas" / "plan.schema.json"
+
+
+def test_the_shipped_schema_is_current() -> None:
+    """Written from json_schema() with sorted keys."""
+    shipped = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    assert shipped == json.loads(json.dumps(json_schema()))
+
+
+def test_plans_follow_it() -> None:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    for plan in (lab_plan(), *map(shipped_plan, EXAMPLES)):
+        jsonschema.validate(json.loads(write_plan(plan)), schema)
