@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.cli.reference.audit_rules import audit_rules_page
 from wirespeed.cli.reference.commands import cli_page
 from wirespeed.cli.reference.result import result_page
 from wirespeed.cli.reference.study_file import study_page
@@ -10,4 +11,9 @@ from wirespeed.cli.reference.study_file import study_page
 
 def pages() -> dict[str, str]:
     """Every generated page by its file name in docs/reference."""
-    return {"cli.md": cli_page(), "study-file.md": study_page(), "result.md": result_page()}
+    return {
+        "audit-rules.md": audit_rules_page(),
+        "cli.md": cli_page(),
+        "result.md": result_page(),
+        "study-file.md": study_page(),
+    }
