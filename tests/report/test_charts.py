@@ -60,6 +60,17 @@ def test_every_trial_is_on_the_search_chart(run: RunRecord) -> None:
         assert all(mark.hover in hovers for mark in chart.trials)
 
 
+def test_overload_does_not_flatten_the_search(run: RunRecord) -> None:
+    chart = search_chart(run.points[3])
+    assert chart is not None
+    found_mpps = chart.levels[0][1]
+    beyond = [mark for mark in chart.trials if mark.load_mpps > 4 * found_mpps]
+    assert beyond
+    drawing = search_svg(chart)
+    assert drawing.count('class="arrow"') >= len(beyond)
+    assert drawing.count('class="arrow"') < len(chart.trials) / 2
+
+
 def test_latency_grows_with_load(run: RunRecord) -> None:
     chart = latency_chart(run.points[0])
     assert chart is not None

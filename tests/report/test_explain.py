@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from tests.report.sample import sample_run
 from wirespeed.model.trial import Drop, DropCause
 from wirespeed.report.explain import explain, first_loss
 from wirespeed.store.records import PointRecord, RunRecord
@@ -90,6 +92,13 @@ def test_what_bounds_the_rig_is_said(run: RunRecord) -> None:
     for reason in ("generator", "max_load"):
         limited = replace(run.points[0], result=replace(result, limited_by=reason))
         assert "may be faster" in said(limited)
+
+
+def test_the_reference_sut_is_limited_by_nothing_but_itself(tmp_path: Path) -> None:
+    (point,) = sample_run(tmp_path, study="wire").points
+    assert point.result is not None
+    assert point.result.limited_by == "shared_lcore"
+    assert "share a core" not in said(point)
 
 
 def test_loss_far_below_saturation_is_told_from_saturation(run: RunRecord) -> None:

@@ -54,10 +54,15 @@ def explain(point: PointRecord) -> tuple[str, ...]:
     sentences = [*_first_loss(point)]
     if result.not_measurable is not None:
         sentences.insert(0, f"Not measurable: {result.not_measurable}.")
-    if result.limited_by is not None:
+    if result.limited_by is not None and not _is_reference(point):
         sentences.append(_LIMITED_BY.get(result.limited_by, f"Limited by {result.limited_by}."))
     sentences += [*_gap(point), *_budget(point), *(note.rstrip(".") + "." for note in result.notes)]
     return tuple(sentences)
+
+
+def _is_reference(point: PointRecord) -> bool:
+    """The reference SUT limits itself, as it was told; sharing a core takes nothing from it."""
+    return point.spec.topology.kind is TopologyKind.WIRE and point.spec.sut.impair.rate_fps > 0
 
 
 def first_loss(point: PointRecord) -> Trial | None:

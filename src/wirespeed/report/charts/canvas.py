@@ -113,7 +113,9 @@ class Canvas:
 
     def document(self, title: str, standalone: bool) -> str:
         """The whole SVG element; standalone: as a file of its own."""
-        extra = f' xmlns="http://www.w3.org/2000/svg" width="{self.width}"' if standalone else ""
+        extra = f' style="max-width:{self.width + 40}px"'
+        if standalone:
+            extra = f' xmlns="http://www.w3.org/2000/svg" width="{self.width}"'
         return (
             f'<svg{extra} viewBox="0 0 {self.width} {self.height}" role="img" class="chart">'
             f"<title>{escape(title)}</title>{_OWN_STYLE if standalone else ''}"
@@ -134,6 +136,7 @@ def _css() -> str:
         "svg.chart .reference{stroke:var(--muted);stroke-width:1.25;stroke-dasharray:2 3}",
         "svg.chart .bar{stroke-width:2;stroke-opacity:.45}",
         "svg.chart .hollow{fill:var(--paper);stroke:var(--invalid);stroke-width:1.5}",
+        "svg.chart .arrow{stroke:var(--muted);stroke-width:1.25}",
         "svg.chart .cross{stroke-width:2;fill:none}",
     ]
     for i in range(8):

@@ -11,6 +11,9 @@ from wirespeed.report.charts.shapes import Chart, Line, Mark, SearchChart, Serie
 WIDE = (720, 340)
 SMALL = (460, 280)
 
+# How far above the found loads a search chart reaches, as a factor.
+_ABOVE_LEVELS = 1.5
+
 _OUTCOME = {
     Mark.NO_LOSS: "pass",
     Mark.WITHIN_GOAL: "goal",
@@ -64,8 +67,14 @@ def _line(canvas: Canvas, series: Series, slots: int) -> None:
 
 
 def search_svg(chart: SearchChart, size: tuple[int, int] = WIDE, standalone: bool = False) -> str:
-    """Each trial as a bar from its start to its end at its load, marked by its outcome."""
-    top = max([trial.load_mpps for trial in chart.trials] + [level for _, level in chart.levels])
+    """Each trial as a bar from its start to its end at its load, marked by its outcome.
+
+    Overload trials far above what was found would flatten the rest: they sit at the upper edge
+    under an arrow.
+    """
+    top = max(trial.load_mpps for trial in chart.trials)
+    if chart.levels:
+        top = min(top, _ABOVE_LEVELS * max(level for _, level in chart.levels))
     end_s = chart.trials[-1].end_s or 1.0
     canvas = Canvas(*size, Scale.linear(top))
     canvas.y_axis("load (Mpps)")
@@ -78,16 +87,23 @@ def search_svg(chart: SearchChart, size: tuple[int, int] = WIDE, standalone: boo
         canvas.text(x, y - 5, f"{name} {level:.3f}", anchor, "strong")
     for trial in chart.trials:
         x1, x2 = canvas.x(trial.start_s / end_s), canvas.x(trial.end_s / end_s)
-        y = canvas.y(trial.load_mpps)
+        middle = (x1 + x2) / 2
+        beyond = trial.load_mpps > canvas.y_scale.high
+        y = canvas.y(min(trial.load_mpps, canvas.y_scale.high))
         path = f"M{x1:.1f} {y:.1f}H{max(x2, x1 + 1):.1f}"
         canvas.add(
             f"<g><title>{escape(trial.hover)}</title>"
             f'<path class="bar {_OUTCOME[trial.mark]}" d="{path}"/>'
-            f"{_symbol(trial.mark, (x1 + x2) / 2, y)}</g>"
+            f"{_symbol(trial.mark, middle, y)}{_arrow(middle, y) if beyond else ''}</g>"
         )
     shown = [mark for mark in Mark if any(trial.mark is mark for trial in chart.trials)]
     canvas.legend((_symbol(mark, 12, 0), mark.value) for mark in shown)
     return canvas.document(f"Trials of {chart.title}: load against time", standalone)
+
+
+def _arrow(x: float, y: float) -> str:
+    """Higher than the drawing reaches."""
+    return f'<path class="arrow" d="M{x - 3:.1f} {y - 7:.1f}l3 -4l3 4"/>'
 
 
 def _symbol(mark: Mark, x: float, y: float) -> str:
