@@ -9,7 +9,7 @@ import pytest
 
 from tests.bench.fake_host import FakeHost
 from wirespeed.bench.host_state import changing_host
-from wirespeed.bench.hugepages import reserve
+from wirespeed.bench.hugepages import reserved
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.plan import HugePages
 
@@ -34,7 +34,8 @@ def host_with(total: int, free: int, obtainable: int = 10_000) -> FakeHost:
 def test_only_the_shortfall_is_added_and_given_back(tmp_path: Path) -> None:
     host = host_with(total=100, free=40)
     with changing_host(host, tmp_path) as state:
-        reserve(state, [HugePages(0, 2048, 64)])
+        with reserved(state, [HugePages(0, 2048, 64)]):
+            pass
         assert host.files[f"{POOL}/nr_hugepages"] == "124"
         assert host.files[f"{POOL}/free_hugepages"] == "64"
     assert host.files[f"{POOL}/nr_hugepages"] == "100"
@@ -43,7 +44,8 @@ def test_only_the_shortfall_is_added_and_given_back(tmp_path: Path) -> None:
 def test_nothing_is_changed_when_enough_are_free(tmp_path: Path) -> None:
     host = host_with(total=100, free=64)
     with changing_host(host, tmp_path) as state:
-        reserve(state, [HugePages(0, 2048, 64)])
+        with reserved(state, [HugePages(0, 2048, 64)]):
+            pass
         assert host.files[f"{POOL}/nr_hugepages"] == "100"
     assert host.files[f"{POOL}/nr_hugepages"] == "100"
 
@@ -53,8 +55,9 @@ def test_too_little_memory_says_node_have_and_need(tmp_path: Path) -> None:
     with (
         pytest.raises(BenchError, match=r"node 0 has 40 free .* make only 10 more; .* needs 64"),
         changing_host(host, tmp_path) as state,
+        reserved(state, [HugePages(0, 2048, 64)]),
     ):
-        reserve(state, [HugePages(0, 2048, 64)])
+        pass
     assert host.files[f"{POOL}/nr_hugepages"] == "100"
 
 
@@ -68,13 +71,15 @@ def test_without_root_it_says_so(tmp_path: Path) -> None:
     with (
         pytest.raises(BenchError, match="only root may reserve more"),
         changing_host(host, tmp_path) as state,
+        reserved(state, [HugePages(0, 2048, 64)]),
     ):
-        reserve(state, [HugePages(0, 2048, 64)])
+        pass
 
 
 def test_a_page_size_the_kernel_does_not_have_is_named(tmp_path: Path) -> None:
     with (
         pytest.raises(BenchError, match="no huge pages of 16384 KiB"),
         changing_host(host_with(0, 0), tmp_path) as state,
+        reserved(state, [HugePages(0, 16384, 1)]),
     ):
-        reserve(state, [HugePages(0, 16384, 1)])
+        pass

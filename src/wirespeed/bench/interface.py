@@ -63,11 +63,11 @@ class Part(Protocol):
     def name(self) -> str: ...
 
     def up(self) -> None:
-        """Start. Raises BenchError with what failed and what to do."""
+        """Start, without waiting for other parts. Raises BenchError with what failed."""
         ...
 
-    def ready(self) -> None:
-        """Return once it can carry traffic. Raises BenchError when that takes too long."""
+    def waits_for(self) -> str | None:
+        """None once it can carry traffic, else what it still waits for; asked again and again."""
         ...
 
     def alive(self) -> str | None:

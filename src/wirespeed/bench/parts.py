@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from wirespeed.bench.dpdk import Directories
@@ -13,6 +14,7 @@ from wirespeed.bench.layout import Layout, WsdpLayout, lay_out
 from wirespeed.bench.nf.testpmd import TestpmdFunction
 from wirespeed.bench.nf.wsdp_function import WsdpFunction
 from wirespeed.bench.plugs import Plugs
+from wirespeed.bench.process import await_true
 from wirespeed.bench.topology import wiring
 from wirespeed.bench.topology.wiring import Wiring
 from wirespeed.bench.traffic.generator import Generator
@@ -24,11 +26,12 @@ from wirespeed.model.spec import PointSpec
 from wirespeed.model.units import mtu_for
 
 _ETHERNET_MTU = 1500
+_READY_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """Parts are in the order of `up`: who serves a socket comes before who connects to it."""
+    """The parts are in the order in which they are brought up."""
 
     wiring: Wiring
     layout: Layout
@@ -56,6 +59,33 @@ def assemble(spec: PointSpec, plan: HostPlan, state: HostState, dirs: Directorie
     traffic = Wsdp("generator", state, dirs, layout.traffic.config)
     generator = Generator(traffic, layout.directions, layout.traffic.functions)
     return Assembly(wired, layout, [*switch, *functions, generator], generator)
+
+
+def bring_up(parts: Sequence[Part], stack: ExitStack) -> None:
+    """Start the parts in order; return once all of them can carry traffic.
+
+    They are taken down in reverse when the stack unwinds. Raises BenchError when a part ends or is
+    not ready in time.
+    """
+    for part in parts:
+        stack.callback(part.down)
+        part.up()
+    await_true(
+        lambda: not _waiting(parts),
+        within_s=_READY_S,
+        alive=lambda: first_ended(parts),
+        otherwise=lambda: "the bench is not ready: " + "; ".join(_waiting(parts)),
+    )
+
+
+def _waiting(parts: Iterable[Part]) -> list[str]:
+    found = [(part.name, part.waits_for()) for part in parts]
+    return [f"{name} waits for {what}" for name, what in found if what is not None]
+
+
+def first_ended(parts: Iterable[Part]) -> str | None:
+    """How the first part that ended did so; None while all run."""
+    return next((ended for part in parts if (ended := part.alive()) is not None), None)
 
 
 def _mtu(spec: PointSpec, plan: HostPlan) -> int:

@@ -20,10 +20,10 @@ from wirespeed.bench.host_state import (
     terminated_like_interrupted,
     tidy_up,
 )
-from wirespeed.bench.hugepages import reserve
+from wirespeed.bench.hugepages import reserved
 from wirespeed.bench.interface import Bench, BenchError
 from wirespeed.bench.journal import state_directory
-from wirespeed.bench.parts import Assembly, assemble
+from wirespeed.bench.parts import Assembly, assemble, bring_up
 from wirespeed.bench.pci import give_ports_to_dpdk
 from wirespeed.bench.priority import polling_first
 from wirespeed.bench.trial import Rig, run_trial
@@ -36,6 +36,8 @@ log = logging.getLogger("wirespeed.bench")
 
 # A path is open when so many frames/s pass it without loss, twice running.
 _PROBE_FPS, _PROBE_S, _OPEN_S = 10_000.0, 0.1, 20.0
+# Leaves room for "/wirespeed-TAG/dpdk/vnf0TAG/dpdk_telemetry.v2".
+_RUN_BASE_MAX = 50
 # How long the generator's own limit is measured.
 _WARM_UP_S = 0.5
 
@@ -44,13 +46,13 @@ class RealBench:
     """A bench on a host. Made by open_bench alone."""
 
     def __init__(self, rig: Rig, description: Mapping[str, object]) -> None:
-        self._rig = rig
+        self.rig = rig
         self._description = description
         self._max_offer_fps: float | None = None
 
     def measure(self, load_fps: float, duration_s: float) -> Observation:
         """See interface.Bench."""
-        return run_trial(self._rig, load_fps, duration_s)
+        return run_trial(self.rig, load_fps, duration_s)
 
     @property
     def max_offer_fps(self) -> float | None:
@@ -97,15 +99,11 @@ def open_bench(spec: PointSpec, plan: Plan, runner: Runner, run_dir: Path) -> It
         ExitStack() as stack,
     ):
         dirs = directories(state, run_dir)
-        reserve(state, host_plan.huge_pages.value)
         give_ports_to_dpdk(state, spec)
         urgency = stack.enter_context(polling_first(state))
         assembly = assemble(spec, host_plan, state, dirs)
-        for part in assembly.parts:
-            stack.callback(part.down)
-            part.up()
-        for part in assembly.parts:
-            part.ready()
+        with reserved(state, host_plan.huge_pages.value):
+            bring_up(assembly.parts, stack)
         bench = RealBench(rig_of(spec, host_plan, runner, assembly), _describe(assembly, urgency))
         bench.warm_up(lossless=spec.topology.kind.has_vswitch)
         yield bench
@@ -126,9 +124,10 @@ def directories(state: HostState, run_dir: Path) -> Directories:
 
 
 def _run_base() -> str:
-    """Short, because the path of a unix socket may have 107 octets."""
-    wanted = "/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "")
-    return wanted if os.access(wanted, os.W_OK) else tempfile.gettempdir()
+    """Where sockets go: short, because the path of a unix socket may have 107 octets."""
+    wanted = os.environ.get("XDG_RUNTIME_DIR") or ("/run" if os.geteuid() == 0 else "")
+    usable = len(wanted) <= _RUN_BASE_MAX and os.access(wanted, os.W_OK)
+    return wanted if usable else tempfile.gettempdir()
 
 
 def rig_of(spec: PointSpec, plan: HostPlan, runner: Runner, assembly: Assembly) -> Rig:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from wirespeed.bench import accounts
 from wirespeed.bench.interface import BenchError, HopCount, Part
+from wirespeed.bench.parts import first_ended
 from wirespeed.bench.threads import steal_ns
 from wirespeed.bench.topology.wiring import Wiring
 from wirespeed.bench.traffic.generator import Generator
@@ -76,9 +77,8 @@ def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
 
 def check_alive(parts: Iterable[Part]) -> None:
     """Raises BenchError that says which part ended, and how."""
-    for part in parts:
-        if (ended := part.alive()) is not None:
-            raise BenchError(ended, "The bench is taken down; the results so far are kept.")
+    if (ended := first_ended(parts)) is not None:
+        raise BenchError(ended, "The bench is taken down; the results so far are kept.")
 
 
 def _wait(rig: Rig, duration_s: float) -> None:

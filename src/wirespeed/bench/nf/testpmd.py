@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from wirespeed.bench import dpdk
 from wirespeed.bench.host_state import HostState
 from wirespeed.bench.interface import BenchError, HopCount
-from wirespeed.bench.process import Daemon, await_true
+from wirespeed.bench.process import Daemon
 from wirespeed.bench.threads import threads_of
 from wirespeed.bench.wsdp.config import WsdpConfig
 from wirespeed.bench.wsdp.telemetry import Telemetry
@@ -18,7 +18,6 @@ from wirespeed.model.spec import VnfMode
 from wirespeed.model.trial import DropCause, ThreadHealth
 from wirespeed.remote.interface import Process
 
-_START_S = 60.0
 # Without a terminal, testpmd runs until it is told to stop only if it is to print statistics.
 _SELDOM_S = 1_000_000
 # The name of DPDK's worker threads, up to and since DPDK 23.11.
@@ -90,26 +89,15 @@ class TestpmdFunction:
             env=dpdk.environment(self._dirs.run),
             cpus={process.control_cpu, *process.cpus},
         )
-        await_true(
-            self._connected,
-            within_s=_START_S,
-            alive=self.alive,
-            otherwise=lambda: (
-                f"{self.name} (testpmd) did not come up: "
-                + dpdk.last_words(self._state.runner, self._daemon.log)
-            ),
-        )
 
-    def _connected(self) -> bool:
-        # It says this when all ports are started.
-        if "start packet forwarding" not in self._state.runner.read(self._daemon.log):
-            return False
-        path = dpdk.telemetry_socket(self._dirs.run, self.config.process.file_prefix)
-        self._telemetry = Telemetry(self._state.runner, path)
-        return True
-
-    def ready(self) -> None:
-        """It forwards as soon as it is up."""
+    def waits_for(self) -> str | None:
+        if self._telemetry is None:
+            # It says this when all ports are started.
+            if "start packet forwarding" not in self._state.runner.read(self._daemon.log):
+                return f"its ports ({dpdk.last_words(self._state.runner, self._daemon.log)})"
+            path = dpdk.telemetry_socket(self._dirs.run, self.config.process.file_prefix)
+            self._telemetry = Telemetry(self._state.runner, path)
+        return None
 
     def alive(self) -> str | None:
         return self._daemon.ended()

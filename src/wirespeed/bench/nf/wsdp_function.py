@@ -25,10 +25,9 @@ class WsdpFunction:
 
     def up(self) -> None:
         self._program.start()
-        self._program.await_ready()
 
-    def ready(self) -> None:
-        """It forwards as soon as it is up."""
+    def waits_for(self) -> str | None:
+        return self._program.waits_for()
 
     def alive(self) -> str | None:
         return self._program.ended()

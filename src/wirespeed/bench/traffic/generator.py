@@ -36,9 +36,11 @@ class Generator:
     def up(self) -> None:
         self._program.start()
 
-    def ready(self) -> None:
-        self._program.await_ready()
-        self.rest()
+    def waits_for(self) -> str | None:
+        waits = self._program.waits_for()
+        if waits is None:
+            self.rest()
+        return waits
 
     def alive(self) -> str | None:
         return self._program.ended()

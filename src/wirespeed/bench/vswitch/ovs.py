@@ -47,6 +47,7 @@ class OvsDpdk:
     ) -> None:
         self._state, self._dirs, self._plan = state, dirs, plan
         self._wiring, self._ports = wiring, tuple(ports)
+        self._unplugged = [port for port in self._ports if port.peer_serves]
         self._control = Control(state.runner, dirs.run, f"ws{dirs.tag}")
         self._books = Books(self._control, ports)
         self._database = Daemon("ovsdb-server", state, dirs)
@@ -55,27 +56,41 @@ class OvsDpdk:
     def up(self) -> None:
         self._start_database()
         self._start_daemon()
-        self._add_ports()
+        bridge = self._control.bridge
+        self._control.vsctl("add-br", bridge, "--", "set", "Bridge", bridge,
+                            "datapath_type=netdev", "fail_mode=secure")  # fmt: skip
+        self._add_ports([port for port in self._ports if not port.peer_serves])
         rules = flows.rules(self._wiring.flows, self._ports)
         self._control.ofctl("-O", "OpenFlow13", "add-flows", "-", stdin=rules)
 
-    def ready(self) -> None:
-        """Every queue is polled, and every network function is connected.
+    def waits_for(self) -> str | None:
+        """Every network function is connected, and every queue is polled.
 
         Of a DPDK port Open vSwitch looks at the link only every 5 s; whether it passes frames, the
         generator finds out by sending some.
         """
+        self._plug_in()
+        if self._unplugged:
+            return f"the sockets of {sorted(port.name for port in self._unplugged)}"
         queues = {(p.name, q) for p in self._ports for q in range(self._plan.rx_queues.value)}
-        names = {p.name for p in self._ports if p.kind != "dpdk"}
-        await_true(
-            lambda: queues <= self._polled() and names <= self._linked(),
-            within_s=_START_S,
-            alive=self.alive,
-            otherwise=lambda: (
-                f"Open vSwitch does not poll {sorted(queues - self._polled())} and has no link on "
-                f"{sorted(names - self._linked())}"
-            ),
-        )
+        if unpolled := queues - self._polled():
+            return f"PMD threads to poll {sorted(unpolled)}"
+        names = {port.name for port in self._ports if port.peer_serves}
+        if names and (unlinked := names - self._linked()):
+            return f"links on {sorted(unlinked)}"
+        return None
+
+    def _plug_in(self) -> None:
+        """Make the ports whose sockets others serve, as these appear.
+
+        Asked to connect before that, DPDK's vhost library tries again only once a second, and a
+        program with several such sockets makes one only when the one before is connected.
+        """
+        there = self._state.runner.glob(*(port.socket for port in self._unplugged))
+        appeared = [port for port in self._unplugged if port.socket in there]
+        if appeared:
+            self._unplugged = [port for port in self._unplugged if port not in appeared]
+            self._add_ports(appeared)
 
     def alive(self) -> str | None:
         return self._daemon.ended() or self._database.ended()
@@ -181,13 +196,10 @@ class OvsDpdk:
             ),
         )
 
-    def _add_ports(self) -> None:
-        bridge = self._control.bridge
-        words = ["add-br", bridge, "--", "set", "Bridge", bridge, "datapath_type=netdev",
-                 "fail_mode=secure"]  # fmt: skip
-        ports = add_ports_command(bridge, self._ports, self._plan.mtu.value)
-        self._control.vsctl(*words, "--", *ports)
-        wanted = {port.name: port.number for port in self._ports}
+    def _add_ports(self, ports: Sequence[SwitchPort]) -> None:
+        words = add_ports_command(self._control.bridge, ports, self._plan.mtu.value)
+        self._control.vsctl(*words)
+        wanted = {port.name: port.number for port in ports}
         made = {
             row["name"]: row["error"] if row["error"] != ["set", []] else row["ofport"]
             for row in self._control.rows("Interface", "name", "ofport", "error")

@@ -10,13 +10,12 @@ from typing import Any
 from wirespeed.bench import dpdk
 from wirespeed.bench.host_state import HostState
 from wirespeed.bench.interface import BenchError
-from wirespeed.bench.process import Daemon, await_true
+from wirespeed.bench.process import Daemon
 from wirespeed.bench.wsdp.config import WsdpConfig
 from wirespeed.bench.wsdp.telemetry import Telemetry
 from wirespeed.model.trial import ThreadHealth
 from wirespeed.remote.interface import Process
 
-_START_S = 60.0
 # In a source tree, where `make setup` leaves the program.
 _BUILT = Path(__file__).parents[4] / "build" / "dataplane" / "wsdp"
 
@@ -43,23 +42,13 @@ class Wsdp:
             cpus={self.config.control_cpu, *self.config.cpus},
         )
 
-    def await_ready(self) -> None:
-        """Ports are up and telemetry answers."""
-        await_true(
-            self._connected,
-            within_s=_START_S,
-            alive=self.ended,
-            otherwise=lambda: (
-                f"{self.name} does not answer on {self._socket}: "
-                + dpdk.last_words(self._state.runner, self._daemon.log)
-            ),
-        )
-
-    def _connected(self) -> bool:
-        if "wsdp ready" not in self._state.runner.read(self._daemon.log):
-            return False
-        self._telemetry = Telemetry(self._state.runner, self._socket)
-        return True
+    def waits_for(self) -> str | None:
+        """None once its ports are up and its telemetry answers, else what it waits for."""
+        if self._telemetry is None:
+            if "wsdp ready" not in self._state.runner.read(self._daemon.log):
+                return f"its ports ({dpdk.last_words(self._state.runner, self._daemon.log)})"
+            self._telemetry = Telemetry(self._state.runner, self._socket)
+        return None
 
     def ask(self, command: str) -> Any:
         """The answer to a /wirespeed command, e.g. ask("stats").

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.bench.real import AUTOGROUP, HUGE_PAGES, leftovers
+
+
+@pytest.fixture
+def own_state(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """State and run directories of the test's own, and a check that the host is as it was."""
+    with tempfile.TemporaryDirectory(prefix="ws") as directory:
+        (Path(directory) / "run").mkdir()
+        monkeypatch.setenv("XDG_RUNTIME_DIR", f"{directory}/run")
+        monkeypatch.setenv("XDG_STATE_HOME", f"{directory}/state")
+        before = [Path(p).read_text() for p in (HUGE_PAGES, AUTOGROUP)]
+        priority = os.getpriority(os.PRIO_PROCESS, 0)
+        yield
+        assert leftovers() == []
+        assert [Path(p).read_text() for p in (HUGE_PAGES, AUTOGROUP)] == before
+        assert os.getpriority(os.PRIO_PROCESS, 0) == priority
+
+
+@pytest.fixture
+def needs_root(own_state: None) -> None:  # noqa: ARG001
+    if os.geteuid() != 0:
+        pytest.skip("needs root: Open vSwitch with DPDK, huge pages")

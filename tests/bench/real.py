@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Benches on this very machine, for tests marked root: real Open vSwitch, DPDK and frames."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from wirespeed.bench.session import RealBench, open_bench
+from wirespeed.bench.vswitch.ovs import OvsDpdk
+from wirespeed.host.collect import collect
+from wirespeed.model.frame import Encapsulation, FrameSizes
+from wirespeed.model.plan import Plan
+from wirespeed.model.spec import PointSpec, Sut, Topology, TopologyKind, Traffic, Vnf
+from wirespeed.model.trial import DropCause, Observation
+from wirespeed.plan.bench import plan_bench
+from wirespeed.remote.interface import Process
+from wirespeed.remote.local import LocalRunner
+
+RUNNER = LocalRunner()
+HUGE_PAGES = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"
+AUTOGROUP = "/proc/sys/kernel/sched_autogroup_enabled"
+
+
+def point(
+    kind: TopologyKind,
+    vnfs: int = 1,
+    *,
+    bidirectional: bool = False,
+    frame: str = "64",
+    tags: Encapsulation = Encapsulation.NONE,
+    vnf: Vnf | None = None,
+    ports: tuple[str, ...] = (),
+) -> PointSpec:
+    traffic = Traffic(FrameSizes.parse(frame), encapsulation=tags)
+    return PointSpec(
+        Topology(kind, vnfs, bidirectional), traffic, Sut(vnf=vnf or Vnf(), ports=ports)
+    )
+
+
+def planned(spec: PointSpec) -> Plan:
+    return plan_bench(collect(RUNNER), spec)
+
+
+@contextmanager
+def opened(spec: PointSpec, logs: Path, plan: Plan | None = None) -> Iterator[RealBench]:
+    with open_bench(spec, plan or planned(spec), RUNNER, logs) as bench:
+        assert isinstance(bench, RealBench)
+        yield bench
+
+
+def vswitch(bench: RealBench) -> OvsDpdk:
+    [part] = [p for p in bench.rig.parts if isinstance(p, OvsDpdk)]
+    return part
+
+
+def process(bench: RealBench, name: str) -> Process:
+    """The first program of the part of that name."""
+    [part] = [p for p in bench.rig.parts if p.name == name]
+    return part.processes[0]
+
+
+def drops(seen: Observation) -> dict[tuple[str, DropCause], int]:
+    return {(drop.hop, drop.cause): drop.frames for drop in seen.drops}
+
+
+def books_close(seen: Observation) -> bool:
+    """Every offered frame was received or dropped for a known cause at a known hop."""
+    explained = sum(n for (_, cause), n in drops(seen).items() if cause is not DropCause.UNKNOWN)
+    return seen.total("offered") == seen.total("received") + explained
+
+
+@contextmanager
+def meanwhile(*steps: tuple[float, Callable[[], object]]) -> Iterator[None]:
+    """Take each step so many seconds after now, while the body runs."""
+    timers = [threading.Timer(after_s, step) for after_s, step in steps]
+    for timer in timers:
+        timer.start()
+    try:
+        yield
+    finally:
+        for timer in timers:
+            timer.join()
+
+
+def leftovers() -> list[str]:
+    """What a bench of this test has left on the host (see the fixture `own_state`)."""
+    run, state = Path(os.environ["XDG_RUNTIME_DIR"]), Path(os.environ["XDG_STATE_HOME"])
+    journals = (state / "wirespeed" / "journal").glob("*")
+    return [str(p) for p in (*run.glob("*"), *journals)]

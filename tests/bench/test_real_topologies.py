@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do real frames take the way that each topology says, and are they all accounted for?
+
+The loads are small, so that a busy machine carries them; what is asserted is where frames went, not
+how fast.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from tests.bench.real import books_close, opened, point
+from wirespeed.model.frame import Encapsulation
+from wirespeed.model.spec import (
+    PointSpec,
+    TopologyKind,
+    Vnf,
+    VnfKind,
+    VnfMode,
+)
+
+pytestmark = pytest.mark.root
+
+LOAD_FPS, DURATION_S = 20_000.0, 0.2
+
+TOPOLOGIES = {
+    "p2p": point(TopologyKind.P2P),
+    "p2p, both ways, QinQ": point(
+        TopologyKind.P2P, bidirectional=True, frame="1526", tags=Encapsulation.QINQ
+    ),
+    "p2p, jumbo": point(TopologyKind.P2P, frame="9000"),
+    "pvp, own process, macswap": point(
+        TopologyKind.PVP, bidirectional=True, vnf=Vnf(mode=VnfMode.MACSWAP, own_process=True)
+    ),
+    "pvp, testpmd": point(TopologyKind.PVP, vnf=Vnf(VnfKind.TESTPMD)),
+    "chain of 2, io": point(TopologyKind.CHAIN, 2, bidirectional=True, vnf=Vnf(mode=VnfMode.IO)),
+    "3 in parallel": point(TopologyKind.PARALLEL, 3, bidirectional=True),
+    "host": point(TopologyKind.HOST, bidirectional=True),
+    "host, testpmd": point(TopologyKind.HOST, vnf=Vnf(VnfKind.TESTPMD)),
+}
+
+
+@pytest.mark.usefixtures("needs_root")
+@pytest.mark.parametrize("spec", TOPOLOGIES.values(), ids=TOPOLOGIES.keys())
+def test_all_frames_are_accounted_for(spec: PointSpec, tmp_path: Path) -> None:
+    with opened(spec, tmp_path) as bench:
+        for load_fps in (LOAD_FPS, math.inf):
+            seen = bench.measure(load_fps, DURATION_S)
+            assert books_close(seen), seen.drops
+            assert all(d.received > 0 for d in seen.directions)
+            assert seen.total("duplicated") == 0
+            assert seen.total("foreign") == 0
+            assert len(seen.directions) == (2 if spec.topology.bidirectional else 1)
+        assert {thread.role for thread in seen.threads} == {"generator", "sut"}
+        assert seen.latency is not None
+        assert seen.latency.count == seen.total("received")
+        assert bench.max_offer_fps is not None
+        assert bench.max_offer_fps > LOAD_FPS
+        assert {"generator", "priority"} <= bench.describe().keys()
