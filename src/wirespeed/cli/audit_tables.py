@@ -55,11 +55,10 @@ def _print_finding(finding: Finding, console: Console) -> None:
     table.add_row("why", Text(f"{finding.why} ({finding.source})"))
     console.print(Padding(table, (0, 0, 0, 9)))
     # Never wrapped, so that a command can be copied as a whole.
-    for line in finding.fix:
-        console.print(
-            Text(f"         {line}", style="dim" if line.startswith("#") else "green"),
-            soft_wrap=True,
-        )
+    for number, line in enumerate(finding.fix):
+        label = "fix" if number == 0 else ""
+        style = "dim" if line.startswith("#") else "green"
+        console.print(Text.assemble(f"{label:>12}     ", (line, style)), soft_wrap=True)
     console.print()
 
 

@@ -40,7 +40,7 @@ RULE = Rule(
     wanted="one PMD thread per physical core (a policy: Red Hat pairs siblings)",
     why="S0 measured two siblings as the worst of three masks, behind even a single thread, in two "
     "of three scenarios. Red Hat pairs siblings so that no guest lands there; if that is "
-    "wanted, plan with pmd_sibling_policy or suppress this rule.",
+    'wanted, plan with pmd_siblings = "pair" or suppress this rule.',
     source="S0 figure 8 and appendix",
     check=check,
 )
