@@ -71,7 +71,9 @@ def test_every_command_in_the_documents_exists(page: Path) -> None:
         while words and (*path, words[0]) in known:
             path = (*path, words.pop(0))
         assert path or not words or words[0].startswith("-"), use
-        options = {o for p in known[path].params for o in p.opts} | {"--help"}
+        # A group may have a verb that it falls back to, as `plan` has `make`.
+        below = [command for other, command in known.items() if other[: len(path)] == path and path]
+        options = {o for c in (known[path], *below) for p in c.params for o in p.opts} | {"--help"}
         used = {word.split("=")[0].strip("[],.") for word in words if word.startswith("--")}
         assert used <= options, use
 
