@@ -9,7 +9,6 @@
 
 #include "mailbox.h"
 
-#define MAILBOX_SIZE 16
 #define ANSWER_POLL_NS 20000 /* the control thread looks for the answer this often */
 
 static struct rte_ring *
@@ -63,25 +62,26 @@ mail_new(int (*run)(struct lcore *lcore, struct mail *mail))
 	return mail;
 }
 
-/* Take one answer back. Returns whether it is the one sought; others came too late: freed. */
-static bool
-take_answer(struct mailbox *mailbox, const struct mail *sought)
+/* Take back what has been answered: awaited mails are marked, given-up ones freed. */
+static void
+collect_answers(struct mailbox *mailbox)
 {
-	void *answer;
+	void *slot;
 
-	while (rte_ring_sc_dequeue(mailbox->answers, &answer) == 0) {
+	while (rte_ring_sc_dequeue(mailbox->answers, &slot) == 0) {
+		struct mail *mail = slot;
+
 		mailbox->outstanding--;
-		if (answer == sought)
-			return true;
-		free(answer);
+		mail->returned = true;
+		if (mail->given_up)
+			free(mail);
 	}
-	return false;
 }
 
 int
 mailbox_post(struct mailbox *mailbox, struct mail *mail)
 {
-	take_answer(mailbox, NULL);
+	collect_answers(mailbox);
 	/* Bounding what is outstanding also leaves the lcore room to answer. */
 	if (mailbox->outstanding == MAILBOX_SIZE) {
 		free(mail);
@@ -100,7 +100,8 @@ mailbox_await(struct mailbox *mailbox, struct mail *mail, uint64_t timeout_ns, i
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	do {
-		if (take_answer(mailbox, mail)) {
+		collect_answers(mailbox);
+		if (mail->returned) {
 			*result = mail->result;
 			free(mail);
 			return 0;
@@ -110,6 +111,7 @@ mailbox_await(struct mailbox *mailbox, struct mail *mail, uint64_t timeout_ns, i
 		waited_ns = (uint64_t)((now.tv_sec - start.tv_sec) * 1000000000L + now.tv_nsec -
 				       start.tv_nsec);
 	} while (waited_ns < timeout_ns);
+	mail->given_up = true;
 	return -ETIMEDOUT;
 }
 

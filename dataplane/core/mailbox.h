@@ -14,6 +14,7 @@
 #include <rte_ring.h>
 
 #define MAIL_ARGS_LEN 1024 /* a telemetry request is no longer */
+#define MAILBOX_SIZE 128   /* room for a request to each of an lcore's tasks at once */
 
 struct lcore;
 struct task;
@@ -25,6 +26,10 @@ struct mail {
 	const char *verb; /* a constant */
 	char args[MAIL_ARGS_LEN];
 	int result; /* what run returned */
+
+	/* The control thread's. */
+	bool returned;
+	bool given_up;
 };
 
 struct mailbox {
