@@ -83,6 +83,15 @@ class Control:
             assert time.monotonic() < deadline, stats
         return stats
 
+    def await_task(
+        self, task: str, condition: Callable[[Mapping[str, int]], bool]
+    ) -> dict[str, Any]:
+        """A task's own figures as soon as they meet a condition."""
+        deadline = time.monotonic() + DEADLINE_S
+        while not condition(seen := self.ask("task", task)):
+            assert time.monotonic() < deadline, seen
+        return seen
+
     def __enter__(self) -> Self:
         return self
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The layout here; that Python's hdrhistogram agrees is tested in tests/dataplane/test_histogram.py. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,9 +56,10 @@ test_clamps_and_says_so(void)
 	CHECK_EQ(histogram.counts[HISTOGRAM_COUNTS - 1], 2);
 }
 
-/* With an argument, write a histogram of known values there, for the Python test to read. */
+/* With an argument, write a histogram of known values there, for the Python test to read; with a
+ * second one, print all its percentiles. */
 static int
-write_sample(const char *path)
+write_sample(const char *path, bool percentiles)
 {
 	FILE *file = fopen(path, "w");
 	uint64_t value = 1;
@@ -72,6 +74,8 @@ write_sample(const char *path)
 	}
 	result = histogram_write(&histogram, file);
 	fclose(file);
+	for (unsigned int per_mille = 0; percentiles && per_mille <= 1000; per_mille++)
+		printf("%" PRIu64 "\n", histogram_percentile(&histogram, per_mille));
 	return result != 0;
 }
 
@@ -88,8 +92,8 @@ test_writing_to_a_full_disk_fails(void)
 int
 main(int argc, char **argv)
 {
-	if (argc == 2)
-		return write_sample(argv[1]);
+	if (argc > 1)
+		return write_sample(argv[1], argc > 2);
 	test_every_count_is_reached_once();
 	test_records();
 	test_clamps_and_says_so();
