@@ -151,7 +151,7 @@ test_late_answers(void)
 	struct mail *mail;
 	int result;
 
-	for (unsigned int i = 0; i < 16; i++) {
+	for (unsigned int i = 0; i < MAILBOX_SIZE; i++) {
 		mail = mail_new(lcore_snapshot);
 		CHECK_EQ(mailbox_post(&lcore->mailbox, mail), 0);
 		CHECK_EQ(-mailbox_await(&lcore->mailbox, mail, 1, &result), ETIMEDOUT);
@@ -162,6 +162,28 @@ test_late_answers(void)
 		usleep(100);
 	CHECK_EQ(ask(lcore, lcore_snapshot, NULL, NULL, NULL), 0);
 	CHECK_EQ(lcore->mailbox.outstanding, 0);
+	bench_down(&bench);
+}
+
+/* Many requests at once: one that is answered before the next is posted is not forgotten. */
+static void
+test_many_requests_at_once(void)
+{
+	struct bench bench = bench_up(overload);
+	struct mailbox *mailbox = &bench.app->lcores[0]->mailbox;
+	struct mail *mails[MAILBOX_SIZE];
+	int result;
+
+	CHECK_EQ(app_launch(bench.app), 0);
+	for (unsigned int i = 0; i < MAILBOX_SIZE; i++) {
+		mails[i] = mail_new(lcore_snapshot);
+		CHECK_EQ(mailbox_post(mailbox, mails[i]), 0);
+		while (i == 0 && rte_ring_count(mailbox->answers) == 0)
+			usleep(100);
+	}
+	for (unsigned int i = 0; i < MAILBOX_SIZE; i++)
+		CHECK_EQ(mailbox_await(mailbox, mails[i], TIMEOUT_NS, &result), 0);
+	CHECK_EQ(mailbox->outstanding, 0);
 	bench_down(&bench);
 }
 
@@ -228,6 +250,7 @@ main(void)
 	test_control_reaches_the_task();
 	test_gaps();
 	test_late_answers();
+	test_many_requests_at_once();
 	test_thread_stat();
 	return 0;
 }
