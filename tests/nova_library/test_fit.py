@@ -60,7 +60,8 @@ def _compare(
     """Ask both; check our placement in Nova; move the guest in if it fits."""
     vnf, workload, kinds = random_guest(random)
     guest = guest_request(vnf, workload, kinds)
-    guest = replace(guest, forbidden_labels=frozenset())  # the library does not see placement
+    # The library decides about NUMA and PCI; traits and aggregates are placement's.
+    guest = replace(guest, labels=frozenset(), forbidden_labels=frozenset())
     wanted = hardware.numa_get_constraints(flavor(vnf, workload), image(vnf))
     ours = fit(shape, use, guest)
     theirs = nova_fit(shape, use, guest, wanted)
