@@ -138,6 +138,9 @@ app_parse(const struct config *config, int argc, char **argv)
 	for (unsigned int i = 0; i < app->nb_rings; i++)
 		ring_check(&app->rings[i]);
 	pools_parse(&app->pools, config, largest_frame(app));
+	app->pools.no_dma = true;
+	for (unsigned int i = 0; i < app->nb_ports; i++)
+		app->pools.no_dma &= !app->ports[i].is_pci;
 	check_pool(app);
 	eal_parse(app, config, argc, argv);
 	return app;

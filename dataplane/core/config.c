@@ -120,27 +120,67 @@ section_load(struct config *config, struct config_section *section, struct rte_c
 	free(raw);
 }
 
-struct config *
-config_load(const char *path)
+/* rte_cfgfile passes over lines that are neither [section] nor key = value, and does not survive a
+ * key before the first section. Returns how many lines are wrong, each told on stderr. */
+static unsigned int
+check_lines(const char *path, FILE *file)
 {
-	struct rte_cfgfile *file;
-	struct config *config;
-	FILE *readable = fopen(path, "r");
-	int nb;
+	unsigned int number = 0, faults = 0;
+	bool in_section = false;
+	size_t size = 0;
+	char *line = NULL;
 
-	if (readable == NULL) {
+	while (getline(&line, &size, file) >= 0) {
+		const char *text = line + strspn(line, " \t\r\n");
+		size_t length = strcspn(text, ";\r\n");
+		bool section = text[0] == '[' && memchr(text, ']', length) != NULL;
+		bool pair = text[0] != '[' && memchr(text, '=', length) != NULL;
+
+		number++;
+		in_section |= section;
+		if (length == 0 || section || (pair && in_section))
+			continue;
+		faults++;
+		fprintf(stderr, "%s: line %u: \"%.*s\" must be %s\n", path, number, (int)length,
+			text,
+			pair ? "in a section; none has begun yet"
+			     : "[section] or key = value (a comment starts with ;)");
+	}
+	free(line);
+	return faults;
+}
+
+static struct rte_cfgfile *
+load_file(const char *path)
+{
+	FILE *text = fopen(path, "r");
+	struct rte_cfgfile *file;
+	unsigned int faults;
+
+	if (text == NULL) {
 		fprintf(stderr, "wsdp: %s: cannot be read: %s\n", path, strerror(errno));
 		return NULL;
 	}
-	fclose(readable);
-	file = rte_cfgfile_load(path, 0);
-	if (file == NULL) {
-		fprintf(stderr,
-			"wsdp: %s: not an INI file: the line named above must be [section] "
-			"or key = value, at most %d characters\n",
-			path, CFG_NAME_LEN + CFG_VALUE_LEN);
+	faults = check_lines(path, text);
+	fclose(text);
+	if (faults > 0)
 		return NULL;
-	}
+	file = rte_cfgfile_load(path, 0);
+	if (file == NULL)
+		fprintf(stderr, "wsdp: %s: the line named above is longer than %d characters\n",
+			path, CFG_NAME_LEN + CFG_VALUE_LEN);
+	return file;
+}
+
+struct config *
+config_load(const char *path)
+{
+	struct rte_cfgfile *file = load_file(path);
+	struct config *config;
+	int nb;
+
+	if (file == NULL)
+		return NULL;
 	nb = rte_cfgfile_num_sections(file, NULL, 0);
 	config = must(calloc(1, sizeof(*config)));
 	config->path = must(strdup(path));

@@ -23,8 +23,8 @@ struct config_ip {
 	uint8_t bytes[16]; /* the first 4 for IPv4 */
 };
 
-/* Read a file. Returns NULL (after a message on stderr) when it is no INI file at all; anything
- * less is a fault to be found by config_report. */
+/* Read a file. Returns NULL (after messages on stderr) when it cannot be read or a line is no INI;
+ * anything less is a fault to be found by config_report. */
 struct config *config_load(const char *path);
 void config_free(struct config *config);
 

@@ -10,8 +10,11 @@
 
 #include "lcore.h"
 
-/* Looking into the mailbox costs a shared cache line: do it once in so many rounds. */
-#define ROUNDS_PER_MAILBOX 64
+/* A stretch of rounds takes about so long, and is at most so many rounds. */
+#define STRETCH_NS 10000
+#define STRETCH_MAX 16
+/* Looking into the mailbox costs a shared cache line: do it once in so many stretches. */
+#define STRETCHES_PER_MAILBOX 8
 
 static uint64_t
 ns_to_tsc(uint64_t ns)
@@ -38,6 +41,8 @@ lcore_new(unsigned int id, uint64_t gap_limit_ns, atomic_bool *stop)
 	lcore->id = id;
 	lcore->socket_id = socket_id;
 	lcore->gap_limit_tsc = ns_to_tsc(gap_limit_ns);
+	lcore->stretch_tsc = ns_to_tsc(STRETCH_NS);
+	lcore->stretch = 1;
 	lcore->stop = stop;
 	if (mailbox_open(&lcore->mailbox, id, socket_id) != 0) {
 		rte_free(lcore);
@@ -100,29 +105,56 @@ poll_input(const struct lcore_poll *poll, struct rte_mbuf **mbufs)
 	return stats->rx + stats->tx != before;
 }
 
-void
+bool
 lcore_round(struct lcore *lcore)
 {
-	struct lcore_counts *counts = &lcore->counts;
 	struct rte_mbuf *mbufs[TASK_BURST];
-	uint64_t now, gap;
 	bool busy = false;
 
 	for (unsigned int i = 0; i < lcore->nb_polls; i++)
 		busy |= poll_input(&lcore->polls[i], mbufs);
+	return busy;
+}
+
+/* The time in busy rounds of a stretch: what remains of it when its idle rounds cost what idle
+ * rounds cost at best. */
+static uint64_t
+busy_time(struct lcore *lcore, uint64_t gap, unsigned int rounds, unsigned int busy)
+{
+	uint64_t idle_round = gap / rounds;
+
+	if (busy == 0) {
+		if (lcore->idle_round_tsc == 0 || idle_round < lcore->idle_round_tsc)
+			lcore->idle_round_tsc = idle_round;
+		return 0;
+	}
+	return gap - RTE_MIN(gap, (rounds - busy) * lcore->idle_round_tsc);
+}
+
+void
+lcore_stretch(struct lcore *lcore)
+{
+	struct lcore_counts *counts = &lcore->counts;
+	unsigned int rounds = lcore->stretch, busy = 0;
+	uint64_t now, gap;
+
+	for (unsigned int i = 0; i < rounds; i++)
+		busy += lcore_round(lcore);
 
 	now = rte_rdtsc();
 	gap = now - lcore->last_tsc;
 	lcore->last_tsc = now;
-	counts->polls++;
-	if (busy) {
-		counts->busy_polls++;
-		counts->busy_tsc += gap;
-	}
+	counts->polls += rounds;
+	counts->busy_polls += busy;
+	counts->busy_tsc += busy_time(lcore, gap, rounds, busy);
 	if (unlikely(gap > counts->max_gap_tsc))
 		counts->max_gap_tsc = gap;
 	if (unlikely(gap > lcore->gap_limit_tsc))
 		counts->gaps_over_limit++;
+	if (gap > lcore->stretch_tsc)
+		lcore->stretch = RTE_MAX(rounds / 2, 1u);
+	else if (gap < lcore->stretch_tsc / 2 && rounds < STRETCH_MAX)
+		lcore->stretch = rounds * 2;
 }
 
 /* Leave the CPU to others for a while. The time is no gap: nobody expects to be polled. */
@@ -143,8 +175,8 @@ lcore_run(void *arg)
 	lcore->tid = gettid();
 	lcore->last_tsc = lcore->reset_tsc = rte_rdtsc();
 	while (!atomic_load_explicit(lcore->stop, memory_order_relaxed)) {
-		for (unsigned int i = 0; i < ROUNDS_PER_MAILBOX; i++)
-			lcore_round(lcore);
+		for (unsigned int i = 0; i < STRETCHES_PER_MAILBOX; i++)
+			lcore_stretch(lcore);
 		mailbox_serve(&lcore->mailbox, lcore);
 		if (unlikely(lcore->rest_ns != 0))
 			rest(lcore);

@@ -16,11 +16,14 @@
 #define LCORE_MAX_TASKS 64
 #define LCORE_MAX_POLLS 128
 
-/* A round polls every input of every task once; a gap is the time from round to round. */
+/* A round polls every input of every task once. Reading the clock drains the CPU's pipeline, which
+ * costs a busy lcore as much as several frames: so it is read once in a stretch of rounds, as many
+ * as fit into a few microseconds, and single rounds when they take longer. A gap is the time of a
+ * stretch. */
 struct lcore_counts {
 	uint64_t polls;      /* rounds */
 	uint64_t busy_polls; /* rounds that moved at least one frame */
-	uint64_t busy_tsc;   /* time in those */
+	uint64_t busy_tsc;   /* time in those: what is left when idle rounds are taken off */
 	uint64_t total_tsc;  /* since the last reset; of a copy only */
 	uint64_t max_gap_tsc;
 	uint64_t gaps_over_limit;
@@ -37,10 +40,13 @@ struct __rte_cache_aligned lcore_poll {
 struct __rte_cache_aligned lcore {
 	/* Written by the lcore only. */
 	struct lcore_counts counts;
-	uint64_t last_tsc; /* end of the last round */
+	uint64_t last_tsc; /* end of the last stretch */
 	uint64_t reset_tsc;
 	uint64_t gap_limit_tsc;
-	uint64_t rest_ns; /* sleep this long after each look into the mailbox; 0: never */
+	uint64_t stretch_tsc;    /* how long a stretch should take at most */
+	uint64_t idle_round_tsc; /* a round without a frame, at its fastest */
+	unsigned int stretch;    /* rounds in the next stretch */
+	uint64_t rest_ns;        /* sleep this long after each look into the mailbox; 0: never */
 	unsigned int nb_polls;
 	struct lcore_poll polls[LCORE_MAX_POLLS];
 	struct mailbox mailbox;
@@ -67,8 +73,10 @@ int lcore_add(struct lcore *lcore, struct task *task);
 
 /* Poll until *stop: the argument of rte_eal_remote_launch is the lcore. */
 int lcore_run(void *lcore);
-/* One round over all tasks. lcore_run does nothing else but this and the mailbox. */
-void lcore_round(struct lcore *lcore);
+/* One round over all tasks. Returns whether a frame moved. */
+bool lcore_round(struct lcore *lcore);
+/* A stretch of rounds and its account. lcore_run does nothing but this and the mailbox. */
+void lcore_stretch(struct lcore *lcore);
 
 /* What the scheduler did to the lcore's thread since the last lcore_thread_reset. Control side. */
 int lcore_thread_stat(const struct lcore *lcore, struct thread_stat *stat);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_pool_ops.h>
 
 #include "config.h"
 #include "pool.h"
@@ -35,6 +37,31 @@ pools_frame_room(const struct pools *pools)
 	return pools->data_bytes - RTE_PKTMBUF_HEADROOM;
 }
 
+/* As rte_pktmbuf_pool_create, but without the promise that no mbuf crosses a page. Keeping it on
+ * 4 KiB pages puts one mbuf at the start of each, so that a burst of them fights for the same few
+ * lines of the L1 cache: three times the cycles of a frame. Only devices that do DMA need it. */
+static struct rte_mempool *
+create_packed(const struct pools *pools, const char *name, int socket_id)
+{
+	struct rte_pktmbuf_pool_private settings = {.mbuf_data_room_size = pools->data_bytes};
+	struct rte_mempool *pool = rte_mempool_create_empty(
+		name, pools->mbufs, sizeof(struct rte_mbuf) + pools->data_bytes, pools->cache,
+		sizeof(settings), socket_id, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+
+	if (pool == NULL)
+		return NULL;
+	if (rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), NULL) != 0)
+		goto failed;
+	rte_pktmbuf_pool_init(pool, &settings);
+	if (rte_mempool_populate_default(pool) < 0)
+		goto failed;
+	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
+	return pool;
+failed:
+	rte_mempool_free(pool);
+	return NULL;
+}
+
 struct rte_mempool *
 pools_get(struct pools *pools, int socket_id)
 {
@@ -45,13 +72,15 @@ pools_get(struct pools *pools, int socket_id)
 	if (*pool != NULL)
 		return *pool;
 	snprintf(name, sizeof(name), "mbufs_%u", socket);
-	*pool = rte_pktmbuf_pool_create(name, pools->mbufs, pools->cache, 0, pools->data_bytes,
-					(int)socket);
+	if (pools->no_dma && !rte_eal_has_hugepages())
+		*pool = create_packed(pools, name, (int)socket);
+	else
+		*pool = rte_pktmbuf_pool_create(name, pools->mbufs, pools->cache, 0,
+						pools->data_bytes, (int)socket);
 	if (*pool == NULL)
 		fprintf(stderr,
-			"wsdp: [pool] %u mbufs of %u octets do not fit on NUMA node %u: %s. "
-			"Give DPDK more memory (--socket-mem, or -m with --no-huge) or lower "
-			"mbufs.\n",
+			"wsdp: [pool] %u mbufs of %u octets do not fit on NUMA node %u: %s. Give "
+			"DPDK more memory (--socket-mem, or -m with --no-huge) or lower mbufs.\n",
 			pools->mbufs, pools->data_bytes, socket, rte_strerror(rte_errno));
 	return *pool;
 }

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <rte_bus_vdev.h>
 #include <rte_dev.h>
 #include <rte_pci.h>
 #include <rte_string_fns.h>

@@ -129,8 +129,9 @@ task_octets(struct rte_mbuf *const *mbufs, uint16_t n)
 {
 	uint64_t octets = (uint64_t)n * RTE_ETHER_CRC_LEN;
 
+	/* volatile: a compiler that makes gather instructions of these loads makes them slower. */
 	for (uint16_t i = 0; i < n; i++)
-		octets += mbufs[i]->pkt_len;
+		octets += *(const volatile uint32_t *)&mbufs[i]->pkt_len;
 	return octets;
 }
 

@@ -163,6 +163,12 @@ static void
 test_not_an_ini(void)
 {
 	CHECK(harness_config("no section here\n") == NULL);
+	CHECK(harness_config("[port.p]\ndevice net_ring0\n") == NULL);
+	CHECK(harness_config("[port.p\ndevice = net_ring0\n") == NULL);
+	CHECK(harness_config("key = 1\n[port.p]\ndevice = net_ring0\n") == NULL);
+	CHECK(harness_config("[port.p]\n# a comment of another kind\n") == NULL);
+	CHECK(harness_config("[port.p]\nkey = " LONG_64 LONG_64 LONG_64 LONG_64 LONG_64 "\n") ==
+	      NULL);
 	CHECK(config_load("/nonexistent/wsdp.ini") == NULL);
 }
 

@@ -203,20 +203,44 @@ test_thread_stat(void)
 	bench_down(&bench);
 }
 
-/* Idle rounds: a generator is asked every time, a holding task once, whatever its inputs. */
+/* A round polls every task once; a stretch counts its rounds, and grows while they are short. */
 static void
-test_round_counts(void)
+test_rounds_and_stretches(void)
 {
 	struct bench bench = bench_up("[pool]\nmbufs = 1024\ncache = 0\n"
 				      "[task.flood]\ntype = flood\nlcore = 1\ntx = ring:a\n"
 				      "[task.drain]\ntype = drain\nlcore = 1\nrx = ring:a\n"
 				      "[ring.a]\nsize = 256\n");
+	struct lcore *lcore = bench.app->lcores[0];
+	uint64_t rounds = 0;
 
 	bench_poll(&bench, 3);
 	CHECK_EQ(bench_task(&bench, "flood")->stats.tx, 3 * TASK_BURST);
 	CHECK_EQ(bench_task(&bench, "drain")->stats.handled, 3 * TASK_BURST);
-	CHECK_EQ(bench.app->lcores[0]->counts.polls, 3);
-	CHECK_EQ(bench.app->lcores[0]->counts.busy_polls, 3);
+	do {
+		rounds += lcore->stretch;
+		lcore_stretch(lcore);
+		CHECK_EQ(lcore->counts.polls, rounds);
+		CHECK_EQ(lcore->counts.busy_polls, rounds);
+		CHECK_EQ(bench_task(&bench, "drain")->stats.handled, (3 + rounds) * TASK_BURST);
+	} while (lcore->stretch == 1);
+	bench_down(&bench);
+}
+
+/* An idle lcore has no busy time, and its stretches become as long as they may. */
+static void
+test_idle(void)
+{
+	struct bench bench = bench_up("[pool]\nmbufs = 1024\ncache = 0\n"
+				      "[port.p]\ndevice = net_ring0\n"
+				      "[task.t]\ntype = drain\nlcore = 1\nrx = p:0\n");
+	struct lcore *lcore = bench.app->lcores[0];
+
+	while (lcore->stretch < 16)
+		lcore_stretch(lcore);
+	CHECK(lcore->counts.polls > 0);
+	CHECK_EQ(lcore->counts.busy_polls, 0);
+	CHECK_EQ(lcore->counts.busy_tsc, 0);
 	bench_down(&bench);
 }
 
@@ -245,7 +269,8 @@ main(void)
 {
 	test_arguments();
 	harness_start();
-	test_round_counts();
+	test_rounds_and_stretches();
+	test_idle();
 	test_counters_close_under_overload();
 	test_control_reaches_the_task();
 	test_gaps();

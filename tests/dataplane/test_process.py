@@ -52,6 +52,16 @@ def test_faults_end_it_before_dpdk_starts(tmp_path: Path, options: tuple[str, ..
     assert not (tmp_path / "dpdk").exists()
 
 
+def test_lines_that_are_no_ini_are_named(tmp_path: Path) -> None:
+    done = check("key = 1\n[port.p] ; fine\n\n  device net_ring0 ; what?\n", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        f'{tmp_path}/wsdp.ini: line 1: "key = 1" must be in a section; none has begun yet',
+        f'{tmp_path}/wsdp.ini: line 4: "device net_ring0 " must be [section] or key = value '
+        "(a comment starts with ;)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("ini", "message"),
     [
