@@ -18,6 +18,7 @@ from tests.audit.good_host import (
 )
 from wirespeed.model.facts import GuestPort, Interface, Missing
 from wirespeed.model.plan import Decision
+from wirespeed.model.workload import Pattern
 
 _FACTS = good_facts()
 _PLAN = good_plan()
@@ -70,7 +71,7 @@ DEVICE_FAULTS = [
     Case(
         "WS44",
         "two guests on x8",
-        with_device(PF, link_width=8),
+        replace(with_device(PF, link_width=8), pattern=Pattern.EAST_WEST),
         (f"vnf0, vnf1 use VFs of {PF}, which has 8 PCIe lanes",),
         "--vnic-type normal",
     ),
@@ -137,5 +138,6 @@ DEVICE_UNDECIDABLE = [
     ),
     Case("WS34", "guests unseen", with_facts(guests=None, missing=_NO_GUESTS), ("libvirt",)),
     Case("WS44", "guests unseen", with_facts(guests=None, missing=_NO_GUESTS), ("libvirt",)),
+    Case("WS44", "pattern unknown", with_device(PF, link_width=8), ("--pattern east-west",)),
     Case("WS44", "no PCIe link", with_device(PF, link_width=None), ("current_link_width",)),
 ]

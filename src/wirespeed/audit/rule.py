@@ -16,7 +16,7 @@ from wirespeed.audit.needs import Need
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.finding import Severity
 from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.model.workload import MemoryModel
+from wirespeed.model.workload import MemoryModel, Pattern
 
 
 class FactUnusable(Exception):
@@ -33,13 +33,14 @@ class Subject:
 
     memory_model: which source's formula dpdk-socket-mem is held against, unless the plan says; the
     default is the planner's. tcp: whether guests carry TCP through
-    the vSwitch; None when nobody said.
+    the vSwitch. pattern: where their traffic goes. None when nobody said.
     """
 
     facts: HostFacts
     plan: Plan | None = None
     memory_model: MemoryModel = MemoryModel.TRIPLEO
     tcp: bool | None = None
+    pattern: Pattern | None = None
 
     @property
     def host_plan(self) -> HostPlan | None:

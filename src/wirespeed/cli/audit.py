@@ -30,7 +30,7 @@ from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import HostFacts, Missing
 from wirespeed.model.finding import AuditReport, Severity
 from wirespeed.model.plan import Plan
-from wirespeed.model.workload import MemoryModel
+from wirespeed.model.workload import MemoryModel, Pattern
 from wirespeed.plan.plan_file import parse_plan
 
 FAULTS_EXIT = 2
@@ -69,6 +69,10 @@ def audit(
         Traffic | None,
         typer.Option("--traffic", help="What guests carry: they end TCP, or they pass frames on."),
     ] = None,
+    pattern: Annotated[
+        Pattern | None,
+        typer.Option("--pattern", help="Where guests' traffic goes: to each other, or out."),
+    ] = None,
     memory_model: Annotated[
         MemoryModel,
         typer.Option("--memory-model", help="Whose formula dpdk-socket-mem is held against."),
@@ -106,7 +110,7 @@ def audit(
     planned = _plan(plan) if plan else None
     facts = _with_flavors(read_facts(host, recorded), flavors)
     tcp = None if traffic is None else traffic is Traffic.TCP
-    subject = Subject(facts, planned, memory_model, tcp)
+    subject = Subject(facts, planned, memory_model, tcp, pattern)
     today = datetime.now(UTC).date()
     report = suppress(run_audit(subject, all_rules()), accepted, today)
     _hand_over(report, format_, output, lambda: print_report(report, console, everything=all_))

@@ -14,14 +14,15 @@ from wirespeed.audit.rule import (
     Rule,
     Subject,
 )
+from wirespeed.model.facts import HostFacts
 from wirespeed.model.finding import Severity
-from wirespeed.model.workload import InterfaceKind
+from wirespeed.model.workload import Pattern
 
 NARROW_LANES = 8
 
 
 def check(subject: Subject) -> Outcome:
-    users = _users(subject)
+    users = _users(subject.facts)
     shared = {pf: guests for pf, guests in users.items() if len(guests) > 1}
     if not shared:
         reason = subject.facts.why_missing("guests")
@@ -35,6 +36,13 @@ def check(subject: Subject) -> Outcome:
     narrow = [pf for pf in shared if (devices[pf].link_width or 0) <= NARROW_LANES]
     if not narrow:
         return Passed(f"{', '.join(shared)} have more than {NARROW_LANES} lanes")
+    if subject.pattern is None:
+        raise FactUnusable(
+            f"needs to know where the traffic of guests on {', '.join(narrow)} goes: give "
+            "--pattern east-west or north-south"
+        )
+    if subject.pattern is Pattern.NORTH_SOUTH:
+        return Passed("traffic leaves the host: for that VFs are the best choice (S2)")
     return [
         Problem(
             found=f"{', '.join(sorted(shared[pf]))} use VFs of {pf}, which has "
@@ -51,20 +59,13 @@ def check(subject: Subject) -> Outcome:
     ]
 
 
-def _users(subject: Subject) -> dict[str, set[str]]:
-    """The guests with a VF of each PF: those that run, and those that the plan puts here."""
-    facts = subject.facts
-    parent = {nic.address: nic.physical_function for nic in facts.nics}
+def _users(facts: HostFacts) -> dict[str, set[str]]:
+    """The running guests with a VF of each PF."""
     users: dict[str, set[str]] = {}
     for guest in facts.guests or ():
         for nic in passed_through(facts, guest):
             if nic.physical_function:
                 users.setdefault(nic.physical_function, set()).add(guest.name)
-    for planned in subject.host_plan.guests if subject.host_plan else ():
-        for port in planned.ports:
-            if port.kind.value is InterfaceKind.SRIOV and port.device:
-                address = port.device.value
-                users.setdefault(parent.get(address) or address, set()).add(planned.name)
     return users
 
 
