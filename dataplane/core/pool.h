@@ -14,7 +14,7 @@ struct pools {
 	uint32_t mbufs;      /* per NUMA node */
 	uint32_t cache;      /* per lcore */
 	uint16_t data_bytes; /* room per mbuf, headroom included */
-	bool no_dma;	     /* no device reads or writes mbufs by itself */
+	bool no_dma;         /* no device reads or writes mbufs by itself */
 	struct rte_mempool *of_socket[RTE_MAX_NUMA_NODES];
 };
 
