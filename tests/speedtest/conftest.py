@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -93,3 +94,13 @@ def serve(binary: Path) -> Iterator[Callable[..., Server]]:
             return stack.enter_context(running(binary, ports, list(options)))
 
         yield start
+
+
+def wait_for_line(path: Path, patience_s: float) -> str:
+    """The first line of a file, once it is there and whole."""
+    end = time.monotonic() + patience_s
+    while time.monotonic() < end:
+        if path.exists() and (text := path.read_text()).endswith("\n"):
+            return text.splitlines()[0]
+        time.sleep(0.1)
+    raise AssertionError(f"nothing was written to {path} in {patience_s} s")

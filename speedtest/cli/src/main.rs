@@ -17,7 +17,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve speed tests until SIGTERM; without any address: iperf3 on 127.0.0.1:5201
+    /// Serve speed tests until SIGTERM; without any address: iperf3 on 127.0.0.1:5201, HTTP on :8080
     Serve(serve::Args),
     /// Test against a server that speaks the iperf3 protocol
     Client(client::Args),

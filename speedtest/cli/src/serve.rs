@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use speedtest_server::config::{ConfigError, Iperf3, LogFormat};
+use speedtest_server::config::{ConfigError, Http, Iperf3, LogFormat};
 use speedtest_server::serve::ServeError;
 use speedtest_server::{serve, Config};
 
@@ -20,6 +20,15 @@ pub struct Args {
     /// Serve the iperf3 protocol here; repeatable
     #[arg(long, value_name = "ADDR:PORT")]
     iperf3: Vec<SocketAddr>,
+    /// Serve the browser page and LibreSpeed's endpoints here, in clear text; repeatable
+    #[arg(long, value_name = "ADDR:PORT")]
+    http: Vec<SocketAddr>,
+    /// Serve Prometheus metrics here, at /metrics; repeatable
+    #[arg(long, value_name = "ADDR:PORT")]
+    metrics: Vec<SocketAddr>,
+    /// Append results to this file, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    results: Option<PathBuf>,
     /// Congestion control of the iperf3 addresses given as flags
     #[arg(long, value_name = "NAME")]
     congestion: Option<String>,
@@ -76,6 +85,11 @@ fn config(args: Args) -> Result<Config, ConfigError> {
         zero_copy: args.zero_copy,
         ..Iperf3::at(address)
     }));
+    config.http.extend(args.http.into_iter().map(|listen| Http { listen }));
+    config.metrics.extend(args.metrics.into_iter().map(|listen| Http { listen }));
+    if args.results.is_some() {
+        config.results.jsonl = args.results;
+    }
     if let Some(loops) = args.loops {
         config.server.loops = loops;
     }

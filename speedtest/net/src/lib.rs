@@ -6,10 +6,12 @@
 //! - [`bulk`]: the two handlers that move test data: [`bulk::Sink`] and [`bulk::Source`].
 //! - [`socket`]: listening and connecting; [`options`] what a test sets on a data socket.
 //! - [`load`]: CPU time of this process and of a loop, and its waiting for a core.
+//! - [`look`]: one look at TCP_INFO.
 //! - [`sys`]: the system calls that std and socket2 do not offer.
 
 pub mod bulk;
 pub mod load;
+pub mod look;
 pub mod options;
 pub mod reactor;
 pub mod socket;

@@ -3,6 +3,7 @@
 //!
 //! # Layout
 //! - [`iperf3`]: the control connection of either side, its parameters, results and error codes.
+//! - [`http1`]: request heads and answer heads; [`librespeed`] the endpoints of that speed test.
 //! - [`series`]: what TCP_INFO said over a test, in bounded memory.
 //! - [`verdict`]: who limited a test, from those figures; [`rfc6349`] its three metrics.
 //!
@@ -10,7 +11,9 @@
 //! to send. Whoever owns the socket asks [`iperf3::Server::wants`] how many bytes may be read, so a
 //! machine never has to keep bytes that belong to somebody else.
 
+pub mod http1;
 pub mod iperf3;
+pub mod librespeed;
 pub mod rfc6349;
 pub mod series;
 pub mod verdict;

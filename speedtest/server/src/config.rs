@@ -13,6 +13,9 @@ use serde::Deserialize;
 pub struct Config {
     pub server: Server,
     pub iperf3: Vec<Iperf3>,
+    pub http: Vec<Http>,
+    pub metrics: Vec<Http>,
+    pub results: ResultsFile,
     pub limits: Limits,
     pub log: Log,
 }
@@ -51,6 +54,20 @@ impl Iperf3 {
     pub fn at(listen: SocketAddr) -> Iperf3 {
         Iperf3 { listen, congestion: None, zero_copy: false }
     }
+}
+
+/// One address that speaks clear-text HTTP/1.1.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Http {
+    pub listen: SocketAddr,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ResultsFile {
+    /// Results are appended here, one JSON object a line.
+    pub jsonl: Option<PathBuf>,
 }
 
 /// What a client may take. 0 is no limit, except where a range is given.
@@ -129,8 +146,9 @@ impl Config {
 
     /// Fills in what depends on the whole: without any listener, loopback is served.
     pub fn with_default_listeners(mut self) -> Config {
-        if self.iperf3.is_empty() {
+        if self.iperf3.is_empty() && self.http.is_empty() && self.metrics.is_empty() {
             self.iperf3.push(Iperf3::at(SocketAddr::from(([127, 0, 0, 1], 5201))));
+            self.http.push(Http { listen: SocketAddr::from(([127, 0, 0, 1], 8080)) });
         }
         self
     }

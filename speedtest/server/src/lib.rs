@@ -6,15 +6,19 @@
 //! - [`serve`]: starts the loops, waits for signals, drains.
 //! - `listener`: accepts for one loop; `clients` counts connections, `admission` decides who may test.
 //! - `iperf3`: the control connection of a test, its streams, and what is told at the end.
+//! - `http`: LibreSpeed's endpoints, the page, health, metrics; bodies bypass user space.
+//! - `results`: JSON lines of what was measured.
 //! - `log`: structured lines on stderr; `notify`: systemd.
 
 mod admission;
 mod clients;
 pub mod config;
+mod http;
 mod iperf3;
 mod listener;
 mod log;
 mod notify;
+mod results;
 pub mod serve;
 mod shared;
 

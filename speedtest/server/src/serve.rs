@@ -13,9 +13,11 @@ use speedtest_net::sys::{self, Signal};
 use speedtest_net::{bulk, socket};
 
 use crate::config::{Config, ConfigError, Kernel};
+use crate::http::{self, Service};
 use crate::iperf3;
-use crate::listener::Listener;
+use crate::listener::{Greet, Listener};
 use crate::notify::notify;
+use crate::results::Results;
 use crate::shared::Shared;
 
 /// Descriptors kept for everything that is not a client's connection.
@@ -44,7 +46,8 @@ pub fn serve(config: Config) -> Result<(), ServeError> {
         usize::try_from(sys::raise_file_limit()?.saturating_sub(OWN_FILES)).unwrap_or(usize::MAX);
     let lanes = Lanes::new(loops(&config))?;
     std::sync::LazyLock::force(&bulk::HOT);
-    let shared = Arc::new(Shared::new(config, kernel, lanes.clone(), most));
+    let results = open_results(&config)?;
+    let shared = Arc::new(Shared::new(config, kernel, lanes.clone(), results, most));
     open_listeners(&shared)?;
     let threads = start_loops(&lanes)?;
     let ready = json!({"loops": lanes.count(), "connections": most});
@@ -60,6 +63,13 @@ pub fn serve(config: Config) -> Result<(), ServeError> {
     Ok(())
 }
 
+fn open_results(config: &Config) -> Result<Results, ConfigError> {
+    Results::open(config.results.jsonl.as_deref()).map_err(|error| ConfigError {
+        place: "results.jsonl".into(),
+        fault: format!("{}: {error}", config.results.jsonl.clone().unwrap_or_default().display()),
+    })
+}
+
 fn loops(config: &Config) -> usize {
     match config.server.loops {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -68,15 +78,29 @@ fn loops(config: &Config) -> usize {
 }
 
 fn open_listeners(shared: &Arc<Shared>) -> Result<(), ServeError> {
-    for (index, listen) in shared.config.iperf3.iter().enumerate() {
-        let address = listen.listen;
-        let socket =
-            socket::listen(address).map_err(|error| ServeError::Listen { address, error })?;
+    for listen in &shared.config.iperf3 {
         let greet = iperf3::greet(Arc::clone(shared), Arc::new(listen.clone()));
-        let lane = index % shared.lanes.count();
-        shared.lanes.adopt(lane, Box::new(Listener::new(socket, Arc::clone(shared), greet)));
-        shared.log.info("listening", json!({"protocol": "iperf3", "address": address.to_string()}));
+        open(shared, "iperf3", listen.listen, greet)?;
     }
+    for listen in &shared.config.http {
+        open(shared, "http", listen.listen, http::greet(Arc::clone(shared), Service::Tests))?;
+    }
+    for listen in &shared.config.metrics {
+        open(shared, "metrics", listen.listen, http::greet(Arc::clone(shared), Service::Metrics))?;
+    }
+    Ok(())
+}
+
+fn open(
+    shared: &Arc<Shared>,
+    protocol: &str,
+    address: SocketAddr,
+    greet: Greet,
+) -> Result<(), ServeError> {
+    let socket = socket::listen(address).map_err(|error| ServeError::Listen { address, error })?;
+    let lane = usize::from(address.port()) % shared.lanes.count();
+    shared.lanes.adopt(lane, Box::new(Listener::new(socket, Arc::clone(shared), greet)));
+    shared.log.info("listening", json!({"protocol": protocol, "address": address.to_string()}));
     Ok(())
 }
 

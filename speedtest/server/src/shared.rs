@@ -4,13 +4,18 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use std::net::SocketAddr;
+
+use serde_json::{json, Value};
 use speedtest_net::reactor::{Address, Lanes, Note};
 
 use crate::admission::{Admission, Capacity, Decision};
 use crate::clients::{ClientKey, Clients};
 use crate::config::{Config, Kernel};
+use crate::http::transfers::Transfers;
 use crate::iperf3::Registry;
-use crate::log::Logger;
+use crate::log::{unix_s, Logger};
+use crate::results::Results;
 
 pub struct Shared {
     pub config: Config,
@@ -20,6 +25,9 @@ pub struct Shared {
     pub clients: Arc<Clients>,
     pub tests: Registry,
     pub counters: Counters,
+    pub transfers: Transfers,
+    results: Results,
+    next_result: AtomicU64,
     /// Connections that fit into this process's file descriptors.
     pub most_connections: usize,
     admission: Mutex<Admission>,
@@ -37,6 +45,8 @@ pub struct Counters {
     pub tests_refused: AtomicU64,
     pub bytes_received: AtomicU64,
     pub bytes_sent: AtomicU64,
+    pub results_kept: AtomicU64,
+    pub results_unwritten: AtomicU64,
 }
 
 impl Counters {
@@ -52,7 +62,13 @@ pub struct Ticket {
 }
 
 impl Shared {
-    pub fn new(config: Config, kernel: Kernel, lanes: Lanes, most_connections: usize) -> Shared {
+    pub fn new(
+        config: Config,
+        kernel: Kernel,
+        lanes: Lanes,
+        results: Results,
+        most_connections: usize,
+    ) -> Shared {
         let limits = &config.limits;
         let capacity = Capacity {
             tests: limits.tests,
@@ -67,6 +83,9 @@ impl Shared {
             clients: Arc::default(),
             tests: Registry::default(),
             counters: Counters::default(),
+            transfers: Transfers::default(),
+            results,
+            next_result: AtomicU64::new(1),
             most_connections,
             admission: Mutex::new(Admission::new(capacity)),
             listeners: Mutex::default(),
@@ -89,6 +108,31 @@ impl Shared {
     /// The ticket of a client that was admitted, at once or from the queue.
     pub fn ticket(self: &Arc<Shared>, client: ClientKey) -> Ticket {
         Ticket { shared: Arc::clone(self), client }
+    }
+
+    /// Keeps one result, with a time and a number; returns the number.
+    pub fn keep_result(&self, fields: Value) -> u64 {
+        let number = self.next_result.fetch_add(1, Ordering::Relaxed);
+        let mut record = json!({"time": unix_s(), "number": number});
+        if let (Value::Object(record), Value::Object(fields)) = (&mut record, fields) {
+            record.extend(fields);
+        }
+        match self.results.keep(&record) {
+            Ok(true) => Counters::add(&self.counters.results_kept, 1),
+            Ok(false) => {}
+            Err(error) => {
+                Counters::add(&self.counters.results_unwritten, 1);
+                let fields = json!({"error": error.to_string(), "result": record});
+                self.log.warn("a result could not be written", fields);
+            }
+        }
+        number
+    }
+
+    /// Keeps what a page or a LibreSpeed client says it has measured.
+    pub fn keep_page_result(&self, peer: SocketAddr, body: &[u8]) -> u64 {
+        let said = String::from_utf8_lossy(body);
+        self.keep_result(json!({"protocol": "http", "client": peer.to_string(), "said": said}))
     }
 
     pub fn add_listener(&self, address: Address) {

@@ -7,13 +7,13 @@ use std::sync::atomic::Ordering;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use speedtest_proto::series::{Sample, Series};
+use speedtest_proto::series::Series;
 
 use super::{Guard, Report, Spec, Stream};
 use crate::load::ThreadTime;
+use crate::look::look;
 use crate::options::congestion_of;
 use crate::reactor::{Cx, Note};
-use crate::sys;
 
 /// The first look at a stream comes early: the receive threshold follows the rate seen there.
 const FIRST_TICK: Duration = Duration::from_millis(10);
@@ -111,26 +111,9 @@ impl Probe {
     }
 
     fn sample(&mut self, now: Instant) {
-        let Ok(info) = sys::tcp_info(self.socket.as_raw_fd()) else { return };
-        // The window that the peer offers counts what is in flight; 0 from kernels before 5.4.
-        self.series.push(Sample {
-            at_us: micros(now - self.started),
-            bytes: self.bytes,
-            rtt_us: info.rtt,
-            min_rtt_us: if info.min_rtt == u32::MAX { 0 } else { info.min_rtt },
-            rcv_rtt_us: info.rcv_rtt,
-            cwnd_bytes: u64::from(info.snd_cwnd) * u64::from(info.snd_mss),
-            snd_wnd_bytes: info.snd_wnd,
-            rcv_wnd_bytes: if info.rcv_wnd > 0 { info.rcv_wnd } else { info.rcv_space },
-            delivery_rate_bps: info.delivery_rate.saturating_mul(8),
-            retransmits: info.total_retrans,
-            segments_out: info.data_segs_out,
-            segments_in: info.data_segs_in,
-            out_of_order: info.rcv_ooopack,
-            busy_us: info.busy_time,
-            rwnd_limited_us: info.rwnd_limited,
-            sndbuf_limited_us: info.sndbuf_limited,
-        });
+        if let Some(sample) = look(self.socket.as_raw_fd(), now - self.started, self.bytes) {
+            self.series.push(sample);
+        }
     }
 
     /// Leaves the report and tells the owner; does nothing the second time.
@@ -156,8 +139,4 @@ impl Probe {
         });
         cx.lanes.tell(self.spec.owner, Note::Reported);
     }
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

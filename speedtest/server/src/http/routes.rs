@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What does a request get?
+
+use std::net::IpAddr;
+
+use serde_json::json;
+use speedtest_proto::http1::{Method, Request};
+use speedtest_proto::librespeed::{endpoint, garbage_bytes, Endpoint};
+
+use super::{metrics, transfers};
+use crate::shared::Shared;
+
+/// Longest body that is read and not dropped: a result.
+pub const MAX_RESULT_BYTES: u64 = 16 << 10;
+
+/// What an HTTP address offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Service {
+    Tests,
+    Metrics,
+}
+
+/// What is done with a request once its head is known.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Route {
+    Text {
+        status: &'static str,
+        content_type: &'static str,
+        body: String,
+    },
+    /// So many bytes that mean nothing.
+    Garbage(u64),
+    /// The body is dropped and counted, then an empty answer.
+    Discard,
+    /// The body is a result to be kept.
+    Result,
+}
+
+const OK: &str = "200 OK";
+const JSON: &str = "application/json";
+const PLAIN: &str = "text/plain; charset=utf-8";
+
+fn text(content_type: &'static str, body: impl Into<String>) -> Route {
+    Route::Text { status: OK, content_type, body: body.into() }
+}
+
+pub fn route(shared: &Shared, service: Service, request: &Request, peer: IpAddr) -> Route {
+    let tests = service == Service::Tests;
+    if request.method == Method::Options {
+        return Route::Text { status: "204 No Content", content_type: PLAIN, body: String::new() };
+    }
+    match request.path.as_str() {
+        "/health" => return text(PLAIN, if shared.draining() { "draining\n" } else { "ok\n" }),
+        "/metrics" if !tests => return text("text/plain; version=0.0.4", metrics::page(shared)),
+        "/verdict" if tests => {
+            let answer = request.query("id").and_then(|id| shared.transfers.verdicts(id));
+            return text(JSON, answer.unwrap_or_else(|| json!({})).to_string());
+        }
+        path if tests => {
+            if let Some(found) = page(path).or_else(|| librespeed(request, peer)) {
+                return found;
+            }
+        }
+        _ => {}
+    }
+    Route::Text { status: "404 Not Found", content_type: PLAIN, body: "not found\n".into() }
+}
+
+/// The project's own page; nothing of it comes from anywhere else.
+fn page(path: &str) -> Option<Route> {
+    let script = "text/javascript; charset=utf-8";
+    Some(match path {
+        "/" => text("text/html; charset=utf-8", include_str!("../../page/index.html")),
+        "/page.js" => text(script, include_str!("../../page/page.js")),
+        "/worker.js" => text(script, include_str!("../../page/worker.js")),
+        "/page.css" => text("text/css; charset=utf-8", include_str!("../../page/page.css")),
+        _ => return None,
+    })
+}
+
+fn librespeed(request: &Request, peer: IpAddr) -> Option<Route> {
+    Some(match endpoint(&request.path)? {
+        Endpoint::Garbage => Route::Garbage(garbage_bytes(request.query("ckSize"))),
+        Endpoint::Empty => Route::Discard,
+        Endpoint::GetIp => {
+            let address = peer.to_canonical().to_string();
+            text(JSON, json!({"processedString": address, "rawIspInfo": ""}).to_string())
+        }
+        Endpoint::Telemetry if request.method == Method::Post => Route::Result,
+        Endpoint::Telemetry => return None,
+    })
+}
+
+/// May this request's id be kept? Ids are chosen by clients.
+pub fn test_id(request: &Request) -> Option<String> {
+    let id = request.query("id")?;
+    let short = (1..=transfers::MAX_ID_BYTES).contains(&id.len());
+    (short && id.bytes().all(|byte| byte.is_ascii_alphanumeric())).then(|| id.to_owned())
+}
