@@ -30,9 +30,9 @@ ALIAS = PciAlias("qat", "8086", "0442", "type-PCI")
 
 def random_host(random: Random) -> tuple[HostShape, HostUse]:
     """A host of 1 to 4 nodes with 1, 2 or (rarely) 4 threads a core, partly filled."""
-    nodes = random.choice((1, 1, 2, 2, 2, 3, 4))
+    nodes = random.choice((1, 2, 2, 2, 3, 4))
     threads = random.choice((1, 2, 2, 2, 4) if random.random() < 0.2 else (1, 2))
-    per_node = random.choice((1, 2, 3, 4, 6, 8, 12))
+    per_node = random.choice((2, 3, 4, 6, 8, 12))
     legacy = random.random() < 0.1
     pools = _pools(random, nodes)
     shape = HostShape(
@@ -71,10 +71,12 @@ def _cell(
         pinning = everything & ~floating
         if random.random() < 0.15:
             pinning &= random.getrandbits(pinning.bit_length() or 1)
-    sizes = random.choice(((SMALL,), (SMALL, MEDIUM), (SMALL, LARGE), (SMALL, MEDIUM, LARGE)))
+    sizes = random.choice(
+        ((SMALL,), (SMALL, MEDIUM), (SMALL, LARGE), (SMALL, MEDIUM, LARGE), (SMALL, MEDIUM, LARGE))
+    )
     totals = []
     for size in sizes:
-        mib = random.choice((0, 4096, 8192, 8192, 16384))
+        mib = random.choice((0, 8192, 8192, 16384, 32768))
         totals.append(mib * 1024 // size)
     memory = sum(t * s for t, s in zip(totals, sizes, strict=True)) // 1024
     return CellShape(
@@ -128,10 +130,10 @@ def _network_nodes(random: Random, nodes: int) -> tuple[tuple[str, frozenset[int
 
 def random_guest(random: Random) -> tuple[Vnf, Workload, dict[str, InterfaceKind]]:
     """A VNF that gets a NUMA topology from Nova, its workload and its ports' kinds."""
-    nodes = random.choice((None, None, None, 1, 1, 2, 2, 3))
+    nodes = random.choice((None, None, None, None, 1, 1, 2, 2, 3))
     each = random.choice((1, 1, 2, 2, 3, 4))
     vcpus = each * (nodes or 1)
-    mib_each = random.choice((512, 1000, 1024, 1024, 2048, 4096))
+    mib_each = random.choice((512, 1000, 1024, 1024, 2048, 2048, 4096))
     policy = random.choice((*CpuPolicy, CpuPolicy.DEDICATED, CpuPolicy.DEDICATED, None))
     mask: tuple[int, ...] = ()
     if policy is CpuPolicy.MIXED:
@@ -141,7 +143,7 @@ def random_guest(random: Random) -> tuple[Vnf, Workload, dict[str, InterfaceKind
             mask = tuple(sorted(random.sample(range(vcpus), random.randint(1, vcpus - 1))))
     pinned = policy in (CpuPolicy.DEDICATED, CpuPolicy.MIXED)
     page = random.choice(
-        (None, None, None, "small", "large", "large", "any", "2048", "1048576", "2097152")
+        (None,) * 6 + ("small", "large", "large", "any", "any", "2048", "1048576", "2097152")
     )
     if page is None and not pinned and nodes is None:
         nodes = 1
