@@ -7,7 +7,7 @@ Everything goes to stderr: stdout is for results.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console, Group, RenderableType
@@ -34,7 +34,10 @@ def watching(study: Study, run_id: str) -> Iterator[Watcher]:
         yield PlainLines(study, console)
         return
     display = LiveTable(study, run_id)
-    with Live(console=console, get_renderable=display.render, refresh_per_second=4, transient=True):
+    with Live(
+        console=console, get_renderable=display.render, auto_refresh=False, transient=True
+    ) as live:
+        display.redraw = live.refresh
         yield display
 
 
@@ -134,7 +137,11 @@ class PlainLines:
 
 
 class LiveTable:
-    """Points done, the trial under way, the last trials, the time left; redrawn in place."""
+    """Points done, the trial under way, the last trials, the time left; redrawn in place.
+
+    It is redrawn between trials only: on a small machine, drawing while frames fly takes the CPU
+    time of a polling thread and spoils the trial.
+    """
 
     def __init__(self, study: Study, run_id: str) -> None:
         self._counter = _Counter(study)
@@ -143,17 +150,19 @@ class LiveTable:
         self._trials: list[Trial] = []
         self._now = Text("")
         self._left_s: float | None = None
-        self._told = time.monotonic()
+        self.redraw: Callable[[], None] = lambda: None
 
     def point_skipped(self, point: Point) -> None:
         self._counter.start(point)
         self._done.append((point.label, "complete already"))
+        self.redraw()
 
     def point_started(self, point: Point) -> None:
         self._counter.start(point)
         self._trials = []
         self._left_s = None
         self._now = Text("bringing up the bench", style="dim")
+        self.redraw()
 
     def progress(self, progress: Progress) -> None:
         limited = progress.load_fps < UNLIMITED
@@ -161,21 +170,21 @@ class LiveTable:
         again = f", attempt {progress.attempt}" if progress.attempt > 1 else ""
         self._now = Text(f"{progress.stage}: {load} for {seconds(progress.duration_s)}{again}")
         self._left_s = self._counter.left_s(progress.left_s)
-        self._told = time.monotonic()
+        self.redraw()
 
     def trial(self, trial: Trial) -> None:
         self._trials = [*self._trials, trial][-SHOWN_TRIALS:]
 
     def point_complete(self, point: Point, result: SearchResult) -> None:
         self._done.append((point.label, f"{found(result)} ({seconds(self._counter.complete())})"))
+        self.redraw()
 
     def render(self) -> RenderableType:
         counter = self._counter
         head = Table.grid(padding=(0, 2))
         left = ""
         if self._left_s is not None:
-            left_s = max(0.0, self._left_s - (time.monotonic() - self._told))
-            left = f"about {seconds(left_s)} left"
+            left = f"about {seconds(self._left_s)} left"
         bar = ProgressBar(total=max(counter.total, 1), completed=len(self._done), width=24)
         head.add_row(bar, f"{len(self._done)} of {counter.total} points", Text(left, style="dim"))
         done = Table.grid(padding=(0, 2))
