@@ -57,32 +57,40 @@ class Plugs:
         """The plug of this end; index tells the devices of one process apart."""
         if self._spec.topology.kind is TopologyKind.WIRE:
             return self._rings(end)
-        device = self._device(end, index)
+        device, connects_to = self._device(end, index)
         port = WsdpPort(
             name=end.port if end.owner == GENERATOR else f"{end.owner}{end.port}",
             device=device,
             queues=self._spec.sut.vswitch.rx_queues,
             descriptors=self._spec.sut.vswitch.descriptors,
             mtu=self._mtu,
+            connects_to=connects_to,
         )
         queues = tuple(f"{port.name}:{q}" for q in range(port.queues))
         feeds_sut = device.startswith(_RING_DEVICES)
         return Plug(queues, queues, port, feeds_sut=feeds_sut)
 
-    def _device(self, end: End, index: int) -> str:
+    def _device(self, end: End, index: int) -> tuple[str, str | None]:
+        """The DPDK device, and the socket it connects to (None: it makes it, or needs none)."""
         spec = self._spec
         if spec.topology.kind is TopologyKind.EXTERNAL:
-            return spec.sut.ports[PORTS.index(end.port)]
-        queues, size = spec.sut.vswitch.rx_queues, spec.sut.vswitch.descriptors
+            return spec.sut.ports[PORTS.index(end.port)], None
         peer = self._wiring.peer(end)
-        if peer.owner == VSWITCH:
-            port = self._ports[peer.port]
-            return virtio_user(index, port.socket, serves=port.peer_serves, queues=queues,
-                               queue_size=size, mac=mac_of(end))  # fmt: skip
-        if end.owner == GENERATOR:
-            return virtio_user(index, self._socket(end), serves=False, queues=queues,
-                               queue_size=size, mac=mac_of(end))  # fmt: skip
-        return f"net_vhost{index},iface={self._socket(peer)},queues={queues}"
+        if peer.owner != VSWITCH and end.owner != GENERATOR:
+            queues = spec.sut.vswitch.rx_queues
+            return f"net_vhost{index},iface={self._socket(peer)},queues={queues}", None
+        port = self._ports.get(peer.port)
+        path = self._socket(end) if port is None else port.socket
+        serves = port is not None and port.peer_serves
+        device = virtio_user(
+            index,
+            path,
+            serves=serves,
+            queues=spec.sut.vswitch.rx_queues,
+            queue_size=spec.sut.vswitch.descriptors,
+            mac=mac_of(end),
+        )
+        return device, None if serves else path
 
     def _socket(self, generator_end: End) -> str:
         return str(self._dirs.run / f"{generator_end.port}.sock")

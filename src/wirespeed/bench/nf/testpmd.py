@@ -20,8 +20,8 @@ from wirespeed.remote.interface import Process
 
 # Without a terminal, testpmd runs until it is told to stop only if it is to print statistics.
 _SELDOM_S = 1_000_000
-# The name of DPDK's worker threads, up to and since DPDK 23.11.
-_WORKERS = re.compile(r"^(lcore|dpdk)-worker")
+# The name of DPDK's worker threads before, in and since 22.11.
+_WORKERS = re.compile(r"^(lcore|rte|dpdk)-worker")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,19 @@ class TestpmdFunction:
         )
 
     def waits_for(self) -> str | None:
+        path = dpdk.telemetry_socket(self._dirs.run, self.config.process.file_prefix)
         if self._telemetry is None:
-            # It says this when all ports are started.
-            if "start packet forwarding" not in self._state.runner.read(self._daemon.log):
-                return f"its ports ({dpdk.last_words(self._state.runner, self._daemon.log)})"
-            path = dpdk.telemetry_socket(self._dirs.run, self.config.process.file_prefix)
+            if not self._state.runner.glob(path):
+                return f"DPDK ({dpdk.last_words(self._state.runner, self._daemon.log)})"
             self._telemetry = Telemetry(self._state.runner, path)
-        return None
+        # testpmd forwards from the moment its last port is started.
+        known = self._telemetry.ask("/ethdev/list")
+        stopped = [
+            side
+            for index, side in enumerate(self.config.sides)
+            if index not in known or not self._telemetry.ask(f"/ethdev/info,{index}")["dev_started"]
+        ]
+        return f"its ports {stopped}" if stopped else None
 
     def alive(self) -> str | None:
         return self._daemon.ended()

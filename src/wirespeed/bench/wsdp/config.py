@@ -19,11 +19,14 @@ CACHE_MBUFS = 512
 
 @dataclass(frozen=True, slots=True)
 class WsdpPort:
+    """A port; connects_to: the socket that another program must have made before."""
+
     name: str
     device: str
     queues: int
     descriptors: int
     mtu: int
+    connects_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

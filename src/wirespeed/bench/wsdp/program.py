@@ -30,24 +30,31 @@ class Wsdp:
         self.config = config
         self._state, self._dirs = state, dirs
         self._daemon = Daemon(name, state, dirs)
+        self._ini = str(dirs.log / f"{name}.ini")
         self._socket = dpdk.telemetry_socket(dirs.run, config.file_prefix)
         self._telemetry: Telemetry | None = None
 
     def start(self) -> None:
-        path = str(self._dirs.log / f"{self.name}.ini")
-        self._state.runner.write(path, self.config.render())
-        self._daemon.start(
-            [find_program(), "--config", path],
-            env=dpdk.environment(self._dirs.run),
-            cpus={self.config.control_cpu, *self.config.cpus},
-        )
+        """Start it, now or as soon as the sockets are there that it connects to."""
+        self._state.runner.write(self._ini, self.config.render())
+        self.waits_for()
 
     def waits_for(self) -> str | None:
         """None once its ports are up and its telemetry answers, else what it waits for."""
+        runner = self._state.runner
+        if not self.processes:
+            wanted = {p.connects_to for p in self.config.ports if p.connects_to is not None}
+            if missing := wanted - set(runner.glob(*wanted)):
+                return f"the sockets {sorted(missing)}"
+            self._daemon.start(
+                [find_program(), "--config", self._ini],
+                env=dpdk.environment(self._dirs.run),
+                cpus={self.config.control_cpu, *self.config.cpus},
+            )
         if self._telemetry is None:
-            if "wsdp ready" not in self._state.runner.read(self._daemon.log):
-                return f"its ports ({dpdk.last_words(self._state.runner, self._daemon.log)})"
-            self._telemetry = Telemetry(self._state.runner, self._socket)
+            if "wsdp ready" not in runner.read(self._daemon.log):
+                return f"its ports ({dpdk.last_words(runner, self._daemon.log)})"
+            self._telemetry = Telemetry(runner, self._socket)
         return None
 
     def ask(self, command: str) -> Any:
