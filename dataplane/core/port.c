@@ -84,7 +84,7 @@ port_attach(struct port *port)
 			      -ENODEV);
 	ret = rte_eal_hotplug_add("vdev", port->device_name, comma == NULL ? "" : comma + 1);
 	if (ret != 0)
-		return failed(port, "cannot be created", ret);
+		return failed(port, "cannot be created; does a DPDK driver have this name?", ret);
 	port->attached = true;
 	ret = rte_eth_dev_get_port_by_name(port->device_name, &port->id);
 	return ret == 0 ? 0 : failed(port, "is no Ethernet device", -ENODEV);
