@@ -69,6 +69,11 @@ def test_an_id_depends_on_the_parameters_alone() -> None:
     assert point_id(parameters(explicit)) == point_id(parameters(PointSpec()))
 
 
+def test_an_id_does_not_depend_on_the_order_of_the_keys() -> None:
+    plain = parameters(PointSpec())
+    assert point_id(dict(reversed(plain.items()))) == point_id(plain)
+
+
 @given(st.integers(1, 60_000), st.integers(64, 9216))
 def test_parameters_read_back_as_the_same_point(flows: int, frame: int) -> None:
     spec, faults = validate_point({"traffic": {"flows": flows, "frame": frame}})
