@@ -116,6 +116,15 @@ CPU_FAULTS = [
         "pmd-cpu-mask=0x82",
     ),
     Case(
+        "WS12",
+        "node without CPUs",
+        with_facts(
+            cpus=tuple(replace(c, node=1) for c in _CPUS),
+            nodes=tuple(replace(n, cpus=()) if n.id == 0 else n for n in good_facts().nodes),
+        ),
+        ("dpdk0, dpdk1 on NUMA node 0",),
+    ),
+    Case(
         "WS31",
         "powersave on a PMD CPU",
         with_facts(cpus=tuple(replace(c, governor="powersave") if c.id == 2 else c for c in _CPUS)),

@@ -51,12 +51,11 @@ def _facts(reader: Reader, tables: Mapping[str, list[Row]]) -> OvsFacts:
     userspace = any(bridge["datapath_type"] == "netdev" for bridge in tables["Bridge"])
     shown = _appctl(reader, "dpctl/show", "--statistics") if userspace else ""
     pmds = _appctl(reader, "dpif-netdev/pmd-rxq-show") if userspace else ""
-    version = _one(root[0].get("ovs_version"))
     return OvsFacts(
-        version=version if isinstance(version, str) else "",
+        version=_text(root[0].get("ovs_version")) or "",
         dpdk_initialized=root[0].get("dpdk_initialized") is True,
-        other_config=root[0].get("other_config", {}),
-        dpdk_version=_one(root[0].get("dpdk_version")),
+        other_config=_mapping(root[0].get("other_config", {})),
+        dpdk_version=_text(root[0].get("dpdk_version")),
         bridges=_bridges(tables),
         interfaces=_interfaces(tables, _datapath_ports(shown or "")),
         pmds=None if pmds is None else parse_pmd_rxq_show(pmds),
@@ -102,6 +101,30 @@ def _one(value: Any) -> Any:
     return (value[0] if value else None) if isinstance(value, list) else value
 
 
+def _text(value: Any) -> str | None:
+    found = _one(value)
+    return None if found is None else str(found)
+
+
+def _name(row: Row) -> str:
+    return str(row["name"])
+
+
+def _integer(value: Any) -> int | None:
+    """Raises TypeError for anything but a whole number or no value."""
+    found = _one(value)
+    if found is not None and type(found) is not int:
+        raise TypeError(f"{found!r} is not a whole number")
+    return found
+
+
+def _mapping(value: Any) -> Mapping[str, str]:
+    """Raises TypeError for anything but a map."""
+    if not isinstance(value, dict):
+        raise TypeError(f"{value!r} is not a map")
+    return value
+
+
 def _many(value: Any) -> list[Any]:
     """A set column: OVSDB writes a set of one as the bare value."""
     return value if isinstance(value, list) else [value]
@@ -124,8 +147,8 @@ def _bridges(tables: Mapping[str, list[Row]]) -> tuple[Bridge, ...]:
     ports = {row["_uuid"]: row["name"] for row in tables["Port"]}
     return tuple(
         Bridge(
-            name=row["name"],
-            datapath_type=row["datapath_type"] or "system",
+            name=_name(row),
+            datapath_type=_text(row["datapath_type"]) or "system",
             ports=tuple(sorted(ports[p] for p in _many(row["ports"]) if p in ports)),
         )
         for row in sorted(tables["Bridge"], key=lambda row: str(row["name"]))
@@ -149,18 +172,18 @@ def _interfaces(
 
 
 def _interface(row: Row, bridge: str, bond: str | None, seen: Mapping[str, str]) -> OvsInterface:
-    status, options = row["status"], row["options"]
+    status, options = _mapping(row["status"]), _mapping(row["options"])
     return OvsInterface(
-        name=row["name"],
+        name=_name(row),
         bridge=bridge,
-        type=row["type"] or "system",
+        type=_text(row["type"]) or "system",
         options=options,
-        mtu=_one(row["mtu"]) or None,
-        mtu_request=_one(row["mtu_request"]),
+        mtu=_integer(row["mtu"]) or None,
+        mtu_request=_integer(row["mtu_request"]),
         bond=bond,
         pci=_pci(options.get("dpdk-devargs", "")),
         node=_number(status.get("numa_id", status.get("numa"))),
-        error=_one(row["error"]),
+        error=_text(row["error"]),
         # Up to OVS 3.2 dpctl/show says requested and configured; later ones say what was asked
         # for in dpctl/show and what is in use in the interface's status.
         requested_rx_queues=_number(seen.get("requested_rx_queues", seen.get("n_rxq"))),

@@ -39,10 +39,15 @@ def check(subject: Subject) -> Outcome:
 def _problem(facts: HostFacts, node: int, pmds: tuple[int, ...]) -> Problem:
     ports = ", ".join(p.name for p in dpdk_ports(facts) if node_of_port(facts, p) == node)
     local = [c for c in facts.cpus if c.node == node and c.id == min(c.siblings, default=c.id)]
+    found = f"{ports} on NUMA node {node}, PMD CPUs {format_list(pmds)} are all elsewhere"
+    if not local:
+        return Problem(
+            found, f"the NIC in a slot of a node with CPUs, not {node}", (), f"node {node}"
+        )
     # Not the node's first core: the host keeps it.
     candidate = local[1] if len(local) > 1 else local[0]
     return Problem(
-        found=f"{ports} on NUMA node {node}, PMD CPUs {format_list(pmds)} are all elsewhere",
+        found=found,
         wanted=f"a PMD thread on node {node}, e.g. CPU {candidate.id}",
         fix=ovs_other_config(f"pmd-cpu-mask={format_mask([*pmds, candidate.id])}"),
         subject=f"node {node}",
