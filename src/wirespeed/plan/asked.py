@@ -17,6 +17,7 @@ from wirespeed.model.workload import (
     Vnf,
     Workload,
 )
+from wirespeed.plan.alike import first_alike
 from wirespeed.plan.guests import guest_request
 from wirespeed.plan.interface_kind import choose_kind, kind_warnings
 from wirespeed.plan.nics import host_nics, sriov_nics
@@ -29,7 +30,10 @@ Kinds = Mapping[str, Mapping[str, Decision[InterfaceKind]]]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The workload in the terms of placement. guests: VNF and name of every single guest."""
+    """The workload in the terms of placement. guests: VNF and name of every single guest.
+
+    first_alike: for each host the number of the first one that is equal to it.
+    """
 
     workload: Workload
     kinds: Kinds
@@ -37,6 +41,7 @@ class Asked:
     guests: tuple[tuple[Vnf, str], ...]
     units: tuple[Unit, ...]
     warnings: tuple[str, ...]
+    first_alike: tuple[int, ...]
 
 
 def ask(written: Workload, hosts: Sequence[HostFacts], cycles: CycleModel) -> Asked:
@@ -44,7 +49,9 @@ def ask(written: Workload, hosts: Sequence[HostFacts], cycles: CycleModel) -> As
     workload = _complete(written)
     warnings = list(workload.warnings)
     kinds: dict[str, dict[str, Decision[InterfaceKind]]] = {}
-    vf_nics = _vf_nics(workload, hosts)
+    alike = tuple(first_alike(workload, hosts))
+    kinds_of_hosts = [hosts[number] for number in sorted(set(alike))]
+    vf_nics = _vf_nics(workload, kinds_of_hosts)
     for vnf in workload.vnfs:
         kinds[vnf.name] = {}
         for port in vnf.ports:
@@ -60,9 +67,9 @@ def ask(written: Workload, hosts: Sequence[HostFacts], cycles: CycleModel) -> As
         requests[vnf.name] = guest_request(vnf, workload, chosen, hz)
     guests = tuple((vnf, name) for vnf in workload.vnfs for name in guest_names(vnf))
     if any(request.switch_hz for request in requests.values()):
-        warnings += _clock_warnings(workload, hosts)
+        warnings += _clock_warnings(workload, kinds_of_hosts)
     units = _units(workload, guests, requests)
-    return Asked(workload, kinds, requests, guests, units, tuple(warnings))
+    return Asked(workload, kinds, requests, guests, units, tuple(warnings), alike)
 
 
 def guest_names(vnf: Vnf) -> tuple[str, ...]:

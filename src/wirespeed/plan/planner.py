@@ -79,10 +79,7 @@ def _place(
     best: tuple[list[HostDraft], Outcome] | None = None
     for more in range(MOST_MORE_PMDS + 1):
         try:
-            drafts = [
-                draft_host(facts, asked.workload, demand, more)
-                for facts, demand in zip(hosts, demands, strict=True)
-            ]
+            drafts = _drafts(asked, hosts, demands, more)
         except PlanError:
             if best is None:
                 raise
@@ -98,6 +95,21 @@ def _place(
     if best is None:
         raise AssertionError("the first attempt places or raises")
     return best
+
+
+def _drafts(
+    asked: Asked, hosts: Sequence[HostFacts], demands: Sequence[SwitchDemand], more: int
+) -> list[HostDraft]:
+    """Every host cut up; hosts that are alike share one draft but for their names."""
+    drafts: list[HostDraft] = []
+    for number, first in enumerate(asked.first_alike):
+        if first == number:
+            drafts.append(draft_host(hosts[number], asked.workload, demands[number], more))
+        else:
+            name = hosts[number].host
+            place = replace(drafts[first].place, name=name)
+            drafts.append(replace(drafts[first], facts=hosts[number], place=place))
+    return drafts
 
 
 def _only_cycles_lack(asked: Asked, drafts: Sequence[HostDraft], outcome: Outcome) -> bool:

@@ -163,8 +163,9 @@ def _pinning_lacks(
         emulator = " (one for emulator threads)" if reserve else ""
         wanted = f"{count + reserve}{emulator}"
         yield Lack(cell.id, "free dedicated CPUs", wanted, str(free), count + reserve - free)
-    if reserve and not count:
-        yield Lack(cell.id, "pinned vCPUs beside emulator threads", "1", "0", 1)
+    if not count and (reserve or policy is ThreadPolicy.ISOLATE):
+        why = "emulator threads" if reserve else "isolate"
+        yield Lack(cell.id, f"pinned vCPUs on each guest node ({why})", "1", "0", 1)
     if policy is ThreadPolicy.REQUIRE:
         yield from _sibling_lack(cell, use, count)
     legacy = policy is ThreadPolicy.ISOLATE and cell.pinning == cell.floating

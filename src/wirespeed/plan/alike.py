@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which hosts differ in nothing but their name, so that one of them can be cut up for all?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.workload import Workload
+from wirespeed.plan.nics import matches
+
+# The rest of the facts; the host's name must not matter.
+_COMPARED = tuple(field.name for field in fields(HostFacts) if field.name != "host")
+
+
+def first_alike(workload: Workload, hosts: Sequence[HostFacts]) -> list[int]:
+    """For each host the number of the first one that is equal to it, to the workload as well."""
+    buckets: dict[tuple[object, ...], list[int]] = {}
+    first = []
+    for number, facts in enumerate(hosts):
+        bucket = buckets.setdefault(_key(workload, facts), [])
+        for other in bucket:
+            if _equal(facts, hosts[other]):
+                first.append(other)
+                break
+        else:
+            bucket.append(number)
+            first.append(number)
+    return first
+
+
+def _key(workload: Workload, facts: HostFacts) -> tuple[object, ...]:
+    """Cheap to compute and equal for equal hosts."""
+    named = tuple(matches(facts.host, nic.hosts) for nic in workload.nics)
+    grouped = tuple(matches(facts.host, aggregate.hosts) for aggregate in workload.aggregates)
+    memory = tuple(node.memory_kib for node in facts.nodes)
+    return named, grouped, facts.kernel, facts.cpu_model, memory, len(facts.cpus), len(facts.pci)
+
+
+def _equal(one: HostFacts, other: HostFacts) -> bool:
+    return all(getattr(one, name) == getattr(other, name) for name in _COMPARED)
