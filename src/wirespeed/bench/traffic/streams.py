@@ -59,13 +59,15 @@ def traffic_tasks(
     for index, way in enumerate(ways):
         streams = [s for s in wiring.streams if s.direction == way.name]
         transmit = plugs[End(GENERATOR, way.from_port)].transmit
-        flows = max(1, traffic.flows // len(way.generators))
+        flows = _flows(traffic, len(way.generators))
         first = streams[0].number * len(transmit)
         for stream in streams:
             for queue, target in enumerate(transmit):
                 number = stream.number * len(transmit) + queue
                 keys = {**_frame_keys(traffic), **_header_keys(traffic, stream, number),
-                        "flows": str(flows), "stream": str(number)}  # fmt: skip
+                        "stream": str(number)}  # fmt: skip
+                if traffic.pcap is None:
+                    keys["flows"] = str(flows)
                 yield WsdpTask(_name(stream, queue), "gen", lcore_of[2 * index], (), (target,),
                                keys)  # fmt: skip
         yield WsdpTask(
@@ -75,6 +77,11 @@ def traffic_tasks(
             rx=plugs[End(GENERATOR, way.to_port)].receive,
             keys={"stream": str(first), "streams": str(len(way.generators)), "flows": str(flows)},
         )
+
+
+def _flows(traffic: Traffic, generators: int) -> int:
+    """Of each generator. A replayed file's frames are one flow: its headers stay as they are."""
+    return 1 if traffic.pcap is not None else max(1, traffic.flows // generators)
 
 
 def _lcores(roles: int, lcores: int) -> list[int]:

@@ -38,7 +38,7 @@ class Books:
         return seen
 
     def _read(self) -> HopCount:
-        dump = self._control.ofctl("-O", "OpenFlow15", "dump-ports")
+        dump = self._control.ofctl("dump-ports")
         return counters.hop(
             self._ports,
             counters.parse_ports(dump),

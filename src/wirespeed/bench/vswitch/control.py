@@ -51,13 +51,10 @@ class Control:
         answer = json.loads(self.vsctl("--format=json", columns_option, "list", table, wait=False))
         return [dict(zip(answer["headings"], row, strict=True)) for row in answer["data"]]
 
-    def ofctl(self, *words: str, stdin: str | None = None) -> str:
-        """OpenFlow: words are options and a command; the bridge's socket is put behind it."""
+    def ofctl(self, command: str, *arguments: str, stdin: str | None = None) -> str:
+        """The bridge's answer to an ovs-ofctl command; 1.5 is the first with custom counters."""
         management = f"unix:{self.run_dir / self.bridge}.mgmt"
-        command = list(words)
-        # `add-flows BRIDGE -` is the one command with a word behind the bridge.
-        tail = [command.pop()] if command[-1] == "-" else []
-        argv = ["ovs-ofctl", *command, management, *tail]
+        argv = ["ovs-ofctl", "-O", "OpenFlow15", command, management, *arguments]
         return self.runner.run(argv, stdin=stdin, env=self.environment).stdout
 
     def ask(self, command: str, *params: str) -> str:

@@ -48,20 +48,20 @@ class OvsDpdk:
         self._state, self._dirs, self._plan = state, dirs, plan
         self._wiring, self._ports = wiring, tuple(ports)
         self._unplugged = [port for port in self._ports if port.peer_serves]
-        self._control = Control(state.runner, dirs.run, f"ws{dirs.tag}")
-        self._books = Books(self._control, ports)
+        self.control = Control(state.runner, dirs.run, f"ws{dirs.tag}")
+        self._books = Books(self.control, ports)
         self._database = Daemon("ovsdb-server", state, dirs)
         self._daemon = Daemon("ovs-vswitchd", state, dirs)
 
     def up(self) -> None:
         self._start_database()
         self._start_daemon()
-        bridge = self._control.bridge
-        self._control.vsctl("add-br", bridge, "--", "set", "Bridge", bridge,
+        bridge = self.control.bridge
+        self.control.vsctl("add-br", bridge, "--", "set", "Bridge", bridge,
                             "datapath_type=netdev", "fail_mode=secure")  # fmt: skip
         self._add_ports([port for port in self._ports if not port.peer_serves])
         rules = flows.rules(self._wiring.flows, self._ports)
-        self._control.ofctl("-O", "OpenFlow13", "add-flows", "-", stdin=rules)
+        self.control.ofctl("add-flows", "-", stdin=rules)
 
     def waits_for(self) -> str | None:
         """Every network function is connected, and every queue is polled.
@@ -118,16 +118,16 @@ class OvsDpdk:
         self._database.stop()
 
     def describe(self) -> dict[str, object]:
-        [row] = self._control.rows(
+        [row] = self.control.rows(
             "Open_vSwitch", "ovs_version", "dpdk_version", "other_config", "db_version"
         )
         return {
-            "version": self._control.ask("version").strip(),
+            "version": self.control.ask("version").strip(),
             "dpdk_version": row["dpdk_version"],
             "other_config": dict(row["other_config"][1]),
             "ports": [f"{p.name}: {p.kind} {dict(p.options)}" for p in self._ports],
             "flows": flows.rules(self._wiring.flows, self._ports).splitlines(),
-            "pmd_rxq": self._control.ask("dpif-netdev/pmd-rxq-show").splitlines(),
+            "pmd_rxq": self.control.ask("dpif-netdev/pmd-rxq-show").splitlines(),
         }
 
     # --- the steps of `up`
@@ -139,17 +139,17 @@ class OvsDpdk:
                 f"Open vSwitch is not installed on this host: {_SCHEMA} does not exist",
                 "Run `apt-get install openvswitch-switch-dpdk` or `make setup`.",
             )
-        runner.run(["ovsdb-tool", "create", path, _SCHEMA], env=self._control.environment)
+        runner.run(["ovsdb-tool", "create", path, _SCHEMA], env=self.control.environment)
         self._database.start(
-            ["ovsdb-server", path, f"--remote=p{self._control.database}",
+            ["ovsdb-server", path, f"--remote=p{self.control.database}",
              f"--unixctl={self._dirs.run / 'ovsdb.ctl'}", "--no-chdir", "-vfile:off",
              "-vsyslog:off"],
-            env=self._control.environment,
+            env=self.control.environment,
             cpus=self._plan.main_cpus.value,
         )  # fmt: skip
-        self._database.await_socket(self._control.database.removeprefix("unix:"), _START_S)
-        self._control.vsctl("init", wait=False)
-        self._control.vsctl("set", "Open_vSwitch", ".", *self._other_config(), wait=False)
+        self._database.await_socket(self.control.database.removeprefix("unix:"), _START_S)
+        self.control.vsctl("init", wait=False)
+        self.control.vsctl("set", "Open_vSwitch", ".", *self._other_config(), wait=False)
 
     def _other_config(self) -> list[str]:
         memory = ",".join(str(mib) for mib in self._plan.socket_memory_mib.value)
@@ -179,14 +179,14 @@ class OvsDpdk:
         # ports are unix sockets, so a namespace of its own costs nothing and ends with it.
         self._daemon.start(
             ["unshare", "--net", "--",
-             found[0], self._control.database, f"--unixctl={self._control.daemon}",
+             found[0], self.control.database, f"--unixctl={self.control.daemon}",
              "--no-chdir", "-vfile:off", "-vsyslog:off"],
-            env={**self._control.environment, **dpdk.environment(self._dirs.run)},
+            env={**self.control.environment, **dpdk.environment(self._dirs.run)},
             cpus=self._plan.main_cpus.value,
         )  # fmt: skip
-        self._daemon.await_socket(self._control.daemon, _START_S)
+        self._daemon.await_socket(self.control.daemon, _START_S)
         await_true(
-            lambda: self._control.rows("Open_vSwitch", "dpdk_initialized")[0]["dpdk_initialized"],
+            lambda: self.control.rows("Open_vSwitch", "dpdk_initialized")[0]["dpdk_initialized"],
             within_s=_START_S,
             every_s=0.05,
             alive=self.alive,
@@ -197,12 +197,12 @@ class OvsDpdk:
         )
 
     def _add_ports(self, ports: Sequence[SwitchPort]) -> None:
-        words = add_ports_command(self._control.bridge, ports, self._plan.mtu.value)
-        self._control.vsctl(*words)
+        words = add_ports_command(self.control.bridge, ports, self._plan.mtu.value)
+        self.control.vsctl(*words)
         wanted = {port.name: port.number for port in ports}
         made = {
             row["name"]: row["error"] if row["error"] != ["set", []] else row["ofport"]
-            for row in self._control.rows("Interface", "name", "ofport", "error")
+            for row in self.control.rows("Interface", "name", "ofport", "error")
         }
         failed = {name: made.get(name) for name, n in wanted.items() if made.get(name) != n}
         if failed:
@@ -215,11 +215,11 @@ class OvsDpdk:
 
     def _polled(self) -> set[tuple[str, int]]:
         """The queues that PMD threads poll, from pmd-rxq-show."""
-        shown = self._control.ask("dpif-netdev/pmd-rxq-show")
+        shown = self.control.ask("dpif-netdev/pmd-rxq-show")
         return {(m[1], int(m[2])) for m in _POLLED.finditer(shown)}
 
     def _linked(self) -> set[str]:
-        rows = self._control.rows("Interface", "name", "link_state")
+        rows = self.control.rows("Interface", "name", "link_state")
         return {row["name"] for row in rows if row["link_state"] == "up"}
 
 

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does all that goes wrong on a real bench end in one clear error, with nothing left over?"""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.bench.real import (
+    RUNNER,
+    leftovers,
+    meanwhile,
+    opened,
+    point,
+    process,
+)
+from wirespeed.bench import session
+from wirespeed.bench.interface import BenchError
+from wirespeed.bench.session import clean
+from wirespeed.bench.vswitch import ovs
+from wirespeed.bench.wsdp import program
+from wirespeed.model.errors import BadInput
+from wirespeed.model.spec import TopologyKind, Vnf
+
+REPOSITORY = Path(__file__).parents[2]
+
+root = pytest.mark.root
+as_root = pytest.mark.usefixtures("needs_root")
+anyone = pytest.mark.usefixtures("own_state")
+
+
+@root
+@as_root
+@pytest.mark.parametrize(("victim", "what"), [("vnf0", "vnf0"), ("Open vSwitch", "ovs-vswitchd")])
+def test_a_part_killed_in_a_trial_ends_it_with_its_name(
+    victim: str, what: str, tmp_path: Path
+) -> None:
+    def run() -> None:
+        with opened(point(TopologyKind.PVP, vnf=Vnf(own_process=True)), tmp_path) as bench:
+            dies = process(bench, victim)
+            with meanwhile((0.3, lambda: dies.signal(signal.SIGKILL))):
+                bench.measure(20_000, 60.0)
+
+    with pytest.raises(BenchError, match=rf"{what} ended \(killed by SIGKILL\)"):
+        run()
+
+
+RUN = """
+import sys
+from pathlib import Path
+from tests.bench.real import opened, planned, point
+from wirespeed.model.spec import TopologyKind
+with opened(point(TopologyKind.P2P), Path(sys.argv[1])) as bench:
+    print("open", flush=True)
+    bench.measure(20_000, 600.0)
+"""
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another wirespeed with a bench in the middle of a long trial; certainly ended afterwards."""
+    run = subprocess.Popen(
+        [sys.executable, "-c", RUN, str(tmp_path)],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=(tmp_path / "stderr").open("w"),
+        text=True,
+    )
+    assert run.stdout is not None
+    with run.stdout as said:
+        try:
+            assert said.readline() == "open\n", (tmp_path / "stderr").read_text()
+            yield run
+        finally:
+            run.kill()
+            run.wait(30)
+
+
+@root
+@as_root
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_leaves_nothing_behind(
+    number: signal.Signals, running: subprocess.Popen[str]
+) -> None:
+    children = [os.pidfd_open(pid) for pid in children_of(running.pid)]
+    assert len(children) == 3  # database, vSwitch, generator
+    running.send_signal(number)
+    assert running.wait(60) != 0
+    for child in children:
+        assert select.select([child], [], [], 30)[0], "a child outlived the run"
+        os.close(child)
+    said = clean(RUNNER, Path(os.environ["XDG_STATE_HOME"]) / "wirespeed")
+    if number == signal.SIGKILL:
+        assert any(line.startswith("removed ") for line in said), said
+    else:
+        assert said == []
+    assert leftovers() == []
+
+
+def children_of(pid: int) -> list[int]:
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in found]
+
+
+# Everything is imported first: the interpreter itself may lie where only root can read.
+NOBODY = """
+import os, sys
+from pathlib import Path
+from tests.bench.real import opened, point
+from wirespeed.model.errors import WirespeedError
+from wirespeed.model.spec import TopologyKind
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+try:
+    with opened(point(TopologyKind(sys.argv[1])), Path(sys.argv[2])) as bench:
+        seen = bench.measure(20_000, 0.1)
+        print(seen.total("offered") == seen.total("received") > 0)
+except WirespeedError as fault:
+    print(fault.what)
+"""
+
+
+def as_nobody(kind: TopologyKind, directory: Path) -> str:
+    """What the run of an ordinary user says."""
+    for name in ("run", "state", "logs"):
+        (directory / name).mkdir()
+        shutil.chown(directory / name, 65534, 65534)
+    own = {"HOME": "", "XDG_RUNTIME_DIR": "/run", "XDG_STATE_HOME": "/state"}
+    environment = {**os.environ, **{key: f"{directory}{path}" for key, path in own.items()}}
+    done = subprocess.run(
+        [sys.executable, "-c", NOBODY, str(kind), f"{directory}/logs"],
+        cwd=REPOSITORY, env=environment, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+    assert done.stderr == ""
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def open_to_all(own_state: None) -> Path:  # noqa: ARG001
+    """A directory that an ordinary user can reach; pytest's own are root's."""
+    directory = Path(os.environ["XDG_STATE_HOME"]).parent
+    directory.chmod(0o755)
+    made = directory / "nobody"
+    made.mkdir(mode=0o755)
+    return made
+
+
+@root
+@as_root
+def test_without_root_only_the_reference_sut_runs(open_to_all: Path) -> None:
+    (wire := open_to_all / "wire").mkdir(mode=0o755)
+    (p2p := open_to_all / "p2p").mkdir(mode=0o755)
+    assert as_nobody(TopologyKind.WIRE, wire) == "True"
+    assert "only root may reserve more" in as_nobody(TopologyKind.P2P, p2p)
+
+
+@root
+@as_root
+def test_a_socket_that_is_taken_is_named(tmp_path: Path) -> None:
+    path = str(Path(os.environ["XDG_STATE_HOME"]).parent / "taken.sock")
+    with socket.socket(socket.AF_UNIX) as taken:
+        taken.bind(path)
+        taken.listen()
+        spec = point(TopologyKind.EXTERNAL, ports=(f"net_vhost0,iface={path}", "net_null0,no-rx=1"))
+        with (
+            pytest.raises(BenchError, match=rf"port.east\] device = net_vhost0,iface={path}"),
+            opened(spec, tmp_path),
+        ):
+            pass
+
+
+@root
+@as_root
+def test_a_path_that_leads_nowhere_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "_OPEN_S", 0.5)
+    spec = point(TopologyKind.EXTERNAL, ports=("net_null0,no-rx=1", "net_null1,no-rx=1"))
+    with (
+        pytest.raises(BenchError, match=r"does not open: of \d+ .* 0 arrived; .* at external"),
+        opened(spec, tmp_path),
+    ):
+        pass
+
+
+@anyone
+@pytest.mark.parametrize("address", ["0000:ff:1f.7", "FFFF:00:00.0"])
+def test_a_nic_that_does_not_exist_is_named(address: str, tmp_path: Path) -> None:
+    spec = point(TopologyKind.EXTERNAL, ports=(address, "net_null0"))
+    with pytest.raises(BadInput, match=f"no PCI device {address}"), opened(spec, tmp_path):
+        pass
+
+
+@root
+@as_root
+def test_a_host_without_open_vswitch_is_told_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ovs, "_DAEMONS", ("/nowhere/ovs-vswitchd",))
+    with pytest.raises(BenchError) as told, opened(point(TopologyKind.P2P), tmp_path):
+        pass
+    assert "looked for /nowhere/ovs-vswitchd" in told.value.what
+    assert "apt-get install openvswitch-switch-dpdk" in told.value.next_step
+
+
+@anyone
+def test_a_data_plane_that_is_not_built_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program, "_BUILT", tmp_path / "wsdp")
+    with pytest.raises(BenchError) as told, opened(point(TopologyKind.WIRE), tmp_path):
+        pass
+    assert "is not built" in told.value.what
+    assert told.value.next_step == "Run `make setup`."
