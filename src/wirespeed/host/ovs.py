@@ -31,14 +31,15 @@ Row = Mapping[str, Any]
 
 def read_ovs(reader: Reader) -> OvsFacts | None:
     """The running Open vSwitch, or None where there is none or it could not be asked."""
+    root = _table(reader, ["list", "Open_vSwitch"])
+    if not root:
+        return None
     tables = {
-        "Open_vSwitch": _table(reader, ["list", "Open_vSwitch"]),
+        "Open_vSwitch": root,
         "Bridge": _table(reader, ["--columns=name,datapath_type,ports", "list", "Bridge"]),
         "Port": _table(reader, ["--columns=_uuid,name,interfaces", "list", "Port"]),
         "Interface": _table(reader, [f"--columns={INTERFACE_COLUMNS}", "list", "Interface"]),
     }
-    if not tables["Open_vSwitch"]:
-        return None
     try:
         return _facts(reader, tables)
     except (KeyError, TypeError, AttributeError) as fault:
