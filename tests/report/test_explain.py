@@ -81,7 +81,13 @@ def test_an_invalid_trial_explains_nothing(run: RunRecord) -> None:
     )
     point = replace(run.points[0], trials=trials)
     assert first_loss(point) is None
-    assert "the limit was not reached" in said(point)
+    assert "lost" not in said(point)
+    assert "the limit was not reached" not in said(point), "nobody knows without a valid trial"
+
+
+def test_a_limit_that_was_not_reached_is_said(run: RunRecord) -> None:
+    lossless = tuple(s for s in run.points[0].trials if s.trial.valid and not s.trial.lost)
+    assert "the limit was not reached" in said(replace(run.points[0], trials=lossless))
 
 
 def test_what_bounds_the_rig_is_said(run: RunRecord) -> None:

@@ -89,7 +89,7 @@ def total_drops(trial: Trial) -> tuple[Drop, ...]:
 def _first_loss(point: PointRecord) -> Iterator[str]:
     trial = first_loss(point)
     if trial is None:
-        if point.trials:
+        if any(stored.trial.valid for stored in point.trials):
             yield "No valid trial above the figure lost a frame: the limit was not reached."
         return
     drops = total_drops(trial)

@@ -61,5 +61,5 @@ def _latency(figures: list[PointFigures]) -> Iterator[KeyFigure]:
 def _trials(run: RunRecord) -> Iterator[KeyFigure]:
     trials = [stored.trial for point in run.points for stored in point.trials]
     invalid = sum(not trial.valid for trial in trials)
-    said = f"{invalid} of them invalid and run again" if invalid else "all of them valid"
+    said = f"{invalid} of them invalid" if invalid else "all of them valid"
     yield KeyFigure("Trials", str(len(trials)), "", said)
