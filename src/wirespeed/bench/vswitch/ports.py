@@ -4,7 +4,7 @@
 The generator's ports stand for physical ones: `type=dpdk`, so that they run through the same code
 of Open vSwitch as a NIC's (netdev_dpdk_eth_tx and its XPS), with DPDK's vhost driver as the device.
 Network functions are plugged in as a cloud does it: `type=dpdkvhostuserclient`, with the function
-as the vhost-user server. docs/decisions/0001-ports-of-the-vswitch.md compares the alternatives, with figures.
+as the vhost-user server. docs/decisions/0001-ports-of-the-vswitch.md compares the alternatives.
 """
 
 from __future__ import annotations
