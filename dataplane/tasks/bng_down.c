@@ -10,6 +10,17 @@
 #include "core/telemetry.h"
 #include "pktlib/bng/arp.h"
 
+#define PAD_STORE 16 /* octets of padding stored at once */
+
+/* What is known of a burst's frames: an array for each thing, so that each is one plain store. */
+struct burst {
+	uint32_t keys[TASK_BURST];
+	uint32_t destinations[TASK_BURST];
+	uint32_t slots[TASK_BURST];
+	uint16_t inner_at[TASK_BURST];
+	uint16_t totals[TASK_BURST];
+};
+
 struct bng_down_task {
 	struct bng_settings settings;
 	struct bng_cpe_side side;
@@ -71,8 +82,8 @@ handle_arp(struct task *task, struct rte_mbuf *mbuf)
 /* Parse a burst and bring near what it needs of the tables: the host where slots are computed, what
  * leads to the slot otherwise. Returns how many frames are left for the fast path. */
 static __rte_always_inline uint16_t
-parse(const struct bng_down_task *down, struct rte_mbuf **mbufs, uint16_t n,
-      struct bng_down *parsed, uint32_t *slots, struct bng_aside *aside)
+parse(const struct bng_down_task *down, struct rte_mbuf **mbufs, uint16_t n, struct burst *burst,
+      struct bng_aside *aside)
 {
 	const struct bng_hosts *hosts = &down->settings.worker->tables.hosts;
 	uint16_t left = 0;
@@ -83,14 +94,20 @@ parse(const struct bng_down_task *down, struct rte_mbuf **mbufs, uint16_t n,
 		bool whole = mbuf->nb_segs == 1;
 
 		if (likely(whole && bng_down_has_headers(frame, mbuf->data_len))) {
-			parsed[left] =
+			struct bng_down parsed =
 				bng_down_parse(frame, mbuf->data_len, down->settings.local_ip);
-			slots[left] = bng_hosts_dense_slot(hosts, parsed[left].key);
-			if (slots[left] != BNG_NO_SLOT)
-				rte_prefetch0(&hosts->hosts[slots[left]]);
+			uint32_t slot = bng_hosts_dense_slot(hosts, parsed.key);
+
+			if (slot != BNG_NO_SLOT)
+				rte_prefetch0(&hosts->hosts[slot]);
 			else
-				bng_map_prefetch(&hosts->slots, parsed[left].key);
-			if (likely(parsed[left].fast)) {
+				bng_map_prefetch(&hosts->slots, parsed.key);
+			burst->keys[left] = parsed.key;
+			burst->destinations[left] = parsed.destination;
+			burst->slots[left] = slot;
+			burst->inner_at[left] = parsed.inner_at;
+			burst->totals[left] = parsed.total;
+			if (likely(parsed.fast)) {
 				mbufs[left++] = mbuf;
 				continue;
 			}
@@ -104,26 +121,28 @@ parse(const struct bng_down_task *down, struct rte_mbuf **mbufs, uint16_t n,
 
 /* Find the slots that are not computed, and bring their hosts near. */
 static void
-look_up_slots(const struct bng_hosts *hosts, const struct bng_down *parsed, uint32_t *slots,
-	      uint16_t n)
+look_up_slots(const struct bng_hosts *hosts, struct burst *burst, uint16_t n)
 {
 	for (uint16_t i = 0; i < n; i++) {
-		if (slots[i] != BNG_NO_SLOT)
+		if (burst->slots[i] != BNG_NO_SLOT)
 			continue;
-		slots[i] = bng_map_get(&hosts->slots, parsed[i].key) - 1;
-		if (slots[i] != BNG_NO_SLOT)
-			rte_prefetch0(&hosts->hosts[slots[i]]);
+		burst->slots[i] = bng_map_get(&hosts->slots, burst->keys[i]) - 1;
+		if (burst->slots[i] != BNG_NO_SLOT)
+			rte_prefetch0(&hosts->hosts[burst->slots[i]]);
 	}
 }
 
-/* Frames below the Ethernet minimum are padded, with zeros: no octet of an earlier frame shows. */
+/* Frames below the Ethernet minimum are padded, with zeros: no octet of an earlier frame shows. The
+ * shortest has BNG_UP_MIN octets: two stores that overlap do for all, and reach into the buffer behind
+ * the frame's end. */
 static __rte_always_inline bool
 pad(struct rte_mbuf *mbuf, uint8_t *frame, uint16_t len)
 {
 	if (len < BNG_FRAME_MIN) {
-		if (unlikely(mbuf->buf_len < mbuf->data_off + BNG_FRAME_MIN))
+		if (unlikely(mbuf->buf_len < mbuf->data_off + BNG_FRAME_MIN + BNG_FRAME_MIN))
 			return false;
-		memset(frame + len, 0, BNG_FRAME_MIN - len);
+		memset(frame + len, 0, PAD_STORE);
+		memset(frame + len + BNG_FRAME_MIN - BNG_UP_MIN - PAD_STORE, 0, PAD_STORE);
 		len = BNG_FRAME_MIN;
 	}
 	mbuf->data_len = len;
@@ -132,22 +151,23 @@ pad(struct rte_mbuf *mbuf, uint8_t *frame, uint16_t len)
 }
 
 static __rte_always_inline enum bng_verdict
-forward(const struct bng_down_task *down, struct rte_mbuf *mbuf, const struct bng_down *parsed,
-	uint32_t slot, uint8_t *port)
+forward(const struct bng_down_task *down, struct rte_mbuf *mbuf, const struct burst *burst,
+	uint16_t i, uint8_t *port)
 {
 	const struct bng_hosts *hosts = &down->settings.worker->tables.hosts;
-	uint8_t *ip = rte_pktmbuf_mtod_offset(mbuf, uint8_t *, parsed->inner_at);
+	uint8_t *ip = rte_pktmbuf_mtod_offset(mbuf, uint8_t *, burst->inner_at[i]);
+	uint32_t slot = burst->slots[i];
 	const struct bng_host *host;
 
 	if (unlikely(slot == BNG_NO_SLOT))
 		return BNG_NO_USER;
-	host = bng_hosts_find(hosts, slot, parsed->destination);
+	host = bng_hosts_find(hosts, slot, burst->destinations[i]);
 	if (unlikely(host == NULL))
-		return hosts->books[slot].key == parsed->key ? BNG_NO_HOST : BNG_NO_USER;
+		return hosts->books[slot].key == burst->keys[i] ? BNG_NO_HOST : BNG_NO_USER;
 	bng_ipv4_age(ip);
 	bng_tag(ip, host, &down->side);
-	mbuf->data_off += parsed->inner_at - BNG_QINQ_LEN;
-	if (unlikely(!pad(mbuf, ip - BNG_QINQ_LEN, BNG_QINQ_LEN + parsed->total)))
+	mbuf->data_off += burst->inner_at[i] - BNG_QINQ_LEN;
+	if (unlikely(!pad(mbuf, ip - BNG_QINQ_LEN, BNG_QINQ_LEN + burst->totals[i])))
 		return BNG_BUFFER;
 	*port = host->mac & BNG_HOST_PORT_MASK;
 	return BNG_FORWARD;
@@ -158,8 +178,7 @@ bng_down_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 {
 	struct bng_down_task *down = task->priv;
 	const struct bng_hosts *hosts = &down->settings.worker->tables.hosts;
-	struct bng_down parsed[TASK_BURST];
-	uint32_t slots[TASK_BURST];
+	struct burst burst;
 	uint8_t ports[TASK_BURST];
 	struct bng_aside aside = {.nb = 0};
 	uint16_t left, sent = 0;
@@ -169,12 +188,11 @@ bng_down_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
 		rte_prefetch0(rte_pktmbuf_mtod_offset(mbufs[i], void *, RTE_CACHE_LINE_SIZE));
 	}
-	left = parse(down, mbufs, n, parsed, slots, &aside);
+	left = parse(down, mbufs, n, &burst, &aside);
 	if (hosts->slots.nb_hashed > 0)
-		look_up_slots(hosts, parsed, slots, left);
+		look_up_slots(hosts, &burst, left);
 	for (uint16_t i = 0; i < left; i++) {
-		enum bng_verdict verdict =
-			forward(down, mbufs[i], &parsed[i], slots[i], &ports[sent]);
+		enum bng_verdict verdict = forward(down, mbufs[i], &burst, i, &ports[sent]);
 
 		if (likely(verdict == BNG_FORWARD))
 			mbufs[sent++] = mbufs[i];

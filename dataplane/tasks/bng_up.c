@@ -11,6 +11,13 @@
 #include "core/telemetry.h"
 #include "pktlib/bng/arp.h"
 
+/* What is known of a burst's frames: an array for each thing, so that each is one plain store. */
+struct burst {
+	uint32_t lines[TASK_BURST];
+	uint32_t destinations[TASK_BURST];
+	uint16_t totals[TASK_BURST];
+};
+
 #define TICKS_PER_S 1000 /* expiry looks at so many parts of the table, one after the other */
 
 struct bng_up_task {
@@ -138,7 +145,7 @@ handle_arp(struct task *task, struct rte_mbuf *mbuf)
 /* Parse a burst and bring near what it needs of the tables. Returns how many frames are left for
  * the fast path. */
 static __rte_always_inline uint16_t
-parse(const struct bng_tables *tables, struct rte_mbuf **mbufs, uint16_t n, struct bng_up *parsed,
+parse(const struct bng_tables *tables, struct rte_mbuf **mbufs, uint16_t n, struct burst *burst,
       struct bng_aside *aside)
 {
 	uint16_t left = 0;
@@ -149,10 +156,14 @@ parse(const struct bng_tables *tables, struct rte_mbuf **mbufs, uint16_t n, stru
 		bool whole = mbuf->nb_segs == 1 && mbuf->data_off >= BNG_HEADROOM;
 
 		if (likely(whole && mbuf->data_len >= BNG_UP_MIN)) {
-			parsed[left] = bng_up_parse(frame, mbuf->data_len);
-			bng_map_prefetch(&tables->lines, parsed[left].line);
-			bng_lpm_prefetch(&tables->routes, parsed[left].destination);
-			if (likely(parsed[left].fast)) {
+			struct bng_up parsed = bng_up_parse(frame, mbuf->data_len);
+
+			bng_map_prefetch(&tables->lines, parsed.line);
+			bng_lpm_prefetch(&tables->routes, parsed.destination);
+			burst->lines[left] = parsed.line;
+			burst->destinations[left] = parsed.destination;
+			burst->totals[left] = parsed.total;
+			if (likely(parsed.fast)) {
 				mbufs[left++] = mbuf;
 				continue;
 			}
@@ -165,21 +176,21 @@ parse(const struct bng_tables *tables, struct rte_mbuf **mbufs, uint16_t n, stru
 
 /* Look a parsed frame up and rewrite it. Returns what becomes of it. */
 static __rte_always_inline enum bng_verdict
-forward(const struct bng_tables *tables, struct rte_mbuf *mbuf, const struct bng_up *parsed,
-	uint8_t *port)
+forward(const struct bng_tables *tables, struct rte_mbuf *mbuf, const struct burst *burst,
+	uint16_t i, uint8_t *port)
 {
-	uint32_t value = bng_map_get(&tables->lines, parsed->line);
+	uint32_t value = bng_map_get(&tables->lines, burst->lines[i]);
 	const struct bng_hop *hop =
-		&tables->hops->ready[bng_lpm_get(&tables->routes, parsed->destination)];
+		&tables->hops->ready[bng_lpm_get(&tables->routes, burst->destinations[i])];
 	uint8_t *ip = rte_pktmbuf_mtod_offset(mbuf, uint8_t *, BNG_QINQ_LEN);
 
 	if (unlikely(value == 0))
 		return BNG_NO_USER;
 	if (unlikely(hop->verdict != BNG_FORWARD))
 		return hop->verdict;
-	bng_encapsulate(ip, parsed->total, hop, value & BNG_KEY_MAX);
+	bng_encapsulate(ip, burst->totals[i], hop, value & BNG_KEY_MAX);
 	mbuf->data_off += BNG_QINQ_LEN - hop->header_len;
-	mbuf->data_len = hop->header_len + parsed->total;
+	mbuf->data_len = hop->header_len + burst->totals[i];
 	mbuf->pkt_len = mbuf->data_len;
 	*port = hop->port;
 	return BNG_FORWARD;
@@ -191,7 +202,7 @@ bng_up_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 	struct bng_up_task *up = task->priv;
 	const struct bng_tables *tables = &up->settings.worker->tables;
 	uint64_t now_tsc = rte_rdtsc();
-	struct bng_up parsed[TASK_BURST];
+	struct burst burst;
 	uint8_t ports[TASK_BURST];
 	struct bng_aside aside = {.nb = 0};
 	uint16_t left, sent = 0;
@@ -202,9 +213,9 @@ bng_up_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 		return;
 	for (uint16_t i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
-	left = parse(tables, mbufs, n, parsed, &aside);
+	left = parse(tables, mbufs, n, &burst, &aside);
 	for (uint16_t i = 0; i < left; i++) {
-		enum bng_verdict verdict = forward(tables, mbufs[i], &parsed[i], &ports[sent]);
+		enum bng_verdict verdict = forward(tables, mbufs[i], &burst, i, &ports[sent]);
 
 		if (likely(verdict == BNG_FORWARD))
 			mbufs[sent++] = mbufs[i];

@@ -43,6 +43,11 @@ bng_raw16(const uint8_t *at)
 	return raw;
 }
 
+/* The first 8 octets of a header, seen as one word: version and header length, and the fragment
+ * field without "don't fragment". They are BNG_IPV4_NO_OPTIONS in a packet that is whole and has no
+ * options. */
+#define BNG_IPV4_PLAIN_MASK UINT64_C(0xff3f0000000000ff)
+
 static inline uint16_t
 bng_ipv4_total(const uint8_t *ip)
 {
@@ -60,15 +65,18 @@ bng_ipv4_is_fragment(const uint8_t *ip)
 static inline bool
 bng_ipv4_is_intact(const uint8_t *ip)
 {
-	uint64_t a = bng_raw64(ip), b = bng_raw64(ip + 8);
-	uint64_t sum = (a >> 32) + (uint32_t)a + (b >> 32) + (uint32_t)b + bng_raw32(ip + 16);
-	uint32_t folded = (uint32_t)(sum >> 32) + (uint32_t)sum;
+	unsigned long long sum, carry;
+	uint32_t half;
 
-	/* An end-around carry, as everywhere in one's complement. */
-	folded += folded < (uint32_t)sum;
-	folded = (folded >> 16) + (folded & UINT16_MAX);
-	folded = (folded >> 16) + (folded & UINT16_MAX);
-	return folded == UINT16_MAX;
+	/* An end-around carry in every addition, as always in one's complement. */
+	carry = __builtin_uaddll_overflow(bng_raw64(ip), bng_raw64(ip + 8), &sum);
+	carry += __builtin_uaddll_overflow(sum, bng_raw32(ip + 16), &sum);
+	carry = __builtin_uaddll_overflow(sum, carry, &sum);
+	sum += carry;
+	/* Added to itself with its halves exchanged, a number has the folded sum of its halves in
+	 * the upper one, carry included. */
+	half = (uint32_t)((sum + (sum >> 32 | sum << 32)) >> 32);
+	return half + (half >> 16 | half << 16) >= UINT32_C(0xffff0000);
 }
 
 /* Take one from the TTL, which is not 0, and correct the checksum (RFC 1624, equation 3: the sum

@@ -4,8 +4,8 @@
  * Subscriber side (CPE): Ethernet | S-tag 0x88a8 or 0x8100 | C-tag 0x8100 | IPv4.
  * Network side (INET):   Ethernet | [one MPLS label] | IPv4 | GRE with a 32-bit key | IPv4.
  *
- * What decides whether a frame takes the fast path is computed without branches, in one flag. When
- * it does not, bng_up_judge and bng_down_judge say why; for every frame, the flag is set exactly
+ * One flag decides whether a frame takes the fast path; its conditions are as few and wide as can be.
+ * When it does not, bng_up_judge and bng_down_judge say why; for every frame, the flag is set exactly
  * when they say BNG_FORWARD.
  *
  * Headers are written right-aligned to the inner IPv4 header, in whole vectors: up to 6 octets in
@@ -40,6 +40,10 @@
 #define BNG_TYPE_VLAN 0x8100
 #define BNG_TYPE_SVLAN 0x88a8
 #define BNG_TYPE_MPLS 0x8847
+/* As the CPU loads them. */
+#define BNG_RAW_IPV4 0x0008
+#define BNG_RAW_MPLS 0x4788
+#define BNG_RAW_GRE UINT32_C(0x00080020) /* key present, version 0, IPv4 inside */
 #define BNG_VID_MASK 0x0fff
 #define BNG_KEY_BITS 28 /* of the GRE key; a larger one is nobody's */
 #define BNG_KEY_MAX ((UINT32_C(1) << BNG_KEY_BITS) - 1)
@@ -85,13 +89,10 @@ bng_up_parse(const uint8_t *frame, uint32_t len)
 		.destination = be32_load(ip + 16),
 		.total = bng_ipv4_total(ip),
 	};
-	/* EtherType, version and header length at once: 08 00 45. */
-	bool plain = (bng_raw32(frame + 20) & 0x00ffffff) == 0x00450008;
-
-	up.fast = bng_is_qinq(frame) & plain & (up.total >= BNG_IPV4_LEN) &
-		  (up.total + (uint32_t)BNG_QINQ_LEN <= len) &
-		  (up.total <= UINT16_MAX - BNG_TUNNEL_LEN) & !bng_ipv4_is_fragment(ip) &
-		  bng_ipv4_is_intact(ip);
+	up.fast = bng_is_qinq(frame) && bng_raw16(frame + 20) == BNG_RAW_IPV4 &&
+		  (bng_raw64(ip) & BNG_IPV4_PLAIN_MASK) == BNG_IPV4_NO_OPTIONS &&
+		  up.total >= BNG_IPV4_LEN && up.total + (uint32_t)BNG_QINQ_LEN <= len &&
+		  up.total <= UINT16_MAX - BNG_TUNNEL_LEN && bng_ipv4_is_intact(ip);
 	return up;
 }
 
@@ -157,6 +158,13 @@ bng_down_has_headers(const uint8_t *frame, uint32_t len)
 	       (len >= BNG_DOWN_MIN && bng_outer_at(frame) == BNG_ETH_LEN);
 }
 
+/* The octets where the GRE key of a frame belongs that has all headers, whatever they hold. */
+static inline uint32_t
+bng_key_of(const uint8_t *frame)
+{
+	return be32_load(frame + bng_outer_at(frame) + BNG_IPV4_LEN + 4);
+}
+
 /* `len` of `frame`'s octets lie in one piece and bng_down_has_headers. `local_ip` is in host
  * order. */
 static inline struct bng_down
@@ -172,17 +180,15 @@ bng_down_parse(const uint8_t *frame, uint32_t len, uint32_t local_ip)
 		.inner_at = (uint16_t)(outer_at + BNG_TUNNEL_LEN),
 		.total = bng_ipv4_total(inner),
 	};
-	/* 0x8847 with the bottom of the stack set, or 0x0800: in the CPU's order. */
-	bool typed = type == 0x0008 || (type == 0x4788 && (frame[16] & 1) != 0);
-	bool tunnel = (outer[0] == BNG_IPV4_NO_OPTIONS) & (outer[9] == BNG_PROTO_GRE) &
-		      (be32_load(outer + 16) == local_ip) &
-		      (be32_load(gre) == (UINT32_C(0x2000) << 16 | BNG_TYPE_IPV4));
-	bool lengths = (outer_at + (uint32_t)outer_total <= len) & (down.total >= BNG_IPV4_LEN) &
-		       (down.total + (uint32_t)BNG_TUNNEL_LEN <= outer_total);
-	bool whole = !bng_ipv4_is_fragment(outer) & !bng_ipv4_is_fragment(inner);
+	bool typed = type == BNG_RAW_IPV4 || (type == BNG_RAW_MPLS && (frame[16] & 1) != 0);
 
-	down.fast = typed & tunnel & lengths & whole & (inner[0] == BNG_IPV4_NO_OPTIONS) &
-		    (inner[8] > 1) & bng_ipv4_is_intact(outer) & bng_ipv4_is_intact(inner);
+	down.fast = typed && (bng_raw64(outer) & BNG_IPV4_PLAIN_MASK) == BNG_IPV4_NO_OPTIONS &&
+		    outer[9] == BNG_PROTO_GRE && be32_load(outer + 16) == local_ip &&
+		    bng_raw32(gre) == BNG_RAW_GRE && outer_at + (uint32_t)outer_total <= len &&
+		    (bng_raw64(inner) & BNG_IPV4_PLAIN_MASK) == BNG_IPV4_NO_OPTIONS &&
+		    down.total >= BNG_IPV4_LEN &&
+		    down.total + (uint32_t)BNG_TUNNEL_LEN <= outer_total && inner[8] > 1 &&
+		    bng_ipv4_is_intact(outer) && bng_ipv4_is_intact(inner);
 	return down;
 }
 
