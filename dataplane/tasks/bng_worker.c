@@ -332,3 +332,29 @@ bng_worker_send(struct task *task, uint32_t nb_forward, struct rte_mbuf **mbufs,
 			task_send(task, port, chosen, count);
 	}
 }
+
+void
+bng_scatter(struct task *task, struct rte_mbuf **mbufs, const uint8_t *outputs, uint16_t n)
+{
+	struct rte_mbuf *sorted[TASK_BURST];
+	uint16_t counts[TASK_MAX_OUT + 1] = {0}, starts[TASK_MAX_OUT + 1], at = 0;
+
+	for (uint16_t i = 0; i < n; i++)
+		counts[outputs[i]]++;
+	if (counts[outputs[0]] == n && outputs[0] < TASK_MAX_OUT) {
+		task_send(task, outputs[0], mbufs, n);
+		return;
+	}
+	for (unsigned int out = 0; out <= TASK_MAX_OUT; out++) {
+		starts[out] = at;
+		at += counts[out];
+	}
+	for (uint16_t i = 0; i < n; i++)
+		sorted[starts[outputs[i]]++] = mbufs[i];
+	for (unsigned int out = 0; out < task->nb_out; out++)
+		if (counts[out] > 0)
+			task_send(task, out, &sorted[starts[out] - counts[out]], counts[out]);
+	if (counts[TASK_MAX_OUT] > 0)
+		task_discard(task, &sorted[starts[TASK_MAX_OUT] - counts[TASK_MAX_OUT]],
+			     counts[TASK_MAX_OUT]);
+}

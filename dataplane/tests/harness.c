@@ -11,7 +11,7 @@ void
 harness_start(void)
 {
 	char lcores[64], prefix[32];
-	char *argv[] = {(char *)"test", (char *)"--no-huge", (char *)"-m", (char *)"256",
+	char *argv[] = {(char *)"test", (char *)"--no-huge", (char *)"-m", (char *)"512",
 			(char *)"--no-pci", (char *)"--no-shconf", (char *)"--no-telemetry",
 			(char *)"--log-level=error",
 			/* net_ring finds its rings of an earlier bench and says so. */

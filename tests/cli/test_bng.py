@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.dataplane.bng import down_task, up_task
-from tests.dataplane.program import check, eal_section
+from tests.dataplane.program import REPOSITORY, check, eal_section
 from wirespeed.cli.main import build_app
 from wirespeed.model.errors import BadInput
 
@@ -89,3 +89,15 @@ def test_a_bad_address_is_named() -> None:
         RUNNER.invoke(
             build_app(["bng"]), ["bng", "tables", "--host", "10.0.0"], catch_exceptions=False
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "ports", "lcores"), [("bng-one-lcore", "1", 1), ("bng-eight-workers", "2", 11)]
+)
+def test_shipped_layouts_have_no_faults(tmp_path: Path, name: str, ports: str, lcores: int) -> None:
+    write(tmp_path / "tables.txt", "--users", "64", "--routes", "8", "--ports", ports)
+    text = (REPOSITORY / f"dataplane/layouts/{name}.ini").read_text()
+    ini = text.replace("tables = tables.txt", f"tables = {tmp_path}/tables.txt")
+    lcore_list = f"--lcores=(0-{lcores})@0"
+    done = check(ini, tmp_path, "--check", "--", lcore_list)
+    assert (done.returncode, done.stderr) == (0, "")
