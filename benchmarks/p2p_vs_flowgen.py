@@ -25,16 +25,16 @@ from benchmarks.point import point_of
 
 from wirespeed.bench import dpdk
 from wirespeed.bench.host_state import HostState, changing_host, terminated_like_interrupted
-from wirespeed.bench.hugepages import reserve
+from wirespeed.bench.hugepages import reserved
 from wirespeed.bench.interface import BenchError, Part
 from wirespeed.bench.journal import state_directory
-from wirespeed.bench.parts import Assembly, assemble
+from wirespeed.bench.parts import Assembly, assemble, bring_up
 from wirespeed.bench.priority import polling_first
 from wirespeed.bench.process import Daemon, await_true
 from wirespeed.bench.session import directories, rig_of
-from wirespeed.bench.topology.addresses import generator_mac
 from wirespeed.bench.topology.wiring import PORTS
 from wirespeed.bench.trial import Rig, run_trial
+from wirespeed.bench.vswitch.control import Control
 from wirespeed.bench.wsdp.config import WsdpConfig
 from wirespeed.bench.wsdp.telemetry import Telemetry
 from wirespeed.host.collect import collect
@@ -49,11 +49,12 @@ TRIAL_S = 1.0
 FRAME_BYTES = 64
 FLOWS = 64
 OPEN_S = 30.0
+# flowgen addresses all its frames to this constant (app/test-pmd/flowgen.c, cfg_ether_dst).
+FLOWGEN_MAC = "00:01:02:03:04:01"
 
 
 def flowgen_command(config: WsdpConfig) -> list[str]:
     """testpmd on the generator's devices, CPUs and memory."""
-    peers = [generator_mac(port) for port in PORTS]
     return [
         "dpdk-testpmd", "--lcores", f"0@{config.control_cpu},1@{config.cpus[0]}",
         f"--file-prefix={config.file_prefix}", "--no-pci",
@@ -62,8 +63,6 @@ def flowgen_command(config: WsdpConfig) -> list[str]:
         "--forward-mode=flowgen", f"--flowgen-flows={FLOWS}", f"--txpkts={FRAME_BYTES - FCS_BYTES}",
         "--nb-cores=1", "--no-flush-rx",
         f"--rxd={config.ports[0].descriptors}", f"--txd={config.ports[0].descriptors}",
-        # What leaves a port is addressed to the other one: the vSwitch drops all else.
-        f"--eth-peer=0,{peers[1]}", f"--eth-peer=1,{peers[0]}",
         f"--total-num-mbufs={config.memory.mbufs}", "--stats-period=1000000",
     ]  # fmt: skip
 
@@ -130,9 +129,11 @@ def take_turns(
     with ExitStack() as stack:
         stack.enter_context(polling_first(state))
         [vswitch, _] = assemble(spec, plan, state, dirs).parts
-        stack.callback(vswitch.down)
-        vswitch.up()
-        vswitch.ready()
+        bring_up([vswitch], stack)
+        control = Control(state.runner, dirs.run, f"ws{dirs.tag}")
+        for number, other in ((1, 2), (2, 1)):
+            rule = f"in_port={number},dl_dst={FLOWGEN_MAC},actions=output:{other}"
+            control.ofctl("add-flows", "-", stdin=rule)
         for _ in range(ROUNDS):
             again = assemble(spec, plan, state, dirs)
             found.append((_our_turn(spec, plan, state, again, vswitch), 0.0))
@@ -144,13 +145,10 @@ def _our_turn(
     spec: PointSpec, plan: HostPlan, state: HostState, assembly: Assembly, vswitch: Part
 ) -> float:
     generator = assembly.generator
-    generator.up()
-    try:
-        generator.ready()
+    with ExitStack() as stack:
+        bring_up([generator], stack)
         parts = [vswitch, generator]
         return ours_fps(rig_of(spec, plan, state.runner, replace(assembly, parts=parts)))
-    finally:
-        generator.down()
 
 
 def main() -> int:
@@ -164,9 +162,9 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="ws-") as logs,
         terminated_like_interrupted(),
         changing_host(runner, state_directory(os.environ)) as state,
+        reserved(state, plan.huge_pages.value),
     ):
         dirs = directories(state, Path(logs))
-        reserve(state, plan.huge_pages.value)
         config = assemble(spec, plan, state, dirs).layout.traffic.config
         print("ours: wsdp, gen and sink on each port, trial as fast as possible")
         print("theirs:", " ".join(flowgen_command(config)))

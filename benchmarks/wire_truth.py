@@ -12,6 +12,7 @@ from statistics import median
 
 from benchmarks.figures import show
 from benchmarks.point import point_of, searched, trials_at
+
 from wirespeed.measure.account import unexplained
 
 RATES_FPS = (200e3, 1e6, 2e6)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does every tracked source file keep the house rules that no other linter checks?
 
-Rules: an SPDX line at the top; at most 450 lines (the aim is 250); no note-to-self markers. Prints
-one line per fault and exits 1 if there is any.
+Rules: an SPDX line at the top; at most 450 lines, 600 in a test (the aim is 250); no note-to-self
+markers. What the product wrote (golden files, rendered examples) is not source. Prints one line per
+fault and exits 1 if there is any.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import sys
 from pathlib import Path
 
 SOURCES = {".py", ".c", ".h", ".rs", ".sh"}
-MAX_LINES = 450
+MAX_LINES, MAX_TEST_LINES = 450, 600
+WRITTEN_BY_US = ("examples/", "tests/golden/", "tests/hosts/")
 MARKER = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 
 
@@ -22,8 +24,9 @@ def faults_of(path: Path) -> list[str]:
     found = []
     if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:3]):
         found.append(f"{path}: no SPDX line in the first three lines")
-    if len(lines) > MAX_LINES:
-        found.append(f"{path}: {len(lines)} lines; split it, the limit is {MAX_LINES}")
+    limit = MAX_TEST_LINES if "tests" in path.parts else MAX_LINES
+    if len(lines) > limit:
+        found.append(f"{path}: {len(lines)} lines; split it, the limit is {limit}")
     found += [
         f"{path}:{number}: a marker is not a plan; do it or write an issue"
         for number, line in enumerate(lines, 1)
@@ -36,7 +39,11 @@ def main() -> int:
     tracked = subprocess.run(
         ["git", "ls-files"], check=True, capture_output=True, text=True
     ).stdout.splitlines()
-    sources = [Path(name) for name in tracked if Path(name).suffix in SOURCES]
+    sources = [
+        Path(name)
+        for name in tracked
+        if Path(name).suffix in SOURCES and not name.startswith(WRITTEN_BY_US)
+    ]
     faults = [fault for path in sources if path.exists() for fault in faults_of(path)]
     print("\n".join(faults) or f"{len(sources)} source files keep the house rules")
     return 1 if faults else 0
