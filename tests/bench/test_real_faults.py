@@ -24,7 +24,9 @@ from tests.bench.real import (
     process,
 )
 from wirespeed.bench import session
+from wirespeed.bench.changes import ProcessStarted
 from wirespeed.bench.interface import BenchError
+from wirespeed.bench.journal import of_living_runs
 from wirespeed.bench.session import clean
 from wirespeed.bench.vswitch import ovs
 from wirespeed.bench.wsdp import program
@@ -91,24 +93,21 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 def test_a_signal_leaves_nothing_behind(
     number: signal.Signals, running: subprocess.Popen[str]
 ) -> None:
-    children = [os.pidfd_open(pid) for pid in children_of(running.pid)]
+    state = Path(os.environ["XDG_STATE_HOME"]) / "wirespeed"
+    changes = of_living_runs(state, RUNNER.name)
+    children = [os.pidfd_open(c.pid) for c in changes if isinstance(c, ProcessStarted)]
     assert len(children) == 3  # database, vSwitch, generator
     running.send_signal(number)
     assert running.wait(60) != 0
     for child in children:
         assert select.select([child], [], [], 30)[0], "a child outlived the run"
         os.close(child)
-    said = clean(RUNNER, Path(os.environ["XDG_STATE_HOME"]) / "wirespeed")
+    said = clean(RUNNER, state)
     if number == signal.SIGKILL:
         assert any(line.startswith("removed ") for line in said), said
     else:
         assert said == []
     assert leftovers() == []
-
-
-def children_of(pid: int) -> list[int]:
-    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in found]
 
 
 # Everything is imported first: the interpreter itself may lie where only root can read.
@@ -160,7 +159,7 @@ def test_without_root_only_the_reference_sut_runs(open_to_all: Path) -> None:
     (wire := open_to_all / "wire").mkdir(mode=0o755)
     (p2p := open_to_all / "p2p").mkdir(mode=0o755)
     assert as_nobody(TopologyKind.WIRE, wire) == "True"
-    assert "only root may reserve more" in as_nobody(TopologyKind.P2P, p2p)
+    assert "p2p needs root" in as_nobody(TopologyKind.P2P, p2p)
 
 
 @root

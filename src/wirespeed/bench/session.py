@@ -98,6 +98,7 @@ def open_bench(spec: PointSpec, plan: Plan, runner: Runner, run_dir: Path) -> It
         changing_host(runner, state_directory(os.environ)) as state,
         ExitStack() as stack,
     ):
+        _check_root(runner, spec, host_plan)
         dirs = directories(state, run_dir)
         give_ports_to_dpdk(state, spec)
         urgency = stack.enter_context(polling_first(state))
@@ -107,6 +108,18 @@ def open_bench(spec: PointSpec, plan: Plan, runner: Runner, run_dir: Path) -> It
         bench = RealBench(rig_of(spec, host_plan, runner, assembly), _describe(assembly, urgency))
         bench.warm_up(lossless=spec.topology.kind.has_vswitch)
         yield bench
+
+
+def _check_root(runner: Runner, spec: PointSpec, plan: HostPlan) -> None:
+    if not plan.huge_pages.value:
+        return
+    user = runner.run(["id", "-u"]).stdout.strip()
+    if user != "0":
+        raise BenchError(
+            f"topology.kind = {spec.topology.kind} needs root, for huge pages and the vSwitch; "
+            f"this is user {user}",
+            'Run as root, or use topology.kind = "wire", which needs neither.',
+        )
 
 
 def clean(runner: Runner, state_dir: Path) -> list[str]:
