@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 from scapy.layers.inet import ICMP, IP, UDP, IPOption_NOP, IPOption_Router_Alert
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Raw
+from scapy.utils import wrpcap
 
 from tests.dataplane.bng import (
     CPE_MAC,
@@ -22,12 +24,15 @@ from tests.dataplane.bng import (
     KEY,
     LOCAL_IP,
     SVID,
+    TABLES,
     arp,
     inner,
     qinq,
     through,
     tunnel,
+    up_task,
 )
+from tests.dataplane.program import DEADLINE_S, running
 
 LONG = bytes(range(256)) * 5 + b"end"  # odd, and longer than any minimum
 
@@ -259,3 +264,64 @@ def test_arp_on_the_network_side_is_answered(tmp_path: Path) -> None:
     reply.hwdst = HOP_MACS[0]
     assert left.inet == [bytes(Ether(src=INET_MAC, dst=HOP_MACS[0]) / reply)]
     assert (left.down["answered"], left.down["handled"]) == (1, 1)
+
+
+def test_hosts_are_learnt_from_arp_move_and_are_reached(tmp_path: Path) -> None:
+    """Two addresses of one subscriber, the first of which turns up with another MAC."""
+    moved = "02:00:00:00:00:02"
+    asks = [arp(ip="10.9.0.9"), arp(ip="10.9.0.10"), arp(ip="10.9.0.9", mac=moved)]
+    down = [inner(ip, "20.0.0.9") for ip in ("10.9.0.9", "10.9.0.10", "10.9.0.11")]
+    left = through(
+        tmp_path,
+        cpe=[qinq(ask, 9, 9) for ask in asks],
+        inet=[tunnel(packet, key=99, upstream=False) for packet in down],
+    )
+    assert (left.up["learned"], left.up["moved"], left.up["answered"]) == (2, 1, 3)
+    # The last address is nobody's, whichever side was polled first.
+    assert left.down["no_host"] >= 1
+
+
+def test_a_learnt_host_is_forgotten_after_its_time(tmp_path: Path) -> None:
+    tables = tmp_path / "tables.txt"
+    tables.write_text(TABLES)
+    wrpcap(str(tmp_path / "in"), [Raw(qinq(arp(), 9, 9))], linktype=1)
+    ini = (
+        f"[pool]\nmbufs = 4096\n[port.cpe]\ndevice = net_pcap0,rx_pcap={tmp_path}/in,"
+        f"tx_pcap={tmp_path}/out\n"
+        "[port.inet]\ndevice = net_null0\n[port.slow]\ndevice = net_null1\n"
+        + up_task(tables, extra="timeout_s = 1\n")
+    )
+    with running(ini) as wsdp:
+        known = wsdp.control.ask("task", "up")["hosts"]
+        deadline = time.monotonic() + DEADLINE_S
+        while wsdp.control.ask("task", "up")["expired"] == 0:
+            assert time.monotonic() < deadline
+        up = wsdp.control.ask("task", "up")
+    assert (up["learned"], up["expired"], up["hosts"]) == (1, 1, 2)  # the static ones stay
+    assert known in (2, 3)
+
+
+def test_tables_change_through_the_socket(tmp_path: Path) -> None:
+    tables = tmp_path / "tables.txt"
+    tables.write_text(TABLES)
+    nulls = "".join(
+        f"[port.{name}]\ndevice = net_null{i},no-rx=1\n"
+        for i, name in enumerate(("cpe", "inet", "slow"))
+    )
+    with running("[pool]\nmbufs = 4096\n" + nulls + up_task(tables)) as wsdp:
+        ask = wsdp.control.ask
+        before = ask("task", "up")
+        assert ask("set", "up", "user=8 8 500 0", "route=30.0.0.0/8 1") == {"ok": 1}
+        after = ask("task", "up")
+        assert (after["users"], after["routes"]) == (before["users"] + 1, before["routes"] + 1)
+        for request, reason in [
+            ("user=8 8 501 0", "File exists"),
+            ("route=31.0.0.0/8 7", "No such file or directory"),
+            ("route=64.0.0.0/4 0", "Numerical result out of range"),
+            ("user=8 9", "Invalid argument"),
+            ("hop=5 1.2.3.4 - 02:00:00:00:00:01 9", "No such device or address"),
+        ]:
+            assert reason in ask("set", "up", request)["error"]
+        assert ask("set", "up", "no_user=8 8 500", "no_route=30.0.0.0/8") == {"ok": 1}
+        again = ask("task", "up")
+        assert (again["users"], again["routes"]) == (before["users"], before["routes"])
