@@ -40,7 +40,6 @@ from wirespeed.bench.wsdp.telemetry import Telemetry
 from wirespeed.host.collect import collect
 from wirespeed.model.plan import HostPlan
 from wirespeed.model.spec import PointSpec
-from wirespeed.model.units import FCS_BYTES
 from wirespeed.plan.bench import plan_bench
 from wirespeed.remote.local import LocalRunner
 
@@ -60,7 +59,7 @@ def flowgen_command(config: WsdpConfig) -> list[str]:
         f"--file-prefix={config.file_prefix}", "--no-pci",
         *dpdk.memory_options(config.memory),
         *(f"--vdev={port.device}" for port in config.ports), "--",
-        "--forward-mode=flowgen", f"--flowgen-flows={FLOWS}", f"--txpkts={FRAME_BYTES - FCS_BYTES}",
+        "--forward-mode=flowgen", f"--flowgen-flows={FLOWS}", f"--txpkts={FRAME_BYTES}",
         "--nb-cores=1", "--no-flush-rx",
         f"--rxd={config.ports[0].descriptors}", f"--txd={config.ports[0].descriptors}",
         f"--total-num-mbufs={config.memory.mbufs}", "--stats-period=1000000",
