@@ -114,8 +114,11 @@ catch_signals(void)
 static int
 run(struct app *app, const char *program, const struct command_line *line)
 {
-	int ret = eal_start(app, program, line->eal_argc, line->eal_argv);
+	int ret;
 
+	/* A vhost-user peer that is gone shows as an error of the write to it. */
+	signal(SIGPIPE, SIG_IGN);
+	ret = eal_start(app, program, line->eal_argc, line->eal_argv);
 	if (ret != 0)
 		return ret;
 	ret = app_start(app);

@@ -12,7 +12,9 @@
 #include "task.h"
 
 #define MTU_MAX 9216
-#define VLAN_TAGS_BYTES 8 /* two of them */
+#define DESCRIPTORS_DEFAULT 1024
+/* Ethernet header, two VLAN tags, FCS, and what drivers put in front (virtio: 12 octets). */
+#define FRAME_OVERHEAD 64
 
 void
 port_parse(struct port *port, const struct config_section *section)
@@ -56,7 +58,7 @@ port_parse(struct port *port, const struct config_section *section)
 uint32_t
 port_frame_bytes(const struct port *port)
 {
-	return port->mtu + RTE_ETHER_HDR_LEN + VLAN_TAGS_BYTES;
+	return port->mtu + FRAME_OVERHEAD;
 }
 
 static int
@@ -160,8 +162,22 @@ port_configure(struct port *port, const struct rte_eth_dev_info *info, const str
 	return rte_eth_dev_configure(port->id, port->rx_queues, port->tx_queues, &conf);
 }
 
+/* How many descriptors to ask for when the file does not say. */
+static void
+default_descriptors(const struct rte_eth_dev_info *info, uint16_t *rx, uint16_t *tx)
+{
+	/* virtio's in-order receive path stalls on fewer than its ring has (queue_size of its
+	 * device string), and takes fewer than it is asked for. */
+	bool whole_ring = strncmp(info->driver_name, "net_virtio", strlen("net_virtio")) == 0;
+
+	if (*rx == 0)
+		*rx = whole_ring ? info->rx_desc_lim.nb_max : DESCRIPTORS_DEFAULT;
+	if (*tx == 0)
+		*tx = whole_ring ? info->tx_desc_lim.nb_max : DESCRIPTORS_DEFAULT;
+}
+
 static int
-port_setup_queues(struct port *port, const struct rte_eth_dev_info *info, struct pools *pools)
+port_setup_queues(const struct port *port, const struct rte_eth_dev_info *info, struct pools *pools)
 {
 	uint16_t rx = port->rx_descriptors, tx = port->tx_descriptors;
 	int socket = rte_eth_dev_socket_id(port->id);
@@ -170,12 +186,12 @@ port_setup_queues(struct port *port, const struct rte_eth_dev_info *info, struct
 
 	if (pool == NULL)
 		return -ENOMEM;
+	default_descriptors(info, &rx, &tx);
 	ret = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &rx, &tx);
 	for (uint16_t queue = 0; ret == 0 && queue < port->rx_queues; queue++)
 		ret = rte_eth_rx_queue_setup(port->id, queue, rx, socket, NULL, pool);
 	for (uint16_t queue = 0; ret == 0 && queue < port->tx_queues; queue++)
 		ret = rte_eth_tx_queue_setup(port->id, queue, tx, socket, NULL);
-	(void)info;
 	return ret;
 }
 

@@ -22,7 +22,7 @@ struct port {
 	char device_name[RTE_ETH_NAME_MAX_LEN]; /* its part before the first comma */
 	bool is_pci;
 	uint16_t rx_queues, tx_queues;
-	uint16_t rx_descriptors, tx_descriptors; /* 0: what the driver prefers */
+	uint16_t rx_descriptors, tx_descriptors; /* 0: not given */
 	uint16_t mtu;
 	bool promiscuous;
 	uint32_t rx_lcore[PORT_MAX_QUEUES]; /* which lcore reads or writes each queue */
@@ -35,7 +35,7 @@ struct port {
 };
 
 void port_parse(struct port *port, const struct config_section *section);
-/* The largest frame without FCS, two VLAN tags included. */
+/* Room for the largest frame, two VLAN tags included. */
 uint32_t port_frame_bytes(const struct port *port);
 
 /* Create, configure and start the device. On failure: message on stderr, negative errno. */

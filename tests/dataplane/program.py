@@ -22,7 +22,8 @@ from types import TracebackType
 from typing import Any, Self
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-WSDP = REPOSITORY / "build" / "dataplane" / "wsdp"
+# Another build, such as the one with sanitizers, can be named in the environment.
+WSDP = Path(os.environ.get("WSDP", REPOSITORY / "build" / "dataplane" / "wsdp"))
 PREFIX = "t"
 DEADLINE_S = 60.0  # far beyond any wait that a healthy run needs
 

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do frames cross pairs of devices of every kind whole, each exactly once?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.dataplane.program import DEADLINE_S, Control, running
+
+FRAMES = 2000
+
+
+@pytest.fixture
+def socket_path() -> Iterator[Path]:
+    """For a unix socket, whose path must be short."""
+    with tempfile.TemporaryDirectory(prefix="ws-", dir="/tmp") as directory:
+        yield Path(directory) / "s"
+
+
+def await_links(control: Control) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not all(port["link"] for port in control.ask("ports").values()):
+        assert time.monotonic() < deadline, control.ask("ports")
+
+
+def cross(near: str, far: str, mtu: int = 1500) -> None:
+    """Send frames from one device to its peer, and back through a macswap."""
+    frame = "abcdefg" if mtu == 1500 else min(mtu + 18, 9216)  # sizes of RFC 6985, up to 1518
+    ini = (
+        "[pool]\nmbufs = 8192\n"
+        f"[port.near]\ndevice = {near}\nmtu = {mtu}\n"
+        f"[port.far]\ndevice = {far}\nmtu = {mtu}\n"
+        "[task.gen]\ntype = gen\nlcore = 1\ntx = near:0\nflows = 7\n"
+        f"frame = {frame}\ncatchup_ns = 60000000000\n"
+        "[task.swap]\ntype = macswap\nlcore = 1\nrx = far:0\ntx = far:0\n"
+        "[task.sink]\ntype = sink\nlcore = 1\nrx = near:0\nflows = 7\n"
+    )
+    with running(ini) as wsdp:
+        await_links(wsdp.control)
+        wsdp.control.ask("reset")
+        started = wsdp.control.ask(
+            "start", "rate_fps=20000", f"duration_ns={FRAMES * 50000}", "trial=1"
+        )
+        assert started == {"ok": 1}
+        stats = wsdp.control.await_stats(lambda now: now["sink"]["rx"] >= FRAMES)
+        assert stats["gen"]["tx"] == stats["swap"]["tx"] == stats["sink"]["handled"] == FRAMES
+        assert stats["sink"]["rx_bytes"] == stats["gen"]["tx_bytes"]
+        sink = wsdp.control.ask("task", "sink")
+        assert sink["received"] == FRAMES
+        for fault in ("lost", "duplicated", "reordered", "foreign", "stale", "corrupt"):
+            assert sink[fault] == 0, sink
+        assert wsdp.end() == 0
+
+
+def test_memif(socket_path: Path) -> None:
+    where = f"socket={socket_path},socket-abstract=no,id=0"
+    cross(f"net_memif0,role=server,{where}", f"net_memif1,role=client,{where}")
+
+
+@pytest.mark.parametrize("mtu", [1500, 9000, 9198])
+def test_vhost_and_virtio_user(socket_path: Path, mtu: int) -> None:
+    cross(f"net_vhost0,iface={socket_path}",
+          f"net_virtio_user0,path={socket_path},queue_size=1024", mtu)  # fmt: skip
+
+
+def test_virtio_user_with_a_ring_of_another_size(socket_path: Path) -> None:
+    cross(f"net_vhost0,iface={socket_path}",
+          f"net_virtio_user0,path={socket_path},queue_size=256")  # fmt: skip
+
+
+@pytest.fixture
+def veth() -> Iterator[tuple[str, str]]:
+    """A pair of kernel interfaces of our own, without the kernel's own chatter on them."""
+    names = f"wsd{os.getpid()}a", f"wsd{os.getpid()}b"
+    subprocess.run(["ip", "link", "add", names[0], "type", "veth", "peer", "name", names[1]],
+                   check=True)  # fmt: skip
+    try:
+        for name in names:
+            Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
+            subprocess.run(["ip", "link", "set", name, "up"], check=True)
+        yield names
+    finally:
+        subprocess.run(["ip", "link", "del", names[0]], check=True)
+
+
+@pytest.mark.root
+def test_af_packet_on_veth(veth: tuple[str, str]) -> None:
+    cross(f"net_af_packet0,iface={veth[0]}", f"net_af_packet1,iface={veth[1]}")
+
+
+@pytest.mark.root
+def test_af_xdp_on_veth(veth: tuple[str, str]) -> None:
+    cross(f"net_af_xdp0,iface={veth[0]}", f"net_af_xdp1,iface={veth[1]}")
