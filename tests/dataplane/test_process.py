@@ -67,8 +67,8 @@ def test_lines_that_are_no_ini_are_named(tmp_path: Path) -> None:
     [
         (
             LOOP.replace("net_ring0", "net_nonsense0"),
-            "wsdp: [port.p] device = net_nonsense0: cannot be created; does a DPDK driver have this "
-            "name?",
+            "wsdp: [port.p] device = net_nonsense0: cannot be created; does a DPDK driver have this"
+            " name?",
         ),
         (
             LOOP.replace("net_ring0", "0000:ff:1f.7"),
