@@ -2,7 +2,7 @@
 //! Listening, accepting, connecting; everything non-blocking.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
 use crate::options::{self, Options};
@@ -20,6 +20,18 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     }
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
+/// A UDP socket; others may have the same address, and one that is connected wins its peer.
+pub fn bind_udp(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    socket.set_nonblocking(true)?;
+    socket.set_reuse_address(true)?;
+    if address.is_ipv6() {
+        socket.set_only_v6(false)?;
+    }
+    socket.bind(&address.into())?;
     Ok(socket.into())
 }
 

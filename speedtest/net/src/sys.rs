@@ -126,6 +126,13 @@ pub fn receive(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
     })
 }
 
+/// Takes one datagram: copies as much as fits, returns its whole length. Never blocks.
+pub fn receive_start(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
+    let flags = libc::MSG_DONTWAIT | libc::MSG_TRUNC;
+    // SAFETY: pointer and length describe `buffer`; a datagram beyond it is cut off, not written.
+    check_size(unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), flags) })
+}
+
 /// Drops up to `most` bytes of a TCP socket's queue inside the kernel: nothing is copied.
 pub fn discard(fd: RawFd, most: usize) -> io::Result<usize> {
     // SAFETY: tcp(7): with MSG_TRUNC on a stream socket the buffer is not touched and may be null.

@@ -92,10 +92,6 @@ impl Heads {
         let count = usize::try_from(most).unwrap_or(usize::MAX).min(self.bytes.len());
         self.bytes.drain(..count).collect()
     }
-
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
 }
 
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {

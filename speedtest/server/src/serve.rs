@@ -81,6 +81,10 @@ fn open_listeners(shared: &Arc<Shared>) -> Result<(), ServeError> {
     for listen in &shared.config.iperf3 {
         let greet = iperf3::greet(Arc::clone(shared), Arc::new(listen.clone()));
         open(shared, "iperf3", listen.listen, greet)?;
+        let address = listen.listen;
+        let datagrams = iperf3::DatagramListener::open(address, Arc::clone(shared))
+            .map_err(|error| ServeError::Listen { address, error })?;
+        shared.lanes.adopt(usize::from(address.port()) % shared.lanes.count(), Box::new(datagrams));
     }
     for listen in &shared.config.http {
         open(shared, "http", listen.listen, http::greet(Arc::clone(shared), Service::Tests))?;

@@ -143,6 +143,7 @@ impl Test {
             burst_blocks: 0,
             budget: self.budget.clone(),
             zero_copy: false,
+            close_at_end: false,
             omit: Duration::from_secs(self.params.omit_s.into()),
             sample_every: SAMPLE_EVERY,
         };

@@ -5,6 +5,7 @@
 //! its [`Report`] in the shared [`Stream`] and says `Reported` exactly once, earlier than asked when
 //! its connection breaks.
 
+mod datagram;
 mod pacer;
 mod probe;
 mod sink;
@@ -14,9 +15,11 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use speedtest_proto::iperf3::udp::Arrivals;
 use speedtest_proto::series::Series;
 use speedtest_proto::verdict::Load;
 
+pub use datagram::DatagramStream;
 pub use sink::Sink;
 pub use source::{Source, HOT};
 
@@ -37,6 +40,8 @@ pub struct Spec {
     /// What all sending streams of a test may still send together; none is unlimited.
     pub budget: Option<Arc<Budget>>,
     pub zero_copy: bool,
+    /// A sender says so when it has ended: iperf3 as a receiver waits for whole blocks until then.
+    pub close_at_end: bool,
     /// Bytes before this are not counted.
     pub omit: Duration,
     pub sample_every: Duration,
@@ -60,6 +65,10 @@ impl Budget {
             self.0.fetch_add(most - got, Ordering::Relaxed);
         }
         usize::try_from(got).unwrap_or(0)
+    }
+
+    pub fn give_back(&self, bytes: usize) {
+        self.0.fetch_add(i64::try_from(bytes).unwrap_or(0), Ordering::Relaxed);
     }
 }
 
@@ -102,6 +111,15 @@ pub struct Report {
     pub series: Series,
     /// Of the loop that the stream ran in.
     pub load: Load,
+    /// Of a UDP stream only.
+    pub datagrams: Option<Datagrams>,
+}
+
+/// What a UDP stream has counted: all of it, and the omitted part. A sender counts packets only.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Datagrams {
+    pub all: Arrivals,
+    pub omitted: Arrivals,
 }
 
 #[cfg(test)]
@@ -113,5 +131,7 @@ mod tests {
         let budget = Budget::new(250);
         assert_eq!([budget.take(100), budget.take(100), budget.take(100)], [100, 100, 50]);
         assert_eq!(budget.take(100), 0);
+        budget.give_back(30);
+        assert_eq!([budget.take(100), budget.take(1)], [30, 0]);
     }
 }

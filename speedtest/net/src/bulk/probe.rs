@@ -136,6 +136,7 @@ impl Probe {
             congestion: congestion_of(&self.socket),
             series: std::mem::take(&mut self.series),
             load,
+            datagrams: None,
         });
         cx.lanes.tell(self.spec.owner, Note::Reported);
     }

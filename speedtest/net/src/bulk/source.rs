@@ -2,7 +2,7 @@
 //! The sending end: the same warm pages go out again and again.
 
 use std::io::ErrorKind;
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -180,6 +180,10 @@ impl Handler for Source {
             }
             Note::Stop | Note::StopAt(_) => {
                 self.probe.report(cx);
+                if self.probe.spec.close_at_end {
+                    // A peer that is gone needs no goodbye.
+                    let _ = self.probe.socket.shutdown(Shutdown::Write);
+                }
                 cx.wait_for(Interest::NOTHING);
             }
             Note::Close => return Next::Close,

@@ -11,6 +11,7 @@ mod frame;
 mod params;
 mod results;
 mod server;
+pub mod udp;
 
 pub use client::{Client, Reply};
 pub use error::{ErrorCode, ProtocolError};

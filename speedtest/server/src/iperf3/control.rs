@@ -8,13 +8,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use speedtest_net::load::{ProcessLoad, ProcessMeter};
+use speedtest_net::load::ProcessMeter;
 use speedtest_net::reactor::{Address, Cx, Handler, Interest, Next, Note, Ready};
 use speedtest_net::{socket, sys};
-use speedtest_proto::iperf3::{Cookie, End, ErrorCode, Event, Params, Results, Server};
+use speedtest_proto::iperf3::{Cookie, End, ErrorCode, Event, Params, Results, Server, Transport};
 
 use super::outcome::{self, Side};
-use super::test::{Joining, Test};
+use super::policy::{error_code, objection};
+use super::running::Running;
+use super::test::{Joining, Link, Test};
 use crate::admission::Decision;
 use crate::clients::{ClientKey, Connection};
 use crate::config::Iperf3;
@@ -25,31 +27,10 @@ use crate::shared::{Counters, Shared, Ticket};
 const READ_BYTES: usize = 4096;
 /// A test may be this much late with its end.
 const GRACE: Duration = Duration::from_secs(15);
+/// How often a postponed test tries again.
+const POSTPONE: Duration = Duration::from_millis(20);
 /// How often a running test is held against its limits.
 const LOOK: Duration = Duration::from_secs(1);
-
-/// A test that has begun; dropping it ends its streams.
-struct Running {
-    shared: Arc<Shared>,
-    cookie: Cookie,
-    test: Arc<Test>,
-    joined: usize,
-    reported: usize,
-    started: bool,
-    meter: ProcessMeter,
-    load: Option<ProcessLoad>,
-    client: Option<Box<Results>>,
-    /// When EXCHANGE_RESULTS was said; the answer's delay shows a queue that the test has filled.
-    asked: Option<Instant>,
-    loaded_rtt: Option<Duration>,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.shared.tests.remove(&self.cookie);
-        self.test.tell_streams(&self.shared.lanes, Note::Close);
-    }
-}
 
 pub struct Control {
     socket: Option<TcpStream>,
@@ -65,6 +46,8 @@ pub struct Control {
     // Order matters: a test ends before its ticket lets the next one in.
     running: Option<Running>,
     ticket: Option<Ticket>,
+    /// A UDP test that waits until another of the same address has opened its streams.
+    postponed: Option<Box<Params>>,
     deadline: Instant,
     /// Nothing more is to be done once the output is out.
     over: bool,
@@ -84,6 +67,7 @@ impl Control {
             queued: None,
             running: None,
             ticket: None,
+            postponed: None,
             deadline: Instant::now(),
             over: false,
         }
@@ -143,7 +127,14 @@ impl Control {
         if let Some(test) = self.shared.tests.find(&cookie) {
             let (socket, connection) = (self.socket.take()?, self.connection.take()?);
             cx.give_away(&socket);
-            test.join(cx.lanes, Joining { socket, connection, arrival: self.arrival });
+            test.join(
+                cx.lanes,
+                Joining {
+                    link: Link::Tcp(socket),
+                    guard: Box::new(connection),
+                    arrival: self.arrival,
+                },
+            );
             return Some(Next::Close);
         }
         self.cookie = Some(cookie);
@@ -202,54 +193,26 @@ impl Control {
 
     fn begin(&mut self, cx: &mut Cx<'_>, params: Params) {
         let Some(cookie) = self.cookie else { return };
-        if let Some((why, code)) = self.objection(&params) {
+        if let Some((why, code)) = objection(&self.shared, &params) {
             return self.fail(&why, code);
+        }
+        let udp = params.transport == Transport::Udp;
+        if udp && self.shared.tests.opening_datagrams(self.peer.ip()).is_some() {
+            // Two tests of one address could not tell their datagrams apart while they begin.
+            self.postponed = Some(Box::new(params));
+            cx.wake_at(cx.now + POSTPONE);
+            return;
         }
         let number = self.shared.tests.next_number();
         let config = &self.shared.config;
-        let test = Test::new(number, params, cx.address(), config, &self.listen);
+        let test = Test::new(number, params, cx.address(), self.peer.ip(), config, &self.listen);
         let test = Arc::new(test);
         if !self.shared.tests.insert(cookie, Arc::clone(&test)) {
             return self.fail("its cookie is that of another test", ErrorCode::Message);
         }
-        self.running = Some(Running {
-            shared: Arc::clone(&self.shared),
-            cookie,
-            test,
-            joined: 0,
-            reported: 0,
-            started: false,
-            meter: ProcessMeter::start(),
-            load: None,
-            client: None,
-            asked: None,
-            loaded_rtt: None,
-        });
+        self.running = Some(Running::new(Arc::clone(&self.shared), cookie, test));
         self.machine.create_streams();
         self.allow_step(cx);
-    }
-
-    /// Why this server will not run such a test.
-    fn objection(&self, params: &Params) -> Option<(String, ErrorCode)> {
-        let limits = &self.shared.config.limits;
-        if params.transport != speedtest_proto::iperf3::Transport::Tcp {
-            return Some(("only TCP is served".into(), ErrorCode::Unimplemented));
-        }
-        if let Some(name) =
-            params.congestion.as_ref().filter(|n| !self.shared.kernel.has_congestion(n))
-        {
-            return Some((format!("no congestion control {name:?}"), ErrorCode::SetCongestion));
-        }
-        if let End::Seconds(seconds) = params.end {
-            let asked = u64::from(seconds) + u64::from(params.omit_s);
-            if asked > limits.duration_s {
-                let why = format!("{asked} s asked, {} s allowed", limits.duration_s);
-                return Some((why, ErrorCode::MaxDuration));
-            }
-        }
-        let asked =
-            params.amount_bytes().filter(|asked| limits.bytes > 0 && *asked > limits.bytes)?;
-        Some((format!("{asked} bytes asked, {} allowed", limits.bytes), ErrorCode::TotalRate))
     }
 
     fn start(&mut self, cx: &mut Cx<'_>) {
@@ -375,15 +338,6 @@ impl Control {
     }
 }
 
-fn error_code(error: &speedtest_proto::iperf3::ProtocolError) -> ErrorCode {
-    use speedtest_proto::iperf3::ProtocolError as E;
-    match error {
-        E::TooLong { .. } | E::Params(_) => ErrorCode::ReceiveParams,
-        E::Results(_) => ErrorCode::ReceiveResults,
-        E::UnexpectedState { .. } | E::Refused(_) | E::ServerError { .. } => ErrorCode::Message,
-    }
-}
-
 impl Handler for Control {
     fn fd(&self) -> RawFd {
         self.socket.as_ref().map_or(-1, AsRawFd::as_raw_fd)
@@ -412,6 +366,9 @@ impl Handler for Control {
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
         if cx.now < self.deadline {
+            if let Some(params) = self.postponed.take() {
+                self.begin(cx, *params);
+            }
             self.look(cx);
             return self.flush(cx);
         }
@@ -428,7 +385,16 @@ impl Handler for Control {
         }
         let started = self.running.as_ref().is_some_and(|r| r.started && r.load.is_none());
         let code = if started { ErrorCode::MaxDuration } else { ErrorCode::Message };
-        self.fail("the client did not answer, or its test did not end, in time", code);
+        let why = self.running.as_ref().map_or("it said no parameters".into(), |running| {
+            format!(
+                "of {} streams {} had joined and {} ended, {} bytes moved",
+                running.test.streams.len(),
+                running.joined,
+                running.reported,
+                running.test.bytes()
+            )
+        });
+        self.fail(&format!("the client kept us waiting: {why}"), code);
         // The last words need a moment at most; a peer that does not read them is dropped.
         self.allow_step(cx);
         self.flush(cx)

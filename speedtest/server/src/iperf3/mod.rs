@@ -5,11 +5,15 @@
 //! a test; any other becomes a stream of its test and moves to the loop that shall carry it.
 
 mod control;
+mod datagrams;
 mod outcome;
+mod policy;
+mod running;
 mod test;
 
 use std::sync::Arc;
 
+pub use datagrams::DatagramListener;
 pub use test::Registry;
 
 use crate::config::Iperf3;

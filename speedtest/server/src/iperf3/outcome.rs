@@ -5,9 +5,10 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde_json::{json, Value};
-use speedtest_net::bulk::Report;
+use speedtest_net::bulk::{Datagrams, Report};
 use speedtest_net::load::ProcessLoad;
-use speedtest_proto::iperf3::{stream_ids, Direction, Params, Results, StreamResult};
+use speedtest_proto::iperf3::udp::Arrivals;
+use speedtest_proto::iperf3::{stream_ids, Direction, Params, Results, StreamResult, Transport};
 use speedtest_proto::rfc6349;
 use speedtest_proto::verdict::{judge, Evidence, Load, Verdict};
 
@@ -32,7 +33,8 @@ pub struct Record {
 
 /// Does this test end by amount, so that both sides can count the same bytes?
 pub fn counts_exactly(params: &Params) -> bool {
-    params.amount_bytes().is_some() && params.omit_s == 0
+    let tcp = params.transport == Transport::Tcp;
+    tcp && params.amount_bytes().is_some() && params.omit_s == 0
 }
 
 /// What the client says it sent, for each stream that this side receives.
@@ -96,7 +98,11 @@ fn results(side: Side<'_>, ended: &[Ended], summary: &Value) -> Results {
         cpu_util_total: side.load.total_percent,
         cpu_util_user: side.load.user_percent,
         cpu_util_system: side.load.system_percent,
-        sender_has_retransmits: if ended.iter().any(|stream| stream.sent) { 1 } else { -1 },
+        sender_has_retransmits: if ended.iter().any(|s| s.sent && s.report.datagrams.is_none()) {
+            1
+        } else {
+            -1
+        },
         congestion_used: congestion,
         server_output_json: side.test.params.server_output.then(|| with_series(summary, ended)),
         server_output_text: None,
@@ -105,15 +111,23 @@ fn results(side: Side<'_>, ended: &[Ended], summary: &Value) -> Results {
 }
 
 fn stream_result(stream: &Ended) -> StreamResult {
+    let Datagrams { all, omitted } = stream
+        .report
+        .datagrams
+        .unwrap_or(Datagrams { all: Arrivals::default(), omitted: Arrivals::default() });
     StreamResult {
         id: stream.id,
         bytes: stream.report.bytes,
-        retransmits: if stream.sent { i64::from(stream.report.retransmits) } else { -1 },
-        jitter: 0.0,
-        errors: 0,
-        omitted_errors: 0,
-        packets: 0,
-        omitted_packets: 0,
+        retransmits: if stream.sent && stream.report.datagrams.is_none() {
+            i64::from(stream.report.retransmits)
+        } else {
+            -1
+        },
+        jitter: all.jitter_s,
+        errors: all.lost as i64,
+        omitted_errors: omitted.lost as i64,
+        packets: all.packets as i64,
+        omitted_packets: omitted.packets as i64,
         start_time: 0.0,
         end_time: stream.report.duration.as_secs_f64(),
     }
@@ -126,6 +140,9 @@ fn direction(side: Side<'_>, ended: &[Ended], sent: bool) -> Option<Value> {
     let duration_s = first.report.duration.as_secs_f64().max(1e-6);
     let bytes: u64 = streams.iter().map(|stream| stream.report.bytes).sum();
     let rate_bps = bytes as f64 * 8.0 / duration_s;
+    if first.report.datagrams.is_some() {
+        return Some(datagram_direction(&streams, sent, bytes, duration_s));
+    }
     let verdict = verdict(side, &streams, sent, bytes, rate_bps);
     let metrics: Vec<_> = streams
         .iter()
@@ -144,6 +161,22 @@ fn direction(side: Side<'_>, ended: &[Ended], sent: bool) -> Option<Value> {
         "verdict": verdict,
         "rfc6349": metrics,
     }))
+}
+
+/// One direction of a UDP test: there is no window and no retransmission to judge by.
+fn datagram_direction(streams: &[&Ended], sent: bool, bytes: u64, duration_s: f64) -> Value {
+    let counted = || streams.iter().filter_map(|stream| stream.report.datagrams);
+    let jitter_s = counted().map(|stream| stream.all.jitter_s).sum::<f64>() / streams.len() as f64;
+    json!({
+        "server": if sent { "sends" } else { "receives" },
+        "bytes": bytes,
+        "seconds": rounded(duration_s),
+        "bits_per_second": (bytes as f64 * 8.0 / duration_s).round(),
+        "packets": counted().map(|s| s.all.packets - s.omitted.packets).sum::<u64>(),
+        "lost": counted().map(|s| s.all.lost.saturating_sub(s.omitted.lost)).sum::<u64>(),
+        "out_of_order": counted().map(|s| s.all.out_of_order).sum::<u64>(),
+        "jitter_ms": rounded(jitter_s * 1e3),
+    })
 }
 
 fn verdict(side: Side<'_>, streams: &[&Ended], sent: bool, bytes: u64, rate_bps: f64) -> Verdict {

@@ -2,17 +2,16 @@
 //! Running tests, found by their cookie.
 
 use std::collections::hash_map::{Entry, HashMap};
-use std::net::TcpStream;
+use std::net::{IpAddr, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use speedtest_net::bulk::{Budget, Sink, Source, Spec, Stream};
+use speedtest_net::bulk::{Budget, DatagramStream, Guard, Sink, Source, Spec, Stream};
 use speedtest_net::options::{self, Options, Refused};
 use speedtest_net::reactor::{Address, Handler, Lanes, Note};
-use speedtest_proto::iperf3::{Cookie, Params};
+use speedtest_proto::iperf3::{Cookie, Params, Transport};
 
-use crate::clients::Connection;
 use crate::config::{Config, Iperf3};
 
 /// A test from CREATE_STREAMS to its end.
@@ -20,6 +19,7 @@ pub struct Test {
     pub number: usize,
     pub params: Params,
     pub control: Address,
+    pub client: IpAddr,
     pub streams: Vec<Arc<Stream>>,
     /// What the server allows the whole test, in bits per second.
     pub limit_bps: Option<u64>,
@@ -29,10 +29,17 @@ pub struct Test {
     joining: Mutex<Option<Vec<Joining>>>,
 }
 
+/// What carries a stream.
+pub enum Link {
+    Tcp(TcpStream),
+    Udp(UdpSocket),
+}
+
 /// A connection that knows the cookie of a test.
 pub struct Joining {
-    pub socket: TcpStream,
-    pub connection: Connection,
+    pub link: Link,
+    /// Lives as long as the stream.
+    pub guard: Guard,
     pub arrival: u64,
 }
 
@@ -41,6 +48,7 @@ impl Test {
         number: usize,
         params: Params,
         control: Address,
+        client: IpAddr,
         config: &Config,
         listen: &Iperf3,
     ) -> Test {
@@ -50,15 +58,20 @@ impl Test {
             (Some(asked), Some(share)) => Some(asked.min(share)),
             (asked, share) => asked.or(share),
         };
+        let tcp = params.transport == Transport::Tcp;
         let options = Options {
-            congestion: params.congestion.clone().or_else(|| listen.congestion.clone()),
+            congestion: params
+                .congestion
+                .clone()
+                .or_else(|| listen.congestion.clone())
+                .filter(|_| tcp),
             window_bytes: params.window_bytes,
             // The client has announced its MSS when it connected; nothing is left to be set here.
             mss: None,
-            no_delay: params.no_delay,
+            no_delay: params.no_delay && tcp,
             tos: params.tos,
             fq_rate_bps: params.fq_rate_bps,
-            zero_copy: listen.zero_copy,
+            zero_copy: listen.zero_copy && tcp,
         };
         let spec = Spec {
             owner: control,
@@ -67,12 +80,14 @@ impl Test {
             burst_blocks: params.burst_blocks,
             budget: params.amount_bytes().map(|bytes| Arc::new(Budget::new(bytes))),
             zero_copy: listen.zero_copy,
+            close_at_end: true,
             omit: Duration::from_secs(params.omit_s.into()),
             sample_every: Duration::from_millis(config.server.sample_ms),
         };
         let streams = (0..params.total_streams()).map(|_| Arc::default()).collect();
         let joining = Mutex::new(Some(Vec::new()));
-        Test { number, params, control, streams, limit_bps, options, spec, joining }
+        let client = client.to_canonical();
+        Test { number, params, control, client, streams, limit_bps, options, spec, joining }
     }
 
     /// One more connection with this test's cookie. Once all are here they become streams in their
@@ -97,16 +112,33 @@ impl Test {
     }
 
     fn stream(&self, index: usize, joined: Joining) -> Result<Box<dyn Handler>, Refused> {
-        options::apply(&joined.socket, &self.options)?;
+        let sends = self.params.server_sends(index as u32);
         let mut spec = self.spec.clone();
-        let shared = Arc::clone(&self.streams[index]);
-        let guard = Box::new(joined.connection);
-        if self.params.server_sends(index as u32) {
-            return Ok(Box::new(Source::new(joined.socket, spec, shared, guard)));
+        if !sends {
+            // What the client asks for it paces itself; only a limit of this server holds it back.
+            spec.rate_bps = self.limit_bps.and(spec.rate_bps);
         }
-        // What the client asks for it paces itself; only a limit of this server holds it back here.
-        spec.rate_bps = self.limit_bps.and(spec.rate_bps);
-        Ok(Box::new(Sink::new(joined.socket, spec, shared, guard)))
+        let shared = Arc::clone(&self.streams[index]);
+        Ok(match joined.link {
+            Link::Tcp(socket) => {
+                options::apply(&socket, &self.options)?;
+                if sends {
+                    Box::new(Source::new(socket, spec, shared, joined.guard))
+                } else {
+                    Box::new(Sink::new(socket, spec, shared, joined.guard))
+                }
+            }
+            Link::Udp(socket) => {
+                options::apply(&socket, &self.options)?;
+                let wide = self.params.udp_counters_64bit;
+                Box::new(DatagramStream::new(socket, spec, shared, sends, wide, joined.guard))
+            }
+        })
+    }
+
+    /// Does this test still wait for its streams to connect?
+    fn opening(&self) -> bool {
+        self.joining.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     pub fn tell_stream(&self, lanes: &Lanes, index: usize, note: Note) {
@@ -164,6 +196,16 @@ impl Registry {
 
     pub fn count(&self) -> usize {
         self.tests().len()
+    }
+
+    /// The UDP test of this client that is opening its streams. Datagrams carry no cookie, so there
+    /// is at most one for each address; another has to wait.
+    pub fn opening_datagrams(&self, client: IpAddr) -> Option<Arc<Test>> {
+        let client = client.to_canonical();
+        let udp = |test: &&Arc<Test>| {
+            test.params.transport == Transport::Udp && test.client == client && test.opening()
+        };
+        self.tests().values().find(udp).cloned()
     }
 
     /// The control connections of all tests.

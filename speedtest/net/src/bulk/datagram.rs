@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The two ends of a stream of datagrams.
+
+use std::io::ErrorKind;
+use std::net::UdpSocket;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use speedtest_proto::iperf3::udp::{Arrivals, Header, HEADER_BYTES};
+use speedtest_proto::series::Series;
+
+use super::pacer::Pacer;
+use super::source::HOT;
+use super::{Datagrams, Guard, Report, Spec, Stream};
+use crate::load::ThreadTime;
+use crate::reactor::{Cx, Handler, Interest, Next, Note, Ready};
+use crate::sys;
+
+/// Datagrams in one turn, so that the other sockets of the loop get theirs.
+const MOST_AT_ONCE: usize = 64;
+
+/// Sends or receives; which one is fixed for its life.
+pub struct DatagramStream {
+    socket: UdpSocket,
+    spec: Spec,
+    shared: Arc<Stream>,
+    sends: bool,
+    wide: bool,
+    started: Option<(Instant, ThreadTime)>,
+    reported: bool,
+    arrivals: Arrivals,
+    bytes: u64,
+    /// Bytes and arrivals at the end of the omitted time.
+    omitted: Option<(Instant, u64, Arrivals)>,
+    pacer: Option<Pacer>,
+    armed: Option<Instant>,
+    packet: Vec<u8>,
+    _guard: Guard,
+}
+
+impl DatagramStream {
+    /// `wide`: the datagrams count with 64 bits.
+    pub fn new(
+        socket: UdpSocket,
+        spec: Spec,
+        shared: Arc<Stream>,
+        sends: bool,
+        wide: bool,
+        guard: Guard,
+    ) -> DatagramStream {
+        let packet = if sends { HOT[..spec.block_bytes].to_vec() } else { Vec::new() };
+        DatagramStream {
+            socket,
+            spec,
+            shared,
+            sends,
+            wide,
+            started: None,
+            reported: false,
+            arrivals: Arrivals::default(),
+            bytes: 0,
+            omitted: None,
+            pacer: None,
+            armed: None,
+            packet,
+            _guard: guard,
+        }
+    }
+
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        self.started = Some((cx.now, cx.meter.read()));
+        self.pacer = self.spec.rate_bps.map(|rate| Pacer::new(cx.now, rate));
+        if !self.spec.omit.is_zero() {
+            cx.wake_at(cx.now + self.spec.omit);
+        }
+        cx.wait_for(if self.sends { Interest::WRITE } else { Interest::READ });
+    }
+
+    /// Microseconds since the stream was made; only differences of it are used.
+    fn clock_us(&self) -> u64 {
+        let since = self.started.map_or(Duration::ZERO, |(start, _)| start.elapsed());
+        u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+    }
+
+    fn moved(&mut self, bytes: usize) {
+        self.bytes += bytes as u64;
+        self.shared.bytes.store(self.bytes, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// Counts up to `most` datagrams that are here. False when there are no more.
+    fn receive(&mut self, most: usize) -> bool {
+        let mut header = [0; HEADER_BYTES];
+        for _ in 0..most {
+            match sys::receive_start(self.socket.as_raw_fd(), &mut header) {
+                Ok(bytes) => {
+                    self.moved(bytes);
+                    if bytes >= HEADER_BYTES {
+                        let arrived_us = self.clock_us();
+                        self.arrivals.count(Header::decode(&header, self.wide), arrived_us);
+                    }
+                }
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    fn send(&mut self, cx: &mut Cx<'_>) {
+        for _ in 0..MOST_AT_ONCE {
+            if let Some(due) = self.pacer.as_ref().map(Pacer::due).filter(|due| *due > cx.now) {
+                cx.wait_for(Interest::NOTHING);
+                if self.armed.is_none_or(|at| at <= cx.now) {
+                    self.armed = Some(due);
+                    cx.wake_at(due);
+                }
+                return;
+            }
+            let left = self.spec.budget.as_ref().map_or(usize::MAX, |b| b.take(self.packet.len()));
+            if left == 0 {
+                cx.wait_for(Interest::NOTHING);
+                return;
+            }
+            let header = Header { sent_us: self.clock_us(), number: self.arrivals.packets + 1 };
+            self.packet[..HEADER_BYTES].copy_from_slice(&header.encode(self.wide));
+            match sys::send(self.socket.as_raw_fd(), &self.packet, false) {
+                Ok(bytes) => {
+                    self.arrivals.packets += 1;
+                    self.moved(bytes);
+                    if let Some(pacer) = &mut self.pacer {
+                        pacer.moved(bytes);
+                    }
+                }
+                Err(error) => {
+                    if let Some(budget) = &self.spec.budget {
+                        budget.give_back(self.packet.len());
+                    }
+                    // A port that was closed shows here; the control connection will tell.
+                    if error.kind() != ErrorKind::WouldBlock {
+                        cx.wait_for(Interest::NOTHING);
+                        return;
+                    }
+                    break;
+                }
+            }
+        }
+        cx.wait_for(Interest::WRITE);
+    }
+
+    fn report(&mut self, cx: &mut Cx<'_>) {
+        if std::mem::replace(&mut self.reported, true) {
+            return;
+        }
+        let begun = self.started.map_or(cx.now, |(start, _)| start);
+        let load = self.started.map(|(_, from)| cx.meter.read().since(&from)).unwrap_or_default();
+        let (from, bytes, before) = self.omitted.unwrap_or((begun, 0, Arrivals::default()));
+        self.shared.put_report(Report {
+            bytes: self.bytes - bytes,
+            duration: cx.now - from,
+            retransmits: 0,
+            congestion: None,
+            series: Series::default(),
+            load,
+            datagrams: Some(Datagrams { all: self.arrivals, omitted: before }),
+        });
+        cx.lanes.tell(self.spec.owner, Note::Reported);
+        cx.wait_for(Interest::NOTHING);
+    }
+
+    fn running(&self) -> bool {
+        self.started.is_some() && !self.reported
+    }
+}
+
+impl Handler for DatagramStream {
+    fn fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+
+    fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
+        // A stream enters one loop once; a second address would be a bug of the caller.
+        let _ = self.shared.address.set(cx.address());
+        cx.lanes.tell(self.spec.owner, Note::Joined);
+        Next::Stay
+    }
+
+    fn ready(&mut self, cx: &mut Cx<'_>, ready: Ready) -> Next {
+        if ready.error() {
+            // Reading the error clears it: an unreachable port must not end a test of datagrams.
+            let _ = self.socket.take_error();
+        }
+        if self.running() {
+            if self.sends {
+                self.send(cx);
+            } else {
+                self.receive(MOST_AT_ONCE);
+            }
+        }
+        Next::Stay
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
+        if !self.running() {
+            return Next::Stay;
+        }
+        let begun = self.started.map_or(cx.now, |(start, _)| start);
+        let omits = !self.spec.omit.is_zero() && self.omitted.is_none();
+        if omits && cx.now >= begun + self.spec.omit {
+            self.omitted = Some((cx.now, self.bytes, self.arrivals));
+        }
+        if self.sends {
+            self.send(cx);
+        }
+        Next::Stay
+    }
+
+    fn note(&mut self, cx: &mut Cx<'_>, note: Note) -> Next {
+        match note {
+            Note::Start if self.started.is_none() => self.start(cx),
+            Note::Stop | Note::StopAt(_) => {
+                if !self.sends && self.running() {
+                    while self.receive(MOST_AT_ONCE) {}
+                }
+                self.report(cx);
+            }
+            Note::Close => return Next::Close,
+            _ => {}
+        }
+        Next::Stay
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which tests does this server run, and which of iperf3's errors does a client get?
+
+use speedtest_proto::iperf3::{End, ErrorCode, Params, ProtocolError};
+
+use crate::shared::Shared;
+
+/// Why this server will not run such a test.
+pub fn objection(shared: &Shared, params: &Params) -> Option<(String, ErrorCode)> {
+    let limits = &shared.config.limits;
+    if let Some(name) = params.congestion.as_ref().filter(|n| !shared.kernel.has_congestion(n)) {
+        return Some((format!("no congestion control {name:?}"), ErrorCode::SetCongestion));
+    }
+    if let End::Seconds(seconds) = params.end {
+        let asked = u64::from(seconds) + u64::from(params.omit_s);
+        if asked > limits.duration_s {
+            let why = format!("{asked} s asked, {} s allowed", limits.duration_s);
+            return Some((why, ErrorCode::MaxDuration));
+        }
+    }
+    let asked = params.amount_bytes().filter(|asked| limits.bytes > 0 && *asked > limits.bytes)?;
+    Some((format!("{asked} bytes asked, {} allowed", limits.bytes), ErrorCode::TotalRate))
+}
+
+/// What the client is told about its own mistake.
+pub fn error_code(error: &ProtocolError) -> ErrorCode {
+    use ProtocolError as E;
+    match error {
+        E::TooLong { .. } | E::Params(_) => ErrorCode::ReceiveParams,
+        E::Results(_) => ErrorCode::ReceiveResults,
+        E::UnexpectedState { .. } | E::Refused(_) | E::ServerError { .. } => ErrorCode::Message,
+    }
+}
