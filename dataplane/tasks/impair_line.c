@@ -18,7 +18,6 @@ impair_line_init(struct impair_line *line, struct impair_slot *slots, uint64_t n
 	line->mask = nb_slots - 1;
 	line->head = line->served = line->tail = 0;
 	line->since_loss = 0;
-	line->last_leave_tsc = 0;
 }
 
 /* Frames still in the queue at `now`. */
@@ -46,10 +45,6 @@ impair_line_arrive(struct impair_line *line, void *frame, uint64_t now)
 		return IMPAIR_DELAY_FULL;
 	slot->serve_tsc = token_bucket_take(&line->bucket, now);
 	slot->leave_tsc = slot->serve_tsc + line->delay_tsc;
-	/* A delay made shorter meanwhile must not let this frame overtake those before it. */
-	if (slot->leave_tsc < line->last_leave_tsc)
-		slot->leave_tsc = line->last_leave_tsc;
-	line->last_leave_tsc = slot->leave_tsc;
 	slot->frame = frame;
 	line->tail++;
 	return IMPAIR_TAKEN;
@@ -63,6 +58,7 @@ impair_line_depart(struct impair_line *line, void **frames, uint16_t max, uint64
 	while (n < max && line->head != line->tail) {
 		const struct impair_slot *slot = &line->slots[line->head & line->mask];
 
+		/* Nobody overtakes, even when the delay was made shorter meanwhile. */
 		if (slot->leave_tsc > now)
 			break;
 		frames[n++] = slot->frame;

@@ -38,7 +38,6 @@ struct impair_line {
 	uint64_t loss_every; /* 0: none */
 	uint64_t since_loss; /* frames since the last one lost, or since a reset */
 	uint64_t queue_frames;
-	uint64_t last_leave_tsc;
 	uint64_t mask;   /* slots - 1 */
 	uint64_t head;   /* next to leave */
 	uint64_t served; /* first in the queue */

@@ -184,7 +184,6 @@ test_change_of_rate(void)
 	line.bucket.time = 0;
 	token_bucket_change(&line.bucket, 5000, 1, 0);
 	line.queue_frames = 0;
-	line.last_leave_tsc = 0;
 	CHECK(forwarded(&line, 10000, 1, &dropped) >= 4999);
 	CHECK(dropped >= 4998 && dropped <= 5001);
 }
