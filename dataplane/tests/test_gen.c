@@ -250,7 +250,9 @@ test_control(void)
 static void
 test_set_while_running(void)
 {
-	struct bench bench = generator("rate_fps = 1000000\nduration_ns = 4000000\n");
+	/* All is caught up with, or a pause of the machine could end the run before its 500th frame. */
+	struct bench bench = generator("rate_fps = 1000000\nduration_ns = 4000000\n"
+				       "catchup_ns = 60000000000\n");
 	struct stamp stamp;
 	uint64_t expected = 0, offered;
 
@@ -265,7 +267,7 @@ test_set_while_running(void)
 	}
 	offered = figure(&bench, "gen", "offered");
 	CHECK_EQ(offered, expected);
-	CHECK(offered + figure(&bench, "gen", "unsent") > 4500);
+	CHECK(offered >= 4000);
 	CHECK_EQ(figure(&bench, "gen", "intended"), offered + figure(&bench, "gen", "unsent"));
 	bench_down(&bench);
 }
