@@ -184,13 +184,13 @@ complain_field(const struct field *field, unsigned int number, struct text text,
 		[MAC] = "the MAC address of one station as in 02:00:00:00:00:01",
 	};
 	char number_text[48], message[200];
-	const char *what = allowed[field->type];
+	const char *what = number_text;
 
-	if (field->type == NUMBER) {
+	if (field->type == NUMBER)
 		snprintf(number_text, sizeof(number_text), "a whole number from 0 to %llu",
 			 (unsigned long long)field->max);
-		what = number_text;
-	}
+	else
+		what = allowed[field->type];
 	snprintf(message, sizeof(message), "field %u, %s = \"%.*s\": must be %s", number + 1,
 		 field->name,
 		 (int)(text.end - text.at > SHOWN_MAX ? SHOWN_MAX : text.end - text.at), text.at,
