@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How near to the MRR do NDR and PDR of p2p 64 B come, and do two searches agree?
+
+Two runs of the quick search through a real Open vSwitch with DPDK, one after the other, each with a
+bench of its own. A run that was not measurable says why; then this fails.
+"""
+
+from __future__ import annotations
+
+import sys
+from statistics import median
+
+from benchmarks.figures import show
+from benchmarks.point import point_of, searched
+from wirespeed.model.result import SearchResult
+
+
+def tell(run: int, result: SearchResult) -> float | None:
+    """Print one run's figures; its NDR in frames/s."""
+    trials = result.trials
+    overhead_s = [trial.seen.overhead_s for trial in trials]
+    show(f"p2p_64B_run{run}_overhead_a_trial_median", median(overhead_s), "s")
+    show(f"p2p_64B_run{run}_overhead_a_trial_longest", max(overhead_s), "s")
+    invalid = sum(not trial.valid for trial in trials)
+    show(f"p2p_64B_run{run}_invalid_trials", invalid, "trials", invalid / len(trials), "all-trials")
+    if result.mrr_fps is None:
+        print(f"p2p_64B_run{run} not measurable: {result.not_measurable}")
+        return None
+    show(f"p2p_64B_run{run}_mrr", result.mrr_fps, "fps")
+    ndr_fps = None
+    for goal, interval in (("ndr", result.ndr), ("pdr", result.pdr)):
+        if interval is None or interval.lower is None:
+            print(f"p2p_64B_run{run}_{goal} not measurable: {result.not_measurable}")
+            continue
+        load_fps = interval.lower.load_fps
+        show(f"p2p_64B_run{run}_{goal}", load_fps, "fps", load_fps / result.mrr_fps, "mrr")
+        ndr_fps = load_fps if goal == "ndr" else ndr_fps
+    return ndr_fps
+
+
+def main() -> int:
+    spec = point_of("quickstart", "topology.kind=p2p", "traffic.frame=64")
+    first, second = (tell(run, searched(spec)) for run in (1, 2))
+    if first is None or second is None:
+        return 1
+    show("p2p_64B_ndr_of_run_2", second, "fps", second / first, "run-1")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
