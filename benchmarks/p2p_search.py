@@ -12,6 +12,7 @@ from statistics import median
 
 from benchmarks.figures import show
 from benchmarks.point import point_of, searched
+
 from wirespeed.model.result import SearchResult
 
 
