@@ -36,7 +36,7 @@ def point_of(study: str, *overrides: str) -> PointSpec:
 def bench_of(spec: PointSpec) -> Iterator[Bench]:
     """The point's bench on this machine, brought up."""
     rig = local_rig()
-    with rig.open_bench(spec, rig.plan(spec)) as bench:
+    with rig.open_bench(spec, rig.plan(spec), "benchmark") as bench:
         yield bench
 
 
