@@ -43,7 +43,7 @@ from wirespeed.model.spec import PointSpec
 from wirespeed.plan.bench import plan_bench
 from wirespeed.remote.local import LocalRunner
 
-ROUNDS = 5
+ROUNDS = 7
 TRIAL_S = 1.0
 FRAME_BYTES = 64
 FLOWS = 64
@@ -168,6 +168,8 @@ def main() -> int:
         print("ours: wsdp, gen and sink on each port, trial as fast as possible")
         print("theirs:", " ".join(flowgen_command(config)))
         turns = take_turns(spec, plan, state, dirs)
+    for number, (ours, theirs) in enumerate(turns, 1):
+        show(f"p2p_64B_turn{number}", ours, "fps", ours / theirs, "flowgen-in-the-same-turn")
     ours, theirs = median(t[0] for t in turns), median(t[1] for t in turns)
     show("p2p_64B_flowgen_received", theirs, "fps")
     show("p2p_64B_mrr", ours, "fps", ours / theirs, "flowgen-on-the-same-vswitch")
