@@ -9,6 +9,7 @@
 #include <rte_malloc.h>
 
 #include "lcore.h"
+#include "traffic.h"
 
 /* A stretch of rounds takes about so long, and is at most so many rounds. */
 #define STRETCH_NS 10000
@@ -147,10 +148,12 @@ lcore_stretch(struct lcore *lcore)
 	counts->polls += rounds;
 	counts->busy_polls += busy;
 	counts->busy_tsc += busy_time(lcore, gap, rounds, busy);
-	if (unlikely(gap > counts->max_gap_tsc))
+	if (unlikely(gap > counts->max_gap_tsc) && traffic_matters())
 		counts->max_gap_tsc = gap;
-	if (unlikely(gap > lcore->gap_limit_tsc))
+	if (unlikely(gap > lcore->gap_limit_tsc) && traffic_matters()) {
 		counts->gaps_over_limit++;
+		counts->gaps_tsc += gap;
+	}
 	if (gap > lcore->stretch_tsc)
 		lcore->stretch = RTE_MAX(rounds / 2, 1u);
 	else if (gap < lcore->stretch_tsc / 2 && rounds < STRETCH_MAX)

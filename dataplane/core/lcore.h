@@ -27,6 +27,7 @@ struct lcore_counts {
 	uint64_t total_tsc;  /* since the last reset; of a copy only */
 	uint64_t max_gap_tsc;
 	uint64_t gaps_over_limit;
+	uint64_t gaps_tsc; /* the sum of these */
 };
 
 /* Kept together: all that a poll reads before it knows whether there is a frame. */

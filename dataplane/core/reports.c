@@ -130,6 +130,7 @@ report_lcores(struct app *app, const char *params __rte_unused, struct telemetry
 		telemetry_u64(&child, "total_ns", tsc_to_ns(counts->total_tsc));
 		telemetry_u64(&child, "max_gap_ns", tsc_to_ns(counts->max_gap_tsc));
 		telemetry_u64(&child, "gaps_over_limit", counts->gaps_over_limit);
+		telemetry_u64(&child, "gaps_ns", tsc_to_ns(counts->gaps_tsc));
 		telemetry_u64(&child, "gap_limit_ns", tsc_to_ns(lcore->gap_limit_tsc));
 		snprintf(key, sizeof(key), "%u", lcore->id);
 		telemetry_close(out, key, &child);

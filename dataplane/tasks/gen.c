@@ -12,12 +12,14 @@
 #include "core/config.h"
 #include "core/task.h"
 #include "core/telemetry.h"
+#include "core/traffic.h"
 #include "gen_config.h"
 #include "gen_source.h"
 
 struct gen {
 	/* Read or written for every burst. */
-	bool running;
+	bool running; /* started, even when the first frame is not due yet */
+	bool sending;
 	uint8_t trial;
 	struct schedule schedule;
 	struct gen_source source;
@@ -44,16 +46,16 @@ gen_init(struct task *task, const struct config_section *section)
 }
 
 static void
-gen_start(struct gen *gen, const struct load *load, uint8_t trial)
+gen_start(struct gen *gen, const struct load *load, uint8_t trial, uint64_t after_ns)
 {
-	uint64_t now = rte_rdtsc();
+	uint64_t begin = rte_rdtsc() + tsc_clock_cycles(&gen->clock, after_ns);
 
-	schedule_start(&gen->schedule, load, &gen->clock, now);
+	schedule_start(&gen->schedule, load, &gen->clock, begin);
 	gen_source_rewind(&gen->source);
 	memset(&gen->before, 0, sizeof(gen->before));
 	gen->handover_max = 0;
 	gen->pool_empty = 0;
-	gen->started = now;
+	gen->started = begin;
 	gen->trial = trial;
 	gen->running = true;
 }
@@ -62,8 +64,11 @@ static void
 gen_end(struct gen *gen, uint64_t now)
 {
 	schedule_stop(&gen->schedule);
-	gen->stopped = now;
+	gen->stopped = RTE_MAX(now, gen->started);
 	gen->running = false;
+	if (gen->sending)
+		atomic_fetch_sub(&traffic_senders, 1);
+	gen->sending = false;
 }
 
 static int
@@ -76,6 +81,7 @@ gen_prepare(struct task *task)
 	int ret;
 
 	gen->clock = tsc_clock_of(rte_get_tsc_hz());
+	atomic_fetch_add(&traffic_generators, 1);
 	if (needed > room) {
 		fprintf(stderr,
 			"wsdp: [task.%s] its frames need %u octets of an mbuf; [pool] "
@@ -90,7 +96,7 @@ gen_prepare(struct task *task)
 	}
 	ret = gen_source_open(&gen->source, &gen->config, task->name, task->socket_id);
 	if (ret == 0 && gen->config.autostart)
-		gen_start(gen, &gen->config.load, 0);
+		gen_start(gen, &gen->config.load, 0, 0);
 	return ret;
 }
 
@@ -105,6 +111,12 @@ gen_handle(struct task *task, struct rte_mbuf **none __rte_unused, uint16_t no_i
 	if (!gen->running)
 		return;
 	now = rte_rdtsc();
+	if (unlikely(!gen->sending)) {
+		if (now < gen->started)
+			return;
+		gen->sending = true;
+		atomic_fetch_add(&traffic_senders, 1);
+	}
 	n = schedule_next(&gen->schedule, now);
 	if (n == 0) {
 		if (schedule_done(&gen->schedule, now))
@@ -131,7 +143,7 @@ gen_stats(const struct task *task, struct telemetry_out *out)
 {
 	const struct gen *gen = task->priv;
 	const struct schedule *schedule = &gen->schedule;
-	uint64_t now = rte_rdtsc();
+	uint64_t now = RTE_MAX(rte_rdtsc(), gen->started);
 	uint64_t intended = schedule->intended;
 
 	/* A run without an end so far intended what was due so far. */
@@ -150,9 +162,15 @@ gen_stats(const struct task *task, struct telemetry_out *out)
 	telemetry_u64(out, "pool_empty", gen->pool_empty);
 }
 
+/* What only a start may say. */
+struct start {
+	uint64_t trial;
+	uint64_t after_ns; /* the first frame is due so long from now */
+};
+
 /* Read a request's arguments into a load. Unknown keys and bad values are errors. */
 static int
-read_arguments(const struct gen *gen, const char *args, struct load *load, uint64_t *trial)
+read_arguments(const struct gen *gen, const char *args, struct load *load, struct start *start)
 {
 	struct argument argument;
 	uint64_t burst = load->burst;
@@ -176,8 +194,10 @@ read_arguments(const struct gen *gen, const char *args, struct load *load, uint6
 			ret = argument_u64(&argument, &load->span_ns, 0, NANOS_PER_S);
 		} else if (strcmp(argument.key, "catchup_ns") == 0) {
 			ret = argument_u64(&argument, &load->catchup_ns, 0, 60 * NANOS_PER_S);
-		} else if (strcmp(argument.key, "trial") == 0 && trial != NULL) {
-			ret = argument_u64(&argument, trial, 0, UINT8_MAX);
+		} else if (strcmp(argument.key, "trial") == 0 && start != NULL) {
+			ret = argument_u64(&argument, &start->trial, 0, UINT8_MAX);
+		} else if (strcmp(argument.key, "after_ns") == 0 && start != NULL) {
+			ret = argument_u64(&argument, &start->after_ns, 0, NANOS_PER_S);
 		} else {
 			ret = -EINVAL;
 		}
@@ -192,7 +212,7 @@ read_arguments(const struct gen *gen, const char *args, struct load *load, uint6
 static void
 change_load(struct gen *gen, struct load load)
 {
-	uint64_t now = rte_rdtsc();
+	uint64_t now = RTE_MAX(rte_rdtsc(), gen->started);
 	uint64_t end = gen->schedule.end;
 
 	schedule_stop(&gen->schedule);
@@ -210,7 +230,7 @@ gen_control(struct task *task, const char *verb, const char *args)
 {
 	struct gen *gen = task->priv;
 	struct load load = gen->config.load;
-	uint64_t trial = 0;
+	struct start start = {0};
 	int ret;
 
 	if (strcmp(verb, "stop") == 0) {
@@ -221,9 +241,9 @@ gen_control(struct task *task, const char *verb, const char *args)
 	if (strcmp(verb, "start") == 0) {
 		if (gen->running)
 			return -EBUSY;
-		ret = read_arguments(gen, args, &load, &trial);
+		ret = read_arguments(gen, args, &load, &start);
 		if (ret == 0)
-			gen_start(gen, &load, (uint8_t)trial);
+			gen_start(gen, &load, (uint8_t)start.trial, start.after_ns);
 		return ret;
 	}
 	if (strcmp(verb, "set") == 0) {
@@ -252,6 +272,9 @@ gen_close(struct task *task)
 {
 	struct gen *gen = task->priv;
 
+	if (gen->running)
+		gen_end(gen, rte_rdtsc());
+	atomic_fetch_sub(&traffic_generators, 1);
 	gen_source_close(&gen->source);
 }
 

@@ -103,7 +103,7 @@ class Rig:
             directions=self._split(intended, offered, received),
             drops=(Drop("sut", DropCause.RX_RING_FULL, offered - received),),
             threads=(
-                thread("lcore1", "generator", self.pause_ns if disturbed else self.usual_gap_ns),
+                self._generator_thread(disturbed, duration_s),
                 thread("pmd2", "sut", None),
             ),
             steal_ns=0,
@@ -112,6 +112,13 @@ class Rig:
             latency=self.latency,
             limited_by=self.limited_by,
         )
+
+    def _generator_thread(self, disturbed: bool, duration_s: float) -> ThreadHealth:
+        """Disturbed: one pause that no ring bears, and 3% of the time gone in all."""
+        if not disturbed:
+            return thread("lcore1", "generator", self.usual_gap_ns)
+        gone_ns = max(self.pause_ns, round(0.03 * duration_s * 1e9))
+        return thread("lcore1", "generator", self.pause_ns, gaps_ns=gone_ns)
 
     def _split(self, intended: int, offered: int, received: int) -> tuple[DirectionCount, ...]:
         """The counts spread over the directions, remainders to the first ones."""
@@ -130,10 +137,16 @@ class Rig:
 
 
 def thread(
-    name: str, role: str, max_gap_ns: int | None, wait_ns: int = 0, switches: int = 0
+    name: str,
+    role: str,
+    max_gap_ns: int | None,
+    wait_ns: int = 0,
+    switches: int = 0,
+    *,
+    gaps_ns: int | None = None,
 ) -> ThreadHealth:
-    gaps = None if max_gap_ns is None else 0
-    return ThreadHealth(name, role, max_gap_ns, gaps, switches, wait_ns)
+    """gaps_ns: left out, the longest gap is the only one."""
+    return ThreadHealth(name, role, max_gap_ns, gaps_ns or max_gap_ns, switches, wait_ns)
 
 
 def count(name: str, intended: int, offered: int, received: int) -> DirectionCount:

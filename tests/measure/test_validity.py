@@ -93,27 +93,29 @@ def test_a_thread_that_does_not_time_itself_is_judged_by_wait_and_steal() -> Non
 
 def test_many_short_stops_spoil_a_loss_trial() -> None:
     # 43 stops, none long, and 3% of the time gone.
-    busy = thread("t", "sut", 100_000, wait_ns=6_000_000, switches=43)
+    busy = thread("t", "sut", 100_000, switches=43, gaps_ns=6_000_000)
     invalid = judge(seen(busy, duration_s=0.2), USUAL)
     assert invalid is not None
     assert "3.00% of the trial" in invalid.reason
 
 
-def test_steal_counts_as_stopped_time() -> None:
-    timed = thread("t", "sut", 1_000)
-    assert judge(seen(timed, steal_ns=10_000_000, duration_s=1.0), USUAL) is not None
-    assert judge(seen(timed, steal_ns=10_000_000, duration_s=60.0), USUAL) is None
+def test_steal_counts_as_stopped_time_of_a_thread_that_does_not_time_itself() -> None:
+    blind, timed = thread("t", "sut", None), thread("t", "sut", 1_000)
+    stolen = seen(blind, steal_ns=30_000_000, duration_s=1.0)
+    assert judge(stolen, USUAL, Purpose.RATE) is not None
+    assert judge(seen(blind, steal_ns=30_000_000, duration_s=60.0), USUAL, Purpose.RATE) is None
+    assert judge(seen(timed, steal_ns=30_000_000, duration_s=1.0), USUAL, Purpose.RATE) is None
 
 
 def test_a_rate_bears_one_long_pause_but_not_many() -> None:
     once = seen(thread("t", "generator", 2_000_000))
     assert judge(once, USUAL, Purpose.LOSS) is not None
     assert judge(once, USUAL, Purpose.RATE) is None
-    assert judge(seen(thread("t", "generator", 6_000_000)), USUAL, Purpose.RATE) is not None
+    assert judge(seen(thread("t", "generator", 25_000_000)), USUAL, Purpose.RATE) is not None
 
 
 def test_a_burst_is_not_judged_by_shares_of_its_time() -> None:
-    short = seen(thread("t", "sut", 1_000, wait_ns=5_000), duration_s=0.0002)
+    short = seen(thread("t", "sut", 1_000, gaps_ns=5_000), duration_s=0.0002)
     assert judge(short, USUAL, Purpose.LOSS) is not None
     assert judge(short, USUAL, Purpose.BURST) is None
     assert judge(seen(thread("t", "sut", LIMIT_NS + 1)), USUAL, Purpose.BURST) is not None

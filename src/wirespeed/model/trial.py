@@ -61,13 +61,14 @@ class ThreadHealth:
 
     role is "generator" (generates or analyses) or "sut" (forwards). The gap figures are None where
     the thread does not time its own polls (e.g. a vSwitch without such a counter): then the
-    run-queue wait and the steal are the only evidence.
+    run-queue wait and the steal are the only evidence. gaps_ns is the sum of the gaps that count as
+    such (wsdp: those over its gap_limit_ns).
     """
 
     name: str
     role: str
     max_gap_ns: int | None
-    gaps_over_limit: int | None
+    gaps_ns: int | None
     involuntary_switches: int
     runqueue_wait_ns: int
 

@@ -18,6 +18,8 @@ from wirespeed.remote.interface import Process
 _REST_NS = 50_000
 # The trial's number in a stamp has 8 bits; 0 is what a generator starts with.
 _TRIALS = 255
+# Until the first frame is due, whoever asked for it has gone to sleep: it may share the CPU.
+AFTER_NS = 10_000_000
 
 
 class Generator:
@@ -59,7 +61,10 @@ class Generator:
         self._trials += 1
         rate_fps = load_fps / senders
         duration_ns = round(duration_s * 1e9)
-        self._program.ask(f"start,rate_fps={rate_fps:.6f},duration_ns={duration_ns},trial={trial}")
+        self._program.ask(
+            f"start,rate_fps={rate_fps:.6f},duration_ns={duration_ns},trial={trial},"
+            f"after_ns={AFTER_NS}"
+        )
 
     def running(self) -> bool:
         return any(self._task(g)["running"] for d in self._directions for g in d.generators)

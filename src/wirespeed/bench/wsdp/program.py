@@ -89,7 +89,7 @@ class Wsdp:
                 name=f"{self.name}/lcore{lcore}",
                 role=role,
                 max_gap_ns=seen["max_gap_ns"],
-                gaps_over_limit=seen["gaps_over_limit"],
+                gaps_ns=seen["gaps_ns"],
                 involuntary_switches=seen.get("involuntary_switches", 0),
                 runqueue_wait_ns=seen.get("runqueue_wait_ns", 0),
             )
