@@ -13,7 +13,7 @@ from wirespeed.measure.interface import Progress
 from wirespeed.measure.run import run_search
 from wirespeed.model.result import SearchResult
 from wirespeed.model.spec import PointSpec
-from wirespeed.model.trial import Trial
+from wirespeed.model.trial import Stage, Trial
 from wirespeed.study.load import load_study
 from wirespeed.study.run import max_load_fps
 
@@ -50,4 +50,7 @@ def trials_at(spec: PointSpec, loads_fps: Sequence[float], duration_s: float) ->
     """One trial at each load on one bench, unjudged; a short one before them warms the path up."""
     with bench_of(spec) as bench:
         bench.measure(loads_fps[0], 0.2)
-        return [Trial(bench.measure(load, duration_s), valid=True) for load in loads_fps]
+        return [
+            Trial(bench.measure(load, duration_s), stage=Stage.CONSTANT, valid=True)
+            for load in loads_fps
+        ]
