@@ -23,6 +23,15 @@ pub struct Args {
     /// Serve the browser page and LibreSpeed's endpoints here, in clear text; repeatable
     #[arg(long, value_name = "ADDR:PORT")]
     http: Vec<SocketAddr>,
+    /// Serve the same over TLS here; repeatable
+    #[arg(long, value_name = "ADDR:PORT")]
+    https: Vec<SocketAddr>,
+    /// Certificate chain in PEM; loaded again when the file changes, and on SIGHUP
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+    /// Private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<PathBuf>,
     /// Serve Prometheus metrics here, at /metrics; repeatable
     #[arg(long, value_name = "ADDR:PORT")]
     metrics: Vec<SocketAddr>,
@@ -86,6 +95,9 @@ fn config(args: Args) -> Result<Config, ConfigError> {
         ..Iperf3::at(address)
     }));
     config.http.extend(args.http.into_iter().map(|listen| Http { listen }));
+    config.https.extend(args.https.into_iter().map(|listen| Http { listen }));
+    config.tls.cert = args.tls_cert.or(config.tls.cert);
+    config.tls.key = args.tls_key.or(config.tls.key);
     config.metrics.extend(args.metrics.into_iter().map(|listen| Http { listen }));
     if args.results.is_some() {
         config.results.jsonl = args.results;

@@ -5,6 +5,7 @@
 //! - [`reactor`]: one epoll loop a core; a [`reactor::Handler`] owns one socket.
 //! - [`bulk`]: the two handlers that move test data: [`bulk::Sink`] and [`bulk::Source`].
 //! - [`socket`]: listening and connecting; [`options`] what a test sets on a data socket.
+//! - [`wire`]: a connection that is clear or TLS; [`tls`] the latter.
 //! - [`load`]: CPU time of this process and of a loop, and its waiting for a core.
 //! - [`look`]: one look at TCP_INFO.
 //! - [`sys`]: the system calls that std and socket2 do not offer.
@@ -16,3 +17,5 @@ pub mod options;
 pub mod reactor;
 pub mod socket;
 pub mod sys;
+pub mod tls;
+pub mod wire;

@@ -112,6 +112,10 @@ impl Interest {
     pub const READ: Interest = Interest((libc::EPOLLIN | libc::EPOLLRDHUP) as u32);
     pub const WRITE: Interest = Interest((libc::EPOLLOUT | libc::EPOLLRDHUP) as u32);
     pub const BOTH: Interest = Interest((libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP) as u32);
+
+    pub fn and(self, other: Interest) -> Interest {
+        Interest(self.0 | other.0)
+    }
 }
 
 enum Post {

@@ -14,6 +14,8 @@ pub struct Config {
     pub server: Server,
     pub iperf3: Vec<Iperf3>,
     pub http: Vec<Http>,
+    pub https: Vec<Http>,
+    pub tls: Tls,
     pub metrics: Vec<Http>,
     pub results: ResultsFile,
     pub limits: Limits,
@@ -56,11 +58,21 @@ impl Iperf3 {
     }
 }
 
-/// One address that speaks clear-text HTTP/1.1.
+/// One address that speaks HTTP.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Http {
     pub listen: SocketAddr,
+}
+
+/// The certificate of all HTTPS addresses. Both files are loaded again when one of them changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tls {
+    /// Certificate chain in PEM, the server's own first.
+    pub cert: Option<PathBuf>,
+    /// Its private key in PEM.
+    pub key: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -146,7 +158,8 @@ impl Config {
 
     /// Fills in what depends on the whole: without any listener, loopback is served.
     pub fn with_default_listeners(mut self) -> Config {
-        if self.iperf3.is_empty() && self.http.is_empty() && self.metrics.is_empty() {
+        let listeners = [self.http.len(), self.https.len(), self.metrics.len(), self.iperf3.len()];
+        if listeners == [0; 4] {
             self.iperf3.push(Iperf3::at(SocketAddr::from(([127, 0, 0, 1], 5201))));
             self.http.push(Http { listen: SocketAddr::from(([127, 0, 0, 1], 8080)) });
         }
@@ -161,6 +174,10 @@ impl Config {
         in_range("limits.step_s", self.limits.step_s, 1, 3600)?;
         in_range("limits.duration_s", self.limits.duration_s, 1, 86_400)?;
         in_range("limits.queue_wait_s", self.limits.queue_wait_s, 1, 3600)?;
+        if !self.https.is_empty() {
+            required("tls.cert", &self.tls.cert)?;
+            required("tls.key", &self.tls.key)?;
+        }
         for (index, listen) in self.iperf3.iter().enumerate() {
             kernel.check_congestion(
                 &format!("iperf3[{index}].congestion"),
@@ -169,6 +186,14 @@ impl Config {
         }
         Ok(())
     }
+}
+
+fn required(place: &str, file: &Option<PathBuf>) -> Result<(), ConfigError> {
+    if file.is_some() {
+        return Ok(());
+    }
+    let fault = "not set; HTTPS needs a certificate and its key, as files in PEM".into();
+    Err(ConfigError { place: place.to_owned(), fault })
 }
 
 fn in_range(place: &str, value: u64, least: u64, most: u64) -> Result<(), ConfigError> {

@@ -6,7 +6,8 @@
 //! - [`serve`]: starts the loops, waits for signals, drains.
 //! - `listener`: accepts for one loop; `clients` counts connections, `admission` decides who may test.
 //! - `iperf3`: the control connection of a test, its streams, and what is told at the end.
-//! - `http`: LibreSpeed's endpoints, the page, health, metrics; bodies bypass user space.
+//! - `http`: LibreSpeed's endpoints, the page, health, metrics; clear-text bodies bypass user space.
+//! - `tls`: the certificate and its reload; the handshake before a connection is served.
 //! - `results`: JSON lines of what was measured.
 //! - `log`: structured lines on stderr; `notify`: systemd.
 
@@ -21,6 +22,7 @@ mod notify;
 mod results;
 pub mod serve;
 mod shared;
+mod tls;
 
 pub use config::Config;
 pub use serve::serve;

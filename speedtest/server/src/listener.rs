@@ -29,8 +29,8 @@ pub struct Guest {
     pub arrival: u64,
 }
 
-/// Makes the first handler of an accepted connection.
-pub type Greet = Box<dyn Fn(Guest) -> Box<dyn Handler> + Send>;
+/// Makes the first handler of an accepted connection; none closes it.
+pub type Greet = Box<dyn Fn(Guest) -> Option<Box<dyn Handler>> + Send>;
 
 pub struct Listener {
     socket: TcpListener,
@@ -60,7 +60,9 @@ impl Listener {
             self.arrivals += 1;
             let arrival = self.arrivals;
             let lane = arrival as usize % cx.lanes.count();
-            cx.lanes.adopt(lane, (self.greet)(Guest { socket, peer, connection, arrival }));
+            if let Some(first) = (self.greet)(Guest { socket, peer, connection, arrival }) {
+                cx.lanes.adopt(lane, first);
+            }
         }
     }
 }

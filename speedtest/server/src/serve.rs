@@ -19,9 +19,12 @@ use crate::listener::{Greet, Listener};
 use crate::notify::notify;
 use crate::results::Results;
 use crate::shared::Shared;
+use crate::tls::Identity;
 
 /// Descriptors kept for everything that is not a client's connection.
 const OWN_FILES: u64 = 64;
+/// How often a running server looks whether its certificate has changed.
+const HOUSEKEEPING: Duration = Duration::from_secs(1);
 /// How often a draining server looks whether the last test has ended.
 const DRAIN_LOOK: Duration = Duration::from_millis(50);
 /// Time for SERVER_TERMINATE to leave.
@@ -44,16 +47,18 @@ pub fn serve(config: Config) -> Result<(), ServeError> {
     sys::block_signals();
     let most =
         usize::try_from(sys::raise_file_limit()?.saturating_sub(OWN_FILES)).unwrap_or(usize::MAX);
+    let identity = load_identity(&config)?;
     let lanes = Lanes::new(loops(&config))?;
     std::sync::LazyLock::force(&bulk::HOT);
     let results = open_results(&config)?;
     let shared = Arc::new(Shared::new(config, kernel, lanes.clone(), results, most));
-    open_listeners(&shared)?;
+    open_listeners(&shared, identity.as_ref())?;
     let threads = start_loops(&lanes)?;
     let ready = json!({"loops": lanes.count(), "connections": most});
     shared.log.info("ready", ready);
     notify("READY=1")?;
-    wait_and_drain(&shared);
+    wait_for_end(&shared, identity.as_deref());
+    drain(&shared);
     lanes.stop();
     for thread in threads {
         // A loop that panicked aborts the whole process, so there is nothing to join for.
@@ -70,6 +75,13 @@ fn open_results(config: &Config) -> Result<Results, ConfigError> {
     })
 }
 
+fn load_identity(config: &Config) -> Result<Option<Arc<Identity>>, ConfigError> {
+    match (&config.tls.cert, &config.tls.key) {
+        (Some(cert), Some(key)) => Identity::load(cert, key).map(|it| Some(Arc::new(it))),
+        _ => Ok(None),
+    }
+}
+
 fn loops(config: &Config) -> usize {
     match config.server.loops {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -77,7 +89,10 @@ fn loops(config: &Config) -> usize {
     }
 }
 
-fn open_listeners(shared: &Arc<Shared>) -> Result<(), ServeError> {
+fn open_listeners(
+    shared: &Arc<Shared>,
+    identity: Option<&Arc<Identity>>,
+) -> Result<(), ServeError> {
     for listen in &shared.config.iperf3 {
         let greet = iperf3::greet(Arc::clone(shared), Arc::new(listen.clone()));
         open(shared, "iperf3", listen.listen, greet)?;
@@ -88,6 +103,11 @@ fn open_listeners(shared: &Arc<Shared>) -> Result<(), ServeError> {
     }
     for listen in &shared.config.http {
         open(shared, "http", listen.listen, http::greet(Arc::clone(shared), Service::Tests))?;
+    }
+    for listen in &shared.config.https {
+        let Some(identity) = identity else { continue };
+        let greet = http::greet_tls(Arc::clone(shared), Arc::clone(identity));
+        open(shared, "https", listen.listen, greet)?;
     }
     for listen in &shared.config.metrics {
         open(shared, "metrics", listen.listen, http::greet(Arc::clone(shared), Service::Metrics))?;
@@ -121,8 +141,26 @@ fn start_loops(lanes: &Lanes) -> io::Result<Vec<JoinHandle<()>>> {
     (0..lanes.count()).map(start).collect()
 }
 
-fn wait_and_drain(shared: &Shared) {
-    while sys::wait_signal(Duration::from_secs(3600)) != Some(Signal::Terminate) {}
+/// Looks after the certificate until the server shall stop.
+fn wait_for_end(shared: &Shared, identity: Option<&Identity>) {
+    loop {
+        let signal = sys::wait_signal(HOUSEKEEPING);
+        if signal == Some(Signal::Terminate) {
+            return;
+        }
+        let asked = signal == Some(Signal::Reload);
+        match identity.and_then(|identity| identity.reload(asked)) {
+            Some(Ok(())) => shared.log.info("certificate reloaded", json!({})),
+            Some(Err(error)) => {
+                let fields = json!({"error": error.to_string()});
+                shared.log.warn("certificate not reloaded, the old one stays", fields);
+            }
+            None => {}
+        }
+    }
+}
+
+fn drain(shared: &Shared) {
     // Systemd is only told; a server that it did not start has nobody to tell.
     let _ = notify("STOPPING=1");
     let (running, waiting) = {

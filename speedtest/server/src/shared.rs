@@ -40,6 +40,7 @@ pub struct Shared {
 pub struct Counters {
     pub connections_accepted: AtomicU64,
     pub connections_refused: AtomicU64,
+    pub handshakes_failed: AtomicU64,
     pub tests_finished: AtomicU64,
     pub tests_failed: AtomicU64,
     pub tests_refused: AtomicU64,

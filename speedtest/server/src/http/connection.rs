@@ -2,7 +2,7 @@
 //! One HTTP/1.1 connection: heads through the parser, bodies past it.
 
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,14 +11,13 @@ use speedtest_net::bulk::HOT;
 use speedtest_net::load::ThreadTime;
 use speedtest_net::look::look;
 use speedtest_net::reactor::{Cx, Handler, Interest, Next, Ready};
-use speedtest_net::sys;
+use speedtest_net::wire::{unless_blocked, Wire};
 use speedtest_proto::http1::{Answer, Heads, HttpError, Method, Request};
 use speedtest_proto::series::Series;
 
 use super::routes::{self, Route, Service, MAX_RESULT_BYTES};
 use super::transfers::Transfer;
 use crate::clients;
-use crate::listener::Guest;
 use crate::shared::{Counters, Shared};
 
 const READ_BYTES: usize = 4096;
@@ -50,7 +49,7 @@ struct Watch {
 }
 
 pub struct Connection {
-    socket: TcpStream,
+    wire: Wire,
     peer: SocketAddr,
     shared: Arc<Shared>,
     service: Service,
@@ -67,10 +66,16 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(guest: Guest, shared: Arc<Shared>, service: Service) -> Connection {
+    pub fn new(
+        wire: Wire,
+        peer: SocketAddr,
+        counted: clients::Connection,
+        shared: Arc<Shared>,
+        service: Service,
+    ) -> Connection {
         Connection {
-            socket: guest.socket,
-            peer: guest.peer,
+            wire,
+            peer,
             shared,
             service,
             heads: Heads::default(),
@@ -82,7 +87,7 @@ impl Connection {
             deadline: Instant::now(),
             threshold: 1,
             armed: None,
-            _counted: guest.connection,
+            _counted: counted,
         }
     }
 
@@ -91,16 +96,32 @@ impl Connection {
         self.deadline = cx.now + self.shared.config.limits.step();
     }
 
+    fn attend(&mut self, cx: &mut Cx<'_>) -> Next {
+        match self.go_on(cx) {
+            Ok(next) => next,
+            Err(_left) => {
+                self.finish_watch(cx);
+                Next::Close
+            }
+        }
+    }
+
     fn go_on(&mut self, cx: &mut Cx<'_>) -> io::Result<Next> {
+        self.wire.flush()?;
         loop {
             if !self.write_output(cx)? || !self.move_body(cx)? {
                 return Ok(Next::Stay);
             }
             if !self.keep_alive && self.output.is_empty() && matches!(self.body, Body::None) {
+                if !self.wire.flush()? {
+                    cx.wait_for(Interest::WRITE);
+                    return Ok(Next::Stay);
+                }
+                self.wire.say_goodbye();
                 return Ok(Next::Close);
             }
             if self.output.is_empty() && matches!(self.body, Body::None) && !self.read_head(cx)? {
-                cx.wait_for(Interest::READ);
+                cx.wait_for(self.wire.interest(Interest::READ));
                 return Ok(Next::Stay);
             }
         }
@@ -109,7 +130,7 @@ impl Connection {
     /// False when the socket takes no more for now.
     fn write_output(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
         while !self.output.is_empty() {
-            match would_block(sys::send(self.fd(), &self.output, false))? {
+            match unless_blocked(self.wire.send(&self.output))? {
                 Some(count) => {
                     self.output.drain(..count);
                     self.progress(cx);
@@ -137,7 +158,7 @@ impl Connection {
         let turn_ends_at = left.saturating_sub(MOST_AT_ONCE);
         while left > turn_ends_at {
             let most = usize::try_from(left).unwrap_or(usize::MAX).min(128 << 10);
-            let Some(count) = would_block(sys::send(self.fd(), &HOT[..most], false))? else {
+            let Some(count) = unless_blocked(self.wire.send(&HOT[..most]))? else {
                 break;
             };
             left -= count as u64;
@@ -157,13 +178,12 @@ impl Connection {
         left -= early;
         self.moved(cx, early, false);
         if left > 0 {
-            let most = usize::try_from(left.min(MOST_AT_ONCE)).unwrap_or(usize::MAX);
-            if let Some(count) = would_block(sys::discard(self.fd(), most))? {
+            if let Some(count) = unless_blocked(self.wire.discard(left))? {
                 if count == 0 {
                     return Err(ErrorKind::UnexpectedEof.into());
                 }
-                left -= count as u64;
-                self.moved(cx, count as u64, false);
+                left -= count;
+                self.moved(cx, count, false);
             }
         }
         self.set_threshold(if left > LONG_BYTES { THRESHOLD } else { 1 })?;
@@ -173,7 +193,7 @@ impl Connection {
             return Ok(true);
         }
         self.body = Body::Dropping(left);
-        cx.wait_for(Interest::READ);
+        cx.wait_for(self.wire.interest(Interest::READ));
         Ok(false)
     }
 
@@ -184,7 +204,7 @@ impl Connection {
         let mut buffer = [0; READ_BYTES];
         while left > 0 {
             let most = usize::try_from(left).unwrap_or(usize::MAX).min(READ_BYTES);
-            match would_block(sys::receive(self.fd(), &mut buffer[..most]))? {
+            match unless_blocked(self.wire.receive(&mut buffer[..most]))? {
                 Some(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Some(count) => {
                     left -= count as u64;
@@ -193,7 +213,7 @@ impl Connection {
                 }
                 None => {
                     self.body = Body::Keeping(left, kept);
-                    cx.wait_for(Interest::READ);
+                    cx.wait_for(self.wire.interest(Interest::READ));
                     return Ok(false);
                 }
             }
@@ -221,7 +241,7 @@ impl Connection {
             }
             let mut buffer = [0; READ_BYTES];
             let most = self.heads.wants().min(READ_BYTES);
-            match would_block(sys::receive(self.fd(), &mut buffer[..most]))? {
+            match unless_blocked(self.wire.receive(&mut buffer[..most]))? {
                 Some(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 // A head may trickle, but not for longer than one step in all.
                 Some(count) => self.heads.receive(&buffer[..count]),
@@ -287,7 +307,7 @@ impl Connection {
 
     fn set_threshold(&mut self, bytes: u64) -> io::Result<()> {
         if self.threshold != bytes {
-            sys::set_option(self.fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes as i32)?;
+            self.wire.set_threshold(bytes as i32)?;
             self.threshold = bytes;
         }
         Ok(())
@@ -344,38 +364,28 @@ impl Connection {
     }
 }
 
-fn would_block(result: io::Result<usize>) -> io::Result<Option<usize>> {
-    match result {
-        Ok(count) => Ok(Some(count)),
-        Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
 impl Handler for Connection {
     fn fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
+        self.wire.as_raw_fd()
     }
 
     fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
         // Answers are written whole; waiting for more would only cost latency.
-        let _ = self.socket.set_nodelay(true);
+        let _ = self.wire.socket().set_nodelay(true);
         self.progress(cx);
         self.arm(cx);
-        cx.wait_for(Interest::READ);
-        Next::Stay
+        // The first request may have come together with the end of a TLS handshake.
+        self.attend(cx)
     }
 
     fn ready(&mut self, cx: &mut Cx<'_>, ready: Ready) -> Next {
         // A page ends its downloads by leaving: that is when its transfer is complete.
         let gone = ready.error() || (ready.hung_up() && matches!(self.body, Body::Sending(_)));
-        match if gone { Err(ErrorKind::ConnectionReset.into()) } else { self.go_on(cx) } {
-            Ok(next) => next,
-            Err(_left) => {
-                self.finish_watch(cx);
-                Next::Close
-            }
+        if gone {
+            self.finish_watch(cx);
+            return Next::Close;
         }
+        self.attend(cx)
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {

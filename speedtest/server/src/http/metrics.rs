@@ -15,6 +15,7 @@ pub fn page(shared: &Shared) -> String {
     let counted = [
         ("connections_accepted", "Connections accepted", &counters.connections_accepted),
         ("connections_refused", "Connections beyond a limit", &counters.connections_refused),
+        ("handshakes_failed", "TLS handshakes that failed", &counters.handshakes_failed),
         ("tests_finished", "iperf3 tests that ended with results", &counters.tests_finished),
         ("tests_failed", "iperf3 tests that did not", &counters.tests_failed),
         (

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Clear-text HTTP/1.1: LibreSpeed's endpoints, the project's own page, health and metrics.
+//! HTTP/1.1, clear and TLS: LibreSpeed's endpoints, the project's own page, health and metrics.
 //!
 //! [`connection`] owns a socket and moves bodies: downloads out of the hot buffer, uploads dropped in
-//! the kernel. [`routes`] decides what a request gets. [`transfers`] remembers what TCP_INFO said of
+//! the kernel where the connection is clear. [`routes`] decides what a request gets. [`transfers`] remembers what TCP_INFO said of
 //! the transfers of a page's test, until the page asks who limited it.
 
 mod connection;
@@ -13,12 +13,36 @@ pub mod transfers;
 use std::sync::Arc;
 
 pub use routes::Service;
+use speedtest_net::wire::Wire;
 
 use crate::listener::Greet;
 use crate::shared::Shared;
+use crate::tls::{Handshake, Identity, Then};
 use connection::Connection;
 
-/// How connections to one HTTP address begin.
+/// How connections to one clear-text address begin.
 pub fn greet(shared: Arc<Shared>, service: Service) -> Greet {
-    Box::new(move |guest| Box::new(Connection::new(guest, Arc::clone(&shared), service)))
+    Box::new(move |guest| {
+        let wire = Wire::Clear(guest.socket);
+        Some(Box::new(Connection::new(
+            wire,
+            guest.peer,
+            guest.connection,
+            Arc::clone(&shared),
+            service,
+        )))
+    })
+}
+
+/// How connections to one TLS address begin.
+pub fn greet_tls(shared: Arc<Shared>, identity: Arc<Identity>) -> Greet {
+    let for_visitors = Arc::clone(&shared);
+    let then: Then = Arc::new(move |wire, peer, counted| {
+        Box::new(Connection::new(wire, peer, counted, Arc::clone(&for_visitors), Service::Tests))
+    });
+    Box::new(move |guest| {
+        let shared = Arc::clone(&shared);
+        let handshake = Handshake::new(guest, &identity, shared, Arc::clone(&then)).ok()?;
+        Some(Box::new(handshake))
+    })
 }

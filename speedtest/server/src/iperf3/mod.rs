@@ -23,5 +23,7 @@ use control::Control;
 
 /// How connections to one iperf3 address begin.
 pub fn greet(shared: Arc<Shared>, listen: Arc<Iperf3>) -> Greet {
-    Box::new(move |guest| Box::new(Control::new(guest, Arc::clone(&shared), Arc::clone(&listen))))
+    Box::new(move |guest| {
+        Some(Box::new(Control::new(guest, Arc::clone(&shared), Arc::clone(&listen))))
+    })
 }

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The server's certificate, which may change while it serves, and the handshake of one connection.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Instant;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::ServerConfig;
+use speedtest_net::reactor::{Cx, Handler, Interest, Next, Ready};
+use speedtest_net::tls::Tls;
+use speedtest_net::wire::Wire;
+
+use crate::clients;
+use crate::config::ConfigError;
+use crate::listener::Guest;
+use crate::shared::{Counters, Shared};
+
+/// In the order of preference.
+const ALPN: [&[u8]; 1] = [b"http/1.1"];
+
+/// Changed, size, inode and time of a file; none while it is not there.
+type Stamp = Option<(u64, u64, i64, i64)>;
+
+/// A certificate with its key, as the files have them.
+#[derive(Debug)]
+pub struct Identity {
+    cert: PathBuf,
+    key: PathBuf,
+    current: RwLock<Arc<ServerConfig>>,
+    seen: Mutex<[Stamp; 2]>,
+}
+
+impl Identity {
+    /// Loads both files.
+    pub fn load(cert: &Path, key: &Path) -> Result<Identity, ConfigError> {
+        let seen = Mutex::new([stamp(cert), stamp(key)]);
+        let current = RwLock::new(Arc::new(read(cert, key)?));
+        Ok(Identity { cert: cert.into(), key: key.into(), current, seen })
+    }
+
+    /// What a handshake that begins now uses.
+    pub fn current(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Loads both files again if one of them has changed, or anyway when `asked`. None: nothing to
+    /// do. A pair that cannot be used leaves the old one in place.
+    pub fn reload(&self, asked: bool) -> Option<Result<(), ConfigError>> {
+        let now = [stamp(&self.cert), stamp(&self.key)];
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if !asked && *seen == now {
+            return None;
+        }
+        *seen = now;
+        Some(read(&self.cert, &self.key).map(|config| {
+            *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        }))
+    }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let file = path.metadata().ok()?;
+    Some((file.size(), file.ino(), file.mtime(), file.mtime_nsec()))
+}
+
+fn read(cert: &Path, key: &Path) -> Result<ServerConfig, ConfigError> {
+    let in_file = |place: &str, path: &Path, error: String| ConfigError {
+        place: place.into(),
+        fault: format!("{}: {error}", path.display()),
+    };
+    let chain: Vec<_> = CertificateDer::pem_file_iter(cert)
+        .and_then(Iterator::collect)
+        .map_err(|error| in_file("tls.cert", cert, error.to_string()))?;
+    if chain.is_empty() {
+        return Err(in_file("tls.cert", cert, "no certificate in PEM is in this file".into()));
+    }
+    let private = PrivateKeyDer::from_pem_file(key)
+        .map_err(|error| in_file("tls.key", key, error.to_string()))?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, private))
+        .map_err(|error| in_file("tls.cert", cert, format!("with {}: {error}", key.display())))?;
+    config.alpn_protocols = ALPN.map(<[u8]>::to_vec).to_vec();
+    Ok(config)
+}
+
+/// Makes the handler of a connection that is ready for its first request.
+pub type Then =
+    Arc<dyn Fn(Wire, SocketAddr, clients::Connection) -> Box<dyn Handler> + Send + Sync>;
+
+/// A connection whose handshake is not complete; it gets one step's time for all of it.
+pub struct Handshake {
+    tls: Option<Box<Tls>>,
+    fd: RawFd,
+    peer: SocketAddr,
+    counted: Option<clients::Connection>,
+    shared: Arc<Shared>,
+    then: Then,
+    deadline: Option<Instant>,
+}
+
+impl Handshake {
+    pub fn new(
+        guest: Guest,
+        identity: &Identity,
+        shared: Arc<Shared>,
+        then: Then,
+    ) -> io::Result<Handshake> {
+        let fd = guest.socket.as_raw_fd();
+        Ok(Handshake {
+            tls: Some(Box::new(Tls::accept(guest.socket, identity.current())?)),
+            fd,
+            peer: guest.peer,
+            counted: Some(guest.connection),
+            shared,
+            then,
+            deadline: None,
+        })
+    }
+
+    fn failed(&self) -> Next {
+        Counters::add(&self.shared.counters.handshakes_failed, 1);
+        Next::Close
+    }
+}
+
+impl Handler for Handshake {
+    fn fd(&self) -> RawFd {
+        self.fd
+    }
+
+    fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
+        let deadline = cx.now + self.shared.config.limits.step();
+        self.deadline = Some(deadline);
+        cx.wake_at(deadline);
+        cx.wait_for(Interest::READ);
+        Next::Stay
+    }
+
+    fn ready(&mut self, cx: &mut Cx<'_>, _ready: Ready) -> Next {
+        let Some(tls) = &mut self.tls else { return Next::Close };
+        match tls.handshake() {
+            Ok(true) => {
+                let (Some(tls), Some(counted)) = (self.tls.take(), self.counted.take()) else {
+                    return Next::Close;
+                };
+                Next::Become((self.then)(Wire::Tls(tls), self.peer, counted))
+            }
+            Ok(false) => {
+                let output = tls.has_output();
+                cx.wait_for(if output { Interest::BOTH } else { Interest::READ });
+                Next::Stay
+            }
+            Err(_) => self.failed(),
+        }
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
+        if self.deadline.is_some_and(|at| at <= cx.now) {
+            return self.failed();
+        }
+        Next::Stay
+    }
+}
