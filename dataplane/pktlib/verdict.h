@@ -9,11 +9,12 @@
 #include "udp_locate.h"
 
 enum verdict {
-	VERDICT_OURS,      /* stamped, of this trial */
-	VERDICT_UNSTAMPED, /* UDP with too short a payload for a stamp: taken for ours */
-	VERDICT_FOREIGN,   /* not one of our generators' */
-	VERDICT_STALE,     /* ours, but of another trial */
-	VERDICT_CORRUPT,   /* ours, but of a wrong length or a flow there is not */
+	VERDICT_OURS,        /* stamped, of this trial */
+	VERDICT_UNSTAMPED,   /* UDP with too short a payload for a stamp: taken for ours */
+	VERDICT_FOREIGN,     /* not one of our generators' */
+	VERDICT_STALE,       /* ours, but of another trial */
+	VERDICT_CORRUPT,     /* ours, but of a wrong length or a flow there is not */
+	VERDICT_MISDIRECTED, /* ours and whole, but for somebody else (where content is checked) */
 };
 
 /* Whose frames a sink counts: streams first_stream .. first_stream + streams - 1. */

@@ -165,8 +165,8 @@ give_huge(const struct bng_memory *memory __rte_unused, void *taken)
 }
 
 /* One for each NUMA node, as long as the program: tables point to theirs. */
-static const struct bng_memory *
-memory_of(int socket_id)
+const struct bng_memory *
+bng_memory_of(int socket_id)
 {
 	static struct bng_memory memories[RTE_MAX_NUMA_NODES];
 	struct bng_memory *memory = &memories[socket_id < 0 ? 0 : socket_id];
@@ -187,7 +187,7 @@ bng_worker_prepare(struct bng_settings *settings, const struct task *task)
 		ret = file == NULL ? -1
 				   : bng_tables_build(&worker->tables, file, worker->number,
 						      worker->workers, &room,
-						      memory_of(task->socket_id));
+						      bng_memory_of(task->socket_id));
 		if (ret != 0)
 			fprintf(stderr,
 				"wsdp: [task.%s] tables = %s: %u users and %u routes do "

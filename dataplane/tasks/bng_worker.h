@@ -83,6 +83,9 @@ void bng_worker_send(struct task *task, uint32_t nb_forward, struct rte_mbuf **m
 /* Send each frame to the output of its number; TASK_MAX_OUT: discard it. */
 void bng_scatter(struct task *task, struct rte_mbuf **mbufs, const uint8_t *outputs, uint16_t n);
 
+/* Where tables of this NUMA node take their memory from. */
+const struct bng_memory *bng_memory_of(int socket_id);
+
 /* An IPv4 address of the INI, in host order. Returns 0 or -1; leaves *ip alone when absent. */
 int bng_config_ipv4(const struct config_section *section, const char *key, uint32_t *ip);
 

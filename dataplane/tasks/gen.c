@@ -94,7 +94,7 @@ gen_prepare(struct task *task)
 			task->name, (unsigned long)gen->clock.hz);
 		return -EINVAL;
 	}
-	ret = gen_source_open(&gen->source, &gen->config, task->name, task->socket_id);
+	ret = gen_source_open(&gen->source, &gen->config, task);
 	if (ret == 0 && gen->config.autostart)
 		gen_start(gen, &gen->config.load, 0, 0);
 	return ret;

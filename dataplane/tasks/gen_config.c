@@ -7,6 +7,7 @@
 #include "core/config.h"
 #include "core/task.h"
 #include "gen_config.h"
+#include "pktlib/bng/offer.h"
 #include "pktlib/pcap_file.h"
 
 #define L1_OVERHEAD_BYTES 20 /* preamble, start delimiter, inter-frame gap */
@@ -35,7 +36,7 @@ static const uint8_t ipv6_destination[16] = {0x20, 0x01, 0x00, 0x02, [5] = 1, [1
 /* The keys that make frames; a replayed file has frames already. */
 static const char *const frame_keys[] = {
 	"frame",  "ip",     "vlan",     "inner_vlan", "outer_tpid", "src_mac",    "dst_mac",
-	"src_ip", "dst_ip", "src_port", "dst_port",   "flows",      "flow_field",
+	"src_ip", "dst_ip", "src_port", "dst_port",   "flows",      "flow_field", "bng",
 };
 
 uint64_t
@@ -179,21 +180,66 @@ read_flows(struct gen_config *config, const struct config_section *section)
 	return 0;
 }
 
+/* Keys of other frames that would be ignored here. */
+static int
+refuse_keys(const struct config_section *section, const char *const *keys, size_t nb,
+	    const char *why)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < nb; i++) {
+		if (!config_has(section, keys[i]))
+			continue;
+		config_fault(section, keys[i], "%s", why);
+		ret = -EINVAL;
+	}
+	return ret;
+}
+
+static int
+read_bng(struct gen_config *config, const struct config_section *section)
+{
+	static const char *const meaningless[] = {
+		"ip",     "vlan",   "inner_vlan", "src_mac",  "dst_mac",
+		"src_ip", "dst_ip", "src_port",   "dst_port", "flow_field",
+	};
+	const char *text = config_string(section, "frame");
+	struct fault why;
+	int ret = refuse_keys(section, meaningless, RTE_DIM(meaningless),
+			      "has no meaning beside bng: the tables say it");
+
+	if (frame_sizes_parse(&config->sizes, text != NULL ? text : "64", &why) != 0) {
+		config_fault(section, "frame", "%s", why.text);
+		return -EINVAL;
+	}
+	ret |= bng_script_read(&config->bng, section);
+	ret |= config_u32(section, "arp_every", &config->arp_every, 2, UINT32_MAX);
+	if (config->arp_every != 0 && !config->bng.spec.upstream) {
+		config_fault(section, "arp_every",
+			     "goes with bng = up: subscribers announce "
+			     "themselves");
+		ret = -EINVAL;
+	}
+	config->flows = config->bng.spec.flows;
+	for (unsigned int i = 0; i < config->sizes.nb_sizes; i++) {
+		uint16_t packet = bng_script_packet(config->sizes.sizes[i]);
+
+		/* What the largest packet takes, written in whole blocks. */
+		config->largest_bytes = RTE_MAX(config->largest_bytes,
+						(uint32_t)BNG_OFFER_ROOM(packet) + FCS_BYTES);
+	}
+	return ret;
+}
+
 static int
 read_replay(struct gen_config *config, const struct config_section *section)
 {
 	struct pcap_frames pcap;
 	struct fault why;
-	int ret = 0;
+	int ret;
 
-	for (unsigned int i = 0; i < RTE_DIM(frame_keys); i++) {
-		if (!config_has(section, frame_keys[i]))
-			continue;
-		config_fault(section, frame_keys[i],
-			     "has no meaning beside pcap: the file's "
-			     "frames are sent as they are");
-		ret = -EINVAL;
-	}
+	ret = refuse_keys(section, frame_keys, RTE_DIM(frame_keys),
+			  "has no meaning beside pcap: the file's frames are sent as they are");
 	config->pcap = config_string(section, "pcap");
 	/* Read here only to find its faults and the largest frame: there is no NUMA node yet. */
 	if (pcap_load(&pcap, config->pcap, &why) != 0) {
@@ -261,6 +307,8 @@ gen_config_read(struct gen_config *config, const struct config_section *section)
 	ret |= config_bool(section, "autostart", &config->autostart);
 	if (config_has(section, "pcap")) {
 		ret |= read_replay(config, section);
+	} else if (config_has(section, "bng")) {
+		ret |= read_bng(config, section);
 	} else {
 		ret |= read_frame(&config->frame, section);
 		ret |= read_sizes(config, section);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bng_script_task.h"
 #include "pktlib/flow_step.h"
 #include "pktlib/frame.h"
 #include "pktlib/frame_size.h"
@@ -22,8 +23,10 @@ struct gen_config {
 	struct frame_sizes sizes;
 	enum flow_field field;
 	uint32_t flows;
-	const char *pcap;       /* NULL: frames are made from the rest */
-	uint32_t largest_bytes; /* with FCS, of all frames */
+	const char *pcap;           /* NULL: frames are made from the rest */
+	struct bng_script_keys bng; /* tables not NULL: a gateway's test traffic */
+	uint32_t arp_every;         /* of it, every so many frames is an announcement; 0: none */
+	uint32_t largest_bytes;     /* with FCS, of all frames */
 	bool autostart;
 };
 

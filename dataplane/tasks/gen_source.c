@@ -5,6 +5,8 @@
 #include <string.h>
 #include <rte_malloc.h>
 
+#include "core/task.h"
+#include "gen_bng.h"
 #include "gen_fill.h"
 #include "gen_source.h"
 #include "pktlib/pcap_file.h"
@@ -91,23 +93,30 @@ open_replay(struct gen_source *source, const struct gen_config *config, const ch
 }
 
 int
-gen_source_open(struct gen_source *source, const struct gen_config *config, const char *task_name,
-		int socket_id)
+gen_source_open(struct gen_source *source, const struct gen_config *config, const struct task *task)
 {
-	int ret = config->pcap != NULL ? open_replay(source, config, task_name, socket_id)
-				       : open_made(source, config, task_name, socket_id);
+	int ret;
 
-	if (ret != 0)
-		return ret;
 	source->stream = config->frame.stream;
-	source->fill = gen_fill_for(source);
-	gen_source_rewind(source);
-	return 0;
+	if (config->bng.tables != NULL) {
+		ret = gen_bng_open(source, config, task);
+	} else {
+		ret = config->pcap != NULL
+			      ? open_replay(source, config, task->name, task->socket_id)
+			      : open_made(source, config, task->name, task->socket_id);
+		if (ret == 0)
+			source->fill = gen_fill_for(source);
+	}
+	if (ret == 0)
+		gen_source_rewind(source);
+	return ret;
 }
 
 void
 gen_source_close(struct gen_source *source)
 {
+	if (source->bng != NULL)
+		gen_bng_close(source->bng);
 	rte_free(source->templates);
 	rte_free(source->order);
 	rte_free(source->octets);
@@ -120,4 +129,6 @@ gen_source_rewind(struct gen_source *source)
 	source->position = 0;
 	source->stamped = (struct gen_turn){0};
 	source->plain = (struct gen_turn){0};
+	if (source->bng != NULL)
+		gen_bng_rewind(source->bng);
 }

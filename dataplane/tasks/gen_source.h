@@ -8,6 +8,9 @@
 
 #include "gen_config.h"
 
+struct gen_bng; /* gen_bng.h */
+struct task;
+
 /* The next flow and its sequence number: all flows take turns, so one number does for all. */
 struct gen_turn {
 	uint32_t flow;
@@ -27,12 +30,13 @@ struct gen_source {
 	struct gen_turn plain; /* frames without a stamp use up no sequence number */
 	uint32_t nb_templates;
 	struct frame_template *templates;
-	uint8_t *octets; /* of all templates */
+	uint8_t *octets;     /* of all templates */
+	struct gen_bng *bng; /* instead of templates: a gateway's test traffic */
 };
 
 /* Build the templates. Returns 0 or a negative errno, with the reason on stderr. */
 int gen_source_open(struct gen_source *source, const struct gen_config *config,
-		    const char *task_name, int socket_id);
+		    const struct task *task);
 void gen_source_close(struct gen_source *source);
 /* Begin again with the first frame of the first flow. */
 void gen_source_rewind(struct gen_source *source);

@@ -15,6 +15,7 @@
 #include "pktlib/jitter.h"
 #include "pktlib/sequence.h"
 #include "pktlib/verdict.h"
+#include "sink_bng.h"
 #include "sink_capture.h"
 
 #define TRACKED_FLOWS_MAX (4u * FLOWS_MAX)
@@ -40,6 +41,9 @@ struct sink {
 	struct sink_capture capture;
 	const char *capture_path;
 	uint32_t capture_frames;
+	uint32_t capture_every; /* of the frames that are as they should be, too; 0: none */
+	uint32_t until_capture;
+	struct sink_bng bng; /* what is between is a gateway, and its content is checked */
 };
 
 static int
@@ -55,11 +59,15 @@ sink_init(struct task *task, const struct config_section *section)
 	sink->stamped = true;
 	ret |= config_u16(section, "stream", &stream, 0, UINT8_MAX);
 	ret |= config_u16(section, "streams", &sink->rule.streams, 1, UINT8_MAX + 1);
+	ret |= sink_bng_read(&sink->bng, section);
+	sink->rule.flows = RTE_MAX(sink->bng.keys.spec.flows, 1u);
 	ret |= config_u32(section, "flows", &sink->rule.flows, 1, FLOWS_MAX);
 	ret |= config_bool(section, "stamp", &sink->stamped);
 	ret |= config_u32(section, "capture_frames", &capture_frames, 1, SINK_CAPTURE_MAX);
+	ret |= config_u32(section, "capture_every", &sink->capture_every, 1, UINT32_MAX);
 	sink->capture_path = config_string(section, "capture");
-	if (sink->capture_path != NULL || config_has(section, "capture_frames"))
+	if (sink->capture_path != NULL || config_has(section, "capture_frames") ||
+	    sink->capture_every != 0)
 		sink->capture_frames = capture_frames;
 	sink->rule.first_stream = (uint8_t)stream;
 	if (ret == 0 && stream + sink->rule.streams > UINT8_MAX + 1) {
@@ -84,6 +92,8 @@ forget(struct sink *sink, bool from_zero)
 	memset(&sink->jitter, 0, sizeof(sink->jitter));
 	sequence_reset(&sink->tracker, from_zero);
 	histogram_reset(sink->histogram);
+	sink_bng_reset(&sink->bng);
+	sink->until_capture = sink->capture_every;
 	sink_capture_reset(&sink->capture);
 }
 
@@ -110,6 +120,8 @@ sink_prepare(struct task *task)
 		return -ENOMEM;
 	}
 	sequence_init(&sink->tracker, flows, state);
+	if (sink_bng_is_on(&sink->bng) && sink_bng_open(&sink->bng, task) != 0)
+		return -ENOMEM;
 	sink->clock = tsc_clock_of(rte_get_tsc_hz());
 	forget(sink, true);
 	return 0;
@@ -152,13 +164,14 @@ record_latency(struct sink *sink, struct burst *burst, uint64_t stamp)
 }
 
 /* Count a frame. Returns whether it is as it should be. */
-static inline bool
-count_frame(struct sink *sink, struct burst *burst, const uint8_t *frame, uint32_t len)
+static __rte_always_inline bool
+count_frame(struct sink *sink, struct burst *burst, const uint8_t *frame, uint32_t len, bool bng)
 {
 	enum sequence_result order;
 	struct stamp stamp;
 
-	switch (verdict_of(&sink->rule, frame, len, &stamp)) {
+	switch (bng ? sink_bng_verdict(&sink->bng, &sink->rule, frame, len, &stamp)
+		    : verdict_of(&sink->rule, frame, len, &stamp)) {
 	case VERDICT_OURS:
 		order = sequence_add(&sink->tracker, stamp.flow, stamp.sequence);
 		if (unlikely(order == SEQUENCE_DUPLICATE || order == SEQUENCE_TOO_LATE))
@@ -178,12 +191,24 @@ count_frame(struct sink *sink, struct burst *burst, const uint8_t *frame, uint32
 	case VERDICT_CORRUPT:
 		sink->counts.corrupt++;
 		return false;
+	case VERDICT_MISDIRECTED:
+		return false; /* counted by its cause */
 	}
 	return false;
 }
 
-static inline void
-handle_frame(struct sink *sink, struct burst *burst, const struct rte_mbuf *mbuf)
+/* Is it this good frame's turn to be captured? */
+static inline bool
+is_sample(struct sink *sink)
+{
+	if (likely(sink->capture_every == 0) || --sink->until_capture != 0)
+		return false;
+	sink->until_capture = sink->capture_every;
+	return true;
+}
+
+static __rte_always_inline void
+handle_frame(struct sink *sink, struct burst *burst, const struct rte_mbuf *mbuf, bool bng)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	uint8_t headers[VERDICT_READS];
@@ -192,8 +217,20 @@ handle_frame(struct sink *sink, struct burst *burst, const struct rte_mbuf *mbuf
 	if (unlikely(mbuf->data_len < mbuf->pkt_len && mbuf->data_len < VERDICT_READS))
 		frame = rte_pktmbuf_read(mbuf, 0, RTE_MIN(mbuf->pkt_len, (uint32_t)VERDICT_READS),
 					 headers);
-	if (unlikely(!count_frame(sink, burst, frame, mbuf->pkt_len)))
+	if (unlikely(!count_frame(sink, burst, frame, mbuf->pkt_len, bng) || is_sample(sink)))
 		sink_capture_add(&sink->capture, mbuf, burst->now);
+}
+
+static __rte_always_inline void
+handle_frames(struct sink *sink, struct burst *burst, struct rte_mbuf **mbufs, uint16_t n, bool bng)
+{
+	for (uint16_t i = 0; i < PREFETCH_AHEAD && i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
+	for (uint16_t i = 0; i < n; i++) {
+		if (i + PREFETCH_AHEAD < n)
+			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH_AHEAD], void *));
+		handle_frame(sink, burst, mbufs[i], bng);
+	}
 }
 
 static void
@@ -207,13 +244,10 @@ sink_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 		task_consume(task, mbufs, n);
 		return;
 	}
-	for (uint16_t i = 0; i < PREFETCH_AHEAD && i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
-	for (uint16_t i = 0; i < n; i++) {
-		if (i + PREFETCH_AHEAD < n)
-			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH_AHEAD], void *));
-		handle_frame(sink, &burst, mbufs[i]);
-	}
+	if (sink_bng_is_on(&sink->bng))
+		handle_frames(sink, &burst, mbufs, n, true);
+	else
+		handle_frames(sink, &burst, mbufs, n, false);
 	end_run(sink, &burst);
 	sequence_count_in_order(&sink->tracker, burst.in_order);
 	sink->jitter = burst.jitter;
@@ -252,10 +286,13 @@ sink_stats(const struct task *task, struct telemetry_out *out)
 	telemetry_u64(out, "foreign", sink->counts.foreign);
 	telemetry_u64(out, "stale", sink->counts.stale);
 	telemetry_u64(out, "corrupt", sink->counts.corrupt);
+	telemetry_u64(out, "misdirected", sink_bng_misdirected(&sink->bng));
 	telemetry_u64(out, "unstamped", sink->counts.unstamped);
 	telemetry_u64(out, "clock_behind", sink->counts.clock_behind);
 	telemetry_u64(out, "captured", atomic_load(&sink->capture.count));
 	latency_stats(sink, out);
+	if (sink_bng_is_on(&sink->bng))
+		sink_bng_stats(&sink->bng, out);
 }
 
 static void
@@ -333,6 +370,7 @@ sink_close(struct task *task)
 		fprintf(stderr, "wsdp: [task.%s] capture = %s: %s\n", task->name,
 			sink->capture_path, strerror(-ret));
 	sink_capture_close(&sink->capture);
+	sink_bng_close(&sink->bng);
 	rte_free(sink->tracker.state);
 	rte_free(sink->histogram);
 }

@@ -51,8 +51,8 @@ start(const char *keys)
 static void
 down(void)
 {
-	static const char *const parts[] = {"received", "duplicated", "too_late",
-					    "foreign",  "stale",      "corrupt"};
+	static const char *const parts[] = {"received", "duplicated", "too_late",   "foreign",
+					    "stale",    "corrupt",    "misdirected"};
 	const struct task_stats *stats = &bench_task(&bench, "sink")->stats;
 	uint64_t sum = 0;
 

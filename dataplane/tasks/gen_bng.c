@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <rte_malloc.h>
+
+#include "core/task.h"
+#include "gen_bng.h"
+#include "gen_head.h"
+#include "pktlib/bng/offer.h"
+
+/* Subscribers are read in the order in which they lie in memory; the peers that they talk to are
+ * not, and neither are the headers of the peers' hops. Both are small. */
+struct gen_bng {
+	struct bng_script script;
+	struct bng_offer offer;
+	struct bng_offer_packet *packets; /* one for each size */
+	uint8_t *octets;                  /* of the packets */
+	const struct frame_sizes *sizes;
+	uint32_t arp_every;
+	uint32_t until_arp; /* frames */
+};
+
+static __rte_always_inline uint64_t
+fill(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment, bool upstream)
+{
+	struct gen_bng *bng = source->bng;
+	const struct frame_sizes *sizes = bng->sizes;
+	uint64_t octets = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		const struct bng_offer_packet *packet =
+			&bng->packets[sizes->position[source->position]];
+		struct gen_turn *turn = packet->stamped ? &source->stamped : &source->plain;
+		uint8_t *frame = (uint8_t *)mbufs[i]->buf_addr + RTE_PKTMBUF_HEADROOM;
+		struct gen_head head;
+		uint16_t len;
+
+		if (unlikely(bng->arp_every != 0 && --bng->until_arp == 0)) {
+			bng->until_arp = bng->arp_every;
+			len = bng_offer_announce(&bng->offer, frame, turn->flow);
+		} else {
+			len = bng_offer_write(
+				&bng->offer, frame, packet, turn->flow, (uint16_t)turn->sequence,
+				stamp_identity(source->stream, turn->flow, turn->sequence), moment,
+				upstream);
+			gen_next_turn(turn, source->flows);
+			if (++source->position == sizes->nb_positions)
+				source->position = 0;
+		}
+		head = gen_head_for(len);
+		memcpy(&mbufs[i]->rearm_data, &head, sizeof(head));
+		octets += len + FCS_BYTES;
+	}
+	return octets;
+}
+
+static uint64_t
+fill_up(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment)
+{
+	return fill(source, mbufs, n, moment, true);
+}
+
+static uint64_t
+fill_down(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment)
+{
+	return fill(source, mbufs, n, moment, false);
+}
+
+static int
+build_packets(struct gen_bng *bng, const struct gen_config *config, const struct task *task)
+{
+	const struct frame_sizes *sizes = &config->sizes;
+	size_t nb_octets = 0, at = 0;
+
+	for (unsigned int i = 0; i < sizes->nb_sizes; i++)
+		nb_octets += FRAME_ROOM(bng_script_packet(sizes->sizes[i]));
+	bng->packets = rte_calloc_socket(task->name, sizes->nb_sizes, sizeof(*bng->packets), 0,
+					 task->socket_id);
+	bng->octets = rte_zmalloc_socket(task->name, nb_octets, FRAME_BLOCK, task->socket_id);
+	if (bng->packets == NULL || bng->octets == NULL)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < sizes->nb_sizes; i++) {
+		uint16_t total = bng_script_packet(sizes->sizes[i]);
+
+		bng_offer_packet_build(&bng->packets[i], total, config->frame.stamped,
+				       bng->octets + at);
+		at += FRAME_ROOM(total);
+	}
+	bng->sizes = sizes;
+	return 0;
+}
+
+int
+gen_bng_open(struct gen_source *source, const struct gen_config *config, const struct task *task)
+{
+	struct gen_bng *bng =
+		rte_zmalloc_socket(task->name, sizeof(*bng), RTE_CACHE_LINE_SIZE, task->socket_id);
+	int ret;
+
+	if (bng == NULL)
+		return -ENOMEM;
+	bng->arp_every = config->arp_every;
+	ret = bng_script_open(&bng->script, &config->bng, task);
+	if (ret == 0 && (bng_offer_build(&bng->offer, &bng->script) != 0 ||
+			 build_packets(bng, config, task) != 0)) {
+		fprintf(stderr, "wsdp: [task.%s] no memory for its frames\n", task->name);
+		ret = -ENOMEM;
+	}
+	if (ret != 0) {
+		gen_bng_close(bng);
+		return ret;
+	}
+	source->bng = bng;
+	source->flows = bng->script.nb_users;
+	source->fill = config->bng.spec.upstream ? fill_up : fill_down;
+	return 0;
+}
+
+void
+gen_bng_close(struct gen_bng *bng)
+{
+	bng_offer_free(&bng->offer);
+	bng_script_free(&bng->script);
+	rte_free(bng->packets);
+	rte_free(bng->octets);
+	rte_free(bng);
+}
+
+void
+gen_bng_rewind(struct gen_bng *bng)
+{
+	bng->until_arp = bng->arp_every;
+}

@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does gen offer what a gateway serves, and does sink notice every frame that came out wrong?"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scapy.contrib.mpls import MPLS
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import ARP, GRE, Dot1AD, Dot1Q, Ether
+from scapy.packet import Raw
+from scapy.utils import rdpcap, wrpcap
+
+from tests.dataplane.program import check, running
+
+GATEWAY_MAC, INET_MAC = "02:00:00:00:00:f1", "02:00:00:00:00:f2"
+LOCAL_IP, GATEWAY_IP = "192.0.2.1", "10.0.0.1"
+TUNNELS = ("198.51.100.1", "198.51.100.2")
+LABEL = 1000
+ROUTES = {"20.0.0.0/8": 0, "20.1.0.0/16": 1, "30.0.0.0/24": 0, "40.0.0.0/24": 1}
+USERS = 6
+KEYS = f"local_ip = {LOCAL_IP}\ngateway_mac = {GATEWAY_MAC}\ninet_mac = {INET_MAC}\n"
+FILE_ORDER = "order = file\n"
+SEVERAL_ROUNDS = 60
+
+
+def hop_mac(hop: int) -> str:
+    return f"02:00:00:00:10:{hop:02x}"
+
+
+def user_mac(user: int) -> str:
+    return f"02:00:00:00:00:{user + 1:02x}"
+
+
+def user_ip(user: int) -> str:
+    return f"10.0.{user}.7"
+
+
+def tables(directory: Path) -> Path:
+    """Two next hops, one with a label; users i with tags 7.(100 + i) and key 5000 + i."""
+    lines = ["wirespeed-bng-tables 1"]
+    lines += [f"hop 0 {TUNNELS[0]} {LABEL} {hop_mac(0)} 0", f"hop 1 {TUNNELS[1]} - {hop_mac(1)} 0"]
+    lines += [f"route {prefix} {hop}" for prefix, hop in ROUTES.items()]
+    lines += [f"user 7 {100 + i} {5000 + i} 0 {user_ip(i)} {user_mac(i)}" for i in range(USERS)]
+    file = directory / "tables.txt"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def hop_of(address: str) -> int:
+    """By the longest prefix."""
+    found = [
+        (network.prefixlen, hop)
+        for prefix, hop in ROUTES.items()
+        if ipaddress.ip_address(address) in (network := ipaddress.ip_network(prefix))
+    ]
+    return max(found)[1]
+
+
+def gen(side: str, path: Path, frames: int, extra: str = "", tx: str = "ring:in") -> str:
+    """A sender that offers so many frames at once."""
+    return (
+        f"[task.gen]\ntype = gen\nlcore = 1\ntx = {tx}\nbng = {side}\ntables = {path}\n{KEYS}"
+        f"rate_fps = 1e6\nduration_ns = {frames * 1000}\ncatchup_ns = 60000000000\n"
+        f"autostart = yes\n{extra}"
+    )
+
+
+def bng(side: str, path: Path, extra: str = "") -> str:
+    gateway_ip = f"gateway_ip = {GATEWAY_IP}\n" if side == "up" else ""
+    return (
+        f"[task.bng]\ntype = bng_{side}\nlcore = 1\nrx = ring:in\ntx = ring:out\n"
+        f"tables = {path}\n{gateway_ip}{KEYS}{extra}"
+    )
+
+
+def sink(side: str, path: Path, extra: str = "", rx: str = "ring:out") -> str:
+    return (
+        f"[task.sink]\ntype = sink\nlcore = 1\nrx = {rx}\nbng = {side}\ntables = {path}\n"
+        f"{KEYS}{extra}"
+    )
+
+
+RINGS = "[pool]\nmbufs = 8191\n[ring.in]\nsize = 1024\n[ring.out]\nsize = 1024\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What passed a gateway and arrived."""
+
+    frames: list[bytes]
+    sink: Mapping[str, Any]
+    bng: Mapping[str, Any]
+
+
+def through(
+    directory: Path, side: str, frames: int, gen_extra: str = "", sink_extra: str = ""
+) -> Seen:
+    """Send frames through a gateway; all that arrived, and what the sink said of them."""
+    path, capture = tables(directory), directory / "out.pcap"
+    kept = f"capture = {capture}\ncapture_frames = {frames}\ncapture_every = 1\n"
+    ini = RINGS + gen(side, path, frames, gen_extra) + bng(side, path)
+    with running(ini + sink(side, path, kept + sink_extra)) as wsdp:
+        wsdp.control.await_task("gen", lambda now: not now["running"] and now["offered"] == frames)
+        wsdp.control.await_stats(lambda now: now["bng"]["rx"] == frames)
+        wsdp.control.await_stats(lambda now: now["sink"]["rx"] == now["bng"]["tx"])
+        seen, gateway = wsdp.control.ask("task", "sink"), wsdp.control.ask("task", "bng")
+        assert wsdp.end() == 0
+    return Seen([bytes(f) for f in rdpcap(str(capture))], seen, gateway)
+
+
+def offered(directory: Path, side: str, frames: int, extra: str) -> list[bytes]:
+    """What gen itself sends."""
+    path, out = tables(directory), directory / "sent.pcap"
+    port = f"[port.p]\ndevice = net_pcap0,tx_pcap={out}\n"
+    with running("[pool]\nmbufs = 4095\n" + port + gen(side, path, frames, extra, "p:0")) as wsdp:
+        wsdp.control.await_task("gen", lambda now: not now["running"] and now["offered"] == frames)
+        assert wsdp.end() == 0
+    return [bytes(frame) for frame in rdpcap(str(out))]
+
+
+def flow_of(udp: UDP) -> int:
+    assert udp.sport & 0xC000 == udp.dport & 0xC000 == 0xC000
+    return int((udp.sport & 0x3FFF) << 14 | udp.dport & 0x3FFF)
+
+
+@pytest.mark.parametrize(
+    ("size", "tpid"), [(64, 0x88A8), (65, 0x8100), (71, 0x88A8), (72, 0x8100), (1518, 0x88A8)]
+)
+def test_upstream_frames_octet_by_octet(tmp_path: Path, size: int, tpid: int) -> None:
+    """Scapy builds the same frame from flow, number and destination, checksums included."""
+    sent = offered(
+        tmp_path, "up", SEVERAL_ROUNDS, f"frame = {size}\nouter_tpid = {tpid:#x}\n{FILE_ORDER}"
+    )
+    hit = set()
+    for number, frame in enumerate(sent):
+        user, sequence = number % USERS, number // USERS
+        packet = IP(frame[22:])
+        hit.add(packet.dst)
+        assert hop_of(packet.dst) in (0, 1)
+        assert flow_of(packet[UDP]) == user
+        total = 28 if size == 64 else size - 26
+        outer = Dot1AD if tpid == 0x88A8 else Dot1Q
+        payload = bytes(packet[UDP].payload)[: total - 28]
+        assert (payload[:2] == b"WS") == (size >= 72)
+        assert payload[18:] == bytes(max(0, total - 46))
+        expected = bytes(
+            Ether(src=user_mac(user), dst=GATEWAY_MAC)
+            / outer(vlan=7)
+            / Dot1Q(vlan=100 + user)
+            / IP(src=user_ip(user), dst=packet.dst, id=sequence, ttl=64)
+            / UDP(sport=packet.sport, dport=packet.dport, chksum=0)
+            / Raw(payload)
+        )
+        assert frame == expected + bytes(size - 4 - len(expected))
+    # Every route but perhaps one.
+    assert len(hit) >= len(ROUTES) - 1
+
+
+@pytest.mark.parametrize("size", [64, 1518])
+def test_downstream_frames_octet_by_octet(tmp_path: Path, size: int) -> None:
+    sent = offered(tmp_path, "down", SEVERAL_ROUNDS, f"frame = {size}\n{FILE_ORDER}")
+    lengths = set()
+    for number, frame in enumerate(sent):
+        user, sequence = number % USERS, number // USERS
+        mpls = frame[12:14] == b"\x88\x47"
+        packet = IP(frame[46 if mpls else 42 :])
+        hop = hop_of(packet.src)
+        assert mpls == (hop == 0)
+        assert flow_of(packet[UDP]) == user
+        lengths.add(len(frame) + 4 - (0 if mpls else -4))
+        link = Ether(src=hop_mac(hop), dst=INET_MAC)
+        link = link / MPLS(label=LABEL, s=1, ttl=64) if mpls else link
+        expected = bytes(
+            link
+            / IP(src=TUNNELS[hop], dst=LOCAL_IP, flags="DF", id=0, ttl=64)
+            / GRE(key_present=1, key=5000 + user, proto=0x0800)
+            / IP(src=packet.src, dst=user_ip(user), id=sequence, ttl=64)
+            / UDP(sport=packet.sport, dport=packet.dport, chksum=0)
+            / Raw(bytes(packet[UDP].payload))
+        )
+        assert frame == expected
+    # 64 octets at the subscriber are 78 in the network.
+    assert lengths == {78 if size == 64 else size + 24}
+
+
+def test_subscribers_take_turns_in_another_order(tmp_path: Path) -> None:
+    """Each once a round, but not in the file's order; the same in every run."""
+    rounds = [
+        [frame[18:20] for frame in offered(tmp_path, "up", 2 * USERS, "order = random\n")]
+        for _ in range(2)
+    ]
+    assert rounds[0] == rounds[1]
+    first, second = rounds[0][:USERS], rounds[0][USERS:]
+    assert first == second != sorted(first)
+    assert len(set(first)) == USERS
+
+
+def test_every_nth_frame_is_an_announcement(tmp_path: Path) -> None:
+    sent = offered(tmp_path, "up", 20, f"arp_every = 5\n{FILE_ORDER}")
+    arps = [frame for frame in sent if frame[20:22] == b"\x08\x06"]
+    assert [n for n, frame in enumerate(sent) if frame in arps] == [4, 9, 14, 19]
+    announced = ARP(arps[0][22:])
+    user = int.from_bytes(arps[0][18:20]) - 100
+    assert (announced.op, announced.psrc, announced.pdst) == (1, user_ip(user), user_ip(user))
+    assert announced.hwsrc == user_mac(user)
+    seen = through(tmp_path, "up", 20, "arp_every = 5\n")
+    assert (seen.bng["handled"], seen.bng["answered"], seen.sink["received"]) == (4, 0, 16)
+
+
+@pytest.mark.parametrize("side", ["up", "down"])
+@pytest.mark.parametrize("frame", [64, 72, 1518, "abg"])
+def test_all_that_a_gateway_forwards_is_right(tmp_path: Path, side: str, frame: int | str) -> None:
+    seen = through(tmp_path, side, 600, f"frame = {frame}\n").sink
+    assert seen["received"] == 600
+    wrong = {name: n for name, n in seen.items() if name.startswith("wrong_")}
+    assert len(wrong) == 12
+    assert {**wrong, "misdirected": 0, "corrupt": 0, "foreign": 0} == dict.fromkeys(
+        [*wrong, "misdirected", "corrupt", "foreign"], 0
+    )
+    assert seen["unstamped"] == {64: 600, "abg": 200}.get(frame, 0)
+    assert (seen["lost"], seen["reordered"], seen["duplicated"]) == (0, 0, 0)
+    assert seen["latency_count"] == 600 - seen["unstamped"]
+
+
+@pytest.mark.parametrize("side", ["up", "down"])
+def test_what_nothing_translates_arrives_as_it_was_sent(tmp_path: Path, side: str) -> None:
+    path = tables(tmp_path)
+    ini = "[ring.in]\nsize = 1024\n" + gen(side, path, 300)
+    with running(ini + sink(side, path, "gateway = no\n", "ring:in")) as wsdp:
+        seen = wsdp.control.await_task("sink", lambda now: now["rx"] == 300)
+    assert (seen["received"], seen["misdirected"], seen["corrupt"]) == (300, 0, 0)
+
+
+# A fault: which counter it must raise, and how a right frame becomes wrong.
+Change = Callable[[bytes], bytes]
+
+
+def octets(at: int, new: bytes) -> Change:
+    return lambda frame: frame[:at] + new + frame[at + len(new) :]
+
+
+def packet_of(at: int, **changes: Any) -> Change:
+    """The IPv4 header at this offset with other fields, and a checksum that is right again."""
+
+    def change(frame: bytes) -> bytes:
+        header = IP(frame[at : at + 20])
+        for name, value in changes.items():
+            setattr(header, name, value)
+        del header.chksum
+        return frame[:at] + bytes(header)[:20] + frame[at + 20 :]
+
+    return change
+
+
+def flipped(at: int) -> Change:
+    return lambda frame: frame[:at] + bytes([frame[at] ^ 1]) + frame[at + 1 :]
+
+
+# Offsets with a label: outer IPv4 at 18, GRE at 38, key at 42, inner IPv4 at 46, UDP at 66.
+UP_FAULTS: Mapping[str, tuple[str, Change]] = {
+    "key of another user": ("wrong_key", octets(42, (5001).to_bytes(4))),
+    "MAC of another hop": ("wrong_mac", octets(5, b"\x01")),
+    "source MAC": ("wrong_mac", flipped(11)),
+    "label": ("wrong_label", flipped(15)),
+    "no label": ("wrong_label", lambda f: f[:12] + b"\x08\x00" + f[18:]),
+    "far end of another hop": ("wrong_ends", packet_of(18, dst=TUNNELS[1])),
+    "near end": ("wrong_ends", packet_of(18, src="192.0.2.9")),
+    "outer TTL": ("wrong_tunnel", packet_of(18, ttl=63)),
+    "outer may be fragmented": ("wrong_tunnel", packet_of(18, flags=0)),
+    "outer checksum": ("wrong_checksum", flipped(28)),
+    "inner checksum": ("wrong_checksum", flipped(56)),
+    "inner TTL lowered": ("wrong_ttl", packet_of(46, ttl=63)),
+    "outer length": ("wrong_length", packet_of(18, len=99)),
+    "padding kept": ("wrong_length", lambda f: f + bytes(10)),
+    "inner destination": ("wrong_packet", packet_of(46, dst="20.9.9.9")),
+    "inner service": ("wrong_packet", packet_of(46, tos=4)),
+    "tags kept": ("wrong_format", lambda f: f[:12] + b"\x81\x00\x00\x07" + f[12:]),
+}
+# Tags at 14 and 18, IPv4 at 22.
+DOWN_FAULTS: Mapping[str, tuple[str, Change]] = {
+    "C-VID of another user": ("wrong_tags", octets(18, (101).to_bytes(2))),
+    "S-VID": ("wrong_tags", octets(14, b"\x00\x08")),
+    "priority": ("wrong_tags", octets(14, b"\xe0\x07")),
+    "MAC of another user": ("wrong_mac", octets(5, b"\x02")),
+    "outer TPID": ("wrong_format", octets(12, b"\x81\x00")),
+    "one tag": ("wrong_format", lambda f: f[:16] + f[20:]),
+    "TTL not lowered": ("wrong_ttl", packet_of(22, ttl=64)),
+    "TTL lowered twice": ("wrong_ttl", packet_of(22, ttl=62)),
+    "checksum not corrected": ("wrong_checksum", octets(30, b"\x40")),
+    "destination of another user": ("wrong_packet", packet_of(22, dst=user_ip(1))),
+    "UDP length": ("wrong_length", flipped(47)),
+}
+
+
+def judged(directory: Path, side: str, frames: Sequence[bytes], extra: str) -> Mapping[str, Any]:
+    """What a sink says of frames that come out of a file."""
+    path, file = tables(directory), directory / "in.pcap"
+    wrpcap(str(file), [Raw(frame) for frame in frames], linktype=1)
+    port = f"[port.p]\ndevice = net_pcap0,rx_pcap={file}\n[pool]\nmbufs = 4095\n"
+    with running(port + sink(side, path, FILE_ORDER + extra, "p:0")) as wsdp:
+        return wsdp.control.await_task("sink", lambda now: now["rx"] == len(frames))
+
+
+def first_of_user_0(directory: Path, side: str, size: int) -> bytes:
+    """The first right frame of user 0, through the hop that has a label."""
+    right = through(directory, side, SEVERAL_ROUNDS, f"frame = {size}\n{FILE_ORDER}", FILE_ORDER)
+    for frame in right.frames[::USERS]:
+        packet = IP(frame[46:]) if frame[12:14] == b"\x88\x47" else IP(frame[22:])
+        if side == "down" or frame[12:14] == b"\x88\x47":
+            assert flow_of(packet[UDP]) == 0
+            return frame
+    raise AssertionError("no frame of user 0 left through hop 0")
+
+
+@pytest.mark.parametrize("size", [64, 200])
+@pytest.mark.parametrize(("side", "faults"), [("up", UP_FAULTS), ("down", DOWN_FAULTS)])
+def test_each_fault_is_counted_as_what_it_is(
+    tmp_path: Path, side: str, faults: Mapping[str, tuple[str, Change]], size: int
+) -> None:
+    """One right frame, and one with each fault; with and without room for a stamp."""
+    right = first_of_user_0(tmp_path, side, size)
+    changed = {name: change(right) for name, (_, change) in faults.items()}
+    assert all(frame != right for frame in changed.values())
+    seen = judged(tmp_path, side, [right, *changed.values()], "")
+    expected: dict[str, int] = {}
+    for counter, _ in faults.values():
+        expected[counter] = expected.get(counter, 0) + 1
+    found = {name: n for name, n in seen.items() if name.startswith("wrong_") and n}
+    assert found == expected
+    lost_way = {"wrong_key", "wrong_mac", "wrong_label", "wrong_ends", "wrong_tags", "wrong_port"}
+    assert seen["received"] == 1
+    assert seen["misdirected"] == sum(n for name, n in expected.items() if name in lost_way)
+    assert seen["corrupt"] == len(faults) - seen["misdirected"]
+    assert seen["foreign"] == 0
+    assert seen["handled"] == len(faults) + 1
+
+
+def test_a_frame_at_another_port_is_misdirected(tmp_path: Path) -> None:
+    for side in ("up", "down"):
+        right = first_of_user_0(tmp_path, side, 64)
+        seen = judged(tmp_path, side, [right], "bng_port = 1\n")
+        assert (seen["wrong_port"], seen["misdirected"], seen["received"]) == (1, 1, 0)
+
+
+def test_a_stamp_that_contradicts_the_headers_is_corrupt(tmp_path: Path) -> None:
+    """Flow 1's stamp in a frame of flow 0: the payload was exchanged."""
+    right = first_of_user_0(tmp_path, "down", 200)
+    at = right.index(b"WS") + 5
+    seen = judged(tmp_path, "down", [octets(at, b"\x01")(right)], "")
+    assert (seen["wrong_packet"], seen["corrupt"], seen["received"]) == (1, 1, 0)
+
+
+def test_what_is_no_traffic_of_ours_is_foreign(tmp_path: Path) -> None:
+    right = first_of_user_0(tmp_path, "down", 64)
+    others = [
+        bytes(Ether() / ARP()) + bytes(18),
+        right[:40],
+        octets(42, b"\x00\x01")(right),  # no port of ours
+        octets(44, b"\xff\xff")(right),  # a user there is not
+        octets(12, b"\x86\xdd")(right),
+    ]
+    seen = judged(tmp_path, "down", others, "")
+    assert (seen["foreign"], seen["handled"]) == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ("bng = sideways\n", "must be one of: up, down"),
+        ("src_ip = 10.0.0.1\n", "no meaning beside bng"),
+        ("vlan = 7\n", "no meaning beside bng"),
+        ("flows = 7\n", "7 flows need as many users; the tables have 6"),
+        ("tables = /does/not/exist\n", "/does/not/exist"),
+    ],
+)
+def test_bad_keys_are_refused(tmp_path: Path, keys: str, says: str) -> None:
+    text = gen("up", tables(tmp_path), 1, tx="p:0") + "[port.p]\ndevice = net_null0\n"
+    name = keys.partition(" ")[0]
+    kept = [line for line in text.splitlines() if not line.startswith(f"{name} =")]
+    at = kept.index("[task.gen]") + 1
+    done = check("\n".join([*kept[:at], keys.strip(), *kept[at:]]) + "\n", tmp_path, "--check")
+    assert done.returncode == 2
+    assert says in done.stderr
+
+
+def test_announcements_are_the_subscribers(tmp_path: Path) -> None:
+    text = gen("down", tables(tmp_path), 1, "arp_every = 5\n", "p:0")
+    done = check(text + "[port.p]\ndevice = net_null0\n", tmp_path, "--check")
+    assert done.returncode == 2
+    assert "goes with bng = up" in done.stderr
