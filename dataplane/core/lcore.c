@@ -137,6 +137,7 @@ lcore_stretch(struct lcore *lcore)
 {
 	struct lcore_counts *counts = &lcore->counts;
 	unsigned int rounds = lcore->stretch, busy = 0;
+	bool matters = lcore->in_traffic;
 	uint64_t now, gap;
 
 	for (unsigned int i = 0; i < rounds; i++)
@@ -148,9 +149,12 @@ lcore_stretch(struct lcore *lcore)
 	counts->polls += rounds;
 	counts->busy_polls += busy;
 	counts->busy_tsc += busy_time(lcore, gap, rounds, busy);
-	if (unlikely(gap > counts->max_gap_tsc) && traffic_matters())
+	/* At either end: a pause may begin in traffic and outlast it, or the other way round. */
+	lcore->in_traffic = traffic_matters();
+	matters = matters || lcore->in_traffic;
+	if (unlikely(gap > counts->max_gap_tsc) && matters)
 		counts->max_gap_tsc = gap;
-	if (unlikely(gap > lcore->gap_limit_tsc) && traffic_matters()) {
+	if (unlikely(gap > lcore->gap_limit_tsc) && matters) {
 		counts->gaps_over_limit++;
 		counts->gaps_tsc += gap;
 	}

@@ -42,6 +42,7 @@ struct __rte_cache_aligned lcore {
 	/* Written by the lcore only. */
 	struct lcore_counts counts;
 	uint64_t last_tsc; /* end of the last stretch */
+	bool in_traffic;   /* whether gaps mattered then */
 	uint64_t reset_tsc;
 	uint64_t gap_limit_tsc;
 	uint64_t stretch_tsc;    /* how long a stretch should take at most */

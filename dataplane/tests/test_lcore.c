@@ -6,6 +6,7 @@
 #include <rte_cycles.h>
 
 #include "core/arguments.h"
+#include "core/traffic.h"
 #include "harness.h"
 
 #define TIMEOUT_NS UINT64_C(30000000000) /* far beyond any wait that a test should see */
@@ -142,6 +143,37 @@ test_gaps(void)
 	bench_down(&bench);
 }
 
+/* How many gaps a stretch counts that begins with so many senders and ends with so many. */
+static uint64_t
+gaps_between(struct lcore *lcore, unsigned int before, unsigned int after)
+{
+	atomic_store(&traffic_senders, before);
+	lcore_stretch(lcore);
+	memset(&lcore->counts, 0, sizeof(lcore->counts));
+	usleep(SPIN_NS / 1000);
+	atomic_store(&traffic_senders, after);
+	lcore_stretch(lcore);
+	return lcore->counts.gaps_over_limit;
+}
+
+/* In a process with generators, a gap counts when traffic flowed at either of its ends. */
+static void
+test_gaps_of_traffic(void)
+{
+	struct bench bench = bench_up(overload);
+	struct lcore *lcore = bench.app->lcores[0];
+
+	atomic_store(&traffic_generators, 1);
+	CHECK_EQ(gaps_between(lcore, 0, 0), 0);
+	CHECK_EQ(gaps_between(lcore, 1, 1), 1);
+	CHECK_EQ(gaps_between(lcore, 1, 0), 1);
+	CHECK_EQ(gaps_between(lcore, 0, 1), 1);
+	atomic_store(&traffic_senders, 0);
+	atomic_store(&traffic_generators, 0);
+	CHECK_EQ(gaps_between(lcore, 0, 0), 1);
+	bench_down(&bench);
+}
+
 /* An lcore that does not run answers nothing: the request times out, later ones still work. */
 static void
 test_late_answers(void)
@@ -274,6 +306,7 @@ main(void)
 	test_counters_close_under_overload();
 	test_control_reaches_the_task();
 	test_gaps();
+	test_gaps_of_traffic();
 	test_late_answers();
 	test_many_requests_at_once();
 	test_thread_stat();

@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from tests.fake_rig import FakeBench
+from tests.measure.simulated import Recorder
 from wirespeed.cli.progress import LiveTable, PlainLines
 from wirespeed.measure.interface import UNLIMITED, Progress
 from wirespeed.measure.run import run_search
@@ -53,8 +54,8 @@ def test_time_left_counts_the_points_to_come(study: Study) -> None:
     out = io.StringIO()
     lines = PlainLines(study, Console(file=out, width=200, highlight=False))
     lines.point_started(study.points[0])
-    lines.progress(Progress(Stage.SEARCH, 1e6, 1.0, attempt=1, left_s=10.0))
-    trial = run_search(study.points[0].spec.search, FakeBench(3e6).measure, UNLIMITED, lines).trials
-    assert trial
-    # Five more points of at least 10 s each.
-    assert "about 60 s left" in out.getvalue() or "about 1" in out.getvalue()
+    result = run_search(study.points[0].spec.search, FakeBench(3e6).measure, UNLIMITED, Recorder())
+    lines.progress(Progress(Stage.SEARCH, 1e6, 1.0, attempt=1, left_s=3600.0))
+    lines.trial(result.trials[0])
+    # Five more points of an hour each.
+    assert "about 360 min" in out.getvalue()

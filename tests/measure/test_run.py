@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import dataclass
 from itertools import groupby
 
 import pytest
 
 from tests.measure.simulated import Recorder, Rig, Sharp
 from wirespeed.measure.interface import UNLIMITED, BadSearch, Progress
-from wirespeed.measure.run import run_search
+from wirespeed.measure.run import HEADROOM, run_search
 from wirespeed.measure.validity import ValidityRules
 from wirespeed.model.result import SearchResult
 from wirespeed.model.spec import Search, SearchKind
@@ -64,12 +66,35 @@ def test_the_mrr_alone() -> None:
     assert len(result.trials) == 1 + 10
 
 
-def test_an_unlimited_search_starts_at_what_the_generator_offers() -> None:
-    result = run(Rig(Sharp(4e6), generator_fps=9e6))
-    assert result.max_load_fps == 9e6
-    searched = [t.intended_load_fps for t in result.trials if t.stage is Stage.SEARCH]
-    assert searched[0] == 9e6
-    assert max(searched) == 9e6
+def searched_loads(result: SearchResult) -> list[float]:
+    return [t.intended_load_fps for t in result.trials if t.stage is Stage.SEARCH]
+
+
+def test_a_search_stays_near_the_mrr() -> None:
+    result = run(Rig(Sharp(4e6), generator_fps=50e6))
+    assert result.max_load_fps == 50e6
+    assert max(searched_loads(result)) == searched_loads(result)[0] == HEADROOM * 4e6
+
+
+def test_an_unlimited_search_ends_at_what_the_generator_offers() -> None:
+    result = run(Rig(Sharp(4e6), generator_fps=5e6))
+    assert result.max_load_fps == 5e6
+    assert max(searched_loads(result)) == 5e6
+
+
+def test_a_sut_that_overload_slows_down_is_searched_beyond_its_mrr() -> None:
+    """It forwards 8 Mpps, but only 2 when offered more than 20: the MRR says little of it."""
+
+    @dataclass(frozen=True)
+    class Collapses:
+        def forwards(self, load_fps: float, duration_s: float, rng: random.Random) -> int:
+            return Sharp(2e6 if load_fps > 20e6 else 8e6).forwards(load_fps, duration_s, rng)
+
+    result = run(Rig(Collapses(), generator_fps=50e6))
+    assert result.mrr_fps == 2e6
+    assert result.ndr is not None
+    assert result.ndr.lower is not None
+    assert result.ndr.lower.load_fps == pytest.approx(8e6, rel=0.005)
 
 
 def test_a_line_rate_is_never_exceeded() -> None:

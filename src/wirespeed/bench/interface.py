@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.trial import DropCause, Observation, ThreadHealth
+from wirespeed.model.trial import DropCause, Observation
 from wirespeed.remote.interface import Process
 
 
@@ -52,6 +52,17 @@ class HopCount:
     drops: Mapping[tuple[str, DropCause], int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class PollingThread:
+    """A thread that polls, and how long it was away from its queues (see ThreadHealth)."""
+
+    tid: int
+    name: str
+    role: str
+    max_gap_ns: int | None = None
+    gaps_ns: int | None = None
+
+
 class Part(Protocol):
     """One part of a bench: a vSwitch, a network function, the generator.
 
@@ -87,8 +98,8 @@ class Part(Protocol):
         """The counts of its hops, as of now; between two `begin` they only grow."""
         ...
 
-    def threads(self) -> tuple[ThreadHealth, ...]:
-        """How its polling threads have fared; all but the longest gap are counts that only grow."""
+    def threads(self) -> tuple[PollingThread, ...]:
+        """Its polling threads, with their gaps since `begin` where they time them themselves."""
         ...
 
     def down(self) -> None:

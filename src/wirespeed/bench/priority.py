@@ -2,8 +2,8 @@
 """How do polling threads get their CPUs rather than other programs of this host?
 
 nice -20 for the bench and for whoever asks its questions, with the scheduler's autogroups off (with
-them, niceness counts only within a session). Not SCHED_FIFO: a poller that never sleeps would
-starve the kernel's own threads on its CPU, and be throttled by it for 50 ms at a time.
+them, niceness counts only within a session). That is for as long as the bench is up; realtime.py
+does more, for the time of a short trial.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from wirespeed.bench.journal import state_directory
 from wirespeed.bench.parts import Assembly, assemble, bring_up
 from wirespeed.bench.pci import give_ports_to_dpdk
 from wirespeed.bench.priority import polling_first
+from wirespeed.bench.realtime import may_run_alone
 from wirespeed.bench.trial import Rig, run_trial
 from wirespeed.model.plan import HostPlan, Plan
 from wirespeed.model.spec import PointSpec, TopologyKind
@@ -105,7 +106,10 @@ def open_bench(spec: PointSpec, plan: Plan, runner: Runner, run_dir: Path) -> It
         assembly = assemble(spec, host_plan, state, dirs)
         with reserved(state, host_plan.huge_pages.value):
             bring_up(assembly.parts, stack)
-        bench = RealBench(rig_of(spec, host_plan, runner, assembly), _describe(assembly, urgency))
+        hindrance = may_run_alone(runner)
+        rig = rig_of(spec, host_plan, runner, assembly, alone=hindrance is None)
+        priority = f"{urgency}; short trials: {hindrance or 'SCHED_FIFO'}"
+        bench = RealBench(rig, _describe(assembly, priority))
         bench.warm_up(lossless=spec.topology.kind.has_vswitch)
         yield bench
 
@@ -143,7 +147,7 @@ def _run_base() -> str:
     return wanted if usable else tempfile.gettempdir()
 
 
-def rig_of(spec: PointSpec, plan: HostPlan, runner: Runner, assembly: Assembly) -> Rig:
+def rig_of(spec: PointSpec, plan: HostPlan, runner: Runner, assembly: Assembly, alone: bool) -> Rig:
     """What trials of this point run on."""
     pollers = {cpu for guest in plan.guests for cpu in guest.cpus.value}
     if plan.generator is not None:
@@ -159,6 +163,7 @@ def rig_of(spec: PointSpec, plan: HostPlan, runner: Runner, assembly: Assembly) 
         frozenset(pollers),
         _ring_frames(spec),
         "shared_lcore" if shared else None,
+        alone,
     )
 
 

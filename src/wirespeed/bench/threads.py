@@ -9,40 +9,51 @@ from dataclasses import dataclass
 
 from wirespeed.remote.interface import Runner
 
+# The names of polling threads: Open vSwitch's, and DPDK's workers before, in and since 22.11.
+_POLLERS = re.compile(r"^(pmd-|(lcore|rte|dpdk)-worker)")
+
 _TICK_NS = 10_000_000  # USER_HZ is 100 on every Linux that DPDK runs on
 
 
 @dataclass(frozen=True, slots=True)
-class KernelView:
+class Thread:
+    """tid: the kernel's id of it."""
+
+    tid: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
     """Counts since the thread started. cpu: where it ran last."""
 
-    name: str
     cpu: int
     involuntary_switches: int
     runqueue_wait_ns: int
 
 
-def threads_of(runner: Runner, pid: int, name: re.Pattern[str]) -> tuple[KernelView, ...]:
-    """The process's threads whose names match, by name."""
-    found: list[KernelView] = []
+def pollers_of(runner: Runner, pid: int) -> tuple[Thread, ...]:
+    """The process's polling threads, by name."""
+    found: list[Thread] = []
     for comm in runner.glob(f"/proc/{pid}/task/*/comm"):
-        task = comm.removesuffix("/comm")
         try:
-            if name.search(runner.read(comm)):
-                found.append(_view(runner, task))
+            name = runner.read(comm).strip()
         except (FileNotFoundError, ProcessLookupError):
             continue  # it has just ended
+        if _POLLERS.search(name):
+            found.append(Thread(int(comm.split("/")[-2]), name))
     return tuple(sorted(found, key=lambda t: t.name))
 
 
-def _view(runner: Runner, task: str) -> KernelView:
+def treatment(runner: Runner, tid: int) -> Treatment:
+    """Raises FileNotFoundError or ProcessLookupError when the thread has ended."""
+    task = f"/proc/{tid}/task/{tid}"
     status = runner.read(f"{task}/status")
     switches = re.search(r"^nonvoluntary_ctxt_switches:\s+(\d+)", status, re.MULTILINE)
     # schedstat: time on the CPU, time waiting for one (both ns), number of slices.
     waited = runner.read(f"{task}/schedstat").split()
     stat = runner.read(f"{task}/stat").rpartition(")")[2].split()
-    return KernelView(
-        name=runner.read(f"{task}/comm").strip(),
+    return Treatment(
         cpu=int(stat[36]),
         involuntary_switches=int(switches[1]) if switches else 0,
         runqueue_wait_ns=int(waited[1]),

@@ -11,12 +11,14 @@ import math
 import select
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass
 
 from wirespeed.bench import accounts
-from wirespeed.bench.interface import BenchError, HopCount, Part
+from wirespeed.bench.interface import BenchError, HopCount, Part, PollingThread
 from wirespeed.bench.parts import first_ended
-from wirespeed.bench.threads import steal_ns
+from wirespeed.bench.realtime import alone, before_all_pollers, fits
+from wirespeed.bench.threads import Treatment, steal_ns, treatment
 from wirespeed.bench.topology.wiring import Wiring
 from wirespeed.bench.traffic.generator import AFTER_NS, Generator
 from wirespeed.model.trial import Drop, Observation, ThreadHealth
@@ -31,7 +33,11 @@ _POLL_S = 0.002
 
 @dataclass(frozen=True, slots=True)
 class Rig:
-    """What a trial runs on. cpus: all that poll; ring_frames: see Observation."""
+    """What a trial runs on.
+
+    cpus: all that poll. ring_frames: see Observation. alone: whether short trials may keep their
+    CPUs from all other programs.
+    """
 
     runner: Runner
     wiring: Wiring
@@ -40,6 +46,7 @@ class Rig:
     cpus: frozenset[int]
     ring_frames: int
     limited_by: str | None
+    alone: bool
 
 
 def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
@@ -52,14 +59,20 @@ def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
     for part in rig.parts:
         part.begin()
     hops = _read(rig.parts)
-    threads = _threads(rig.parts)
-    steal = steal_ns(rig.runner, rig.cpus)
-    rig.generator.start(0.0 if math.isinf(load_fps) else load_fps, duration_s)
-    _let_run(rig, duration_s + AFTER_NS / 1e9)
-    # Before anything else is asked: where programs share a CPU, each question takes time from a
-    # poller, and that would pass for a disturbance of the trial.
-    threads = _during(threads, _threads(rig.parts))
-    stolen = steal_ns(rig.runner, rig.cpus) - steal
+    tids = [thread.tid for part in rig.parts for thread in part.threads()]
+    with ExitStack() as urgent:
+        run_alone = rig.alone and fits(tids, rig.runner, duration_s)
+        if run_alone:
+            urgent.enter_context(before_all_pollers())
+        rig.generator.start(0.0 if math.isinf(load_fps) else load_fps, duration_s)
+        if run_alone:
+            urgent.enter_context(alone(tids))
+        # Nothing is asked between these two: where programs share a CPU, each question takes time
+        # from a poller, and that would pass for a disturbance of the trial.
+        before = _stand(rig, tids)
+        _let_run(rig, duration_s + AFTER_NS / 1e9)
+        after = _stand(rig, tids)
+    threads = tuple(_health(t, before, after) for part in rig.parts for t in part.threads())
     _await_end(rig)
     drops = _drain(rig, hops)
     directions = rig.generator.directions()
@@ -70,8 +83,8 @@ def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
         duration_s=duration_s,
         directions=directions,
         drops=drops,
-        threads=tuple(threads.values()),
-        steal_ns=stolen,
+        threads=threads,
+        steal_ns=after.steal_ns - before.steal_ns,
         overhead_s=time.monotonic() - began - duration_s,
         ring_frames=rig.ring_frames,
         latency=rig.generator.latency(),
@@ -130,18 +143,30 @@ def _read(parts: Iterable[Part]) -> tuple[HopCount, ...]:
     return tuple(hop for part in parts for hop in part.read())
 
 
-def _threads(parts: Iterable[Part]) -> Mapping[str, ThreadHealth]:
-    return {thread.name: thread for part in parts for thread in part.threads()}
+@dataclass(frozen=True, slots=True)
+class _Stand:
+    """What the kernel has counted so far, by thread id."""
+
+    threads: Mapping[int, Treatment]
+    steal_ns: int
 
 
-def _during(
-    before: Mapping[str, ThreadHealth], after: Mapping[str, ThreadHealth]
-) -> Mapping[str, ThreadHealth]:
-    return {
-        name: replace(
-            thread,
-            involuntary_switches=thread.involuntary_switches - before[name].involuntary_switches,
-            runqueue_wait_ns=thread.runqueue_wait_ns - before[name].runqueue_wait_ns,
-        )
-        for name, thread in after.items()
-    }
+def _stand(rig: Rig, tids: Sequence[int]) -> _Stand:
+    try:
+        threads = {tid: treatment(rig.runner, tid) for tid in tids}
+    except (FileNotFoundError, ProcessLookupError) as error:
+        check_alive(rig.parts)
+        raise BenchError(f"a polling thread ended during the trial: {error}") from error
+    return _Stand(threads, steal_ns(rig.runner, rig.cpus))
+
+
+def _health(thread: PollingThread, before: _Stand, after: _Stand) -> ThreadHealth:
+    was, now = before.threads[thread.tid], after.threads[thread.tid]
+    return ThreadHealth(
+        name=thread.name,
+        role=thread.role,
+        max_gap_ns=thread.max_gap_ns,
+        gaps_ns=thread.gaps_ns,
+        involuntary_switches=now.involuntary_switches - was.involuntary_switches,
+        runqueue_wait_ns=now.runqueue_wait_ns - was.runqueue_wait_ns,
+    )

@@ -21,6 +21,8 @@ from wirespeed.model.trial import Stage
 
 # How often the ceiling is lowered to what the generator really offered.
 CEILINGS = 4
+# How far above the MRR a search looks first.
+HEADROOM = 1.5
 
 
 @dataclass(slots=True)
@@ -113,6 +115,25 @@ def _overload(preset: Preset, prober: Prober, limits: Limits, found: _Found) -> 
 
 
 def _find(method: Method, prober: Prober, limits: Limits, found: _Found) -> Figures:
+    """The search a little above the MRR, and up to the ceiling only if it finds no limit there.
+
+    Far above what the SUT forwards nothing is learnt, and a generator in the same host takes cache
+    and memory bandwidth from it.
+    """
+    near_fps = HEADROOM * (limits.mrr_fps or limits.max_fps)
+    if limits.min_fps < near_fps < limits.max_fps:
+        figures = _below(method, prober, replace(limits, max_fps=near_fps), found)
+        if _all_bounded(figures):
+            return figures
+    return _below(method, prober, limits, found)
+
+
+def _all_bounded(figures: Figures) -> bool:
+    intervals = [i for i in (figures.ndr, figures.pdr) if i is not None]
+    return all(i.upper is not None for i in intervals)
+
+
+def _below(method: Method, prober: Prober, limits: Limits, found: _Found) -> Figures:
     """The search, with its ceiling lowered where the generator cannot follow."""
     for _ in range(CEILINGS):
         try:

@@ -53,9 +53,9 @@ class ValidityRules:
     # as any figure here can tell.
     max_unsent_ratio: float = 0.001
     # Time taken from a thread, in pauses that the rings bear, takes at most the same share off what
-    # it can carry: what is found may be 2% too low, never too high. 0.25% would be below what
+    # it can carry: what is found may be 1% too low, never too high. 0.25% would be below what
     # searches resolve, and no virtual machine with two CPUs gives a poller that.
-    max_stopped_ratio: float = 0.02
+    max_stopped_ratio: float = 0.01
     # A rate under overload is where a search starts, not what it finds: read to 2%.
     max_stopped_ratio_of_rate: float = 0.02
     # Where nobody knows how deep the rings are (an external SUT): what 1,024 descriptors, a usual

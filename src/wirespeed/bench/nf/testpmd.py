@@ -3,25 +3,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wirespeed.bench import dpdk
 from wirespeed.bench.host_state import HostState
-from wirespeed.bench.interface import BenchError, HopCount
+from wirespeed.bench.interface import BenchError, HopCount, PollingThread
 from wirespeed.bench.process import Daemon
-from wirespeed.bench.threads import threads_of
+from wirespeed.bench.threads import pollers_of
 from wirespeed.bench.wsdp.config import WsdpConfig
 from wirespeed.bench.wsdp.telemetry import Telemetry
 from wirespeed.model.spec import VnfMode
-from wirespeed.model.trial import DropCause, ThreadHealth
+from wirespeed.model.trial import DropCause
 from wirespeed.remote.interface import Process
 
 # Without a terminal, testpmd runs until it is told to stop only if it is to print statistics.
 _SELDOM_S = 1_000_000
-# The name of DPDK's worker threads before, in and since 22.11.
-_WORKERS = re.compile(r"^(lcore|rte|dpdk)-worker")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,16 +131,13 @@ class TestpmdFunction:
         answer: Mapping[str, int] = self._telemetry.ask(command)
         return answer
 
-    def threads(self) -> tuple[ThreadHealth, ...]:
+    def threads(self) -> tuple[PollingThread, ...]:
         """Its worker; testpmd does not time its polls, so gaps are unknown."""
         [process] = self.processes
         return tuple(
-            ThreadHealth(
-                f"{self.name}/{t.name}", "sut", None, None,
-                t.involuntary_switches, t.runqueue_wait_ns,
-            )
-            for t in threads_of(self._state.runner, process.pid, _WORKERS)
-        )  # fmt: skip
+            PollingThread(t.tid, f"{self.name}/{t.name}", "sut")
+            for t in pollers_of(self._state.runner, process.pid)
+        )
 
     def down(self) -> None:
         if self._telemetry is not None:

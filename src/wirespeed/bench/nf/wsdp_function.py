@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wirespeed.bench.interface import HopCount
+from wirespeed.bench.interface import HopCount, PollingThread
 from wirespeed.bench.nf.functions import Function
 from wirespeed.bench.wsdp.program import Wsdp
-from wirespeed.model.trial import ThreadHealth
 from wirespeed.remote.interface import Process
 
 
@@ -43,7 +42,7 @@ class WsdpFunction:
         stats = self._program.ask("stats")
         return tuple(function.read(stats) for function in self._functions)
 
-    def threads(self) -> tuple[ThreadHealth, ...]:
+    def threads(self) -> tuple[PollingThread, ...]:
         return self._program.threads("sut")
 
     def down(self) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from wirespeed.bench.interface import HopCount
+from wirespeed.bench.interface import HopCount, PollingThread
 from wirespeed.bench.nf.functions import Function
 from wirespeed.bench.topology.wiring import GENERATOR
 from wirespeed.bench.traffic.latency import SinkLatency, merged
 from wirespeed.bench.traffic.streams import Direction
 from wirespeed.bench.wsdp.program import Wsdp
-from wirespeed.model.trial import DirectionCount, Latency, ThreadHealth
+from wirespeed.model.trial import DirectionCount, Latency
 from wirespeed.remote.interface import Process
 
 # Short enough for what is still on its way.
@@ -19,7 +19,7 @@ _REST_NS = 50_000
 # The trial's number in a stamp has 8 bits; 0 is what a generator starts with.
 _TRIALS = 255
 # Until the first frame is due, whoever asked for it has gone to sleep: it may share the CPU.
-AFTER_NS = 10_000_000
+AFTER_NS = 30_000_000
 
 
 class Generator:
@@ -127,7 +127,7 @@ class Generator:
         answer: Mapping[str, int] = self._program.ask(f"task,{name}")
         return answer
 
-    def threads(self) -> tuple[ThreadHealth, ...]:
+    def threads(self) -> tuple[PollingThread, ...]:
         return self._program.threads("generator")
 
     def down(self) -> None:

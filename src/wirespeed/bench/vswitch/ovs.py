@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from wirespeed.bench import dpdk
 from wirespeed.bench.host_state import HostState
-from wirespeed.bench.interface import BenchError, HopCount
+from wirespeed.bench.interface import BenchError, HopCount, PollingThread
 from wirespeed.bench.process import Daemon, await_true
-from wirespeed.bench.threads import threads_of
+from wirespeed.bench.threads import pollers_of
 from wirespeed.bench.topology.wiring import Wiring
 from wirespeed.bench.vswitch import flows
 from wirespeed.bench.vswitch.books import Books
@@ -21,7 +21,6 @@ from wirespeed.bench.vswitch.control import Control
 from wirespeed.bench.vswitch.ports import SwitchPort, add_ports_command
 from wirespeed.model.cpuset import format_mask
 from wirespeed.model.plan import VswitchPlan
-from wirespeed.model.trial import ThreadHealth
 from wirespeed.remote.interface import Process
 
 _SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
@@ -105,12 +104,11 @@ class OvsDpdk:
     def read(self) -> tuple[HopCount, ...]:
         return (self._books.read(),)
 
-    def threads(self) -> tuple[ThreadHealth, ...]:
+    def threads(self) -> tuple[PollingThread, ...]:
         """The PMD threads. Open vSwitch does not time their polls, so gaps are unknown."""
         [daemon] = self._daemon.processes
         return tuple(
-            ThreadHealth(t.name, "sut", None, None, t.involuntary_switches, t.runqueue_wait_ns)
-            for t in threads_of(self._state.runner, daemon.pid, re.compile("^pmd-"))
+            PollingThread(t.tid, t.name, "sut") for t in pollers_of(self._state.runner, daemon.pid)
         )
 
     def down(self) -> None:

@@ -9,11 +9,10 @@ from typing import Any
 
 from wirespeed.bench import dpdk
 from wirespeed.bench.host_state import HostState
-from wirespeed.bench.interface import BenchError
+from wirespeed.bench.interface import BenchError, PollingThread
 from wirespeed.bench.process import Daemon
 from wirespeed.bench.wsdp.config import WsdpConfig
 from wirespeed.bench.wsdp.telemetry import Telemetry
-from wirespeed.model.trial import ThreadHealth
 from wirespeed.remote.interface import Process
 
 # In a source tree, where `make setup` leaves the program.
@@ -82,16 +81,15 @@ class Wsdp:
     def processes(self) -> tuple[Process, ...]:
         return self._daemon.processes
 
-    def threads(self, role: str) -> tuple[ThreadHealth, ...]:
-        """How the lcores fared since the last reset."""
+    def threads(self, role: str) -> tuple[PollingThread, ...]:
+        """The lcores, with their gaps since the last reset."""
         return tuple(
-            ThreadHealth(
+            PollingThread(
+                tid=seen["tid"],
                 name=f"{self.name}/lcore{lcore}",
                 role=role,
                 max_gap_ns=seen["max_gap_ns"],
                 gaps_ns=seen["gaps_ns"],
-                involuntary_switches=seen.get("involuntary_switches", 0),
-                runqueue_wait_ns=seen.get("runqueue_wait_ns", 0),
             )
             for lcore, seen in self.ask("lcores").items()
         )
