@@ -34,10 +34,15 @@ class FakeBench:
 
     capacity_fps: float
     before_trial: Callable[[int], None] = lambda _number: None
+    invalid_share: float = 0.0
     simulation: simulated.Rig = field(init=False)
 
     def __post_init__(self) -> None:
-        self.simulation = simulated.Rig(simulated.Sharp(self.capacity_fps), generator_fps=10e6)
+        self.simulation = simulated.Rig(
+            simulated.Sharp(self.capacity_fps),
+            generator_fps=10e6,
+            invalid_share=self.invalid_share,
+        )
 
     def measure(self, load_fps: float, duration_s: float) -> Observation:
         self.before_trial(len(self.simulation.calls))
@@ -64,6 +69,7 @@ class FakeHost:
 
     capacity_fps: float | None = None
     before_trial: Callable[[int], None] = lambda _number: None
+    invalid_share: float = 0.0
     opened: list[PointSpec] = field(default_factory=list)
     closed: int = 0
 
@@ -75,6 +81,7 @@ class FakeHost:
     def _open(self, spec: PointSpec, _plan: Plan, _name: str) -> Iterator[FakeBench]:
         self.opened.append(spec)
         try:
-            yield FakeBench(self.capacity_fps or spec.sut.impair.rate_fps, self.before_trial)
+            capacity_fps = self.capacity_fps or spec.sut.impair.rate_fps
+            yield FakeBench(capacity_fps, self.before_trial, self.invalid_share)
         finally:
             self.closed += 1

@@ -53,6 +53,17 @@ def test_people_get_a_table_a_warning_and_the_way_to_the_report(wirespeed: Comma
     assert not list(report.parent.glob(".*.partial"))
 
 
+def test_a_point_that_was_not_measurable_is_a_failure_with_its_reason(
+    wirespeed: Command, host: FakeHost
+) -> None:
+    host.invalid_share = 1.0
+    ended = wirespeed("run", "wire")
+    assert ended.code == 1
+    assert "wire, 64 B: not measurable: 21 trials of 0.5 s" in ended.out
+    assert "wirespeed: 1 of 1 points were not measurable: wire, 64 B\n" in ended.err
+    assert wirespeed("runs").code == 0
+
+
 def test_a_point_that_the_host_cannot_do_is_refused_before_anything_runs(
     wirespeed: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,9 +76,7 @@ class _Counter:
 
 
 def found(result: SearchResult) -> str:
-    """The figures of a point in a few words."""
-    if result.not_measurable is not None:
-        return f"not measurable: {result.not_measurable}"
+    """The figures of a point in a few words; why some are missing is said after the run."""
     parts = [f"NDR {_lower(result.ndr)}", f"PDR {_lower(result.pdr)}"] if result.ndr else []
     if result.ndr is None and result.pdr is not None:
         parts.append(f"PDR {_lower(result.pdr)}")
@@ -86,7 +84,8 @@ def found(result: SearchResult) -> str:
         parts.append(f"MRR {mpps(result.mrr_fps)}")
     if result.constant is not None:
         parts.append(f"forwarded {mpps(result.constant.forwarding_fps)}")
-    return ", ".join(parts) + " Mpps" if parts else "no figure"
+    figures = ", ".join(parts) + " Mpps" if parts else "no figure"
+    return f"not measurable; {figures}" if result.not_measurable is not None else figures
 
 
 def _lower(interval: Interval | None) -> str:

@@ -17,7 +17,7 @@ from wirespeed.cli import rig as rigs
 from wirespeed.cli.options import JsonOption, SetOption, StoreOption, StudyArgument
 from wirespeed.cli.progress import watching
 from wirespeed.cli.show import print_results, write_html
-from wirespeed.model.errors import BadInput
+from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.study import Study
 from wirespeed.report.document import document
 from wirespeed.store.read import list_runs, read_run
@@ -65,6 +65,19 @@ def run(
         typer.echo(json_text.dumps(document(record), indent=2, allow_nan=False))
     else:
         print_results(record, Console(highlight=False), html)
+    _fail_without_figures(record)
+
+
+def _fail_without_figures(record: RunRecord) -> None:
+    """Raises WirespeedError when a point was not measurable: a script must not take it for one."""
+    without = [p.label for p in record.points if p.result and p.result.not_measurable is not None]
+    if without:
+        raise WirespeedError(
+            f"{len(without)} of {len(record.points)} points were not measurable: "
+            f"{'; '.join(without)}",
+            "The report has every trial and what disturbed it. Run it on a quieter host, or on "
+            "isolated CPUs (wirespeed plan).",
+        )
 
 
 @contextmanager

@@ -47,7 +47,7 @@ def theoretical_max_fps(spec: PointSpec) -> float:
 class PointFigures:
     """The headline rates of one point; None where the search did not find one.
 
-    constant: what was forwarded at a fixed load. reason: why there is no figure at all.
+    constant: what was forwarded at a fixed load. reason: why figures are missing.
     """
 
     point: PointRecord

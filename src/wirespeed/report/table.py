@@ -26,8 +26,8 @@ def terminal_table(run: RunRecord) -> Table:
 
 
 def missing_figures(run: RunRecord) -> tuple[str, ...]:
-    """One sentence for each point without a figure: why."""
-    without = (f for f in map(point_figures, run.points) if f.best is None)
+    """One sentence for each point whose figures are not all there: why."""
+    without = (f for f in map(point_figures, run.points) if f.best is None or f.reason)
     return tuple(f"{f.point.label}: {_why(f)}" for f in without)
 
 
