@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import math
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.bench.real import books_close, drops, meanwhile, opened, planned, point, process, vswitch
-from wirespeed.bench import session
+from tests.bench.real import books_close, drops, opened, planned, point, process, vswitch
+from wirespeed.bench import session, trial
 from wirespeed.bench.interface import BenchError
+from wirespeed.bench.process import await_true
 from wirespeed.bench.session import RealBench
+from wirespeed.bench.trial import Rig
 from wirespeed.model.plan import Decision
 from wirespeed.model.spec import Impair, PointSpec, Sut, Topology, TopologyKind, Vnf
 from wirespeed.model.trial import DropCause, Observation
@@ -31,16 +34,37 @@ def pvp(tmp_path: Path, own_state: None) -> Iterator[RealBench]:  # noqa: ARG001
         yield bench
 
 
-def most(seen: Observation, hop: str, cause: DropCause) -> int:
-    """The frames dropped there, which are most of those that were lost, and none is unexplained.
+def dropped_at(seen: Observation, hop: str, cause: DropCause) -> int:
+    """The frames dropped there; no lost frame is unexplained.
 
-    Not all: a burst that follows a pause may overflow the next ring, too.
+    Not all are lost there: where the test shares its CPUs, a burst that follows a pause may
+    overflow other rings, too.
     """
     assert books_close(seen), seen.drops
-    lost = seen.total("offered") - seen.total("received")
     dropped = drops(seen)[hop, cause]
-    assert 2 * dropped > lost > 0, seen.drops
+    assert dropped > 0, seen.drops
     return dropped
+
+
+def lossless(bench: RealBench) -> bool:
+    seen = bench.measure(LOAD_FPS, 0.1)
+    return seen.total("received") == seen.total("offered")
+
+
+@contextmanager
+def in_traffic(*steps: Callable[[], object]) -> Iterator[None]:
+    """Takes the steps while traffic flows, with equal times before, between and after them."""
+    let_run = trial._let_run
+
+    def interrupted(rig: Rig, duration_s: float) -> None:
+        for step in steps:
+            let_run(rig, duration_s / (len(steps) + 1))
+            step()
+        let_run(rig, duration_s / (len(steps) + 1))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trial, "_let_run", interrupted)
+        yield
 
 
 def test_drops_of_a_pvp_bench(pvp: RealBench) -> None:
@@ -50,29 +74,51 @@ def test_drops_of_a_pvp_bench(pvp: RealBench) -> None:
 
     # A function that hangs for a while: what it does not take overflows its vhost ring.
     stop, go = (lambda n=n: vnf.signal(n) for n in (signal.SIGSTOP, signal.SIGCONT))
-    with meanwhile((0.3, stop), (0.6, go)):
+    with in_traffic(stop, go):
         seen = pvp.measure(LOAD_FPS, 1.0)
-    assert most(seen, "ovs:vnf0a", DropCause.VHOST_TX_RING_FULL) < seen.total("offered")
+    assert dropped_at(seen, "ovs:vnf0a", DropCause.VHOST_TX_RING_FULL) < seen.total("offered")
 
     # A vSwitch that hangs: its ingress ring refuses frames that were offered on schedule.
     stop, go = (lambda n=n: daemon.signal(n) for n in (signal.SIGSTOP, signal.SIGCONT))
-    with meanwhile((0.3, stop), (0.6, go)):
+    with in_traffic(stop, go):
         seen = pvp.measure(LOAD_FPS, 1.0)
-    assert most(seen, "sut-ingress", DropCause.RX_RING_FULL) < seen.total("offered")
+    assert dropped_at(seen, "sut-ingress", DropCause.RX_RING_FULL) < seen.total("offered")
     assert seen.total("unsent") + seen.total("offered") == seen.total("intended")
+
+    # A vSwitch that polls the function's way back no longer: the function's ring there fills up.
+    control.ofctl("mod-port", "vnf0b", "down")
+    seen = pvp.measure(LOAD_FPS, 0.5)
+    stuck = drops(seen).pop(("vnf0:b-ovs:vnf0b", DropCause.UNKNOWN))
+    assert stuck == seen.ring_frames  # what the ring holds is on its way for ever
+    full = drops(seen)["vnf0", DropCause.VNF_TX_RING_FULL]
+    assert full + stuck == seen.total("offered") > 2 * stuck
+    control.ofctl("mod-port", "vnf0b", "up")
+    await_true(
+        lambda: lossless(pvp),
+        within_s=10.0,
+        alive=lambda: None,
+        otherwise=lambda: "the way back stays shut",
+    )
+
+    # A generator that sleeps between two looks at its ports: what has come back meanwhile is more
+    # than its ring holds.
+    with in_traffic(lambda: pvp.rig.generator._program.ask("rest,ns=10000000")):
+        seen = pvp.measure(20 * LOAD_FPS, 1.0)
+    assert drops(seen)["ovs:west", DropCause.TG_RX_RING_FULL] > 0
+    assert books_close(seen), seen.drops
 
     # No rule for what comes back from the function. What the datapath has counted so far is
     # credited to the rules first, or it would be to the drop rule.
     control.ask("revalidator/purge")
     control.ofctl("del-flows", "in_port=4,dl_dst=02:00:01:00:00:00")
     seen = pvp.measure(LOAD_FPS, 0.1)
-    assert most(seen, "ovs:vnf0b", DropCause.NO_FLOW) == seen.total("offered") > 0
+    assert dropped_at(seen, "ovs:vnf0b", DropCause.NO_FLOW) == seen.total("offered") > 0
 
     # Nor for what the generator sends.
     control.ask("revalidator/purge")
     control.ofctl("del-flows", "in_port=1,dl_dst=02:01:00:00:00:00")
     seen = pvp.measure(LOAD_FPS, 0.1)
-    assert most(seen, "ovs:east", DropCause.NO_FLOW) == seen.total("offered") > 0
+    assert dropped_at(seen, "ovs:east", DropCause.NO_FLOW) == seen.total("offered") > 0
 
     # A policer on the way in.
     control.vsctl("set", "Interface", "east", "ingress_policing_rate=100",
@@ -109,4 +155,4 @@ def test_the_reference_sut_drops_what_it_says(tmp_path: Path) -> None:
     spec = PointSpec(Topology(TopologyKind.WIRE), sut=Sut(impair=Impair(loss_every=10)))
     with opened(spec, tmp_path) as bench:
         seen = bench.measure(LOAD_FPS, 0.2)
-    assert most(seen, "impair", DropCause.IMPAIRED) == seen.total("offered") // 10
+    assert dropped_at(seen, "impair", DropCause.IMPAIRED) == seen.total("offered") // 10
