@@ -60,6 +60,8 @@ pub enum Next {
     Close,
     /// The socket goes on with another handler, in this loop.
     Become(Box<dyn Handler>),
+    /// So it does with [`Handler::succeed`], which takes over everything that this one has.
+    Succeed,
 }
 
 /// Owns one socket.
@@ -75,6 +77,10 @@ pub trait Handler: Send {
     }
     fn note(&mut self, _cx: &mut Cx<'_>, _note: Note) -> Next {
         Next::Stay
+    }
+    /// Who goes on after [`Next::Succeed`]; none closes the socket.
+    fn succeed(self: Box<Self>) -> Option<Box<dyn Handler>> {
+        None
     }
 }
 
@@ -343,13 +349,17 @@ impl Lane {
             timers: &mut self.timers,
         };
         let mut next = what(entry.handler.as_mut(), &mut cx);
-        while let Next::Become(handler) = next {
-            entry.handler = handler;
+        loop {
+            entry.handler = match next {
+                Next::Become(handler) => handler,
+                Next::Succeed => match entry.handler.succeed() {
+                    Some(handler) => handler,
+                    None => return self.free.push(index),
+                },
+                Next::Close => return self.release(index, entry),
+                Next::Stay => return self.keep(index, token, entry, interest),
+            };
             next = entry.handler.enter(&mut cx);
-        }
-        match next {
-            Next::Close => self.release(index, entry),
-            Next::Stay | Next::Become(_) => self.keep(index, token, entry, interest),
         }
     }
 

@@ -118,6 +118,18 @@ pub fn send(fd: RawFd, bytes: &[u8], zero_copy: bool) -> io::Result<usize> {
     check_size(unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), flags) })
 }
 
+/// Writes several parts as one; never raises SIGPIPE and never blocks.
+pub fn send_parts(fd: RawFd, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
+    // SAFETY: an all-zero msghdr is valid; IoSlice has the layout of iovec, and the kernel only reads
+    // what the parts describe.
+    check_size(unsafe {
+        let mut message: libc::msghdr = zeroed();
+        message.msg_iov = parts.as_ptr().cast_mut().cast();
+        message.msg_iovlen = parts.len() as _;
+        libc::sendmsg(fd, &message, libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT)
+    })
+}
+
 /// Reads; never blocks.
 pub fn receive(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: pointer and length describe `buffer`.
@@ -248,6 +260,35 @@ pub fn tcp_info(fd: RawFd) -> io::Result<TcpInfo> {
         libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, (&raw mut info).cast(), &mut length)
     })?;
     Ok(info)
+}
+
+/// What BBR has estimated; gains in 256ths.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BbrInfo {
+    pub bandwidth_low: u32,
+    pub bandwidth_high: u32,
+    pub min_rtt_us: u32,
+    pub pacing_gain: u32,
+    pub cwnd_gain: u32,
+}
+
+/// None where the congestion control is not BBR: others have less to say, or nothing.
+pub fn bbr_info(fd: RawFd) -> Option<BbrInfo> {
+    let mut info = BbrInfo::default();
+    let mut length = size_of::<BbrInfo>() as libc::socklen_t;
+    // SAFETY: pointer and length describe `info`, whose fields may hold any bits.
+    check(unsafe {
+        libc::getsockopt(
+            fd,
+            libc::IPPROTO_TCP,
+            libc::TCP_CC_INFO,
+            (&raw mut info).cast(),
+            &mut length,
+        )
+    })
+    .ok()?;
+    (length as usize == size_of::<BbrInfo>()).then_some(info)
 }
 
 /// User and system time of this process.

@@ -4,7 +4,7 @@
 //! Every call returns at once; [`ErrorKind::WouldBlock`] means: wait for [`Wire::interest`]. Reading
 //! goes on until `WouldBlock`, because decrypted bytes may be here that epoll knows nothing of.
 
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, IoSlice};
 use std::net::TcpStream;
 use std::os::fd::{AsRawFd, RawFd};
 
@@ -56,6 +56,17 @@ impl Wire {
         match self {
             Wire::Clear(socket) => sys::send(socket.as_raw_fd(), bytes, false),
             Wire::Tls(tls) => tls.send(bytes),
+        }
+    }
+
+    /// Sends the beginning of all `parts` together and says how much of them that was.
+    pub fn send_parts(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Wire::Clear(socket) => sys::send_parts(socket.as_raw_fd(), parts),
+            Wire::Tls(tls) => {
+                let first = parts.iter().find(|part| !part.is_empty());
+                first.map_or(Ok(0), |part| tls.send(part))
+            }
         }
     }
 

@@ -4,6 +4,8 @@
 //! Bodies are not touched here: whoever owns the socket drops them inside the kernel. Only bodies of
 //! known length are taken; a chunked one would have to be read to find its end.
 
+use crate::websocket::offer::Offer;
+
 /// Longest head; browsers stay below 2 KiB.
 pub const MAX_HEAD_BYTES: usize = 8 << 10;
 
@@ -24,6 +26,8 @@ pub struct Request {
     pub body_bytes: u64,
     pub keep_alive: bool,
     pub expects_continue: bool,
+    /// What the head says about an upgrade to WebSocket.
+    pub offer: Offer,
 }
 
 impl Request {
@@ -122,6 +126,7 @@ fn parse(head: &[u8]) -> Result<Request, HttpError> {
         body_bytes: 0,
         keep_alive: version == Some("HTTP/1.1"),
         expects_continue: false,
+        offer: Offer::default(),
     };
     let mut length = None;
     for line in lines {
@@ -130,6 +135,7 @@ fn parse(head: &[u8]) -> Result<Request, HttpError> {
             return Err(HttpError::Malformed);
         }
         let value = value.trim_matches([' ', '\t']);
+        request.offer.header(name, value);
         if name.eq_ignore_ascii_case("content-length") {
             // A second, different length is how requests are smuggled.
             let bytes = digits(value).ok_or(HttpError::Malformed)?;

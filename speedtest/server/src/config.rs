@@ -17,6 +17,7 @@ pub struct Config {
     pub https: Vec<Http>,
     pub tls: Tls,
     pub metrics: Vec<Http>,
+    pub ndt7: Ndt7,
     pub results: ResultsFile,
     pub limits: Limits,
     pub log: Log,
@@ -73,6 +74,33 @@ pub struct Tls {
     pub cert: Option<PathBuf>,
     /// Its private key in PEM.
     pub key: Option<PathBuf>,
+}
+
+/// The ndt7 protocol, on every HTTP address.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ndt7 {
+    /// For tests that do not ask for one; the kernel's default when unset.
+    pub congestion: Option<String>,
+    /// Public JSON web keys, a file each, that sign access tokens. A token that comes has to be good.
+    pub token_keys: Vec<PathBuf>,
+    pub token_issuer: String,
+    /// This server's name in the tokens.
+    pub token_audience: Option<String>,
+    /// Clients without a token are turned away.
+    pub token_required: bool,
+}
+
+impl Default for Ndt7 {
+    fn default() -> Ndt7 {
+        Ndt7 {
+            congestion: None,
+            token_keys: Vec::new(),
+            token_issuer: "locate".into(),
+            token_audience: None,
+            token_required: false,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -178,6 +206,7 @@ impl Config {
             required("tls.cert", &self.tls.cert)?;
             required("tls.key", &self.tls.key)?;
         }
+        kernel.check_congestion("ndt7.congestion", self.ndt7.congestion.as_deref())?;
         for (index, listen) in self.iperf3.iter().enumerate() {
             kernel.check_congestion(
                 &format!("iperf3[{index}].congestion"),

@@ -8,6 +8,7 @@
 //! - `iperf3`: the control connection of a test, its streams, and what is told at the end.
 //! - `http`: LibreSpeed's endpoints, the page, health, metrics; clear-text bodies bypass user space.
 //! - `tls`: the certificate and its reload; the handshake before a connection is served.
+//! - `ndt7`: M-Lab's test over WebSocket, on the same addresses as HTTP.
 //! - `results`: JSON lines of what was measured.
 //! - `log`: structured lines on stderr; `notify`: systemd.
 
@@ -18,6 +19,7 @@ mod http;
 mod iperf3;
 mod listener;
 mod log;
+mod ndt7;
 mod notify;
 mod results;
 pub mod serve;

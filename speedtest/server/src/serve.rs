@@ -16,6 +16,7 @@ use crate::config::{Config, ConfigError, Kernel};
 use crate::http::{self, Service};
 use crate::iperf3;
 use crate::listener::{Greet, Listener};
+use crate::ndt7::Gate;
 use crate::notify::notify;
 use crate::results::Results;
 use crate::shared::Shared;
@@ -51,7 +52,8 @@ pub fn serve(config: Config) -> Result<(), ServeError> {
     let lanes = Lanes::new(loops(&config))?;
     std::sync::LazyLock::force(&bulk::HOT);
     let results = open_results(&config)?;
-    let shared = Arc::new(Shared::new(config, kernel, lanes.clone(), results, most));
+    let gate = Gate::load(&config.ndt7)?;
+    let shared = Arc::new(Shared::new(config, kernel, lanes.clone(), gate, results, most));
     open_listeners(&shared, identity.as_ref())?;
     let threads = start_loops(&lanes)?;
     let ready = json!({"loops": lanes.count(), "connections": most});
@@ -172,12 +174,12 @@ fn drain(shared: &Shared) {
     shared.log.info("draining", fields);
     shared.drain();
     let until = Instant::now() + Duration::from_secs(shared.config.server.drain_s);
-    while shared.tests.count() > 0 && Instant::now() < until {
+    while !shared.testing().is_empty() && Instant::now() < until {
         if sys::wait_signal(DRAIN_LOOK) == Some(Signal::Terminate) {
             break;
         }
     }
-    let left = shared.tests.controls();
+    let left = shared.testing();
     if !left.is_empty() {
         shared.log.warn("ending tests that did not finish", json!({"tests": left.len()}));
         for control in left {

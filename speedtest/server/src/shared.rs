@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What all loops share: configuration, counts, the tests that run.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,6 +16,7 @@ use crate::config::{Config, Kernel};
 use crate::http::transfers::Transfers;
 use crate::iperf3::Registry;
 use crate::log::{unix_s, Logger};
+use crate::ndt7::Gate;
 use crate::results::Results;
 
 pub struct Shared {
@@ -26,11 +28,15 @@ pub struct Shared {
     pub tests: Registry,
     pub counters: Counters,
     pub transfers: Transfers,
+    /// Who may run ndt7 tests.
+    pub gate: Gate,
     results: Results,
     next_result: AtomicU64,
     /// Connections that fit into this process's file descriptors.
     pub most_connections: usize,
     admission: Mutex<Admission>,
+    /// Who holds a ticket.
+    testing: Mutex<HashSet<Address>>,
     listeners: Mutex<Vec<Address>>,
     draining: AtomicBool,
 }
@@ -60,6 +66,7 @@ impl Counters {
 pub struct Ticket {
     shared: Arc<Shared>,
     client: ClientKey,
+    holder: Address,
 }
 
 impl Shared {
@@ -67,6 +74,7 @@ impl Shared {
         config: Config,
         kernel: Kernel,
         lanes: Lanes,
+        gate: Gate,
         results: Results,
         most_connections: usize,
     ) -> Shared {
@@ -85,10 +93,12 @@ impl Shared {
             tests: Registry::default(),
             counters: Counters::default(),
             transfers: Transfers::default(),
+            gate,
             results,
             next_result: AtomicU64::new(1),
             most_connections,
             admission: Mutex::new(Admission::new(capacity)),
+            testing: Mutex::default(),
             listeners: Mutex::default(),
             draining: AtomicBool::new(false),
         }
@@ -107,8 +117,26 @@ impl Shared {
     }
 
     /// The ticket of a client that was admitted, at once or from the queue.
-    pub fn ticket(self: &Arc<Shared>, client: ClientKey) -> Ticket {
-        Ticket { shared: Arc::clone(self), client }
+    pub fn ticket(self: &Arc<Shared>, client: ClientKey, holder: Address) -> Ticket {
+        self.holders().insert(holder);
+        Ticket { shared: Arc::clone(self), client, holder }
+    }
+
+    /// Whoever leaves while waiting must not be admitted afterwards.
+    pub fn leave_queue(self: &Arc<Shared>, client: ClientKey, who: Address) {
+        let admitted = !self.admission().leave_queue(who);
+        if admitted && !self.draining() {
+            drop(self.ticket(client, who));
+        }
+    }
+
+    fn holders(&self) -> MutexGuard<'_, HashSet<Address>> {
+        self.testing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Everybody who runs a test now.
+    pub fn testing(&self) -> Vec<Address> {
+        self.holders().iter().copied().collect()
     }
 
     /// Keeps one result, with a time and a number; returns the number.
@@ -160,6 +188,7 @@ impl Shared {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
+        self.shared.holders().remove(&self.holder);
         let admitted = self.shared.admission().release(self.client);
         for next in admitted {
             self.shared.lanes.tell(next, Note::Admitted);

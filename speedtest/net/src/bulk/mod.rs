@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The two ends of a bulk TCP stream, and what they report.
+//! The two ends of a bulk TCP stream, and what they report; [`Channel`] is both ends of a WebSocket.
 //!
 //! A stream says `Joined` once it is in its loop. It is driven by its owner's notes: `Start`, then `Stop` or `StopAt`, then `Close`. It leaves
 //! its [`Report`] in the shared [`Stream`] and says `Reported` exactly once, earlier than asked when
 //! its connection breaks.
 
+mod channel;
 mod datagram;
 mod pacer;
 mod probe;
 mod sink;
 mod source;
+mod threshold;
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -19,7 +21,9 @@ use speedtest_proto::iperf3::udp::Arrivals;
 use speedtest_proto::series::Series;
 use speedtest_proto::verdict::Load;
 
+pub use channel::{Channel, Pushed};
 pub use datagram::DatagramStream;
+pub use pacer::Pacer;
 pub use sink::Sink;
 pub use source::{Source, HOT};
 

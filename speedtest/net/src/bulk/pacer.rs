@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// Keeps an average rate from its start on: a stream that fell behind catches up.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pacer {
+pub struct Pacer {
     start: Instant,
     bytes: u64,
     bytes_per_s: f64,

@@ -9,16 +9,13 @@ use std::time::{Duration, Instant};
 
 use super::pacer::Pacer;
 use super::probe::{Phase, Probe};
+use super::threshold::Threshold;
 use super::{Guard, Spec, Stream};
 use crate::reactor::{Cx, Handler, Interest, Next, Note, Ready};
 use crate::sys;
 
 /// One call drops at most this much, so that the other sockets of the loop get their turn.
 const MOST_AT_ONCE: usize = 4 << 20;
-/// Waking for less than this costs more than it tells.
-const THRESHOLD_MOST: f64 = 512.0 * 1024.0;
-/// The loop shall not wait longer than this for a threshold to fill.
-const THRESHOLD_S: f64 = 0.002;
 /// A sender that is known to have sent more is waited for this long after its last byte.
 const TAIL: Duration = Duration::from_secs(1);
 
@@ -29,8 +26,7 @@ pub struct Sink {
     /// What the sender says it has sent in all.
     expected: Option<u64>,
     last_byte: Instant,
-    ticked: (Instant, u64),
-    threshold: i32,
+    threshold: Threshold,
     /// The timer that is set for the next turn of a paced stream.
     armed: Option<Instant>,
 }
@@ -49,8 +45,7 @@ impl Sink {
             pacer: None,
             expected: None,
             last_byte: now,
-            ticked: (now, 0),
-            threshold: 1,
+            threshold: Threshold::new(now),
             armed: None,
         }
     }
@@ -93,20 +88,9 @@ impl Sink {
 
     /// Lets the kernel wake this loop only for as much as comes in two milliseconds.
     fn adapt_threshold(&mut self, now: Instant) {
-        let (then, bytes) = self.ticked;
-        self.ticked = (now, self.probe.bytes);
-        let elapsed_s = (now - then).as_secs_f64();
-        if elapsed_s <= 0.0 {
-            return;
-        }
-        let per_s = (self.probe.bytes - bytes) as f64 / elapsed_s;
-        let threshold = (per_s * THRESHOLD_S).clamp(1.0, THRESHOLD_MOST) as i32;
-        if threshold == self.threshold {
-            return;
-        }
-        let set = sys::set_option(self.fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, threshold);
-        if set.is_ok() {
-            self.threshold = threshold;
+        if let Some(bytes) = self.threshold.adapt(now, self.probe.bytes) {
+            // Without it the loop only wakes more often.
+            let _ = sys::set_option(self.fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes);
         }
     }
 
@@ -175,7 +159,7 @@ impl Handler for Sink {
         match note {
             Note::Start if self.probe.phase == Phase::Waiting => {
                 self.probe.start(cx);
-                self.ticked = (cx.now, 0);
+                self.threshold.restart(cx.now, 0);
                 self.last_byte = cx.now;
                 self.pacer = self.probe.spec.rate_bps.map(|rate| Pacer::new(cx.now, rate));
                 cx.wait_for(Interest::READ);

@@ -13,11 +13,13 @@ use speedtest_net::look::look;
 use speedtest_net::reactor::{Cx, Handler, Interest, Next, Ready};
 use speedtest_net::wire::{unless_blocked, Wire};
 use speedtest_proto::http1::{Answer, Heads, HttpError, Method, Request};
+use speedtest_proto::ndt7::Subtest;
 use speedtest_proto::series::Series;
 
 use super::routes::{self, Route, Service, MAX_RESULT_BYTES};
 use super::transfers::Transfer;
 use crate::clients;
+use crate::ndt7::{Visitor, Waiting};
 use crate::shared::{Counters, Shared};
 
 const READ_BYTES: usize = 4096;
@@ -59,6 +61,8 @@ pub struct Connection {
     keep_alive: bool,
     allow_origin: bool,
     watch: Option<Watch>,
+    /// An ndt7 test that was asked for, and goes on without this connection.
+    leaving: Option<(Subtest, Request)>,
     deadline: Instant,
     threshold: u64,
     armed: Option<Instant>,
@@ -84,6 +88,7 @@ impl Connection {
             keep_alive: true,
             allow_origin: false,
             watch: None,
+            leaving: None,
             deadline: Instant::now(),
             threshold: 1,
             armed: None,
@@ -119,6 +124,9 @@ impl Connection {
                 }
                 self.wire.say_goodbye();
                 return Ok(Next::Close);
+            }
+            if self.leaving.is_some() {
+                return Ok(Next::Succeed);
             }
             if self.output.is_empty() && matches!(self.body, Body::None) && !self.read_head(cx)? {
                 cx.wait_for(self.wire.interest(Interest::READ));
@@ -286,6 +294,7 @@ impl Connection {
                     self.watch(cx, request, false);
                 }
             }
+            Route::Ndt7(subtest) => self.leaving = Some((subtest, request.clone())),
             Route::Result if request.body_bytes > MAX_RESULT_BYTES => {
                 self.keep_alive = false;
                 self.answer("413 Content Too Large", "text/plain", 0);
@@ -386,6 +395,14 @@ impl Handler for Connection {
             return Next::Close;
         }
         self.attend(cx)
+    }
+
+    fn succeed(self: Box<Self>) -> Option<Box<dyn Handler>> {
+        let Connection { wire, peer, shared, mut heads, leaving, _counted: counted, .. } = *self;
+        let (subtest, request) = leaving?;
+        let (id, early) = (routes::test_id(&request), heads.take_body(u64::MAX));
+        let visitor = Visitor { wire, peer, shared, counted, subtest, request, id, early };
+        Some(Box::new(Waiting::new(visitor)))
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {

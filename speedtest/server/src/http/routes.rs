@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use serde_json::json;
 use speedtest_proto::http1::{Method, Request};
 use speedtest_proto::librespeed::{endpoint, garbage_bytes, Endpoint};
+use speedtest_proto::ndt7::Subtest;
 
 use super::{metrics, transfers};
 use crate::shared::Shared;
@@ -34,6 +35,8 @@ pub enum Route {
     Discard,
     /// The body is a result to be kept.
     Result,
+    /// The connection becomes a WebSocket.
+    Ndt7(Subtest),
 }
 
 const OK: &str = "200 OK";
@@ -57,6 +60,9 @@ pub fn route(shared: &Shared, service: Service, request: &Request, peer: IpAddr)
             return text(JSON, answer.unwrap_or_else(|| json!({})).to_string());
         }
         path if tests => {
+            if let Some(subtest) = Subtest::of_path(path) {
+                return Route::Ndt7(subtest);
+            }
             if let Some(found) = page(path).or_else(|| librespeed(request, peer)) {
                 return found;
             }

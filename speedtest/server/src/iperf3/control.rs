@@ -153,7 +153,7 @@ impl Control {
 
     fn admitted(&mut self, cx: &mut Cx<'_>) {
         self.queued = None;
-        self.ticket = Some(self.shared.ticket(ClientKey::of(self.peer.ip())));
+        self.ticket = Some(self.shared.ticket(ClientKey::of(self.peer.ip()), cx.address()));
         self.machine.admit();
         self.allow_step(cx);
     }
@@ -424,11 +424,8 @@ impl Handler for Control {
 
 impl Drop for Control {
     fn drop(&mut self) {
-        // Whoever leaves while waiting must not be admitted afterwards.
-        let Some(address) = self.queued else { return };
-        let admitted = !self.shared.admission().leave_queue(address);
-        if admitted && !self.shared.draining() {
-            drop(self.shared.ticket(ClientKey::of(self.peer.ip())));
+        if let Some(address) = self.queued {
+            self.shared.leave_queue(ClientKey::of(self.peer.ip()), address);
         }
     }
 }

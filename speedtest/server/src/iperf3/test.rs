@@ -194,10 +194,6 @@ impl Registry {
         self.tests().remove(cookie);
     }
 
-    pub fn count(&self) -> usize {
-        self.tests().len()
-    }
-
     /// The UDP test of this client that is opening its streams. Datagrams carry no cookie, so there
     /// is at most one for each address; another has to wait.
     pub fn opening_datagrams(&self, client: IpAddr) -> Option<Arc<Test>> {
@@ -206,10 +202,5 @@ impl Registry {
             test.params.transport == Transport::Udp && test.client == client && test.opening()
         };
         self.tests().values().find(udp).cloned()
-    }
-
-    /// The control connections of all tests.
-    pub fn controls(&self) -> Vec<Address> {
-        self.tests().values().map(|test| test.control).collect()
     }
 }

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One end of an open connection: pings are answered, violations close, texts are said between frames.
+
+use super::header::{apply_mask, Header, Opcode};
+use super::reader::{Event, Reader, Want};
+use super::{close_code, Role};
+
+/// What the owner has to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    Text(String),
+    /// The peer ends the connection; the answer is in the output.
+    Closed(Option<u16>),
+    /// The peer broke the rules; it is told so in the output, and nothing more is read.
+    Broken(super::Violation),
+}
+
+/// Both directions except binary payload.
+#[derive(Debug)]
+pub struct Endpoint {
+    role: Role,
+    reader: Reader,
+    output: Vec<u8>,
+    /// The latest ping that is not answered; a flood of them gets one answer (5.5.3).
+    ping: Option<Vec<u8>>,
+    close_said: bool,
+    /// The peer has said its last word.
+    deaf: bool,
+    mask: u32,
+}
+
+impl Endpoint {
+    /// `seed` makes the masks of a client; they only have to differ from run to run here.
+    pub fn new(role: Role, seed: u32) -> Endpoint {
+        let peer = if role == Role::Client { Role::Server } else { Role::Client };
+        Endpoint {
+            role,
+            reader: Reader::new(peer),
+            output: Vec::new(),
+            ping: None,
+            close_said: false,
+            deaf: false,
+            mask: seed | 1,
+        }
+    }
+
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Binary payload received so far.
+    pub fn binary_bytes(&self) -> u64 {
+        self.reader.binary_bytes()
+    }
+
+    /// None once the peer has closed or broken the rules.
+    pub fn want(&self) -> Option<Want> {
+        (!self.deaf).then(|| self.reader.want())
+    }
+
+    pub fn dropped(&mut self, bytes: u64) {
+        self.reader.dropped(bytes);
+    }
+
+    /// Takes bytes up to the next notice; says how many.
+    pub fn receive(&mut self, bytes: &[u8]) -> (usize, Option<Notice>) {
+        let mut used = 0;
+        while used < bytes.len() && !self.deaf {
+            let (count, event) = match self.reader.receive(&bytes[used..]) {
+                Ok(taken) => taken,
+                Err(violation) => {
+                    self.deaf = true;
+                    self.close(violation.close_code());
+                    return (bytes.len(), Some(Notice::Broken(violation)));
+                }
+            };
+            used += count;
+            match event {
+                None | Some(Event::Pong) => {}
+                Some(Event::Ping(payload)) => self.ping = Some(payload),
+                Some(Event::Text(text)) => return (used, Some(Notice::Text(text))),
+                Some(Event::Close(code)) => {
+                    self.deaf = true;
+                    // The answer repeats the code (5.5.1).
+                    self.close(code.unwrap_or(close_code::NORMAL));
+                    return (used, Some(Notice::Closed(code)));
+                }
+            }
+        }
+        (used, None)
+    }
+
+    /// Another mask for a frame of a client.
+    pub fn next_mask(&mut self) -> [u8; 4] {
+        // xorshift32: nothing secret passes here, and proxies only must not foresee the bytes.
+        self.mask ^= self.mask << 13;
+        self.mask ^= self.mask >> 17;
+        self.mask ^= self.mask << 5;
+        self.mask.to_be_bytes()
+    }
+
+    fn frame(&mut self, opcode: Opcode, payload: &[u8]) {
+        let mask = (self.role == Role::Client).then(|| self.next_mask());
+        let payload_bytes = payload.len() as u64;
+        Header { fin: true, opcode, payload_bytes, mask }.write(&mut self.output);
+        let at = self.output.len();
+        self.output.extend_from_slice(payload);
+        if let Some(mask) = mask {
+            apply_mask(&mut self.output[at..], mask, 0);
+        }
+    }
+
+    /// Says a text, unless the connection is closing.
+    pub fn say(&mut self, text: &str) {
+        if !self.close_said {
+            self.frame(Opcode::Text, text.as_bytes());
+        }
+    }
+
+    /// Says the last word of this side; a second one is not said.
+    pub fn close(&mut self, code: u16) {
+        if !self.close_said {
+            self.close_said = true;
+            self.ping = None;
+            self.frame(Opcode::Close, &code.to_be_bytes());
+        }
+    }
+
+    /// Whole frames to be sent, to be asked for between two frames of data.
+    pub fn output(&mut self) -> &[u8] {
+        if let Some(payload) = self.ping.take_if(|_| self.output.is_empty()) {
+            self.frame(Opcode::Pong, &payload);
+        }
+        &self.output
+    }
+
+    /// So much of the output is sent.
+    pub fn sent(&mut self, count: usize) {
+        self.output.drain(..count);
+    }
+
+    /// Is a frame of the output begun and not finished, or is anything waiting?
+    pub fn has_output(&self) -> bool {
+        !self.output.is_empty() || self.ping.is_some()
+    }
+
+    pub fn close_said(&self) -> bool {
+        self.close_said
+    }
+
+    /// Both sides have said their last word, or the peer has lost its right to.
+    pub fn over(&self) -> bool {
+        self.close_said && self.deaf && self.output.is_empty()
+    }
+}

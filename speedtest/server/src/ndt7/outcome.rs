@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is told at the end of a subtest: a record for the operator, the verdict for whoever asks.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::{json, Value};
+use speedtest_proto::ndt7::measurement::Measurement;
+use speedtest_proto::ndt7::Subtest;
+use speedtest_proto::rfc6349;
+use speedtest_proto::series::Series;
+use speedtest_proto::verdict::{judge, Evidence, Load};
+
+use crate::http::transfers::Transfer;
+use crate::shared::{Counters, Shared};
+
+/// How a test has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum How {
+    Complete,
+    /// Why there is no complete result.
+    Broken(String),
+}
+
+/// Everything that is known at the end.
+pub struct Ended<'a> {
+    pub subtest: Subtest,
+    pub peer: SocketAddr,
+    pub uuid: &'a str,
+    pub bytes: u64,
+    pub time: Duration,
+    pub congestion: Option<String>,
+    pub tls: bool,
+    pub limit_bps: Option<u64>,
+    pub load: Load,
+    pub series: &'a Series,
+    pub metadata: &'a BTreeMap<String, String>,
+    pub client_said: Option<&'a Measurement>,
+}
+
+/// Keeps, logs and counts the result.
+pub fn tell(shared: &Shared, ended: &Ended<'_>, how: &How, id: Option<&str>) {
+    let direction = direction(ended);
+    let mut fields = json!({
+        "protocol": "ndt7",
+        "client": ended.peer.to_string(),
+        "test": ended.subtest.name(),
+        "uuid": ended.uuid,
+        "tls": ended.tls,
+        "metadata": ended.metadata,
+        "directions": [direction],
+    });
+    if let Some(app) = ended.client_said.and_then(|said| said.app_info) {
+        fields["client_measured"] = json!({
+            "bytes": app.num_bytes,
+            "seconds": app.elapsed_time as f64 / 1e6,
+        });
+    }
+    match how {
+        How::Complete => {
+            Counters::add(&shared.counters.tests_finished, 1);
+            shared.log.info("test finished", fields.clone());
+        }
+        How::Broken(why) => {
+            fields["because"] = why.as_str().into();
+            Counters::add(&shared.counters.tests_failed, 1);
+            shared.log.info("test ended early", fields.clone());
+        }
+    }
+    if *how == How::Complete {
+        fields["series"] = json!([{
+            "server": side(ended.subtest),
+            "tcp_info": ended.series.samples(),
+        }]);
+        shared.keep_result(fields);
+    }
+    if let Some(id) = id {
+        let transfer = Transfer {
+            sent: ended.subtest == Subtest::Download,
+            bytes: ended.bytes,
+            seconds: ended.time.as_secs_f64(),
+            summary: ended.series.summary(),
+            load: ended.load,
+        };
+        shared.transfers.add(id, transfer);
+    }
+}
+
+fn side(subtest: Subtest) -> &'static str {
+    match subtest {
+        Subtest::Download => "sends",
+        Subtest::Upload => "receives",
+    }
+}
+
+/// Rate, verdict and RFC 6349, by the same names as in a result of iperf3.
+fn direction(ended: &Ended<'_>) -> Value {
+    let sent = ended.subtest == Subtest::Download;
+    let seconds = ended.time.as_secs_f64().max(1e-6);
+    let rate_bps = ended.bytes as f64 * 8.0 / seconds;
+    let summary = ended.series.summary();
+    let verdict = judge(&Evidence {
+        server_sends: sent,
+        rate_bps,
+        bytes: ended.bytes,
+        policy_bps: ended.limit_bps.map(|limit| limit as f64),
+        server_load: ended.load,
+        streams: vec![summary],
+        ..Evidence::default()
+    });
+    let metrics: Vec<_> = sent.then(|| rfc6349::metrics(&summary, rate_bps)).into_iter().collect();
+    json!({
+        "server": side(ended.subtest),
+        "bytes": ended.bytes,
+        "seconds": (seconds * 1000.0).round() / 1000.0,
+        "bits_per_second": rate_bps.round(),
+        "congestion": ended.congestion,
+        "verdict": verdict,
+        "rfc6349": metrics,
+    })
+}
