@@ -53,6 +53,8 @@ pub struct Test {
     last_progress: (Instant, u64),
     /// The client's last words about the test.
     client_said: Option<Measurement>,
+    /// Since when no new message is begun.
+    stopping: Option<Instant>,
     /// Set once the test has ended; the connection then only closes.
     ended: Option<Instant>,
     armed: Option<Instant>,
@@ -89,6 +91,7 @@ impl Test {
             next_adapt: now,
             last_progress: (now, 0),
             client_said: None,
+            stopping: None,
             ended: None,
             armed: None,
             _counted: counted,
@@ -116,12 +119,8 @@ impl Test {
             self.finish(cx, How::Broken(error.to_string()));
             return Next::Close;
         }
-        if self.ended.is_none() && self.is_due(cx) {
-            self.finish(cx, How::Complete);
-            self.channel.endpoint.close(close_code::NORMAL);
-            if self.write(cx).is_err() {
-                return Next::Close;
-            }
+        if self.ended.is_none() && self.is_due(cx) && self.stop(cx).is_err() {
+            return Next::Close;
         }
         if self.channel.is_over() {
             self.channel.wire.say_goodbye();
@@ -129,6 +128,20 @@ impl Test {
         }
         self.rest(cx);
         Next::Stay
+    }
+
+    /// Its time or amount is up: the message that is on its way belongs to the test.
+    fn stop(&mut self, cx: &mut Cx<'_>) -> io::Result<()> {
+        let since = *self.stopping.get_or_insert(cx.now);
+        if self.channel.is_flushed() || !self.sends() {
+            self.finish(cx, How::Complete);
+        } else if cx.now >= since + FAREWELL {
+            self.finish(cx, How::Broken("the client did not read its last message".into()));
+        } else {
+            return Ok(());
+        }
+        self.channel.endpoint.close(close_code::NORMAL);
+        self.write(cx)
     }
 
     fn is_due(&self, cx: &Cx<'_>) -> bool {
@@ -164,7 +177,8 @@ impl Test {
     }
 
     fn write(&mut self, cx: &mut Cx<'_>) -> io::Result<()> {
-        let data = match (self.sends() && self.ended.is_none(), self.pacer.is_some()) {
+        let runs = self.ended.is_none() && self.stopping.is_none() && !self.is_due(cx);
+        let data = match (self.sends() && runs, self.pacer.is_some()) {
             (false, _) => 0,
             (true, true) if self.waits_for_rate(cx.now) => 0,
             (true, true) => self.turn(),
@@ -208,8 +222,8 @@ impl Test {
     /// Samples and measurements whose time has come, and the next wake-up.
     fn rest(&mut self, cx: &mut Cx<'_>) {
         let mut next = self.until;
-        if let Some(ended) = self.ended {
-            next = ended + FAREWELL;
+        if let Some(since) = self.ended.or(self.stopping) {
+            next = since + FAREWELL;
         } else {
             next = next.min(self.observe(cx));
             if let Some(pacer) = self.pacer.as_ref().filter(|pacer| pacer.due() > cx.now) {
