@@ -28,7 +28,13 @@ def said(point: PointRecord) -> str:
     return " ".join(explain(point))
 
 
-@pytest.mark.parametrize("cause", DropCause)
+def test_what_the_vnf_consumed_on_purpose_is_no_loss(run: RunRecord) -> None:
+    drops = [Drop("vnf0", DropCause.VNF_HANDLED, 200), Drop("tg", DropCause.MISDIRECTED, 123)]
+    first = explain(with_drops(run.points[0], *drops))[0]
+    assert "all of them at tg: they arrived, but bore what belongs to somebody else" in first
+
+
+@pytest.mark.parametrize("cause", sorted(set(DropCause) - {DropCause.VNF_HANDLED}))
 def test_every_cause_is_explained(run: RunRecord, cause: DropCause) -> None:
     point = with_drops(run.points[0], Drop("ovs:port0", cause, 1000))
     first = explain(point)[0]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wirespeed.model.gateway import Bng
 from wirespeed.model.spec import PointSpec
 from wirespeed.study.expand import MAX_POINTS, expand, parameters, point_id
 from wirespeed.study.keys import parameter_keys
@@ -91,9 +92,10 @@ def test_parameters_read_back_as_the_same_point(flows: int, frame: int) -> None:
 
 def test_every_key_changes_the_id() -> None:
     """A parameter that the id ignores would make two different points one."""
-    plain = parameters(PointSpec())
+    whole = PointSpec(bng=Bng())
+    plain = parameters(whole)
     for key in parameter_keys():
-        changed = parameters(PointSpec())
+        changed = parameters(whole)
         table = changed
         *sections, name = key.split(".")
         for section in sections:

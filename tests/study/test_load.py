@@ -169,3 +169,38 @@ class TestSet:
     def test_an_unknown_key_and_a_wrong_value_are_both_said(self, tmp_path: Path) -> None:
         found = faults(tmp_path, "", "traffic.flow=1", "traffic.frame=1", "topology.kind")
         assert {"--set traffic.flow", "--set", "traffic.frame"} <= set(found)
+
+
+GATEWAY = '[topology]\nkind = "pvp"\n[sut.vnf]\nkind = "bng"\n[bng]\nusers = 10\n'
+
+
+@pytest.mark.parametrize(
+    ("override", "key", "says"),
+    [
+        ("traffic.ip_version=6", "traffic.ip_version", "has no meaning with [bng]"),
+        ("traffic.flows=5", "traffic.flows", "has no meaning with [bng]"),
+        ("topology.bidirectional=true", "topology.bidirectional", "bng.direction"),
+        ("topology.kind=chain", "topology.kind", "[bng] goes with host, pvp"),
+        ("topology.kind=p2p", "topology.kind", "[bng] goes with host, pvp"),
+        ("sut.vnf.kind=wsdp", "sut.vnf.mode", 'must be "io"'),
+        ("sut.vnf.mode=io", "sut.vnf.mode", "a gateway has no mode"),
+        ("traffic.frame=9200", "traffic.frame", "9224 octets in the network"),
+        ("sut.vswitch.mtu=1500", "sut.vswitch.mtu", "needs an MTU of 1524"),
+        ("sut.vnf.tuning=none", "sut.vnf.tuning", "a wsdp process of its own"),
+        ("bng.users=0", "bng.users", "greater than or equal to 1"),
+    ],
+)
+def test_a_gateways_test_is_of_one_piece(
+    tmp_path: Path, override: str, key: str, says: str
+) -> None:
+    more = ["traffic.frame=1518"] if "mtu" in override else []
+    assert says in faults(tmp_path, GATEWAY, *more, override)[key]
+
+
+def test_a_gateway_needs_its_table(tmp_path: Path) -> None:
+    found = faults(tmp_path, '[topology]\nkind = "pvp"\n[sut.vnf]\nkind = "bng"\n')
+    assert "needs the table [bng]" in found["sut.vnf.kind"]
+    (point,) = load_study(write(tmp_path, GATEWAY)).points
+    assert point.spec.directions == (0, 1)
+    assert point.spec.wire_bytes == (78,)
+    assert point.parameters["bng"]["users"] == 10

@@ -60,7 +60,14 @@ def drops(
     if not cables:
         sent = sum(books[GENERATOR].left.values())
         found[OUTSIDE, DropCause.UNKNOWN] += sent - arrived
-    found[GENERATOR, DropCause.UNKNOWN] += arrived - sum(d.received for d in directions)
+    wrong = {
+        DropCause.MISDIRECTED: sum(d.misdirected for d in directions),
+        DropCause.CORRUPTED: sum(d.corrupted for d in directions),
+    }
+    for cause, frames in wrong.items():
+        found[GENERATOR, cause] += frames
+    right = sum(d.received for d in directions)
+    found[GENERATOR, DropCause.UNKNOWN] += arrived - right - sum(wrong.values())
     return tuple(Drop(hop, cause, n) for (hop, cause), n in found.items() if n != 0)
 
 

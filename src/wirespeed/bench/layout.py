@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from wirespeed.bench.dpdk import Directories
+from wirespeed.bench.gateway import gateway_of
 from wirespeed.bench.nf.functions import Function, blocked_by, function, function_tasks
 from wirespeed.bench.nf.testpmd import TestpmdConfig
 from wirespeed.bench.plugs import Plug, Plugs
@@ -48,9 +49,11 @@ def lay_out(
     ends = [end for owner in (GENERATOR, *inside) for end in _ends(owner)]
     plugged = {end: plugs.plug(end, index) for index, end in enumerate(ends)}
     cpus, control = generator.cpus.value, generator.control_cpu.value
-    tasks = tuple(traffic_tasks(spec.traffic, wiring, plugged, len(cpus)))
+    gateway = gateway_of(spec, dirs)
+    tasks = tuple(traffic_tasks(spec.traffic, wiring, plugged, len(cpus), gateway))
     for name in inside:
-        tasks += function_tasks(spec, wiring, name, plugged, _lcore(plan, name, cpus))
+        lcore = _lcore(plan, name, cpus)
+        tasks += function_tasks(spec, wiring, name, plugged, lcore, gateway=gateway)
     config = WsdpConfig(
         f"tg{dirs.tag}",
         control,
@@ -70,7 +73,7 @@ def lay_out(
         if spec.sut.vnf.kind is VnfKind.TESTPMD:
             functions.append(_testpmd(spec, wiring, guest.name, process))
         else:
-            tasks = function_tasks(spec, wiring, guest.name, plugged, lcore=1)
+            tasks = function_tasks(spec, wiring, guest.name, plugged, 1, gateway=gateway)
             layout = WsdpLayout(
                 replace(process, tasks=tasks), (_function(spec, wiring, guest.name),)
             )
@@ -89,8 +92,9 @@ def _lcore(plan: HostPlan, name: str, cpus: tuple[int, ...]) -> int:
 
 
 def _function(spec: PointSpec, wiring: Wiring, name: str) -> Function:
-    # Rings have no queues.
-    queues = 1 if name == IMPAIR else spec.sut.vswitch.rx_queues
+    # Rings have no queues, and a gateway has one task for all of a port's.
+    one_task = name == IMPAIR or spec.sut.vnf.kind is VnfKind.BNG
+    queues = 1 if one_task else spec.sut.vswitch.rx_queues
     return function(wiring, name, queues)
 
 
@@ -101,7 +105,11 @@ def _process(
     if guest.process is None:
         raise ValueError(f"the plan gives {guest.name} neither a process nor the generator's")
     ports = tuple(plug.port for plug in plugged.values() if plug.port is not None)
-    return WsdpConfig(prefix, control_cpu, guest.cpus.value, guest.process.value, ports, ())
+    floats_over = guest.floats_over.value if guest.floats_over is not None else ()
+    return WsdpConfig(
+        prefix, control_cpu, guest.cpus.value, guest.process.value, ports, (),
+        floats_over=floats_over,
+    )  # fmt: skip
 
 
 def _testpmd(spec: PointSpec, wiring: Wiring, name: str, process: WsdpConfig) -> TestpmdConfig:

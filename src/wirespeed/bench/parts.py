@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from wirespeed.bench.dpdk import Directories
+from wirespeed.bench.gateway import gateway_of
 from wirespeed.bench.host_state import HostState
 from wirespeed.bench.interface import Part
 from wirespeed.bench.layout import Layout, WsdpLayout, lay_out
@@ -40,13 +41,16 @@ class Assembly:
 
 
 def assemble(spec: PointSpec, plan: HostPlan, state: HostState, dirs: Directories) -> Assembly:
-    """Make the parts; nothing is started."""
+    """Make the parts, and the files that they read; nothing is started."""
     wired = wiring(spec)
     switch: list[Part] = []
     ports: Sequence[SwitchPort] = ()
     if plan.vswitch is not None:
         ports = switch_ports(wired, plan.vswitch, dirs.run)
         switch = [OvsDpdk(state, dirs, plan.vswitch, wired, ports)]
+    gateway = gateway_of(spec, dirs)
+    if gateway is not None:
+        gateway.write_tables(state.runner)
     layout = lay_out(spec, plan, wired, Plugs(spec, wired, dirs, _mtu(spec, plan), ports), dirs)
     functions: list[Part] = []
     for function in layout.functions:
@@ -91,4 +95,4 @@ def first_ended(parts: Iterable[Part]) -> str | None:
 def _mtu(spec: PointSpec, plan: HostPlan) -> int:
     if plan.vswitch is not None:
         return plan.vswitch.mtu.value
-    return max(_ETHERNET_MTU, mtu_for(max(spec.traffic.frame.sizes)))
+    return max(_ETHERNET_MTU, mtu_for(max(spec.wire_bytes)))

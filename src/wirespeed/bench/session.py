@@ -149,7 +149,7 @@ def _run_base() -> str:
 
 def rig_of(spec: PointSpec, plan: HostPlan, runner: Runner, assembly: Assembly, alone: bool) -> Rig:
     """What trials of this point run on."""
-    pollers = {cpu for guest in plan.guests for cpu in guest.cpus.value}
+    pollers = {cpu for guest in plan.guests for cpu in (guest.floats_over or guest.cpus).value}
     if plan.generator is not None:
         pollers |= set(plan.generator.cpus.value)
     if plan.vswitch is not None:

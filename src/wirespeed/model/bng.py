@@ -23,7 +23,9 @@ HOPS = 510
 SLASH_24 = range(1 << 16, 224 << 16)  # 1.0.0.0/24 to 223.255.255.0/24
 TUNNELS = int(IPv4Address("198.51.100.1"))
 FIRST_LABEL = 16
+# Subscribers' MACs, and next hops', count up in their low three octets.
 FIRST_MAC = 0x020000000000
+FIRST_HOP_MAC = 0x020010000000
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def hops(spec: TableSpec) -> Iterator[Hop]:
     """Next hops, spread over the ports in turn."""
     for i in range(spec.hops):
         label = FIRST_LABEL + i if spec.mpls else None
-        yield Hop(i, IPv4Address(TUNNELS + i), label, FIRST_MAC + 0x10000000 + i, i % spec.ports)
+        yield Hop(i, IPv4Address(TUNNELS + i), label, FIRST_HOP_MAC + i, i % spec.ports)
 
 
 def routes(spec: TableSpec) -> Iterator[Route]:

@@ -150,7 +150,8 @@ class GuestPlan:
     """One network function and the CPUs its data plane polls on.
 
     process: on a bench, the memory of the function's own process; None when it is a VM, or part of
-    the generator's process.
+    the generator's process. floats_over: on a bench, the CPUs that the scheduler may move its
+    thread over; None when each of `cpus` is a thread's own.
     """
 
     name: str
@@ -163,6 +164,7 @@ class GuestPlan:
     ports: tuple[PortPlan, ...] = ()
     devices: tuple[GuestDevice, ...] = ()
     process: Decision[ProcessMemory] | None = None
+    floats_over: Decision[tuple[int, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Annotated
 from annotated_types import Ge, Gt, Le, Lt
 
 from wirespeed.model.frame import Encapsulation, FlowField, FrameSizes
+from wirespeed.model.gateway import Bng, GatewayDirection
 
 VlanId = Annotated[int, Ge(1), Le(4094)]
 Cpu = Annotated[int, Ge(0)]
@@ -95,6 +96,7 @@ class Vswitch:
 class VnfKind(StrEnum):
     WSDP = "wsdp"
     TESTPMD = "testpmd"
+    BNG = "bng"
 
 
 class VnfMode(StrEnum):
@@ -103,16 +105,35 @@ class VnfMode(StrEnum):
     MACSWAP = "macswap"
 
 
+class VnfTuning(StrEnum):
+    """S1's cumulative steps (its figure 5)."""
+
+    NONE = "none"
+    HUGE_PAGES = "huge-pages"
+    NODE = "node"
+    CORES = "cores"
+
+    @property
+    def huge_pages(self) -> bool:
+        return self is not VnfTuning.NONE
+
+
 @dataclass(frozen=True, slots=True)
 class Vnf:
     """The network function, or the forwarder of the host topology."""
 
     kind: VnfKind = VnfKind.WSDP
-    """The program: this project's own data plane, or DPDK's testpmd."""
+    """The program: this project's own data plane, DPDK's testpmd, or this project's Broadband
+    Network Gateway, which needs the table [bng]."""
     mode: VnfMode = VnfMode.MAC
-    """What it does to a frame: nothing, rewrite the destination MAC, or swap both MACs."""
+    """What it does to a frame: nothing, rewrite the destination MAC, or swap both MACs. bng has no
+    such choice."""
     own_process: bool | None = None
     """One process for each VNF. Left out: yes where the machine has the cores."""
+    tuning: VnfTuning = VnfTuning.CORES
+    """How far its own process is tuned, cumulatively, as S1's figure 5 has it: none: memory in
+    pages of 4 KiB, and the scheduler moves its threads over all CPUs; huge-pages: in pages of
+    2 MiB; node: threads stay on the NUMA node of their memory; cores: each thread has a CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,3 +217,26 @@ class PointSpec:
     traffic: Traffic = field(default_factory=Traffic)
     sut: Sut = field(default_factory=Sut)
     search: Search = field(default_factory=Search)
+    bng: Bng | None = None
+
+    @property
+    def directions(self) -> tuple[int, ...]:
+        """Which way frames flow: 0 from east to west, 1 back. A gateway's subscribers are east."""
+        if self.bng is None:
+            return (0, 1) if self.topology.bidirectional else (0,)
+        ways = {GatewayDirection.UP: (0,), GatewayDirection.DOWN: (1,)}
+        return ways.get(self.bng.direction, (0, 1))
+
+    @property
+    def wire_bytes(self) -> tuple[int, ...]:
+        """The frames' sizes on the busier link, FCS included: what line rate is reckoned with.
+
+        Either direction of a gateway is bounded by the network's side, where frames are longer.
+        """
+        if self.bng is None:
+            return self.traffic.frame.sizes
+        return tuple(self.bng.network_bytes(size) for size in self.traffic.frame.sizes)
+
+    @property
+    def mean_wire_bytes(self) -> float:
+        return sum(self.wire_bytes) / len(self.wire_bytes)

@@ -26,6 +26,8 @@ class DropCause(StrEnum):
     VNF_HANDLED = "vnf_handled"
     IMPAIRED = "impaired"
     TG_RX_RING_FULL = "tg_rx_ring_full"
+    MISDIRECTED = "misdirected"
+    CORRUPTED = "corrupted"
     UNKNOWN = "unknown"
 
 
@@ -41,7 +43,9 @@ class DirectionCount:
     """Frames of one direction: offered = sent + refused by the first ring of the SUT.
 
     intended = offered + unsent; a generator told to go as fast as it can intends what it offers.
-    received: frames of this trial that arrived; further copies of them are `duplicated`.
+    received: frames of this trial that arrived as they should; further copies of them are
+    `duplicated`. misdirected, corrupted: arrived, but meant for somebody else, or damaged; where
+    content is checked.
     """
 
     name: str
@@ -53,6 +57,8 @@ class DirectionCount:
     duplicated: int
     reordered: int
     foreign: int
+    misdirected: int = 0
+    corrupted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +144,9 @@ class Stage(StrEnum):
 class Trial:
     """An observation judged: valid or not (before loss is read), then its loss.
 
-    `lost` = offered - received, never below 0; unsent frames are not loss (they are the
-    generator's own lateness). An invalid trial's loss says nothing about the SUT.
+    `lost` = offered - received - handled, never below 0; unsent frames are not loss (they are the
+    generator's own lateness), and frames that the SUT consumed on purpose (ARP) are neither lost
+    nor forwarded. An invalid trial's loss says nothing about the SUT.
     """
 
     seen: Observation
@@ -164,8 +171,13 @@ class Trial:
         return self.seen.total("received")
 
     @property
+    def handled(self) -> int:
+        """Frames that the SUT consumed on purpose."""
+        return sum(d.frames for d in self.seen.drops if d.cause is DropCause.VNF_HANDLED)
+
+    @property
     def lost(self) -> int:
-        return max(0, self.offered - self.received)
+        return max(0, self.offered - self.received - self.handled)
 
     @property
     def loss_ratio(self) -> float:

@@ -14,7 +14,7 @@ from wirespeed.model.plan import (
     Plan,
     VswitchPlan,
 )
-from wirespeed.model.spec import PointSpec, TopologyKind, VnfKind
+from wirespeed.model.spec import PointSpec, TopologyKind, VnfKind, VnfTuning
 from wirespeed.model.units import mtu_for
 from wirespeed.plan.bench_cpus import Demand, Placement, place
 from wirespeed.plan.bench_memory import huge_pages, process_memory, socket_memory
@@ -51,7 +51,7 @@ def plan_bench(facts: HostFacts, spec: PointSpec) -> Plan:
 def _demand(facts: HostFacts, spec: PointSpec) -> Demand:
     kind, vnf = spec.topology.kind, spec.sut.vnf
     own = True if vnf.kind is VnfKind.TESTPMD else vnf.own_process
-    directions = 2 if spec.topology.bidirectional else 1
+    directions = len(spec.directions)
     if kind is TopologyKind.HOST:
         if vnf.own_process is False:
             raise BadInput(
@@ -113,7 +113,7 @@ def _vswitch(facts: HostFacts, spec: PointSpec, placement: Placement) -> Vswitch
 def _mtu(spec: PointSpec) -> Decision[int]:
     if spec.sut.vswitch.mtu is not None:
         return Decision(spec.sut.vswitch.mtu, "chosen in sut.vswitch.mtu")
-    largest = max(spec.traffic.frame.sizes)
+    largest = max(spec.wire_bytes)
     # Open vSwitch leaves room for one VLAN tag besides the MTU (lib/netdev-dpdk.c).
     needed = mtu_for(largest, min(1, spec.traffic.encapsulation.tags))
     if needed <= _ETHERNET_MTU:
@@ -123,19 +123,41 @@ def _mtu(spec: PointSpec) -> Decision[int]:
 
 def _guests(facts: HostFacts, spec: PointSpec, placement: Placement) -> tuple[GuestPlan, ...]:
     if spec.topology.kind is TopologyKind.HOST:
-        memory = process_memory(spec, ports=2, nodes=_nodes(facts, placement.sut))
-        return (GuestPlan("vnf0", Decision(placement.sut, placement.why_sut), process=memory),)
+        return (_own_process(facts, spec, "vnf0", placement.sut, placement.why_sut),)
     if not placement.vnfs:
         cpus = Decision(placement.generator[:1], placement.why_vnfs)
         return tuple(GuestPlan(f"vnf{i}", cpus) for i in range(_vnfs(spec)))
     return tuple(
-        GuestPlan(
-            f"vnf{i}",
-            Decision((cpu,), placement.why_vnfs),
-            process=process_memory(spec, ports=2, nodes=_nodes(facts, (cpu,))),
-        )
+        _own_process(facts, spec, f"vnf{i}", (cpu,), placement.why_vnfs)
         for i, cpu in enumerate(placement.vnfs)
     )
+
+
+def _own_process(
+    facts: HostFacts, spec: PointSpec, name: str, cpus: tuple[int, ...], why: str
+) -> GuestPlan:
+    """A function in a process of its own, tuned as far as the point says."""
+    tuning = spec.sut.vnf.tuning
+    nodes = _nodes(facts, cpus)
+    return GuestPlan(
+        name,
+        Decision(cpus, why),
+        process=process_memory(spec, ports=2, nodes=nodes, huge=tuning.huge_pages),
+        floats_over=_floats_over(facts, tuning, nodes),
+    )
+
+
+def _floats_over(
+    facts: HostFacts, tuning: VnfTuning, nodes: set[int]
+) -> Decision[tuple[int, ...]] | None:
+    """Where the scheduler may move a function's threads; None: nowhere."""
+    if tuning is VnfTuning.CORES:
+        return None
+    usable = [cpu for cpu in facts.cpus if cpu.online and cpu.allowed]
+    if tuning is VnfTuning.NODE:
+        here = tuple(cpu.id for cpu in usable if (facts.node_of(cpu.id) or 0) in nodes)
+        return Decision(here, 'sut.vnf.tuning = "node"')
+    return Decision(tuple(cpu.id for cpu in usable), f'sut.vnf.tuning = "{tuning}"')
 
 
 def _generator(
@@ -170,7 +192,7 @@ def _huge_pages(
         parts.append(f"Open vSwitch {sum(vswitch.socket_memory_mib.value)} MiB")
     processes = [("generator", generator.process), *((g.name, g.process) for g in guests)]
     for name, process in processes:
-        if process is None:
+        if process is None or not process.value.huge_pages:
             continue
         for node in process.value.nodes:
             need[node] += process.value.memory_mib

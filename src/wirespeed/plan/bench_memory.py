@@ -21,6 +21,11 @@ _PROCESS_MIB = 64
 # Sequence state of a flow at a sender plus at a receiver.
 _FLOW_BYTES = 64
 
+# A gateway's routes are an array over all /24s (pktlib/bng/lpm.h); beside them, 35 octets a
+# subscriber were seen where tags are consecutive, twice that where they are hashed, and its test
+# keeps 32 at each of two senders and receivers.
+_BNG_ROUTES_BYTES, _BNG_ENTRY_BYTES = 40 * _MIB, 256
+
 # Open vSwitch, lib/netdev-dpdk.c: buffers are a multiple of 1 KiB, and each carries a header.
 _OVS_BUFFER_STEP, _OVS_OBJECT_HEADER_BYTES = 1024, 960
 _OVS_BUFFERS = 32_768
@@ -39,8 +44,8 @@ def process_memory(
     cached = lcores * _CACHE_MBUFS * 3 // 2
     held = _held_by_reference_sut(spec)
     mbufs = _power_of_two(rings + cached + held + _IN_FLIGHT) - 1
-    data = _round_up(max(2048, *spec.traffic.frame.sizes), 64) + _HEADROOM_BYTES
-    flows = spec.traffic.flows * _FLOW_BYTES * (2 if spec.topology.bidirectional else 1)
+    data = _round_up(max(2048, *spec.wire_bytes), 64) + _HEADROOM_BYTES
+    flows = _tables_bytes(spec) + _flows(spec) * _FLOW_BYTES * len(spec.directions)
     # Without huge pages DPDK lets no buffer cross a page it cannot rely on being contiguous.
     each = data + _MBUF_HEADER_BYTES if huge else _round_up(data + _MBUF_HEADER_BYTES, 4 * _KIB)
     mib = _round_up(_PROCESS_MIB + -(-(mbufs * each + flows) // _MIB), 2)
@@ -49,6 +54,17 @@ def process_memory(
         f"{ports} ports x {spec.sut.vswitch.descriptors} descriptors each way, {lcores} lcore "
         f"caches and {held} frames held back need {mbufs} buffers of {data} octets",
     )
+
+
+def _flows(spec: PointSpec) -> int:
+    return spec.traffic.flows if spec.bng is None else spec.bng.users
+
+
+def _tables_bytes(spec: PointSpec) -> int:
+    """A gateway's tables, and what its generator keeps of each subscriber and route."""
+    if spec.bng is None:
+        return 0
+    return _BNG_ROUTES_BYTES + (spec.bng.users + spec.bng.routes) * _BNG_ENTRY_BYTES
 
 
 def _held_by_reference_sut(spec: PointSpec) -> int:

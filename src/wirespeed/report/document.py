@@ -16,7 +16,7 @@ from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord, RunRecord, StoredTrial
 
 # Raise the second number when a field is added, the first when one changes or goes.
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 
 
 def document(run: RunRecord) -> dict[str, Any]:
@@ -156,11 +156,14 @@ def _trial(stored: StoredTrial) -> dict[str, Any]:
         "refused": trial.offered - seen.total("sent"),
         "unsent": seen.total("unsent"),
         "received": trial.received,
+        "handled": trial.handled,
         "lost": trial.lost,
         "loss_ratio": trial.loss_ratio,
         "duplicated": seen.total("duplicated"),
         "reordered": seen.total("reordered"),
         "foreign": seen.total("foreign"),
+        "misdirected": seen.total("misdirected"),
+        "corrupted": seen.total("corrupted"),
         "valid": trial.valid,
         "invalid_reason": trial.invalid_reason,
         "limited_by": seen.limited_by,

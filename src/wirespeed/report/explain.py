@@ -29,10 +29,13 @@ _BECAUSE = {
     "malformed",
     DropCause.VNF_TX_RING_FULL: "the VNF's transmit ring was full: the vSwitch took frames back "
     "more slowly than the VNF returned them",
-    DropCause.VNF_HANDLED: "the VNF consumed the frames itself, e.g. ARP",
     DropCause.IMPAIRED: "the reference SUT dropped them as it was told to",
     DropCause.TG_RX_RING_FULL: "the analyser's own ring was full: the generator side is too slow "
     "here, and the SUT may be faster than the figure says",
+    DropCause.MISDIRECTED: "they arrived, but bore what belongs to somebody else: another "
+    "subscriber's tags or key, another next hop's addresses",
+    DropCause.CORRUPTED: "they arrived, but not as the VNF must let them out: a checksum, a TTL or "
+    "a header was wrong",
     DropCause.UNKNOWN: "no hop accounts for them: the counters do not close, and the figure "
     "should not be trusted",
 }
@@ -82,8 +85,9 @@ def first_loss(point: PointRecord) -> Trial | None:
 
 
 def total_drops(trial: Trial) -> tuple[Drop, ...]:
-    """The trial's drops, most frames first."""
-    return tuple(sorted(trial.seen.drops, key=lambda drop: -abs(drop.frames)))
+    """The trial's drops, most frames first; what the VNF consumed on purpose is none."""
+    lost = (drop for drop in trial.seen.drops if drop.cause is not DropCause.VNF_HANDLED)
+    return tuple(sorted(lost, key=lambda drop: -abs(drop.frames)))
 
 
 def _first_loss(point: PointRecord) -> Iterator[str]:
@@ -140,7 +144,7 @@ def _gap(point: PointRecord) -> Iterator[str]:
 
 def _ring_us(point: PointRecord, load_fps: float) -> float | None:
     frames = max((stored.trial.seen.ring_frames for stored in point.trials), default=0)
-    directions = 2 if point.spec.topology.bidirectional else 1
+    directions = len(point.spec.directions)
     return 1e6 * frames * directions / load_fps if frames and load_fps else None
 
 

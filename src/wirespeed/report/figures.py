@@ -31,7 +31,7 @@ class Rate:
 
 def rate(fps: float, spec: PointSpec) -> Rate:
     """That frame rate at that point."""
-    frame_bytes = spec.traffic.frame.mean_bytes
+    frame_bytes = spec.mean_wire_bytes
     return Rate(
         fps, l1_bps(fps, frame_bytes), l2_bps(fps, frame_bytes), fps / theoretical_max_fps(spec)
     )
@@ -39,8 +39,7 @@ def rate(fps: float, spec: PointSpec) -> Rate:
 
 def theoretical_max_fps(spec: PointSpec) -> float:
     """The line rate at the point's (mean) frame size, summed over its directions."""
-    directions = 2 if spec.topology.bidirectional else 1
-    return directions * line_rate_fps(spec.traffic.link_bps, spec.traffic.frame.mean_bytes)
+    return len(spec.directions) * line_rate_fps(spec.traffic.link_bps, spec.mean_wire_bytes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,8 +66,12 @@ def set_key(raw: dict[str, Any], key: str, value: Any) -> None:
 
 
 def parameters(spec: PointSpec) -> dict[str, Any]:
-    """The point as nested tables of plain values, spelled as in a study file."""
-    return {f.name: _plain(getattr(spec, f.name)) for f in dataclasses.fields(spec)}
+    """The point as nested tables of plain values, spelled as in a study file.
+
+    A table that the point does without is left out.
+    """
+    tables = {f.name: getattr(spec, f.name) for f in dataclasses.fields(spec)}
+    return {name: _plain(table) for name, table in tables.items() if table is not None}
 
 
 def _plain(value: Any) -> Any:

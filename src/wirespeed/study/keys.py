@@ -7,7 +7,7 @@ import dataclasses
 import difflib
 from collections.abc import Iterable
 from functools import cache
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.spec import PointSpec
@@ -24,11 +24,17 @@ def parameter_keys() -> tuple[str, ...]:
 def _leaves(kind: Any, prefix: str) -> Iterable[str]:
     hints = get_type_hints(kind)
     for field in dataclasses.fields(kind):
-        inner = hints[field.name]
+        inner = without_none(hints[field.name])
         if dataclasses.is_dataclass(inner) and inner is not FrameSizes:
             yield from _leaves(inner, f"{prefix}{field.name}.")
         else:
             yield f"{prefix}{field.name}"
+
+
+def without_none(kind: Any) -> Any:
+    """The table behind an optional one: Tcp for Tcp | None."""
+    given = [arg for arg in get_args(kind) if arg is not type(None)]
+    return given[0] if len(given) == 1 and dataclasses.is_dataclass(given[0]) else kind
 
 
 def unknown_key(key: str) -> str:

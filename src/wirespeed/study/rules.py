@@ -11,14 +11,23 @@ from collections.abc import Iterator
 from wirespeed.measure.interface import BadSearch
 from wirespeed.measure.presets import resolve
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.spec import Impair, PointSpec, TopologyKind
+from wirespeed.model.gateway import Bng
+from wirespeed.model.spec import (
+    Impair,
+    PointSpec,
+    TopologyKind,
+    Traffic,
+    VnfKind,
+    VnfMode,
+    VnfTuning,
+)
 from wirespeed.model.units import FCS_BYTES, MAX_FRAME_BYTES, MIN_FRAME_BYTES, mtu_for
 from wirespeed.study.faults import Fault
 
 
 def broken_rules(spec: PointSpec) -> list[Fault]:
     """Every rule that the point breaks."""
-    checks = (_frame_size, _flows, _topology, _vswitch, _search)
+    checks = (_frame_size, _flows, _topology, _vnf, _vswitch, _search, _gateway)
     return [fault for check in checks for fault in check(spec)]
 
 
@@ -34,7 +43,7 @@ def _frame_size(spec: PointSpec) -> Iterator[Fault]:
                 f"{traffic.ip_version} with {traffic.encapsulation.tags} VLAN tags",
             )  # fmt: skip
     mtu = spec.sut.vswitch.mtu
-    largest = max(traffic.frame.sizes)
+    largest = max(spec.wire_bytes)
     if mtu is not None and mtu_for(largest, traffic.encapsulation.tags) > mtu:
         needed = mtu_for(largest, traffic.encapsulation.tags)
         yield Fault("sut.vswitch.mtu", mtu, f"a frame of {largest} octets needs an MTU of {needed}")
@@ -71,6 +80,19 @@ def _topology(spec: PointSpec) -> Iterator[Fault]:
         yield Fault("sut.impair", str(kind), 'only topology.kind = "wire" has the reference SUT')
 
 
+def _vnf(spec: PointSpec) -> Iterator[Fault]:
+    vnf = spec.sut.vnf
+    if vnf.tuning is VnfTuning.CORES:
+        return
+    own = spec.topology.kind is TopologyKind.HOST or vnf.own_process is True
+    if not own or vnf.kind is VnfKind.TESTPMD:
+        yield Fault(
+            "sut.vnf.tuning", str(vnf.tuning),
+            "needs a wsdp process of its own: sut.vnf.own_process = true, or topology.kind = "
+            '"host"',
+        )  # fmt: skip
+
+
 def _vswitch(spec: PointSpec) -> Iterator[Fault]:
     vswitch = spec.sut.vswitch
     if vswitch.descriptors & (vswitch.descriptors - 1):
@@ -91,3 +113,47 @@ def _search(spec: PointSpec) -> Iterator[Fault]:
         resolve(search)
     except BadSearch as error:
         yield Fault("search.kind", str(search.kind), f"{error.what}. {error.next_step}")
+
+
+# Of [traffic], what the tables of a gateway decide.
+_NOT_WITH_BNG = (
+    "ip_version", "encapsulation", "vlan_id", "inner_vlan_id", "flows", "flow_field", "pcap",
+)  # fmt: skip
+
+
+def _gateway(spec: PointSpec) -> Iterator[Fault]:
+    vnf, bng = spec.sut.vnf, spec.bng
+    if bng is None:
+        if vnf.kind is VnfKind.BNG:
+            yield Fault("sut.vnf.kind", "bng", "needs the table [bng]: its subscribers and routes")
+        return
+    usual = Traffic()
+    for key in _NOT_WITH_BNG:
+        if getattr(spec.traffic, key) != getattr(usual, key):
+            yield Fault(f"traffic.{key}", getattr(spec.traffic, key), "has no meaning with [bng]")
+    if spec.topology.bidirectional:
+        yield Fault("topology.bidirectional", True, 'with [bng], bng.direction = "both" says it')
+    yield from _gateway_place(spec, bng)
+
+
+def _gateway_place(spec: PointSpec, bng: Bng) -> Iterator[Fault]:
+    kind, vnf = spec.topology.kind, spec.sut.vnf
+    carriers = {TopologyKind.HOST, TopologyKind.PVP}
+    if vnf.kind is not VnfKind.BNG:
+        carriers.add(TopologyKind.P2P)
+        if vnf.mode is not VnfMode.IO and kind in (TopologyKind.HOST, TopologyKind.PVP):
+            yield Fault(
+                "sut.vnf.mode", str(vnf.mode),
+                'must be "io" with [bng]: a gateway\'s frames carry their own addresses',
+            )  # fmt: skip
+    if kind not in carriers:
+        yield Fault("topology.kind", str(kind), f"[bng] goes with {', '.join(sorted(carriers))}")
+    if vnf.kind is VnfKind.BNG and spec.sut.vnf.mode is not VnfMode.MAC:
+        yield Fault("sut.vnf.mode", str(vnf.mode), "a gateway has no mode; leave it out")
+    if max(spec.wire_bytes) > MAX_FRAME_BYTES:
+        yield Fault(
+            "traffic.frame", max(spec.traffic.frame.sizes),
+            f"is {max(spec.wire_bytes)} octets in the network; at most {MAX_FRAME_BYTES}",
+        )  # fmt: skip
+    if bng.arp_share and round(1 / bng.arp_share) < 2:
+        yield Fault("bng.arp_share", bng.arp_share, "must leave every second frame to data")

@@ -61,9 +61,8 @@ def max_load_fps(spec: PointSpec, bench: Bench) -> float:
     offer_fps = UNLIMITED if bench.max_offer_fps is None else bench.max_offer_fps
     if spec.topology.kind is not TopologyKind.EXTERNAL:
         return offer_fps
-    directions = 2 if spec.topology.bidirectional else 1
-    line_fps = line_rate_fps(spec.traffic.link_bps, spec.traffic.frame.mean_bytes)
-    return min(offer_fps, directions * line_fps)
+    line_fps = line_rate_fps(spec.traffic.link_bps, spec.mean_wire_bytes)
+    return min(offer_fps, len(spec.directions) * line_fps)
 
 
 @dataclass(frozen=True, slots=True)

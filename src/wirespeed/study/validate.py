@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from wirespeed.model.frame import FrameSizes
+from wirespeed.model.gateway import Bng
 from wirespeed.model.spec import PointSpec, Search, Sut, Topology, Traffic
 from wirespeed.study.faults import Fault
 from wirespeed.study.keys import unknown_key
@@ -28,6 +29,7 @@ class _Sections(BaseModel):
     traffic: Traffic = Field(default_factory=Traffic)
     sut: Sut = Field(default_factory=Sut)
     search: Search = Field(default_factory=Search)
+    bng: Bng | None = None
 
 
 def validate_point(raw: dict[str, Any]) -> tuple[PointSpec | None, list[Fault]]:
@@ -39,7 +41,7 @@ def validate_point(raw: dict[str, Any]) -> tuple[PointSpec | None, list[Fault]]:
     except ValidationError as error:
         faults += [_fault(detail) for detail in error.errors(include_url=False)]
         return None, faults
-    spec = PointSpec(read.topology, read.traffic, read.sut, read.search)
+    spec = PointSpec(read.topology, read.traffic, read.sut, read.search, bng=read.bng)
     faults += broken_rules(spec)
     return (None if faults else spec), faults
 

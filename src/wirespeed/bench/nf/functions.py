@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from wirespeed.bench.gateway import Gateway
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.plugs import Plug
-from wirespeed.bench.topology.wiring import IMPAIR, VSWITCH, End, Forward, Wiring
+from wirespeed.bench.topology.wiring import IMPAIR, SIDES, VSWITCH, End, Forward, Wiring
 from wirespeed.bench.wsdp.config import WsdpTask
 from wirespeed.model.spec import Impair, PointSpec
 from wirespeed.model.trial import DropCause
@@ -78,9 +79,19 @@ def blocked_by(wiring: Wiring, name: str) -> DropCause:
 
 
 def function_tasks(
-    spec: PointSpec, wiring: Wiring, name: str, plugs: Mapping[End, Plug], lcore: int
+    spec: PointSpec,
+    wiring: Wiring,
+    name: str,
+    plugs: Mapping[End, Plug],
+    lcore: int,
+    *,
+    gateway: Gateway | None = None,
 ) -> tuple[WsdpTask, ...]:
     """The tasks of the function, all on one lcore."""
+    if gateway is not None and gateway.translates and name != IMPAIR:
+        return tuple(
+            _gateway_task(gateway, forward, plugs, lcore) for forward in _forwards(wiring, name)
+        )
     return tuple(
         WsdpTask(
             _task_name(forward, queue),
@@ -98,6 +109,21 @@ def function_tasks(
                 strict=True,
             )
         )
+    )
+
+
+def _gateway_task(
+    gateway: Gateway, forward: Forward, plugs: Mapping[End, Plug], lcore: int
+) -> WsdpTask:
+    """One direction of a gateway: from all queues of one port to the first of the other."""
+    upstream = forward.from_port == SIDES[0]
+    return WsdpTask(
+        _task_name(forward, 0),
+        "bng_up" if upstream else "bng_down",
+        lcore,
+        rx=plugs[End(forward.vnf, forward.from_port)].receive,
+        tx=plugs[End(forward.vnf, forward.to_port)].transmit[:1],
+        keys=gateway.function_keys(upstream=upstream),
     )
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wirespeed.bench.topology.wiring import PORTS, SIDES
+from wirespeed.bench.topology.wiring import EAST, PORTS, SIDES, WEST
+from wirespeed.model.bng import FIRST_HOP_MAC, FIRST_MAC, mac_text
+from wirespeed.model.spec import PointSpec, TopologyKind
 
 _BLOCK_MASK = "ff:ff:ff:00:00:00"
 
@@ -22,6 +24,21 @@ def generator_mac(port: str) -> str:
 def vnf_mac(index: int, side: str) -> str:
     """The address of a port of a network function."""
     return f"02:01:{2 * index + SIDES.index(side):02x}:00:00:00"
+
+
+def gateway_macs(spec: PointSpec) -> tuple[str, str]:
+    """A gateway's addresses: on the subscribers' side and on the network's.
+
+    They are what streams are sent to, whether there is a gateway or another function instead.
+    """
+    if spec.topology.kind is TopologyKind.PVP:
+        return vnf_mac(0, SIDES[0]), vnf_mac(0, SIDES[1])
+    return generator_mac(WEST), generator_mac(EAST)
+
+
+def beyond_gateway(side: str) -> str:
+    """The block of those that a gateway sends to on this side: subscribers, or next hops."""
+    return mac_text(FIRST_MAC if side == SIDES[0] else FIRST_HOP_MAC)
 
 
 @dataclass(frozen=True, slots=True)

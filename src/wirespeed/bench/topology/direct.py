@@ -18,11 +18,12 @@ from wirespeed.model.spec import PointSpec
 
 
 def streams(spec: PointSpec) -> tuple[Stream, ...]:
-    """One stream from east to west, and one back when traffic is bidirectional."""
-    ways = [PORTS, PORTS[::-1]] if spec.topology.bidirectional else [PORTS]
+    """One stream for each direction."""
+    ways = {0: PORTS, 1: PORTS[::-1]}
     return tuple(
         Stream(f"{start}-{end}", i, start, end, generator_mac(start), generator_mac(end))
-        for i, (start, end) in enumerate(ways)
+        for i in spec.directions
+        for start, end in [ways[i]]
     )
 
 

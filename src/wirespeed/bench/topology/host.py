@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from wirespeed.bench.topology.direct import between_ports
 from wirespeed.bench.topology.wiring import Wiring
-from wirespeed.model.spec import PointSpec, VnfMode
+from wirespeed.model.spec import PointSpec, VnfKind, VnfMode
 
 
 def wiring(spec: PointSpec) -> Wiring:
-    return between_ports(spec, "vnf0", rewrites=spec.sut.vnf.mode is VnfMode.MAC)
+    vnf = spec.sut.vnf
+    rewrites = vnf.mode is VnfMode.MAC and vnf.kind is not VnfKind.BNG
+    return between_ports(spec, "vnf0", rewrites)

@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wirespeed.bench.topology.addresses import Header, generator_mac, vnf_mac
+from wirespeed.bench.topology.addresses import (
+    Header,
+    beyond_gateway,
+    generator_mac,
+    vnf_mac,
+)
 from wirespeed.bench.topology.wiring import (
     EAST,
     GENERATOR,
@@ -25,7 +30,7 @@ from wirespeed.bench.topology.wiring import (
     Wiring,
 )
 from wirespeed.model.frame import FlowField
-from wirespeed.model.spec import PointSpec, VnfMode
+from wirespeed.model.spec import PointSpec, VnfKind, VnfMode
 
 
 def through_vswitch(spec: PointSpec, ways: Sequence[Sequence[int]]) -> Wiring:
@@ -33,7 +38,7 @@ def through_vswitch(spec: PointSpec, ways: Sequence[Sequence[int]]) -> Wiring:
     streams: list[Stream] = []
     forwards: list[Forward] = []
     flows: list[Flow] = []
-    for direction in range(2 if spec.topology.bidirectional else 1):
+    for direction in spec.directions:
         for i, way in enumerate(ways):
             number = direction * len(ways) + i
             legs = _legs(way, direction)
@@ -83,8 +88,11 @@ def _walk(stream: Stream, legs: Sequence[Leg], spec: PointSpec) -> tuple[list[Fo
     for (vnf, enter, leave), target in zip(legs, targets, strict=False):
         name = vnf_name(vnf)
         flows.append(Flow(at, header.match, switch_port(name, enter)))
-        forwards.append(Forward(name, enter, leave, target if mode is VnfMode.MAC else None))
-        if mode is VnfMode.MAC:
+        rewrites = mode is VnfMode.MAC and spec.sut.vnf.kind is not VnfKind.BNG
+        forwards.append(Forward(name, enter, leave, target if rewrites else None))
+        if spec.sut.vnf.kind is VnfKind.BNG:
+            header = Header(vnf_mac(vnf, leave), beyond_gateway(leave), dst_steps=True)
+        elif mode is VnfMode.MAC:
             header = Header(vnf_mac(vnf, leave), target)
         elif mode is VnfMode.MACSWAP:
             header = header.swapped()

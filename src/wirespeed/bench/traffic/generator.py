@@ -109,6 +109,8 @@ class Generator:
             duplicated=sink["duplicated"],
             reordered=sink["reordered"],
             foreign=sink["foreign"],
+            misdirected=sink["misdirected"],
+            corrupted=sink["corrupt"],
         )
 
     def latency(self) -> Latency | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from wirespeed.bench.gateway import Gateway
 from wirespeed.bench.plugs import Plug
 from wirespeed.bench.topology.wiring import GENERATOR, End, Stream, Wiring
 from wirespeed.bench.wsdp.config import WsdpTask
@@ -48,11 +49,16 @@ def directions(wiring: Wiring, plugs: Mapping[End, Plug]) -> tuple[Direction, ..
 
 
 def traffic_tasks(
-    traffic: Traffic, wiring: Wiring, plugs: Mapping[End, Plug], lcores: int
+    traffic: Traffic,
+    wiring: Wiring,
+    plugs: Mapping[End, Plug],
+    lcores: int,
+    gateway: Gateway | None = None,
 ) -> Iterator[WsdpTask]:
     """All gen and sink tasks. Senders and receivers share `lcores` lcores as evenly as it goes.
 
-    The flows are shared out among a direction's generators.
+    The flows are shared out among a direction's generators; with a gateway, each sends for all
+    subscribers.
     """
     ways = directions(wiring, plugs)
     lcore_of = _lcores(2 * len(ways), lcores)
@@ -64,9 +70,12 @@ def traffic_tasks(
         for stream in streams:
             for queue, target in enumerate(transmit):
                 number = stream.number * len(transmit) + queue
-                keys = {**_frame_keys(traffic), **_header_keys(traffic, stream, number),
-                        "stream": str(number)}  # fmt: skip
-                if traffic.pcap is None:
+                keys = {"burst": str(traffic.burst), "stream": str(number)}
+                if gateway is not None:
+                    keys |= gateway.sender_keys(way.from_port, traffic.frame.text)
+                else:
+                    keys |= _frame_keys(traffic) | _header_keys(traffic, stream, number)
+                if gateway is None and traffic.pcap is None:
                     keys["flows"] = str(flows)
                 yield WsdpTask(_name(stream, queue), "gen", lcore_of[2 * index], (), (target,),
                                keys)  # fmt: skip
@@ -75,7 +84,15 @@ def traffic_tasks(
             "sink",
             lcore_of[2 * index + 1],
             rx=plugs[End(GENERATOR, way.to_port)].receive,
-            keys={"stream": str(first), "streams": str(len(way.generators)), "flows": str(flows)},
+            keys={
+                "stream": str(first),
+                "streams": str(len(way.generators)),
+                **(
+                    {"flows": str(flows)}
+                    if gateway is None
+                    else gateway.receiver_keys(way.from_port)
+                ),
+            },
         )
 
 
@@ -95,10 +112,9 @@ def _name(stream: Stream, queue: int) -> str:
 
 
 def _frame_keys(traffic: Traffic) -> dict[str, str]:
-    keys = {"burst": str(traffic.burst)}
     if traffic.pcap is not None:
-        return {**keys, "pcap": traffic.pcap}
-    keys |= {
+        return {"pcap": traffic.pcap}
+    keys = {
         "frame": traffic.frame.text,
         "ip": str(traffic.ip_version),
         "flow_field": str(traffic.flow_field),

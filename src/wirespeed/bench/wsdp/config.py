@@ -49,7 +49,10 @@ class WsdpTask:
 
 @dataclass(frozen=True, slots=True)
 class WsdpConfig:
-    """One process. cpus: of lcores 1, 2, ...; control_cpu: of the main lcore, which sleeps."""
+    """One process. cpus: of lcores 1, 2, ...; control_cpu: of the main lcore, which sleeps.
+
+    floats_over: where given, the CPUs that the scheduler moves the polling lcores over instead.
+    """
 
     file_prefix: str
     control_cpu: int
@@ -58,6 +61,7 @@ class WsdpConfig:
     ports: tuple[WsdpPort, ...]
     tasks: tuple[WsdpTask, ...]
     rings: tuple[WsdpRing, ...] = ()
+    floats_over: tuple[int, ...] = ()
 
     def render(self) -> str:
         """The INI file."""
@@ -68,7 +72,11 @@ class WsdpConfig:
 
     def _sections(self) -> Iterator[tuple[str, Mapping[str, object]]]:
         lcores = [f"{MAIN_LCORE}@{self.control_cpu}"]
-        lcores += [f"{lcore}@{cpu}" for lcore, cpu in enumerate(self.cpus, start=1)]
+        anywhere = f"({','.join(map(str, self.floats_over))})"
+        lcores += [
+            f"{lcore}@{anywhere if self.floats_over else cpu}"
+            for lcore, cpu in enumerate(self.cpus, start=1)
+        ]
         yield (
             "eal",
             {

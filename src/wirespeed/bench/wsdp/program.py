@@ -48,7 +48,7 @@ class Wsdp:
             self._daemon.start(
                 [find_program(), "--config", self._ini],
                 env=dpdk.environment(self._dirs.run),
-                cpus={self.config.control_cpu, *self.config.cpus},
+                cpus={self.config.control_cpu, *self.config.cpus, *self.config.floats_over},
             )
         if self._telemetry is None:
             if "wsdp ready" not in runner.read(self._daemon.log):

@@ -17,6 +17,7 @@ from wirespeed.cli.reference.markdown import MADE, table
 from wirespeed.model import spec
 from wirespeed.model.frame import FrameSizes
 from wirespeed.study.faults import show
+from wirespeed.study.keys import without_none
 from wirespeed.study.shipped import shipped_directory, shipped_names
 
 
@@ -33,7 +34,7 @@ def study_page() -> str:
         'e.g. `"traffic.frame" = [64, 1518]` |\n',
     ]  # fmt: skip
     for name, kind in get_type_hints(spec.PointSpec).items():
-        lines += _section(name, kind)
+        lines += _section(name, without_none(kind))
     lines += ["## Shipped studies\n"]
     for name in shipped_names():
         text = (shipped_directory() / f"{name}.toml").read_text(encoding="utf-8")

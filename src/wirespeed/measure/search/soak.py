@@ -39,7 +39,7 @@ class Soak:
             raise NotMeasurable(f"none of {count} trials was valid: {trials[-1].invalid_reason}")
         seconds = sum(t.duration_s for t in valid)
         offered, received = sum(t.offered for t in valid), sum(t.received for t in valid)
-        loss_ratio = 1 - received / offered if offered else 0.0
+        loss_ratio = sum(t.lost for t in valid) / offered if offered else 0.0
         left_out = count - len(valid)
         return Figures(
             constant=Bound(self.load_fps, received / seconds, loss_ratio),

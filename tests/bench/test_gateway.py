@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do the tasks of a gateway's test fit together, in files that wsdp itself accepts?"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from tests.plan.test_bench import host
+from wirespeed.bench.dpdk import Directories
+from wirespeed.bench.gateway import gateway_of
+from wirespeed.bench.layout import Layout, WsdpLayout, lay_out
+from wirespeed.bench.plugs import Plugs
+from wirespeed.bench.topology import wiring
+from wirespeed.bench.vswitch.ports import switch_ports
+from wirespeed.bench.wsdp.program import find_program
+from wirespeed.model.gateway import Bng, GatewayDirection
+from wirespeed.model.spec import (
+    PointSpec,
+    Sut,
+    Topology,
+    TopologyKind,
+    Vnf,
+    VnfKind,
+    VnfMode,
+    VnfTuning,
+    Vswitch,
+)
+from wirespeed.plan.bench import plan_bench
+from wirespeed.remote.local import LocalRunner
+
+SMALL = Bng(users=10, routes=10, hops=2)
+GATEWAY = PointSpec(Topology(TopologyKind.PVP), sut=Sut(vnf=Vnf(VnfKind.BNG)), bng=SMALL)
+PLAIN = Sut(vnf=Vnf(VnfKind.WSDP, VnfMode.IO))
+
+
+def laid_out(spec: PointSpec, directory: Path, cores: int = 2) -> Layout:
+    dirs = Directories(PurePosixPath(directory), PurePosixPath(directory), "abcd1234")
+    plan = plan_bench(host(cores=cores), spec).hosts[0]
+    wired = wiring(spec)
+    ports = switch_ports(wired, plan.vswitch, dirs.run) if plan.vswitch else ()
+    gateway = gateway_of(spec, dirs)
+    assert gateway is not None
+    gateway.write_tables(LocalRunner())
+    return lay_out(spec, plan, wired, Plugs(spec, wired, dirs, 1500, ports), dirs)
+
+
+VARIANTS = {
+    "through the vSwitch": GATEWAY,
+    "on plain ports": replace(GATEWAY, topology=Topology(TopologyKind.HOST)),
+    "upstream": replace(GATEWAY, bng=replace(SMALL, direction=GatewayDirection.UP)),
+    "downstream": replace(GATEWAY, bng=replace(SMALL, direction=GatewayDirection.DOWN)),
+    "two queues": replace(
+        GATEWAY, sut=Sut(Vswitch(rx_queues=2), Vnf(VnfKind.BNG, own_process=True))
+    ),
+    "a plain forwarder": replace(GATEWAY, sut=PLAIN),
+    "the vSwitch alone": replace(GATEWAY, topology=Topology(TopologyKind.P2P), sut=PLAIN),
+}
+
+
+@pytest.mark.parametrize("cores", [2, 20])
+@pytest.mark.parametrize("spec", VARIANTS.values(), ids=VARIANTS.keys())
+def test_wsdp_accepts_every_file(spec: PointSpec, cores: int, tmp_path: Path) -> None:
+    layout = laid_out(spec, tmp_path, cores)
+    for number, process in enumerate([layout.traffic, *layout.functions]):
+        assert isinstance(process, WsdpLayout)
+        file = tmp_path / f"{number}.ini"
+        file.write_text(process.config.render())
+        done = subprocess.run(
+            [find_program(), "--config", str(file), "--check"],
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_senders_and_receivers_agree_with_the_gateway(tmp_path: Path) -> None:
+    tasks = {task.name: task for task in laid_out(GATEWAY, tmp_path).traffic.config.tasks}
+    assert {name: task.type for name, task in tasks.items()} == {
+        "gen0_0": "gen", "sink0": "sink", "gen1_0": "gen", "sink1": "sink",
+        "vnf0_a0": "bng_up", "vnf0_b0": "bng_down",
+    }  # fmt: skip
+    for key in ("tables", "local_ip", "gateway_mac", "inet_mac"):
+        assert len({task.keys[key] for task in tasks.values()}) == 1
+    assert [tasks[name].keys["bng"] for name in ("gen0_0", "sink0")] == ["up", "up"]
+    assert [tasks[name].keys["bng"] for name in ("gen1_0", "sink1")] == ["down", "down"]
+    assert tasks["gen0_0"].keys["arp_every"] == "500"
+    assert "arp_every" not in tasks["gen1_0"].keys
+
+
+def test_the_vswitch_knows_the_blocks_behind_the_gateway() -> None:
+    """Whatever the number of subscribers and next hops, one rule each."""
+    flows = {(flow.in_port, flow.out_port): flow.dst_mac for flow in wiring(GATEWAY).flows}
+    assert flows == {
+        ("east", "vnf0a"): "02:01:00:00:00:00",
+        ("vnf0b", "west"): "02:00:10:00:00:00/ff:ff:ff:00:00:00",
+        ("west", "vnf0b"): "02:01:01:00:00:00",
+        ("vnf0a", "east"): "02:00:00:00:00:00/ff:ff:ff:00:00:00",
+    }
+
+
+@pytest.mark.parametrize(
+    ("tuning", "lcore", "huge"),
+    [
+        (VnfTuning.NONE, "1@(0,1)", False),
+        (VnfTuning.HUGE_PAGES, "1@(0,1)", True),
+        (VnfTuning.NODE, "1@(0,1)", True),
+        (VnfTuning.CORES, "1@1", True),
+    ],
+)
+def test_tuning_steps(tmp_path: Path, tuning: VnfTuning, lcore: str, huge: bool) -> None:
+    vnf = Vnf(VnfKind.BNG, tuning=tuning)
+    spec = replace(GATEWAY, topology=Topology(TopologyKind.HOST), sut=Sut(vnf=vnf))
+    [function] = laid_out(spec, tmp_path).functions
+    assert isinstance(function, WsdpLayout)
+    ini = function.config.render()
+    assert f"{lcore}\n" in ini
+    assert ("--no-huge" in ini) != huge

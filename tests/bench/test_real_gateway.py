@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do a gateway's frames come out right behind real ports, and are all of them accounted for?
+
+The loads are small, so that a busy machine carries them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.bench.real import books_close, drops, opened
+from wirespeed.model.frame import FrameSizes
+from wirespeed.model.gateway import Bng, GatewayDirection
+from wirespeed.model.spec import (
+    PointSpec,
+    Sut,
+    Topology,
+    TopologyKind,
+    Traffic,
+    Vnf,
+    VnfKind,
+    VnfMode,
+)
+from wirespeed.model.trial import DropCause, Stage, Trial
+
+pytestmark = pytest.mark.root
+
+LOAD_FPS, DURATION_S = 20_000.0, 0.3
+GATEWAY, PLAIN = Vnf(VnfKind.BNG), Vnf(VnfKind.WSDP, VnfMode.IO)
+
+
+def gateway_point(
+    kind: TopologyKind, frame: str, vnf: Vnf = GATEWAY, bng: Bng | None = None
+) -> PointSpec:
+    return PointSpec(
+        Topology(kind),
+        Traffic(FrameSizes.parse(frame)),
+        Sut(vnf=vnf),
+        bng=bng or Bng(users=1024, routes=512),
+    )
+
+
+POINTS = {
+    "through Open vSwitch": gateway_point(TopologyKind.PVP, "128"),
+    "through Open vSwitch, larger than Ethernet's MTU": gateway_point(TopologyKind.PVP, "1518"),
+    "plain ports, minimum size, hashed, no labels": gateway_point(
+        TopologyKind.HOST, "64", bng=Bng(users=1000, routes=100, mpls=False, sparse=True)
+    ),
+    "plain forwarder, for comparison": gateway_point(TopologyKind.PVP, "64", PLAIN),
+}
+
+
+@pytest.mark.usefixtures("needs_root")
+@pytest.mark.parametrize("spec", POINTS.values(), ids=POINTS.keys())
+def test_every_frame_arrives_as_the_tables_say(spec: PointSpec, tmp_path: Path) -> None:
+    with opened(spec, tmp_path) as bench:
+        seen = bench.measure(LOAD_FPS, DURATION_S)
+    assert books_close(seen), seen.drops
+    trial = Trial(seen, Stage.CONSTANT, valid=True)
+    # The gateway has consumed the announcements, 0.2 % of what went up.
+    announced = seen.directions[0].offered // 500 if spec.sut.vnf is GATEWAY else 0
+    assert drops(seen) == ({("vnf0", DropCause.VNF_HANDLED): announced} if announced else {})
+    assert (trial.lost, trial.handled) == (0, announced)
+    assert trial.received + announced == trial.offered > 0
+    assert [(d.name, d.misdirected, d.corrupted, d.foreign) for d in seen.directions] == [
+        ("east-west", 0, 0, 0), ("west-east", 0, 0, 0)
+    ]  # fmt: skip
+    assert (seen.latency is not None) == (spec.traffic.frame.text != "64")
+
+
+@pytest.mark.usefixtures("needs_root")
+def test_one_direction_alone(tmp_path: Path) -> None:
+    """Downstream: the only stream starts in the west."""
+    spec = gateway_point(TopologyKind.HOST, "128")
+    spec = replace(spec, bng=Bng(GatewayDirection.DOWN, users=64, routes=64))
+    with opened(spec, tmp_path) as bench:
+        seen = bench.measure(LOAD_FPS, DURATION_S)
+    [direction] = seen.directions
+    assert direction.name == "west-east"
+    assert direction.received == direction.offered > 0
