@@ -4,7 +4,7 @@
 One Open vSwitch with DPDK stays up; our generator and testpmd take turns on its two ports, both
 with 64 flows of 64 B frames in both directions at once, as fast as possible. Each sends and
 receives on one lcore of the same CPU. What counts is the frames received per second, on both ports
-together.
+together. While they are counted, the polling threads of both run alone on their CPUs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ from wirespeed.bench.journal import state_directory
 from wirespeed.bench.parts import Assembly, assemble, bring_up
 from wirespeed.bench.priority import polling_first
 from wirespeed.bench.process import Daemon, await_true
+from wirespeed.bench.realtime import alone, before_all_pollers
 from wirespeed.bench.session import directories, rig_of
+from wirespeed.bench.threads import pollers_of
 from wirespeed.bench.topology.wiring import PORTS
 from wirespeed.bench.trial import Rig, run_trial
 from wirespeed.bench.vswitch.control import Control
@@ -43,8 +45,8 @@ from wirespeed.model.spec import PointSpec
 from wirespeed.plan.bench import plan_bench
 from wirespeed.remote.local import LocalRunner
 
-ROUNDS = 7
-TRIAL_S = 1.0
+ROUNDS = 9
+TRIAL_S = 0.5
 FRAME_BYTES = 64
 FLOWS = 64
 OPEN_S = 30.0
@@ -67,8 +69,10 @@ def flowgen_command(config: WsdpConfig) -> list[str]:
 
 
 @contextmanager
-def flowgen(state: HostState, dirs: dpdk.Directories, config: WsdpConfig) -> Iterator[Telemetry]:
-    """testpmd, sending."""
+def flowgen(
+    state: HostState, dirs: dpdk.Directories, config: WsdpConfig
+) -> Iterator[tuple[Telemetry, list[int]]]:
+    """testpmd, sending; and the ids of its polling threads."""
     daemon = Daemon("flowgen", state, dirs)
     socket = dpdk.telemetry_socket(dirs.run, config.file_prefix)
     command = flowgen_command(config)
@@ -85,7 +89,8 @@ def flowgen(state: HostState, dirs: dpdk.Directories, config: WsdpConfig) -> Ite
                 "testpmd receives nothing: " + dpdk.last_words(state.runner, daemon.log)
             ),
         )
-        yield telemetry
+        pollers = [t.tid for p in daemon.processes for t in pollers_of(state.runner, p.pid)]
+        yield telemetry, pollers
         telemetry.close()
     finally:
         daemon.stop()
@@ -98,13 +103,16 @@ def _received(telemetry: Telemetry, port: int) -> int:
     return int(telemetry.ask(f"/ethdev/stats,{port}")["ipackets"])
 
 
-def flowgen_fps(state: HostState, dirs: dpdk.Directories, config: WsdpConfig) -> float:
+def flowgen_fps(
+    state: HostState, dirs: dpdk.Directories, config: WsdpConfig, vswitch: Part
+) -> float:
     """Frames/s that testpmd received on both ports, over TRIAL_S after the first ones arrived."""
-    with flowgen(state, dirs, config) as telemetry:
+    with flowgen(state, dirs, config) as (telemetry, own):
         time.sleep(0.2)
         before = sum(_received(telemetry, port) for port in range(len(PORTS)))
         began = time.monotonic()
-        time.sleep(TRIAL_S)
+        with before_all_pollers(), alone([*own, *(thread.tid for thread in vswitch.threads())]):
+            time.sleep(TRIAL_S)
         received = sum(_received(telemetry, port) for port in range(len(PORTS))) - before
         return received / (time.monotonic() - began)
 
@@ -135,8 +143,8 @@ def take_turns(
             control.ofctl("add-flows", "-", stdin=rule)
         for _ in range(ROUNDS):
             again = assemble(spec, plan, state, dirs)
-            found.append((_our_turn(spec, plan, state, again, vswitch), 0.0))
-            found[-1] = (found[-1][0], flowgen_fps(state, dirs, again.layout.traffic.config))
+            ours = _our_turn(spec, plan, state, again, vswitch)
+            found.append((ours, flowgen_fps(state, dirs, again.layout.traffic.config, vswitch)))
     return found
 
 
@@ -147,7 +155,8 @@ def _our_turn(
     with ExitStack() as stack:
         bring_up([generator], stack)
         parts = [vswitch, generator]
-        return ours_fps(rig_of(spec, plan, state.runner, replace(assembly, parts=parts)))
+        assembly = replace(assembly, parts=parts)
+        return ours_fps(rig_of(spec, plan, state.runner, assembly, alone=True))
 
 
 def main() -> int:
