@@ -125,6 +125,15 @@ def test_loss_far_below_saturation_is_told_from_saturation(run: RunRecord) -> No
     assert "pauses" not in said(run.points[0])
 
 
+def test_a_sut_that_overload_slows_down_is_told(run: RunRecord) -> None:
+    point = run.points[0]
+    assert point.result is not None
+    assert "overload itself" not in said(point)
+    slowed = replace(point, result=replace(point.result, mrr_fps=1e6))
+    assert "overload itself slows the SUT" in said(slowed)
+    assert "each frame takes 1000 ns" not in said(slowed)
+
+
 def test_not_measurable_comes_first(run: RunRecord) -> None:
     result = run.points[0].result
     assert result is not None

@@ -41,8 +41,8 @@ _BECAUSE = {
 }
 
 _LIMITED_BY = {
-    "shared_lcore": "Generator and VNF share a core, and the search was capped at what the "
-    "generator really offered: on a machine with more cores the figure may be higher.",
+    "shared_lcore": "Generator and VNF share a core: on a machine with more cores the figure may "
+    "be higher.",
     "generator": "The generator could not offer more: the SUT may be faster than the figure says.",
     "max_load": "The highest load that was allowed passed: the SUT may be faster than the figure "
     "says. Raise search.max_load_fps to see.",
@@ -59,7 +59,8 @@ def explain(point: PointRecord) -> tuple[str, ...]:
         sentences.insert(0, f"Not measurable: {result.not_measurable}.")
     if result.limited_by is not None and not _is_reference(point):
         sentences.append(_LIMITED_BY.get(result.limited_by, f"Limited by {result.limited_by}."))
-    sentences += [*_gap(point), *_budget(point), *(note.rstrip(".") + "." for note in result.notes)]
+    sentences += [*_gap(point), *_overload(point), *_budget(point)]
+    sentences += (note.rstrip(".") + "." for note in result.notes)
     return tuple(sentences)
 
 
@@ -142,6 +143,28 @@ def _gap(point: PointRecord) -> Iterator[str]:
     )
 
 
+def _overload(point: PointRecord) -> Iterator[str]:
+    """A SUT that forwards less when more is offered."""
+    best_fps = _best_fps(point)
+    result = point.result
+    if result is None or not result.mrr_fps or result.mrr_fps >= 0.97 * best_fps:
+        return
+    yield (
+        f"The MRR is only {percent(result.mrr_fps / best_fps, 0)} of what passed at a lower load: "
+        "overload itself slows the SUT. A generator on the same host takes memory bandwidth and "
+        "cache from it, and every refused frame costs time."
+    )
+
+
+def _best_fps(point: PointRecord) -> float:
+    """The most that the SUT is known to forward, in frames/s."""
+    result = point.result
+    if result is None:
+        return 0.0
+    bounds = [i.lower for i in (result.ndr, result.pdr) if i is not None and i.lower is not None]
+    return max([result.mrr_fps or 0.0, *(bound.forwarding_fps for bound in bounds)])
+
+
 def _ring_us(point: PointRecord, load_fps: float) -> float | None:
     frames = max((stored.trial.seen.ring_frames for stored in point.trials), default=0)
     directions = len(point.spec.directions)
@@ -153,4 +176,4 @@ def _budget(point: PointRecord) -> Iterator[str]:
     result = point.result
     if result is None or not result.mrr_fps or point.spec.topology.kind is TopologyKind.WIRE:
         return
-    yield f"At saturation each frame takes {1e9 / result.mrr_fps:.0f} ns of the slowest stage."
+    yield f"At its best each frame takes {1e9 / _best_fps(point):.0f} ns of the slowest stage."
