@@ -10,8 +10,10 @@ from pathlib import Path
 from rich.console import Console
 
 from wirespeed.model.errors import WirespeedError
+from wirespeed.report.charts.gateway import gateway_charts
 from wirespeed.report.charts.latency import latency_chart
 from wirespeed.report.charts.search import search_chart
+from wirespeed.report.charts.shapes import Chart
 from wirespeed.report.charts.svg import line_svg, search_svg
 from wirespeed.report.charts.throughput import throughput_charts
 from wirespeed.report.table import missing_figures, terminal_table
@@ -38,9 +40,13 @@ def write_html(run: RunRecord, path: Path) -> None:
     _write_whole(run, path, html_report(run))
 
 
+def _charts(run: RunRecord) -> tuple[Chart, ...]:
+    return throughput_charts(run) + gateway_charts(run)
+
+
 def write_svg(run: RunRecord, directory: Path) -> list[Path]:
-    """Write the charts by frame size, and each point's search and latency; their paths."""
-    drawings = {chart.key: line_svg(chart, standalone=True) for chart in throughput_charts(run)}
+    """Write the charts over all points, and each point's search and latency; their paths."""
+    drawings = {chart.key: line_svg(chart, standalone=True) for chart in _charts(run)}
     for point in run.points:
         if (search := search_chart(point)) is not None:
             drawings[search.key] = search_svg(search, standalone=True)

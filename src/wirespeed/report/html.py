@@ -19,6 +19,7 @@ from wirespeed.model.result import LatencyAtLoad
 from wirespeed.model.trial import Trial
 from wirespeed.report import text
 from wirespeed.report.charts.canvas import CHART_CSS
+from wirespeed.report.charts.gateway import gateway_charts
 from wirespeed.report.charts.interactive import bokeh_charts, bokeh_script
 from wirespeed.report.charts.latency import PERCENTILES, latency_chart
 from wirespeed.report.charts.search import outcome, search_chart
@@ -64,7 +65,7 @@ def html_report(run: RunRecord) -> str:
         "mpps": text.mpps, "gbps": text.gbps, "percent": text.percent, "loss": text.loss,
         "us": text.microseconds, "seconds": text.seconds, "moment": _moment,
     }  # fmt: skip
-    charts = throughput_charts(run)
+    charts = throughput_charts(run) + gateway_charts(run)
     script, places = bokeh_charts(charts) if charts else ("", ())
     points = [_view(point) for point in run.points]
     return environment.get_template("report.html.j2").render(

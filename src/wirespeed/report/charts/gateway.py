@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which share of line rate does a gateway forward without loss? As S1's figure 5 shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wirespeed.model.spec import PointSpec, VnfKind
+from wirespeed.model.study import flat
+from wirespeed.report.charts.shapes import Chart, Line, Series
+from wirespeed.report.figures import PointFigures, point_figures
+from wirespeed.report.published import published
+from wirespeed.report.text import mpps, percent
+from wirespeed.store.records import RunRecord
+
+# What the x axis may show; the first of them that the run varies.
+_FRAME, _TUNING = "traffic.frame", "sut.vnf.tuning"
+_AXES = {
+    _FRAME: "frame size on the subscribers' side (octets, FCS included)",
+    _TUNING: "tuning of the gateway's process, cumulative",
+    "bng.users": "users",
+    "bng.routes": "routes",
+}
+_COLOURS = 8
+
+
+def gateway_charts(run: RunRecord) -> tuple[Chart, ...]:
+    """By frame size, tuning step, users or routes, beside S1's figure."""
+    figures = [
+        f for f in map(point_figures, run.points)
+        if f.point.spec.sut.vnf.kind is VnfKind.BNG and f.ndr is not None
+    ]  # fmt: skip
+    values = [flat(f.point.parameters) for f in figures]
+    axis = next((key for key in _AXES if len({str(v[key]) for v in values}) > 1), None)
+    if axis is None:
+        return ()
+    # In the study's order, which is that of the values.
+    categories = tuple(dict.fromkeys(str(v[axis]) for v in values))
+    groups: dict[str, list[tuple[float, PointFigures]]] = {}
+    for figure, value in zip(figures, values, strict=True):
+        place = float(categories.index(str(value[axis])))
+        groups.setdefault(_group(value, values, axis), []).append((place, figure))
+    series = [
+        _line(name, colour, members)
+        for colour, (name, members) in enumerate(list(groups.items())[: _COLOURS - 1])
+    ]
+    beside = _beside([f.point.spec for f in figures], axis, categories)
+    return (
+        Chart(
+            key="line-share",
+            title="Share of line rate without loss (NDR)",
+            x_label=_AXES[axis],
+            y_label="%",
+            categories=categories,
+            series=(*series, *beside),
+            legend="S1's text gives one figure; the others of its figure 5 are a picture"
+            if beside else "",
+        ),
+    )  # fmt: skip
+
+
+def _group(value: dict[str, object], values: Sequence[dict[str, object]], axis: str) -> str:
+    """What else the run varies, in words."""
+    differing = [key for key in value if key != axis and len({str(v.get(key)) for v in values}) > 1]
+    words = [
+        str(value[key]) if key == "topology.kind" else f"{key.rpartition('.')[2]} {value[key]}"
+        for key in differing
+    ]
+    return ", ".join(words) or "measured"
+
+
+def _line(name: str, colour: int, members: Sequence[tuple[float, PointFigures]]) -> Series:
+    found = [(x, f.ndr) for x, f in members if f.ndr is not None]
+    return Series(
+        name,
+        Line.SOLID,
+        colour,
+        tuple((x, 100 * ndr.line_share) for x, ndr in found),
+        tuple(
+            f"{name}: {percent(ndr.line_share)} of line rate, {mpps(ndr.fps)} Mpps"
+            for _, ndr in found
+        ),
+    )
+
+
+def _beside(specs: Sequence[PointSpec], axis: str, categories: Sequence[str]) -> tuple[Series, ...]:
+    """S1's published figure, at the place of the points that it can be compared with."""
+    found = next((s1 for spec in specs if (s1 := published(spec)) is not None), None)
+    if found is None:
+        return ()
+    word = {_FRAME: str(found.frame_bytes), _TUNING: str(found.tuning)}.get(axis)
+    places = [word] if word is not None else categories
+    share = percent(found.line_share)
+    name = f"{found.source}: {share} at {found.frame_bytes} octets"
+    points = tuple((float(categories.index(place)), 100 * found.line_share) for place in places)
+    return (Series(name, Line.SOLID, _COLOURS - 1, points, (name,) * len(points)),)
