@@ -12,13 +12,15 @@ import typer
 
 from wirespeed.model.bng import TableSpec, table_lines
 from wirespeed.model.errors import BadInput
+from wirespeed.report.charts.svg import line_svg
+from wirespeed.report.charts.users import cycles_chart
 
-app = typer.Typer(help="Tables for the Broadband Network Gateway of wsdp.", no_args_is_help=True)
+app = typer.Typer(help="Tables and figures of the Broadband Network Gateway.", no_args_is_help=True)
 
 
 @app.callback()
 def bng() -> None:
-    """Tables for the Broadband Network Gateway of wsdp."""
+    """Tables and figures of the Broadband Network Gateway."""
 
 
 @app.command()
@@ -49,6 +51,27 @@ def tables(
             file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise BadInput(f"--output {output}: {error.strerror}") from error
+
+
+@app.command()
+def curve(
+    figures: Annotated[
+        Path, typer.Argument(metavar="FILE", help="What `python -m benchmarks bng_cycles` printed.")
+    ],
+    *,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The drawing, an SVG file.")
+    ] = Path("bng-cycles.svg"),
+) -> None:
+    """Draw what a frame costs the gateway by number of subscribers, from a benchmark's output."""
+    try:
+        chart = cycles_chart(figures.read_text(encoding="utf-8").splitlines())
+        output.write_text(line_svg(chart, standalone=True), encoding="utf-8")
+    except BadInput as error:
+        raise BadInput(f"{figures}: {error.what}", error.next_step) from error
+    except OSError as error:
+        raise BadInput(f"{error.filename}: {error.strerror}") from error
+    print(output)
 
 
 def address(text: str | None) -> IPv4Address | None:
