@@ -104,3 +104,16 @@ def wait_for_line(path: Path, patience_s: float) -> str:
             return text.splitlines()[0]
         time.sleep(0.1)
     raise AssertionError(f"nothing was written to {path} in {patience_s} s")
+
+
+@contextmanager
+def browse(url: str, profile: Path) -> Iterator[None]:
+    """A headless Chromium shows the page as long as this lasts."""
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+    command = ["chromium", *options, f"--user-data-dir={profile}", url]
+    browser = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        browser.terminate()
+        browser.wait(PATIENCE_S)

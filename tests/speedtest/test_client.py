@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from .certificates import make_certificate
 from .conftest import PATIENCE_S, Server, free_port
 
 Serve = Callable[..., Server]
@@ -71,3 +72,51 @@ def test_a_refusal_and_an_absent_server_are_told(binary: Path, serve: Serve) -> 
     assert "error 37" in refused["results"][0]["error"]
     absent = client(binary, free_port(), "--time", "1")
     assert "refused" in absent["results"][0]["error"]
+
+
+@pytest.mark.parametrize("protocol", ["ndt7", "librespeed"])
+@pytest.mark.parametrize("way", [[], ["--reverse"], ["--bidirectional"]])
+def test_ndt7_and_librespeed_say_the_same_things(
+    binary: Path, serve: Serve, protocol: str, way: list[str]
+) -> None:
+    server = serve(protocols=("--http",))
+    options = ["--protocol", protocol, "--bytes", str(32 * MEGABYTE), "--parallel", "2", *way]
+    result = client(binary, server.ports["--http"], *options)["results"][0]
+    sides = (
+        ["receives"] if not way else ["sends"] if way == ["--reverse"] else ["receives", "sends"]
+    )
+    assert [one["server"] for one in result["directions"]] == sides
+    for one in result["directions"]:
+        exact = one["server"] == "receives"
+        assert one["bytes"] == 32 * MEGABYTE if exact else one["bytes"] >= 32 * MEGABYTE
+    told = {one["server"]: one for one in result["server"]["directions"]}
+    assert list(told) == sides
+    for one in told.values():
+        assert one["verdict"]["because"]
+    if "receives" in told:
+        assert told["receives"]["bytes"] == 32 * MEGABYTE
+
+
+@pytest.mark.parametrize("protocol", ["ndt7", "librespeed"])
+def test_a_timed_test_over_tls_and_whom_it_believes(
+    binary: Path, serve: Serve, tmp_path: Path, protocol: str
+) -> None:
+    certificate = make_certificate(tmp_path, "mine")
+    port = serve(*certificate.options, protocols=("--https",)).ports["--https"]
+    options = ["--protocol", protocol, "--tls", "--time", "1", "--bidirectional"]
+    trusting = client(binary, port, *options, "--ca", str(certificate.cert))
+    for one in trusting["results"][0]["directions"]:
+        assert one["bytes"] > MEGABYTE
+    other = make_certificate(tmp_path, "other")
+    failed = client(binary, port, *options, "--ca", str(other.cert))
+    assert "certificate" in failed["results"][0]["error"].lower()
+
+
+def test_a_refused_upgrade_and_a_misfit_option_are_told(binary: Path, serve: Serve) -> None:
+    server = serve("--max-tests", "1", "--queue", "0", protocols=("--http", "--iperf3"))
+    options = ["--protocol", "ndt7", "--time", "1", "--parallel", "2"]
+    refused = client(binary, server.ports["--http"], *options)
+    assert "503: the server is full" in refused["results"][0]["error"]
+    command = [binary, "client", "127.0.0.1:1", "--protocol", "ndt7", "--omit", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, "--omit" in done.stderr) == (2, True)

@@ -7,14 +7,13 @@ import http.client
 import json
 import shutil
 import socket
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .conftest import PATIENCE_S, Server, wait_for_line
+from .conftest import PATIENCE_S, Server, browse, wait_for_line
 
 Serve = Callable[..., Server]
 MEGABYTE = 1024 * 1024
@@ -132,24 +131,9 @@ def test_the_page_tests_and_reports_in_a_real_browser(serve: Serve, tmp_path: Pa
         pytest.skip("chromium is not installed")
     path = tmp_path / "results.jsonl"
     server = serve("--results", str(path), protocols=("--http",))
-    browser = subprocess.Popen(
-        [
-            "chromium",
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--no-first-run",
-            f"--user-data-dir={tmp_path / 'profile'}",
-            f"http://127.0.0.1:{server.ports['--http']}/?start",
-        ],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
+    url = f"http://127.0.0.1:{server.ports['--http']}/?start"
+    with browse(url, tmp_path / "profile"):
         result: dict[str, Any] = json.loads(json.loads(wait_for_line(path, 90))["said"])
-    finally:
-        browser.terminate()
-        browser.wait(PATIENCE_S)
     assert result["download_bps"] > 100e6
     assert result["upload_bps"] > 100e6
     assert 0 < result["idle_ms"] <= result["loaded_ms"] * 5

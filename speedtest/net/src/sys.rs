@@ -262,6 +262,16 @@ pub fn tcp_info(fd: RawFd) -> io::Result<TcpInfo> {
     Ok(info)
 }
 
+/// Bytes that were sent and not acknowledged by the peer's kernel.
+pub fn unacknowledged(fd: RawFd) -> u64 {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the request writes one int, and `bytes` outlives the call.
+    unsafe {
+        libc::ioctl(fd, libc::TIOCOUTQ, &raw mut bytes);
+    }
+    u64::try_from(bytes).unwrap_or(0)
+}
+
 /// What BBR has estimated; gains in 256ths.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,7 +3,7 @@
 //!
 //! # Layout
 //! - [`iperf3`]: the control connection of either side, its parameters, results and error codes.
-//! - [`http1`]: request heads and answer heads; [`librespeed`] the endpoints of that speed test.
+//! - [`http1`]: request heads and answer heads, [`reply`] the latter as a client reads them; [`librespeed`] the endpoints of that speed test.
 //! - [`websocket`]: frames, and one end of a connection; [`ndt7`] the speed test on top of it.
 //! - [`series`]: what TCP_INFO said over a test, in bounded memory.
 //! - [`verdict`]: who limited a test, from those figures; [`rfc6349`] its three metrics.
@@ -17,6 +17,7 @@ pub mod http1;
 pub mod iperf3;
 pub mod librespeed;
 pub mod ndt7;
+pub mod reply;
 pub mod rfc6349;
 pub mod series;
 pub mod verdict;

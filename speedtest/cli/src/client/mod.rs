@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `client`: one test, or many at once out of one process, against a server that speaks iperf3.
+//! `client`: one test, or many at once out of one process: iperf3, ndt7 or LibreSpeed.
 
 mod report;
 mod stream;
 mod test;
+mod web;
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
 
 use speedtest_net::reactor::{Lane, Lanes};
 use speedtest_net::sys;
@@ -23,8 +27,17 @@ const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Server, as HOST or HOST:PORT; port 5201 when left out
+    /// Server, as HOST or HOST:PORT; left out, the port is 5201, or 80 or 443 of ndt7 and LibreSpeed
     server: String,
+    /// What is spoken
+    #[arg(long, value_enum, default_value_t = Protocol::Iperf3)]
+    protocol: Protocol,
+    /// ndt7 and LibreSpeed over TLS: wss and https
+    #[arg(long)]
+    tls: bool,
+    /// Certificate authorities to believe, as a file in PEM; the system's when left out
+    #[arg(long, value_name = "FILE", requires = "tls")]
+    ca: Option<PathBuf>,
     /// Seconds to test
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     time: u32,
@@ -66,8 +79,47 @@ pub struct Args {
     json: bool,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Protocol {
+    Iperf3,
+    Ndt7,
+    Librespeed,
+}
+
+impl Args {
+    fn port(&self) -> u16 {
+        match (self.protocol, self.tls) {
+            (Protocol::Iperf3, _) => 5201,
+            (_, true) => 443,
+            (_, false) => 80,
+        }
+    }
+
+    /// Which option does not go with the protocol?
+    fn misfit(&self) -> Option<&'static str> {
+        match self.protocol {
+            Protocol::Iperf3 => self.tls.then_some("--tls"),
+            _ if self.omit > 0 => Some("--omit"),
+            _ if self.rate.is_some() => Some("--rate"),
+            _ => None,
+        }
+    }
+}
+
+/// The exit code for what only the caller can mend.
+const BAD_INPUT: u8 = 2;
+
 pub fn run(args: &Args) -> ExitCode {
-    let result = resolve(&args.server).and_then(|address| test(args, address));
+    if let Some(option) = args.misfit() {
+        let protocol = args.protocol.to_possible_value();
+        let name = protocol.as_ref().map_or("", |value| value.get_name());
+        eprintln!("error: {option} cannot be used with --protocol {name}");
+        return ExitCode::from(BAD_INPUT);
+    }
+    let result = resolve(&args.server, args.port()).and_then(|address| match args.protocol {
+        Protocol::Iperf3 => test(args, address),
+        Protocol::Ndt7 | Protocol::Librespeed => web::test(args, address),
+    });
     match result {
         Ok(outcomes) => {
             report::print(args.json, &outcomes);
@@ -81,12 +133,20 @@ pub fn run(args: &Args) -> ExitCode {
     }
 }
 
-fn resolve(server: &str) -> io::Result<SocketAddr> {
-    const PORT: u16 = 5201;
+/// The host of HOST or HOST:PORT; IPv6 addresses with a port are in brackets.
+fn host(server: &str) -> &str {
+    if server.parse::<IpAddr>().is_ok() {
+        return server;
+    }
+    let name = server.rsplit_once(':').map_or(server, |(name, _)| name);
+    name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name)
+}
+
+fn resolve(server: &str, port: u16) -> io::Result<SocketAddr> {
     let found = match server.parse() {
-        Ok(ip) => (std::net::IpAddr::to_canonical(&ip), PORT).to_socket_addrs()?.next(),
+        Ok(ip) => (IpAddr::to_canonical(&ip), port).to_socket_addrs()?.next(),
         Err(_) if server.contains(':') => server.to_socket_addrs()?.next(),
-        Err(_) => (server, PORT).to_socket_addrs()?.next(),
+        Err(_) => (server, port).to_socket_addrs()?.next(),
     };
     found.ok_or_else(|| io::Error::other("the name has no address"))
 }
@@ -122,24 +182,33 @@ fn test(args: &Args, address: SocketAddr) -> io::Result<Vec<Outcome>> {
         let test = Test::begin(number, address, params(args), outcomes.clone())?;
         lanes.adopt(number % lanes.count(), Box::new(test));
     }
+    let until = deadline(args);
+    run_lanes(&lanes, || {
+        let mut all = Vec::new();
+        while all.len() < args.clients as usize {
+            let left = until.saturating_duration_since(Instant::now());
+            let late = || Outcome::failed("the server did not end the test in time".into());
+            all.push(results.recv_timeout(left).unwrap_or_else(|_| late()));
+        }
+        all
+    })
+}
+
+/// When a run that has not ended will not end any more.
+fn deadline(args: &Args) -> Instant {
+    let time = if args.bytes.is_some() { 3600 } else { u64::from(args.time) };
+    Instant::now() + GRACE + Duration::from_secs(time + u64::from(args.omit))
+}
+
+/// Runs all loops while `wait` waits for what they bring.
+fn run_lanes<T>(lanes: &Lanes, wait: impl FnOnce() -> T) -> io::Result<T> {
     let loops: Vec<_> = (0..lanes.count())
         .map(|index| Lane::new(index, lanes.clone()))
         .collect::<io::Result<Vec<_>>>()?
         .into_iter()
         .map(|lane| std::thread::spawn(move || lane.run()))
         .collect();
-    let most = GRACE
-        + Duration::from_secs(if args.bytes.is_some() { 3600 } else { u64::from(args.time) })
-        + Duration::from_secs(args.omit.into());
-    let deadline = std::time::Instant::now() + most;
-    let mut all = Vec::new();
-    while all.len() < args.clients as usize {
-        let left = deadline.saturating_duration_since(std::time::Instant::now());
-        match results.recv_timeout(left) {
-            Ok(outcome) => all.push(outcome),
-            Err(_) => all.push(Outcome::failed("the server did not end the test in time".into())),
-        }
-    }
+    let all = wait();
     lanes.stop();
     for thread in loops {
         thread.join().map_err(|_| io::Error::other("a loop panicked"))??;

@@ -12,10 +12,10 @@ pub struct Outcome {
 }
 
 /// One direction as its receiver counted it.
-struct Way {
-    server_sends: bool,
-    bytes: u64,
-    seconds: f64,
+pub struct Way {
+    pub server_sends: bool,
+    pub bytes: u64,
+    pub seconds: f64,
 }
 
 impl Way {
@@ -33,6 +33,11 @@ impl Outcome {
         let ways = [false, true].into_iter();
         let directions = ways.filter_map(|sends| way(params, &mine, &theirs, sends)).collect();
         let server = theirs.server_output_json.take().unwrap_or_default();
+        Outcome::of_ways(directions, server)
+    }
+
+    /// A test that moved this much; `server` is what the server says about it.
+    pub fn of_ways(directions: Vec<Way>, server: Value) -> Outcome {
         Outcome { error: None, directions, server }
     }
 

@@ -46,6 +46,8 @@ pub struct Channel {
     writer: Writer,
     sizes: Sizes,
     sent_bytes: u64,
+    /// No more payload than this is sent in all.
+    limit: u64,
     threshold: Threshold,
     unread: bool,
 }
@@ -60,9 +62,15 @@ impl Channel {
             writer: Writer::new(role),
             sizes: Sizes::default(),
             sent_bytes: 0,
+            limit: u64::MAX,
             threshold: Threshold::new(now),
             unread: false,
         }
+    }
+
+    /// Exactly so much payload is sent at most.
+    pub fn limit(&mut self, bytes: Option<u64>) {
+        self.limit = bytes.unwrap_or(u64::MAX);
     }
 
     /// Payload of binary messages sent so far.
@@ -115,7 +123,11 @@ impl Channel {
                 if self.sent_bytes >= most {
                     return Ok(if data > MOST_AT_ONCE { Pushed::Turn } else { Pushed::Idle });
                 }
-                let size = self.sizes.next(self.sent_bytes);
+                let left = self.limit - self.sent_bytes;
+                if left == 0 {
+                    return Ok(Pushed::Idle);
+                }
+                let size = self.sizes.next(self.sent_bytes).min(left);
                 let mask = self.endpoint.next_mask();
                 self.writer.begin(size, mask);
             }

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One connection of a LibreSpeed test: requests one after the other, as its own clients send them.
+
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsRawFd, RawFd};
+use std::time::{Duration, Instant};
+
+use speedtest_net::bulk::HOT;
+use speedtest_net::reactor::{Cx, Handler, Interest, Next, Ready};
+use speedtest_net::sys;
+use speedtest_net::wire::{unless_blocked, Wire};
+use speedtest_proto::reply::{Replies, MAX_REPLY_BYTES};
+
+use super::{Job, Moved};
+
+/// What LibreSpeed's worker uploads in one request, and downloads in one (ckSize, in MiB).
+const UPLOAD_BYTES: u64 = 20 << 20;
+const DOWNLOAD_MIB: u64 = 100;
+const CHUNK: u64 = 128 << 10;
+/// One turn moves at most this much, so that the other connections of the loop get theirs.
+const MOST_AT_ONCE: u64 = 4 << 20;
+
+enum Step {
+    /// The head of a request, and its body.
+    Asking,
+    /// The head of the answer.
+    Listening,
+    /// The body of the answer, so many bytes.
+    Dropping(u64),
+}
+
+pub struct Stream {
+    wire: Wire,
+    job: Job,
+    step: Step,
+    head: Vec<u8>,
+    body: u64,
+    replies: Replies,
+    moved: u64,
+    started: Instant,
+    until: Instant,
+}
+
+impl Stream {
+    pub fn new(wire: Wire, job: Job) -> Stream {
+        let now = Instant::now();
+        let until = now + Duration::from_secs(job.seconds.into());
+        let replies = Replies::default();
+        let (head, body) = (Vec::new(), 0);
+        Stream {
+            wire,
+            job,
+            step: Step::Listening,
+            head,
+            body,
+            replies,
+            moved: 0,
+            started: now,
+            until,
+        }
+    }
+
+    fn ask(&mut self) {
+        let (method, path, body) = if self.job.server_sends {
+            ("GET", format!("/garbage?ckSize={DOWNLOAD_MIB}"), 0)
+        } else {
+            let left = self.job.bytes.map_or(u64::MAX, |all| all - self.moved);
+            ("POST", "/empty?r=0".to_owned(), left.min(UPLOAD_BYTES))
+        };
+        let head = format!(
+            "{method} {path}&id={} HTTP/1.1\r\nHost: {}\r\nContent-Length: {body}\r\n\r\n",
+            self.job.id, self.job.target.authority
+        );
+        self.head = head.into_bytes();
+        self.body = body;
+        self.step = Step::Asking;
+    }
+
+    /// Goes on until the socket has no more, the turn is over or the test is. True: the test is over.
+    fn work(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
+        self.wire.flush()?;
+        let most = self.moved + MOST_AT_ONCE;
+        while self.moved < most {
+            let blocked = match self.step {
+                Step::Asking => !self.send()?,
+                Step::Listening => !self.listen()?,
+                Step::Dropping(left) => !self.drop_body(left)?,
+            };
+            let timed_out = self.job.bytes.is_none() && cx.now >= self.until;
+            if timed_out || self.job.bytes.is_some_and(|all| self.is_complete(all)) {
+                return Ok(true);
+            }
+            if blocked {
+                let asks = matches!(self.step, Step::Asking);
+                let wanted = if asks { Interest::WRITE } else { Interest::READ };
+                cx.wait_for(self.wire.interest(wanted));
+                return Ok(false);
+            }
+        }
+        cx.wait_for(Interest::BOTH);
+        if self.wire.is_tls() {
+            // What is decrypted already wakes nobody.
+            cx.wake_at(cx.now + Duration::from_micros(1));
+        }
+        Ok(false)
+    }
+
+    /// An upload is complete when it is answered, a download when enough is here.
+    fn is_complete(&self, all: u64) -> bool {
+        self.moved >= all && (self.job.server_sends || matches!(self.step, Step::Dropping(_)))
+    }
+
+    /// False: the socket is full.
+    fn send(&mut self) -> io::Result<bool> {
+        while !self.head.is_empty() {
+            let Some(count) = unless_blocked(self.wire.send(&self.head))? else { return Ok(false) };
+            self.head.drain(..count);
+        }
+        if self.body > 0 {
+            let part = &HOT[..self.body.min(CHUNK) as usize];
+            let Some(count) = unless_blocked(self.wire.send(part))? else { return Ok(false) };
+            self.body -= count as u64;
+            self.moved += count as u64;
+        }
+        if self.body == 0 && self.wire.flush()? {
+            self.step = Step::Listening;
+        }
+        Ok(true)
+    }
+
+    /// False: no whole head is here yet.
+    fn listen(&mut self) -> io::Result<bool> {
+        let mut buffer = [0; MAX_REPLY_BYTES];
+        let wants = self.replies.wants();
+        match unless_blocked(self.wire.receive(&mut buffer[..wants]))? {
+            None => return Ok(false),
+            Some(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Some(count) => self.replies.receive(&buffer[..count]),
+        }
+        let Some(reply) = self.replies.next_reply().map_err(io::Error::other)? else {
+            return Ok(true);
+        };
+        if reply.status != 200 {
+            return Err(io::Error::other(format!("the server answered {}", reply.status)));
+        }
+        let early = self.replies.take_body(reply.body_bytes).len() as u64;
+        if self.job.server_sends {
+            self.moved += early;
+        }
+        self.step = Step::Dropping(reply.body_bytes - early);
+        Ok(true)
+    }
+
+    /// False: nothing is here yet.
+    fn drop_body(&mut self, left: u64) -> io::Result<bool> {
+        if left == 0 {
+            self.ask();
+            return Ok(true);
+        }
+        let Some(count) = unless_blocked(self.wire.discard(left))? else { return Ok(false) };
+        if count == 0 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        if self.job.server_sends {
+            self.moved += count;
+        }
+        self.step = Step::Dropping(left - count);
+        Ok(true)
+    }
+
+    fn go_on(&mut self, cx: &mut Cx<'_>) -> Next {
+        match self.work(cx) {
+            Ok(false) => return Next::Stay,
+            Ok(true) => {
+                // What the peer has not acknowledged is not there yet.
+                let waits = if self.job.server_sends { 0 } else { sys::unacknowledged(self.fd()) };
+                let bytes = self.moved.saturating_sub(waits);
+                let seconds = (cx.now - self.started).as_secs_f64();
+                self.job.tell(Ok(Moved { bytes, seconds }));
+            }
+            Err(error) => self.job.tell(Err(error.to_string())),
+        }
+        Next::Close
+    }
+}
+
+impl Handler for Stream {
+    fn fd(&self) -> RawFd {
+        self.wire.as_raw_fd()
+    }
+
+    fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
+        self.started = cx.now;
+        self.until = cx.now + Duration::from_secs(self.job.seconds.into());
+        cx.wake_at(self.until);
+        self.ask();
+        self.go_on(cx)
+    }
+
+    fn ready(&mut self, cx: &mut Cx<'_>, _ready: Ready) -> Next {
+        self.go_on(cx)
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
+        self.go_on(cx)
+    }
+}

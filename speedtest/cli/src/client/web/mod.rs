@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tests over HTTP: ndt7 and LibreSpeed, clear or TLS, each stream a connection of its own.
+//!
+//! [`dial`] connects and shakes hands, [`ndt7`] and [`librespeed`] are what a connection then does,
+//! [`trust`] whose certificates are believed, [`fetch`] asks the server who limited the test.
+
+mod dial;
+mod fetch;
+mod librespeed;
+mod ndt7;
+mod trust;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::mpsc::{self, Sender};
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{json, Value};
+use speedtest_net::bulk::HOT;
+use speedtest_net::options::Options;
+use speedtest_net::reactor::Lanes;
+use speedtest_net::sys;
+
+use super::report::{Outcome, Way};
+use super::{deadline, run_lanes, Args, Protocol};
+use dial::Dial;
+use trust::Trust;
+
+/// Where the server is, and how it is spoken to.
+pub struct Target {
+    pub protocol: Protocol,
+    /// As the user wrote it, with the port.
+    pub authority: String,
+    pub address: SocketAddr,
+    pub trust: Option<Trust>,
+    pub options: Options,
+}
+
+/// What one connection shall do.
+#[derive(Clone)]
+pub struct Job {
+    pub target: Arc<Target>,
+    /// Which client of this process it belongs to, and the id under which the server knows that.
+    pub client: usize,
+    pub id: String,
+    pub server_sends: bool,
+    pub bytes: Option<u64>,
+    pub seconds: u32,
+    pub report: Sender<Done>,
+}
+
+/// What has become of one connection.
+pub struct Done {
+    pub client: usize,
+    pub server_sends: bool,
+    pub result: Result<Moved, String>,
+}
+
+/// As the receiving side has it.
+#[derive(Debug, Clone, Copy)]
+pub struct Moved {
+    pub bytes: u64,
+    pub seconds: f64,
+}
+
+impl Job {
+    pub fn tell(&self, result: Result<Moved, String>) {
+        let done = Done { client: self.client, server_sends: self.server_sends, result };
+        // The receiver is gone only when the whole run is being given up.
+        let _ = self.report.send(done);
+    }
+}
+
+/// Runs all tests at once and waits for the last one.
+pub fn test(args: &Args, address: SocketAddr) -> io::Result<Vec<Outcome>> {
+    sys::raise_file_limit()?;
+    std::sync::LazyLock::force(&HOT);
+    let target = Arc::new(target(args, address)?);
+    let (report, done) = mpsc::channel();
+    let ways: &[bool] = match (args.reverse, args.bidirectional) {
+        (true, _) => &[true],
+        (_, true) => &[false, true],
+        _ => &[false],
+    };
+    let ids = (0..args.clients).map(|_| random_id()).collect::<io::Result<Vec<_>>>()?;
+    let mut jobs = Vec::new();
+    for (client, id) in ids.iter().enumerate() {
+        for server_sends in ways.iter().copied() {
+            for _ in 0..args.parallel {
+                let (target, id, report) = (Arc::clone(&target), id.clone(), report.clone());
+                let (bytes, seconds) = (share(args, jobs.len()), args.time);
+                jobs.push(Job { target, client, id, server_sends, bytes, seconds, report });
+            }
+        }
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let lanes = Lanes::new(cores.min(jobs.len()))?;
+    let count = jobs.len();
+    for (number, job) in jobs.into_iter().enumerate() {
+        lanes.adopt(number % lanes.count(), Box::new(Dial::begin(job)?));
+    }
+    let until = deadline(args);
+    let ended = run_lanes(&lanes, || {
+        let mut all = Vec::new();
+        while all.len() < count {
+            let left = until.saturating_duration_since(Instant::now());
+            let Ok(one) = done.recv_timeout(left) else { break };
+            all.push(one);
+        }
+        all
+    })?;
+    Ok(ids.iter().enumerate().map(|(at, id)| outcome(&target, args, at, id, &ended)).collect())
+}
+
+fn target(args: &Args, address: SocketAddr) -> io::Result<Target> {
+    let name = super::host(&args.server);
+    let trust = args.tls.then(|| Trust::load(args.ca.as_deref(), name)).transpose()?;
+    Ok(Target {
+        protocol: args.protocol,
+        authority: format!("{name}:{}", address.port()),
+        address,
+        trust,
+        options: Options {
+            congestion: args.congestion.clone(),
+            window_bytes: args.window,
+            mss: args.mss,
+            ..Options::default()
+        },
+    })
+}
+
+/// What this stream moves of an amount that all streams of a direction share.
+fn share(args: &Args, number: usize) -> Option<u64> {
+    let (all, streams) = (args.bytes?, u64::from(args.parallel));
+    Some(all / streams + u64::from((number as u64 % streams) < all % streams))
+}
+
+fn random_id() -> io::Result<String> {
+    let mut random = [0; 12];
+    sys::random(&mut random)?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// One client's test: all its connections together, and what the server says about them.
+fn outcome(target: &Target, args: &Args, client: usize, id: &str, ended: &[Done]) -> Outcome {
+    let mine = || ended.iter().filter(|done| done.client == client);
+    let streams = args.parallel as usize * if args.bidirectional { 2 } else { 1 };
+    if let Some(why) = mine().find_map(|done| done.result.as_ref().err()) {
+        return Outcome::failed(why.clone());
+    }
+    if mine().count() < streams {
+        return Outcome::failed("the server did not end the test in time".into());
+    }
+    let ways = [false, true].into_iter().filter_map(|server_sends| {
+        let these = mine().filter(|done| done.server_sends == server_sends);
+        let moved: Vec<Moved> = these.filter_map(|done| done.result.clone().ok()).collect();
+        (!moved.is_empty()).then(|| Way {
+            server_sends,
+            bytes: moved.iter().map(|one| one.bytes).sum(),
+            seconds: moved.iter().map(|one| one.seconds).fold(0.0, f64::max),
+        })
+    });
+    Outcome::of_ways(ways.collect(), verdicts(target, id))
+}
+
+/// What the server says of the test, by the names that its iperf3 side uses. Other servers say nothing.
+fn verdicts(target: &Target, id: &str) -> Value {
+    let answer = fetch::get(target, &format!("/verdict?id={id}")).ok();
+    let told: Option<Value> = answer.and_then(|text| serde_json::from_str(&text).ok());
+    let Some(told) = told else { return Value::Null };
+    let directions: Vec<Value> = [("upload", "receives"), ("download", "sends")]
+        .into_iter()
+        .filter(|(name, _)| told[*name].is_object())
+        .map(|(name, side)| {
+            let mut direction = told[name].clone();
+            direction["server"] = side.into();
+            direction
+        })
+        .collect();
+    json!({"directions": directions})
+}
