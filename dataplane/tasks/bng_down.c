@@ -15,10 +15,8 @@
 /* What is known of a burst's frames: an array for each thing, so that each is one plain store. */
 struct burst {
 	uint32_t keys[TASK_BURST];
-	uint32_t destinations[TASK_BURST];
 	uint32_t slots[TASK_BURST];
 	uint16_t inner_at[TASK_BURST];
-	uint16_t totals[TASK_BURST];
 };
 
 struct bng_down_task {
@@ -103,10 +101,8 @@ parse(const struct bng_down_task *down, struct rte_mbuf **mbufs, uint16_t n, str
 			else
 				bng_map_prefetch(&hosts->slots, parsed.key);
 			burst->keys[left] = parsed.key;
-			burst->destinations[left] = parsed.destination;
 			burst->slots[left] = slot;
 			burst->inner_at[left] = parsed.inner_at;
-			burst->totals[left] = parsed.total;
 			if (likely(parsed.fast)) {
 				mbufs[left++] = mbuf;
 				continue;
@@ -161,13 +157,13 @@ forward(const struct bng_down_task *down, struct rte_mbuf *mbuf, const struct bu
 
 	if (unlikely(slot == BNG_NO_SLOT))
 		return BNG_NO_USER;
-	host = bng_hosts_find(hosts, slot, burst->destinations[i]);
+	host = bng_hosts_find(hosts, slot, be32_load(ip + 16));
 	if (unlikely(host == NULL))
 		return hosts->books[slot].key == burst->keys[i] ? BNG_NO_HOST : BNG_NO_USER;
 	bng_ipv4_age(ip);
 	bng_tag(ip, host, &down->side);
 	mbuf->data_off += burst->inner_at[i] - BNG_QINQ_LEN;
-	if (unlikely(!pad(mbuf, ip - BNG_QINQ_LEN, BNG_QINQ_LEN + burst->totals[i])))
+	if (unlikely(!pad(mbuf, ip - BNG_QINQ_LEN, BNG_QINQ_LEN + bng_ipv4_total(ip))))
 		return BNG_BUFFER;
 	*port = host->mac & BNG_HOST_PORT_MASK;
 	return BNG_FORWARD;
@@ -182,6 +178,7 @@ bng_down_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 	uint8_t ports[TASK_BURST];
 	struct bng_aside aside = {.nb = 0};
 	uint16_t left, sent = 0;
+	uint64_t octets = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
 		/* The inner header lies on both sides of a cache line's end. */
@@ -192,15 +189,18 @@ bng_down_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 	if (hosts->slots.nb_hashed > 0)
 		look_up_slots(hosts, &burst, left);
 	for (uint16_t i = 0; i < left; i++) {
-		enum bng_verdict verdict = forward(down, mbufs[i], &burst, i, &ports[sent]);
+		struct rte_mbuf *mbuf = mbufs[i];
+		enum bng_verdict verdict = forward(down, mbuf, &burst, i, &ports[sent]);
 
-		if (likely(verdict == BNG_FORWARD))
-			mbufs[sent++] = mbufs[i];
-		else
-			bng_set_aside(&aside, mbufs[i], verdict);
+		if (unlikely(verdict != BNG_FORWARD)) {
+			bng_set_aside(&aside, mbuf, verdict);
+			continue;
+		}
+		octets += mbuf->pkt_len + RTE_ETHER_CRC_LEN;
+		mbufs[sent++] = mbuf;
 	}
 	if (likely(down->settings.nb_forward == 1 && sent > 0))
-		task_send(task, 0, mbufs, sent);
+		task_send_octets(task, 0, mbufs, sent, octets);
 	else if (sent > 0)
 		bng_worker_send(task, down->settings.nb_forward, mbufs, ports, sent);
 	if (unlikely(aside.nb > 0))

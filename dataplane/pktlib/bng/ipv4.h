@@ -61,33 +61,34 @@ bng_ipv4_is_fragment(const uint8_t *ip)
 	return (be16_load(ip + 6) & 0x3fff) != 0;
 }
 
-/* Is the checksum of the 20 octets right? */
+#define BNG_FFFF_INVERSE UINT64_C(0xfffefffefffeffff) /* times 0xffff is 1 modulo 2^64 */
+
+/* Is the checksum of the 20 octets, which are not all 0, right? */
 static inline bool
 bng_ipv4_is_intact(const uint8_t *ip)
 {
 	unsigned long long sum, carry;
-	uint32_t half;
 
 	/* An end-around carry in every addition, as always in one's complement. */
 	carry = __builtin_uaddll_overflow(bng_raw64(ip), bng_raw64(ip + 8), &sum);
 	carry += __builtin_uaddll_overflow(sum, bng_raw32(ip + 16), &sum);
 	carry = __builtin_uaddll_overflow(sum, carry, &sum);
 	sum += carry;
-	/* Added to itself with its halves exchanged, a number has the folded sum of its halves in
-	 * the upper one, carry included. */
-	half = (uint32_t)((sum + (sum >> 32 | sum << 32)) >> 32);
-	return half + (half >> 16 | half << 16) >= UINT32_C(0xffff0000);
+	/* Right if the 16-bit halves add up to 0xffff, which is if that divides the whole sum: then
+	 * multiplying by its inverse modulo 2^64 gives the quotient, otherwise something larger. */
+	return sum * BNG_FFFF_INVERSE <= UINT64_MAX / UINT16_MAX;
 }
 
 /* Take one from the TTL, which is not 0, and correct the checksum (RFC 1624, equation 3: the sum
- * grows by 0x0100, and what would become 0xffff is 0). */
+ * grows by one in the TTL's octet, and what would become 0xffff is 0). */
 static inline void
 bng_ipv4_age(uint8_t *ip)
 {
-	/* The TTL is the upper half of its word, hence the lower half of what the CPU loads. */
-	uint32_t sum = (uint32_t)be16_load(ip + 10) + 0x0100;
+	/* The TTL is the upper octet of its word, hence the lower one of what the CPU loads. */
+	uint32_t sum = (uint32_t)bng_raw16(ip + 10) + 1;
+	uint16_t folded = (uint16_t)(sum + (sum >= UINT16_MAX));
 
-	be16_store(ip + 10, (uint16_t)(sum + (sum >= UINT16_MAX)));
+	memcpy(ip + 10, &folded, sizeof(folded));
 	ip[8]--;
 }
 

@@ -24,11 +24,19 @@ judge_ipv4(const uint8_t *ip, uint32_t len, uint16_t *total)
 }
 
 enum bng_verdict
+bng_tunnelled_judge(const uint8_t *ip, uint32_t len)
+{
+	uint16_t total;
+	enum bng_verdict verdict = judge_ipv4(ip, len, &total);
+
+	if (verdict == BNG_FORWARD && total > UINT16_MAX - BNG_TUNNEL_LEN)
+		return BNG_IP_HEADER; /* no tunnel can hold it */
+	return verdict;
+}
+
+enum bng_verdict
 bng_up_judge(const uint8_t *frame, uint32_t len)
 {
-	enum bng_verdict verdict;
-	uint16_t total;
-
 	if (len < BNG_QINQ_LEN)
 		return BNG_TRUNCATED;
 	if (!bng_is_qinq(frame))
@@ -37,10 +45,7 @@ bng_up_judge(const uint8_t *frame, uint32_t len)
 		return BNG_ARP;
 	if (be16_load(frame + 20) != BNG_TYPE_IPV4)
 		return BNG_TYPE;
-	verdict = judge_ipv4(frame + BNG_QINQ_LEN, len - BNG_QINQ_LEN, &total);
-	if (verdict == BNG_FORWARD && total > UINT16_MAX - BNG_TUNNEL_LEN)
-		return BNG_IP_HEADER; /* no tunnel can hold it */
-	return verdict;
+	return bng_tunnelled_judge(frame + BNG_QINQ_LEN, len - BNG_QINQ_LEN);
 }
 
 /* The same for the packet inside of a tunnel. */

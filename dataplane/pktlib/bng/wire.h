@@ -98,6 +98,8 @@ bng_up_parse(const uint8_t *frame, uint32_t len)
 
 /* Why is a CPE frame of any length not for the fast path? BNG_FORWARD: it is. */
 enum bng_verdict bng_up_judge(const uint8_t *frame, uint32_t len);
+/* The same for the IPv4 packet at the front of `len` octets that is to go into a tunnel. */
+enum bng_verdict bng_tunnelled_judge(const uint8_t *ip, uint32_t len);
 
 /* Where upstream packets of some destinations go: one cache line, ready to be copied. */
 struct bng_hop {
@@ -218,8 +220,10 @@ struct bng_host {
 	uint32_t tags; /* S-VID and C-VID as they stand on the wire */
 } __attribute__((aligned(16)));
 
-#define BNG_HOST_PORT_MASK 0x00ffu
-#define BNG_HOST_KNOWN 0x0100u /* it has an address and a MAC */
+#define BNG_HOST_PORT_MASK 0x000fu
+#define BNG_HOST_KNOWN 0x0010u     /* it has an address and a MAC */
+#define BNG_HOST_MARK_MASK 0xffe0u /* hosts.h: whose it is, in tables of many subscribers */
+#define BNG_HOST_FLAGS_MASK 0xffffu
 
 static inline uint32_t
 bng_host_tags(uint32_t line)

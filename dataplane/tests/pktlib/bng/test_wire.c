@@ -3,7 +3,7 @@
  * on a million damaged frames. */
 #include <string.h>
 
-#include "bng/wire.h"
+#include "bng/pppoe.h"
 #include "../check.h"
 #include "random.h"
 
@@ -164,6 +164,55 @@ test_verdicts(void)
 	CHECK(bng_up_parse(frame, sizeof(frame)).fast);
 }
 
+/* The frame of cpe, in a PPPoE session. Returns its length. */
+static uint32_t
+make_session(uint8_t *frame)
+{
+	static const uint8_t header[] = {0x88, 0x64, 0x11, 0, 0, 9, 0, 30, 0, 0x21};
+
+	memcpy(frame, cpe, 20);
+	memcpy(frame + 20, header, sizeof(header));
+	memcpy(frame + BNG_PPPOE_IP_AT, cpe + BNG_QINQ_LEN, sizeof(cpe) - BNG_QINQ_LEN);
+	return sizeof(cpe) + BNG_PPPOE_IP_AT - BNG_QINQ_LEN;
+}
+
+static void
+test_session(void)
+{
+	static const uint8_t mac[6] = {2, 0, 0, 0, 0, 1};
+	struct {
+		unsigned int at;
+		uint8_t value;
+		enum bng_verdict verdict;
+	} cases[] = {
+		{21, 0x63, BNG_CONTROL}, {28, 0xc0, BNG_CONTROL}, {28, 0x80, BNG_CONTROL},
+		{21, 0x00, BNG_TYPE},    {29, 0x57, BNG_TYPE},    {28, 0x7f, BNG_TYPE},
+		{22, 0x21, BNG_PPPOE},   {23, 0xa7, BNG_PPPOE},   {27, 1, BNG_PPPOE},
+		{26, 1, BNG_TRUNCATED},  {27, 29, BNG_TRUNCATED}, {38, 63, BNG_CHECKSUM},
+	};
+	const struct bng_cpe_side side = bng_cpe_side(mac, 0x88a8);
+	const struct bng_host host = {.mac = 5, .tags = bng_host_tags(bng_line(7, 42))};
+	uint8_t frame[ROOM + 64], tagged[ROOM + 64] = {0};
+	uint32_t len = make_session(frame);
+	struct bng_up session = bng_pppoe_parse(frame, len);
+
+	CHECK(session.fast && !bng_up_parse(frame, len).fast);
+	CHECK_EQ(session.line, bng_line_of(cpe));
+	CHECK_EQ(session.total, 28);
+	CHECK_EQ(bng_session_of(frame), 9);
+	CHECK_EQ(bng_pppoe_judge(cpe, sizeof(cpe)), BNG_TYPE);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		make_session(frame);
+		frame[cases[i].at] = cases[i].value;
+		CHECK_EQ(bng_pppoe_judge(frame, len), cases[i].verdict);
+		CHECK(!bng_pppoe_parse(frame, len).fast);
+	}
+	make_session(frame);
+	bng_pppoe_tag(tagged + 32, 28, &host, 9, &side);
+	CHECK(memcmp(tagged + 32 - 18, "\x88\xa8\0\7\x81\0\0\x2a", 8) == 0);
+	CHECK(memcmp(tagged + 32 - 10, frame + 20, 10) == 0);
+}
+
 /* Set the checksums of what look like IPv4 headers, so that damage elsewhere is what counts. */
 static void
 mend(uint8_t *ip)
@@ -186,7 +235,7 @@ damage(uint8_t *frame, uint32_t len, uint64_t *state)
 static void
 test_flag_means_forward(void)
 {
-	static bool met[2][BNG_VERDICTS];
+	static bool met[3][BNG_VERDICTS];
 	uint64_t state = 3;
 
 	for (uint32_t i = 0; i < 1000000; i++) {
@@ -207,6 +256,18 @@ test_flag_means_forward(void)
 		CHECK_EQ(len >= BNG_UP_MIN && bng_up_parse(frame, len).fast,
 			 verdict == BNG_FORWARD);
 
+		len = make_session(frame);
+		damage(frame, len - 8, &state);
+		mend(frame + BNG_PPPOE_IP_AT);
+		if (random_next(&state) % 4 == 0)
+			damage(frame, len - 8, &state);
+		if (cut)
+			len = random_next(&state) % (len + 1);
+		verdict = bng_pppoe_judge(frame, len);
+		met[2][verdict] = true;
+		CHECK_EQ(len >= BNG_PPPOE_UP_MIN && bng_pppoe_parse(frame, len).fast,
+			 verdict == BNG_FORWARD);
+
 		len = make_inet(frame, i % 2);
 		damage(frame, len - 8, &state);
 		mend(frame + bng_outer_at(frame) + BNG_TUNNEL_LEN);
@@ -224,8 +285,14 @@ test_flag_means_forward(void)
 	for (enum bng_verdict v = BNG_FORWARD; v < BNG_VERDICTS; v++) {
 		if (v == BNG_BUFFER || (v >= BNG_NO_USER && v <= BNG_NO_ROUTE))
 			continue; /* not told by the frame alone */
-		if (v != BNG_GRE && v != BNG_FOREIGN && v != BNG_TTL && v != BNG_LOCAL)
+		if (v == BNG_PPPOE || v == BNG_CONTROL) {
+			CHECK(met[2][v] && !met[0][v] && !met[1][v]);
+			continue;
+		}
+		if (v != BNG_GRE && v != BNG_FOREIGN && v != BNG_TTL && v != BNG_LOCAL) {
 			CHECK(met[0][v]);
+			CHECK(met[2][v] == (v != BNG_ARP));
+		}
 		CHECK(met[1][v]);
 		CHECK(bng_verdict_name(v) != NULL);
 	}
@@ -238,6 +305,7 @@ main(void)
 	test_down();
 	test_age();
 	test_verdicts();
+	test_session();
 	test_flag_means_forward();
 	return 0;
 }
