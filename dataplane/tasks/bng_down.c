@@ -9,6 +9,7 @@
 #include "core/config.h"
 #include "core/telemetry.h"
 #include "pktlib/bng/arp.h"
+#include "pktlib/bng/pppoe.h"
 
 #define PAD_STORE 16 /* octets of padding stored at once */
 
@@ -148,8 +149,9 @@ pad(struct rte_mbuf *mbuf, uint8_t *frame, uint16_t len)
 
 static __rte_always_inline enum bng_verdict
 forward(const struct bng_down_task *down, struct rte_mbuf *mbuf, const struct burst *burst,
-	uint16_t i, uint8_t *port)
+	uint16_t i, uint8_t *port, const bool pppoe)
 {
+	const uint16_t ip_at = pppoe ? BNG_PPPOE_IP_AT : BNG_QINQ_LEN;
 	const struct bng_hosts *hosts = &down->settings.worker->tables.hosts;
 	uint8_t *ip = rte_pktmbuf_mtod_offset(mbuf, uint8_t *, burst->inner_at[i]);
 	uint32_t slot = burst->slots[i];
@@ -161,16 +163,19 @@ forward(const struct bng_down_task *down, struct rte_mbuf *mbuf, const struct bu
 	if (unlikely(host == NULL))
 		return hosts->books[slot].key == burst->keys[i] ? BNG_NO_HOST : BNG_NO_USER;
 	bng_ipv4_age(ip);
-	bng_tag(ip, host, &down->side);
-	mbuf->data_off += burst->inner_at[i] - BNG_QINQ_LEN;
-	if (unlikely(!pad(mbuf, ip - BNG_QINQ_LEN, BNG_QINQ_LEN + bng_ipv4_total(ip))))
+	if (pppoe)
+		bng_pppoe_tag(ip, bng_ipv4_total(ip), host, hosts->sessions[slot], &down->side);
+	else
+		bng_tag(ip, host, &down->side);
+	mbuf->data_off += burst->inner_at[i] - ip_at;
+	if (unlikely(!pad(mbuf, ip - ip_at, ip_at + bng_ipv4_total(ip))))
 		return BNG_BUFFER;
 	*port = host->mac & BNG_HOST_PORT_MASK;
 	return BNG_FORWARD;
 }
 
-static void
-bng_down_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
+static __rte_always_inline void
+handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n, const bool pppoe)
 {
 	struct bng_down_task *down = task->priv;
 	const struct bng_hosts *hosts = &down->settings.worker->tables.hosts;
@@ -190,7 +195,7 @@ bng_down_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 		look_up_slots(hosts, &burst, left);
 	for (uint16_t i = 0; i < left; i++) {
 		struct rte_mbuf *mbuf = mbufs[i];
-		enum bng_verdict verdict = forward(down, mbuf, &burst, i, &ports[sent]);
+		enum bng_verdict verdict = forward(down, mbuf, &burst, i, &ports[sent], pppoe);
 
 		if (unlikely(verdict != BNG_FORWARD)) {
 			bng_set_aside(&aside, mbuf, verdict);
@@ -205,6 +210,17 @@ bng_down_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 		bng_worker_send(task, down->settings.nb_forward, mbufs, ports, sent);
 	if (unlikely(aside.nb > 0))
 		bng_worker_settle(task, &down->settings, &aside, down->verdicts, handle_arp);
+}
+
+static void
+bng_down_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
+{
+	const struct bng_down_task *down = task->priv;
+
+	if (down->settings.pppoe)
+		handle(task, mbufs, n, true);
+	else
+		handle(task, mbufs, n, false);
 }
 
 static void

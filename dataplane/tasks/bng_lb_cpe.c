@@ -110,36 +110,26 @@ bng_lb_cpe_reset(struct task *task)
 	lb->no_user = lb->type = 0;
 }
 
-static void
-say_nothing(const struct bng_complaint *complaint __rte_unused, const char *text __rte_unused)
-{
-}
-
 static int
 change(struct task *task, const struct argument *argument)
 {
-	static const struct bng_complaint silent = {say_nothing, NULL};
 	struct bng_lb_cpe *lb = task->priv;
-	const char *text = argument->value, *end = text + strlen(text);
-	struct bng_entry entry;
+	struct bng_user_entry user;
+	bool adds;
+	int ret = bng_user_argument(argument, &user, &adds);
 
-	if (strcmp(argument->key, "user") == 0) {
-		if (bng_entry_parse(&entry, BNG_USER_ENTRY, text, end, &silent) != 0)
-			return -EINVAL;
-		if (lb->workers[entry.user.line] != NOBODY)
+	if (ret != 0)
+		return ret;
+	if (adds) {
+		if (lb->workers[user.line] != NOBODY)
 			return -EEXIST;
-		own(task, entry.user.line, entry.user.key);
+		own(task, user.line, user.key);
 		return 0;
 	}
-	if (strcmp(argument->key, "no_user") == 0) {
-		if (bng_entry_parse_name(&entry, BNG_USER_ENTRY, text, end, &silent) != 0)
-			return -EINVAL;
-		if (lb->workers[entry.user.line] != entry.user.key % task->nb_out + 1)
-			return -ENOENT;
-		lb->workers[entry.user.line] = NOBODY;
-		return 0;
-	}
-	return -EINVAL;
+	if (lb->workers[user.line] != user.key % task->nb_out + 1)
+		return -ENOENT;
+	lb->workers[user.line] = NOBODY;
+	return 0;
 }
 
 /* "set,user=..." and "set,no_user=...", as for the workers. */

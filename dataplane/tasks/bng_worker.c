@@ -121,14 +121,44 @@ check_ports(const struct config_section *section, const struct bng_settings *set
 	return 0;
 }
 
+/* Subscribers with and without PPPoE do not share a worker: both tasks and all users agree. */
+static int
+check_access(const struct config_section *section, struct bng_settings *settings,
+	     const struct bng_table_file *file)
+{
+	struct bng_worker *worker = settings->worker;
+
+	if (worker->nb_tasks > 1 && worker->pppoe != settings->pppoe) {
+		config_fault(section, "access",
+			     "both directions of worker %u must have the same; the "
+			     "other one has %s",
+			     worker->number, worker->pppoe ? "pppoe" : "ipoe");
+		return -1;
+	}
+	worker->pppoe = settings->pppoe;
+	for (uint32_t i = 0; i < file->nb_users; i++) {
+		if ((file->users[i].session > 0) == settings->pppoe)
+			continue;
+		config_fault(section, settings->pppoe ? "access" : "tables",
+			     "the user with key %u of the tables has %s PPPoE session; with access "
+			     "= %s every user has %s",
+			     file->users[i].key, settings->pppoe ? "no" : "a",
+			     settings->pppoe ? "pppoe" : "ipoe", settings->pppoe ? "one" : "none");
+		return -1;
+	}
+	return 0;
+}
+
 int
 bng_worker_init(struct bng_settings *settings, struct task *task,
 		const struct config_section *section, bool upstream)
 {
+	static const char *const accesses[] = {"ipoe", "pppoe", NULL};
 	const char *path = config_string(section, "tables");
 	const struct bng_table_file *file;
 	uint32_t number = 0, count = 1;
-	int ret = 0;
+	unsigned int access = 0;
+	int ret = config_enum(section, "access", accesses, &access);
 
 	settings->room_users = 1024;
 	settings->room_routes = 1024;
@@ -142,8 +172,10 @@ bng_worker_init(struct bng_settings *settings, struct task *task,
 	settings->worker = name_worker(task, section, path, number, count);
 	if (settings->worker == NULL || parse_outputs(settings, task, section) != 0)
 		return -1;
+	settings->pppoe = access == 1;
 	file = bng_file_get(section, path);
-	if (file == NULL || check_ports(section, settings, task, file, upstream) != 0)
+	if (file == NULL || check_access(section, settings, file) != 0 ||
+	    check_ports(section, settings, task, file, upstream) != 0)
 		return -1;
 	if (upstream)
 		settings->worker->up_ports = settings->nb_forward;
@@ -223,6 +255,25 @@ say_nothing(const struct bng_complaint *complaint __rte_unused, const char *text
 {
 }
 
+int
+bng_user_argument(const struct argument *argument, struct bng_user_entry *user, bool *adds)
+{
+	static const struct bng_complaint silent = {say_nothing, NULL};
+	const char *text = argument->value, *end = text + strlen(text);
+	struct bng_entry entry;
+	int ret = -1;
+
+	*adds = strcmp(argument->key, "user") == 0;
+	if (*adds)
+		ret = bng_entry_parse(&entry, BNG_USER_ENTRY, text, end, &silent);
+	else if (strcmp(argument->key, "no_user") == 0)
+		ret = bng_entry_parse_name(&entry, BNG_USER_ENTRY, text, end, &silent);
+	if (ret != 0)
+		return -EINVAL;
+	*user = entry.user;
+	return 0;
+}
+
 /* Would a frame of this entry find its port? */
 static bool
 has_port(const struct bng_worker *worker, const struct bng_entry *entry)
@@ -258,6 +309,8 @@ change(struct bng_worker *worker, const struct argument *argument)
 		return -EINVAL;
 	if (!has_port(worker, &entry))
 		return -ENXIO;
+	if (entry.kind == BNG_USER_ENTRY && (entry.user.session > 0) != worker->pppoe)
+		return -EPROTO;
 	return errors[bng_tables_add(&worker->tables, &entry)];
 }
 

@@ -18,6 +18,7 @@
 #define BNG_NO_TX UINT32_MAX
 #define BNG_MAX_OUT TASK_MAX_OUT
 
+struct argument;
 struct config_section;
 struct telemetry_out;
 
@@ -31,6 +32,7 @@ struct bng_worker {
 	char path[BNG_PATH_LEN];
 	uint32_t number, workers;
 	unsigned int lcore_id;
+	bool pppoe; /* every user has a session, or none has */
 	struct bng_worker *next;
 };
 
@@ -41,6 +43,7 @@ struct bng_settings {
 	uint32_t local_ip;   /* the gateway's end of all tunnels */
 	uint32_t reply_tx;   /* the first output for ARP replies */
 	uint32_t slow_tx;    /* the output of the slow path */
+	bool pppoe;          /* subscribers come in PPPoE sessions */
 	uint32_t nb_forward; /* outputs 0 to nb_forward - 1 are ports that the tables name */
 };
 
@@ -83,8 +86,12 @@ void bng_worker_send(struct task *task, uint32_t nb_forward, struct rte_mbuf **m
 /* Send each frame to the output of its number; TASK_MAX_OUT: discard it. */
 void bng_scatter(struct task *task, struct rte_mbuf **mbufs, const uint8_t *outputs, uint16_t n);
 
-/* Where tables of this NUMA node take their memory from. */
+/* Huge pages of a NUMA node. One for each, as long as the program: tables point to theirs. */
 const struct bng_memory *bng_memory_of(int socket_id);
+
+/* "user=..." or "no_user=..." of a control request, for tasks that know subscribers only. Returns 0
+ * or -EINVAL. */
+int bng_user_argument(const struct argument *argument, struct bng_user_entry *user, bool *adds);
 
 /* An IPv4 address of the INI, in host order. Returns 0 or -1; leaves *ip alone when absent. */
 int bng_config_ipv4(const struct config_section *section, const char *key, uint32_t *ip);

@@ -28,7 +28,9 @@ bng_hosts_init(struct bng_hosts *hosts, const struct bng_memory *memory, uint32_
 		memory->take(memory, (hosts->nb_places + UINT64_C(1)) * sizeof(*hosts->hosts));
 	hosts->books =
 		memory->take(memory, (hosts->nb_places + UINT64_C(1)) * sizeof(*hosts->books));
-	if (hosts->hosts == NULL || hosts->books == NULL ||
+	hosts->sessions =
+		memory->take(memory, (hosts->nb_places + UINT64_C(1)) * sizeof(*hosts->sessions));
+	if (hosts->hosts == NULL || hosts->books == NULL || hosts->sessions == NULL ||
 	    bng_map_init(&hosts->slots, memory, hashed, 0, UINT32_MAX, spare) != 0) {
 		bng_hosts_free(hosts);
 		return -1;
@@ -49,13 +51,15 @@ bng_hosts_free(struct bng_hosts *hosts)
 	bng_map_free(&hosts->slots);
 	hosts->memory->give(hosts->memory, hosts->hosts);
 	hosts->memory->give(hosts->memory, hosts->books);
+	hosts->memory->give(hosts->memory, hosts->sessions);
 	*hosts = (struct bng_hosts){0};
 }
 
 uint64_t
 bng_hosts_octets(const struct bng_hosts *hosts)
 {
-	return hosts->nb_places * (sizeof(*hosts->hosts) + sizeof(*hosts->books)) +
+	return hosts->nb_places *
+		       (sizeof(*hosts->hosts) + sizeof(*hosts->books) + sizeof(*hosts->sessions)) +
 	       bng_map_octets(&hosts->slots);
 }
 
@@ -104,6 +108,12 @@ bng_hosts_add_user(struct bng_hosts *hosts, uint32_t key, uint32_t line, uint8_t
 	return 0;
 }
 
+void
+bng_hosts_set_session(struct bng_hosts *hosts, uint32_t key, uint16_t session)
+{
+	hosts->sessions[bng_hosts_slot(hosts, key)] = session;
+}
+
 static bool
 is_known(const struct bng_hosts *hosts, uint32_t place)
 {
@@ -118,6 +128,7 @@ bng_hosts_remove_user(struct bng_hosts *hosts, uint32_t key)
 	if (!bng_hosts_has_user(hosts, key))
 		return false;
 	slot = bng_hosts_slot(hosts, key);
+	hosts->sessions[slot] = 0;
 	for (uint32_t place = hosts->books[slot].next; place != BNG_NO_SLOT; place = next) {
 		next = hosts->books[place].next;
 		hosts->nb_known--;

@@ -38,6 +38,7 @@ struct bng_hosts {
 	uint64_t reciprocal;  /* 2^BNG_DIVIDE_SHIFT / workers, rounded up */
 	struct bng_map slots; /* key -> slot + 1, for all other keys */
 	struct bng_book *books;
+	uint16_t *sessions; /* PPPoE, of the subscriber in a slot; 0: none */
 	uint32_t nb_dense, nb_places;
 	uint32_t free_place; /* chain through `next` */
 	uint32_t cursor;     /* of bng_hosts_expire */
@@ -63,6 +64,8 @@ uint64_t bng_hosts_octets(const struct bng_hosts *hosts);
 
 /* Returns 0, or -1 when there is no room. The key is new. */
 int bng_hosts_add_user(struct bng_hosts *hosts, uint32_t key, uint32_t line, uint8_t port);
+/* A user's PPPoE session. */
+void bng_hosts_set_session(struct bng_hosts *hosts, uint32_t key, uint16_t session);
 /* With all its hosts. Returns whether there was such a user. */
 bool bng_hosts_remove_user(struct bng_hosts *hosts, uint32_t key);
 

@@ -3,12 +3,14 @@
 #include <string.h>
 
 #include "lpm.h"
+#include "pppoe.h"
 #include "table_line.h"
 
-#define FIELDS_MAX 6
-#define SHOWN_MAX 40 /* octets of a bad field in a message */
+#define FIELDS_MAX 7
+#define FIELDS_WITH_HOST 6 /* of a user */
+#define SHOWN_MAX 40       /* octets of a bad field in a message */
 
-enum field_type { NUMBER, LABEL, ADDRESS, PREFIX, MAC };
+enum field_type { NUMBER, LABEL, ADDRESS, PREFIX, MAC, SESSION };
 
 struct field {
 	const char *name;
@@ -19,8 +21,9 @@ struct field {
 struct layout {
 	const char *word;
 	unsigned int nb_name;     /* the first so many name the entry */
-	unsigned int nb_required; /* all or none of the rest may be left out */
-	unsigned int nb_fields;
+	unsigned int nb_required; /* all of the rest may be left out, */
+	unsigned int nb_whole;    /* or those behind this one, */
+	unsigned int nb_fields;   /* or none */
 	struct field fields[FIELDS_MAX];
 };
 
@@ -29,23 +32,26 @@ static const struct layout layouts[BNG_ENTRY_KINDS] = {
 			   1,
 			   5,
 			   5,
+			   5,
 			   {{"id", NUMBER, BNG_HOPS_MAX - 1},
 			    {"tunnel", ADDRESS, 0},
 			    {"label", LABEL, 0},
 			    {"mac", MAC, 0},
 			    {"port", NUMBER, BNG_PORTS_MAX - 1}}},
 	[BNG_ROUTE_ENTRY] =
-		{"route", 1, 2, 2, {{"prefix", PREFIX, 0}, {"hop", NUMBER, BNG_HOPS_MAX - 1}}},
+		{"route", 1, 2, 2, 2, {{"prefix", PREFIX, 0}, {"hop", NUMBER, BNG_HOPS_MAX - 1}}},
 	[BNG_USER_ENTRY] = {"user",
 			    3,
 			    4,
-			    6,
+			    FIELDS_WITH_HOST,
+			    FIELDS_MAX,
 			    {{"svid", NUMBER, BNG_VID_MASK},
 			     {"cvid", NUMBER, BNG_VID_MASK},
 			     {"key", NUMBER, BNG_KEY_MAX},
 			     {"port", NUMBER, BNG_PORTS_MAX - 1},
 			     {"ip", ADDRESS, 0},
-			     {"mac", MAC, 0}}},
+			     {"mac", MAC, 0},
+			     {"session", SESSION, 0}}},
 };
 
 struct text {
@@ -169,6 +175,9 @@ take_field(const struct field *field, struct text text, uint64_t *value)
 	case MAC:
 		good = take_mac(&text, value);
 		break;
+	case SESSION:
+		good = take_number(&text, BNG_SESSION_MAX, value) && *value > 0;
+		break;
 	}
 	return good && text.at == text.end;
 }
@@ -182,6 +191,7 @@ complain_field(const struct field *field, unsigned int number, struct text text,
 		[ADDRESS] = "an IPv4 address as in 10.0.0.1",
 		[PREFIX] = "an IPv4 prefix as in 10.0.0.0/8, all bits behind its length 0",
 		[MAC] = "the MAC address of one station as in 02:00:00:00:00:01",
+		[SESSION] = "a PPPoE session from 1 to 65534",
 	};
 	char number_text[48], message[200];
 	const char *what = number_text;
@@ -254,18 +264,41 @@ fill_entry(struct bng_entry *entry, const uint64_t values[FIELDS_MAX], unsigned 
 		entry->user.line = bng_line((uint16_t)values[0], (uint16_t)values[1]);
 		entry->user.key = (uint32_t)values[2];
 		entry->user.port = (uint8_t)values[3];
-		entry->user.has_host = nb == FIELDS_MAX;
+		entry->user.has_host = nb >= FIELDS_WITH_HOST;
 		entry->user.ip = (uint32_t)values[4];
 		put_mac(entry->user.mac, values[5]);
+		entry->user.session = (uint16_t)values[6];
 		break;
 	case BNG_ENTRY_KINDS:
 		break;
 	}
 }
 
+static bool
+has_right_count(const struct layout *layout, unsigned int nb)
+{
+	return nb == layout->nb_required || (nb >= layout->nb_whole && nb <= layout->nb_fields);
+}
+
+static void
+complain_count(const struct layout *layout, unsigned int nb, bool name_only,
+	       const struct bng_complaint *complaint)
+{
+	char message[120];
+
+	if (name_only || layout->nb_required == layout->nb_fields)
+		snprintf(message, sizeof(message), "%s: %u fields, must be %u", layout->word, nb,
+			 name_only ? layout->nb_name : layout->nb_fields);
+	else
+		snprintf(message, sizeof(message), "%s: %u fields, must be %u, %u or %u",
+			 layout->word, nb, layout->nb_required, layout->nb_whole,
+			 layout->nb_fields);
+	complaint->say(complaint, message);
+}
+
 static int
-parse(struct bng_entry *entry, enum bng_entry_kind kind, struct text text, unsigned int least,
-      unsigned int most, const struct bng_complaint *complaint)
+parse(struct bng_entry *entry, enum bng_entry_kind kind, struct text text, bool name_only,
+      const struct bng_complaint *complaint)
 {
 	const struct layout *layout = &layouts[kind];
 	struct text fields[FIELDS_MAX];
@@ -274,14 +307,8 @@ parse(struct bng_entry *entry, enum bng_entry_kind kind, struct text text, unsig
 	int ret = 0;
 
 	*entry = (struct bng_entry){.kind = kind};
-	if (nb != least && nb != most) {
-		char message[120];
-
-		snprintf(message, sizeof(message),
-			 least == most ? "%s: %u fields, must be %u"
-				       : "%s: %u fields, must be %u or %u",
-			 layout->word, nb, least, most);
-		complaint->say(complaint, message);
+	if (name_only ? nb != layout->nb_name : !has_right_count(layout, nb)) {
+		complain_count(layout, nb, name_only, complaint);
 		return -1;
 	}
 	for (unsigned int i = 0; i < nb; i++) {
@@ -309,14 +336,12 @@ int
 bng_entry_parse(struct bng_entry *entry, enum bng_entry_kind kind, const char *text,
 		const char *end, const struct bng_complaint *complaint)
 {
-	return parse(entry, kind, (struct text){text, end}, layouts[kind].nb_required,
-		     layouts[kind].nb_fields, complaint);
+	return parse(entry, kind, (struct text){text, end}, false, complaint);
 }
 
 int
 bng_entry_parse_name(struct bng_entry *entry, enum bng_entry_kind kind, const char *text,
 		     const char *end, const struct bng_complaint *complaint)
 {
-	return parse(entry, kind, (struct text){text, end}, layouts[kind].nb_name,
-		     layouts[kind].nb_name, complaint);
+	return parse(entry, kind, (struct text){text, end}, true, complaint);
 }

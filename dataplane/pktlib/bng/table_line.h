@@ -30,7 +30,8 @@ struct bng_user_entry {
 	uint32_t ip;
 	uint8_t mac[6];
 	uint8_t port;
-	bool has_host; /* ip and mac are given */
+	bool has_host;    /* ip and mac are given */
+	uint16_t session; /* PPPoE; 0: there is none */
 };
 
 enum bng_entry_kind { BNG_HOP_ENTRY, BNG_ROUTE_ENTRY, BNG_USER_ENTRY, BNG_ENTRY_KINDS };

@@ -81,6 +81,7 @@ add_user(struct bng_tables *tables, const struct bng_user_entry *entry)
 		bng_map_remove(&tables->lines, entry->line);
 		return BNG_NO_ROOM;
 	}
+	bng_hosts_set_session(&tables->hosts, entry->key, entry->session);
 	if (entry->has_host)
 		bng_hosts_learn(&tables->hosts, entry->key, entry->ip, entry->mac, 0);
 	return BNG_CHANGED;
