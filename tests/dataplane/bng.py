@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,8 @@ from scapy.layers.l2 import ARP, GRE, Dot1AD, Dot1Q, Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import rdpcap, wrpcap
 
-from tests.dataplane.program import running
+from tests.dataplane.program import check as check_file
+from tests.dataplane.program import eal_section, running
 
 GATEWAY_IP, LOCAL_IP = "10.0.0.1", "192.0.2.1"
 GATEWAY_MAC, INET_MAC = "02:00:00:00:00:f1", "02:00:00:00:00:f2"
@@ -66,15 +68,53 @@ def down_task(tables: Path, extra: str = "") -> str:
     )
 
 
+def check_closes(task: Mapping[str, int]) -> None:
+    """Every frame handed to a task is accounted for."""
+    out = task["tx"] + task["tx_fail"] + task["discard"] + task["handled"] + task["held"]
+    assert task["rx"] == out, task
+
+
+def nulls(names: Sequence[str] = ("cpe", "inet", "slow")) -> str:
+    """Ports on which nothing happens."""
+    ports = [f"[port.{name}]\ndevice = net_null{i},no-rx=1\n" for i, name in enumerate(names)]
+    return "[pool]\nmbufs = 4096\n" + "".join(ports)
+
+
+def check(ini: str, directory: Path) -> subprocess.CompletedProcess[str]:
+    """Let wsdp judge a gateway without starting it."""
+    return check_file(eal_section() + ini, directory, "--check")
+
+
+def one_task(
+    directory: Path, keys: str, frames: Sequence[bytes]
+) -> tuple[list[bytes], dict[str, Any]]:
+    """What a single task makes of frames, and its counters once all were in."""
+    wrpcap(f"{directory}/in", [Raw(frame) for frame in frames], linktype=1)
+    ini = (
+        f"[pool]\nmbufs = 4096\n[port.in]\ndevice = net_pcap0,rx_pcap={directory}/in,"
+        f"tx_pcap={directory}/unused\n[port.out]\ndevice = net_pcap1,tx_pcap={directory}/out\n"
+        f"[task.t]\nlcore = 1\nrx = in:0\ntx = out:0\n{keys}"
+    )
+    with running(ini) as wsdp:
+        wsdp.control.await_stats(lambda now: now["t"]["rx"] == len(frames))
+        task = wsdp.control.ask("task", "t")
+        check_closes(task)
+        assert wsdp.end() == 0
+    return [bytes(frame) for frame in rdpcap(f"{directory}/out")], task
+
+
 def through(
     directory: Path,
     cpe: Sequence[Packet | bytes] = (),
     inet: Sequence[Packet | bytes] = (),
+    *,
     extra: str = "",
+    tables: str = TABLES,
+    both: str = "",
 ) -> Left:
     """Put frames into both sides of the gateway; what comes out, when all have been handled."""
-    tables = directory / "tables.txt"
-    tables.write_text(TABLES)
+    file = directory / "tables.txt"
+    file.write_text(tables)
     ini = "[pool]\nmbufs = 4096\n"
     for number, (name, frames) in enumerate({"cpe": cpe, "inet": inet, "slow": ()}.items()):
         device = f"net_pcap{number},tx_pcap={directory}/{name}.out"
@@ -83,15 +123,14 @@ def through(
             wrpcap(f"{directory}/{name}.in", [Raw(bytes(frame)) for frame in frames], linktype=1)
             device += f",rx_pcap={directory}/{name}.in"
         ini += f"[port.{name}]\ndevice = {device}\n"
-    ini += up_task(tables) + down_task(tables, extra)
+    ini += up_task(file, extra=both) + down_task(file, both + extra)
     with running(ini) as wsdp:
         wsdp.control.await_stats(
             lambda now: (now["up"]["rx"], now["down"]["rx"]) == (len(cpe), len(inet))
         )
         up, down = wsdp.control.ask("task", "up"), wsdp.control.ask("task", "down")
         for task in (up, down):
-            out = task["tx"] + task["tx_fail"] + task["discard"] + task["handled"] + task["held"]
-            assert task["rx"] == out
+            check_closes(task)
             assert task["tx_fail"] == 0
         assert wsdp.end() == 0
     return Left(
