@@ -28,13 +28,13 @@ PREFIX = "t"
 DEADLINE_S = 60.0  # far beyond any wait that a healthy run needs
 
 
-def eal_section(memory_mib: int = 512) -> str:
-    """Lcores 1 to 3 on the last CPU this process may use, main anywhere, no huge pages."""
+def eal_section(memory_mib: int = 512, lcores: int = 3) -> str:
+    """Lcores 1 to 3 (or more) on the last CPU we may use, main anywhere; no huge pages."""
     cpus = sorted(os.sched_getaffinity(0))
     listed = ",".join(map(str, cpus))
     return (
         f"[eal]\nfile_prefix = {PREFIX}\n"
-        f"lcores = 0@({listed}),(1-3)@{cpus[-1]}\noptions = --no-huge -m {memory_mib}\n"
+        f"lcores = 0@({listed}),(1-{lcores})@{cpus[-1]}\noptions = --no-huge -m {memory_mib}\n"
     )
 
 
@@ -116,12 +116,12 @@ class Running:
 
 
 @contextmanager
-def running(ini: str) -> Iterator[Running]:
+def running(ini: str, eal: str | None = None) -> Iterator[Running]:
     """wsdp, ready; killed at the end if it has not been ended."""
     # A unix socket's path is limited to 107 characters: stay close to the root.
     directory = Path(tempfile.mkdtemp(prefix="ws-", dir="/tmp"))
     file = directory / "wsdp.ini"
-    file.write_text(eal_section() + ini)
+    file.write_text((eal or eal_section()) + ini)
     with (directory / "log").open("w") as log:
         process = subprocess.Popen(
             [str(WSDP), "--config", str(file)],
