@@ -32,7 +32,7 @@ lint: packages-dev cargo $(VENV)/.dev ## Formatting, types, import arrows, shell
 	clang-format --dry-run --Werror $(C_FILES)
 	git ls-files '*.sh' .ci/run | xargs shellcheck
 	$(BIN)/python setup/check_tree.py
-	cd speedtest && cargo fmt --check && cargo clippy --quiet --locked --all-targets -- -D warnings
+	cd speedtest && cargo fmt --all --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 
 format: setup-dev ## Rewrite Python and C in the project's format
 	$(BIN)/ruff check --fix .
