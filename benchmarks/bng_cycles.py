@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What does the gateway cost a frame beyond our own `io` task, from 1 to 1,048,576 subscribers?
 
+Dense tags and keys are consecutive, sparse ones random, so that they have to be hashed. How long
+the tables take to load, and how much memory, is printed as well. `--json FILE` also writes the
+cycles of all chains by number of subscribers, for a curve.
+
 One lcore in one process, minimum frames of random subscribers and 8,192 routes, handed out by a
 source that costs almost nothing and restored between timed passes; each frame must be forwarded, or
 the program fails. `hot`: 64 mbufs, `cold`: 2,048 circulating. Median pass of TSC cycles a frame,
@@ -10,11 +14,14 @@ subscriber's figure. Needs root, for 512 MiB of huge pages.
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+from dataclasses import asdict, dataclass
 from ipaddress import IPv4Address
 from pathlib import Path
 
@@ -29,6 +36,7 @@ from wirespeed.remote.local import LocalRunner
 
 PROGRAMS = Path(__file__).parents[1] / "build/dataplane/bench"
 USERS = (1, 1024, 32_768, 131_072, 1_048_576)
+SPARSE_FROM = 32_768
 ROUTES = 8192
 RUNS = 2
 MBUFS = {"hot": 64, "cold": 2048}
@@ -46,6 +54,17 @@ COMMON = """local_ip = 192.0.2.1
 gateway_mac = 02:00:00:00:00:f1
 inet_mac = 02:00:00:00:00:f2
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One figure of the curve: cycles a frame beyond io."""
+
+    chain: str
+    mbufs: str
+    keys: str
+    users: int
+    cycles: float
 
 
 def task(name: str, kind: str, rx: str, tx: str, more: str = "", *, lcore: int = 1) -> str:
@@ -100,15 +119,31 @@ def beyond_io(directory: Path, mode: str, side: str, tasks: str) -> float:
     return min(turn[1] for turn in turns) - min(turn[0] for turn in turns)
 
 
-def one_size(directory: Path, users: int, first: dict[str, float]) -> None:
-    spec = TableSpec(users, ROUTES, host=HOST)
+def one_size(directory: Path, users: int, keys: str, first: dict[str, float]) -> list[Point]:
+    spec = TableSpec(users, ROUTES, host=HOST, sparse=keys == "sparse")
     (directory / "tables").write_text("\n".join(table_lines(spec)))
     (directory / "wsdp.ini").write_text(ini(directory / "tables"))
+    points = []
     for name, (side, tasks) in CHAINS.items():
         for mode in MBUFS:
             value = beyond_io(directory, mode, side, tasks)
             base = first.setdefault(f"{name}_{mode}", value)
-            show(f"{name}_{mode}_users_{users}", value, "cycles", value / base, "of 1 user")
+            show(f"{name}_{mode}_{keys}_users_{users}", value, "cycles", value / base, "of 1 user")
+            points.append(Point(name, mode, keys, users, round(value, 2)))
+    return points
+
+
+def loading(directory: Path, users: int, keys: str) -> None:
+    """Reading the file and building one worker's tables; the least of the runs."""
+    found = [
+        re.match(r"seconds ([\d.]+) octets (\d+)", run("bng_load", str(directory / "tables"), "1"))
+        for _ in range(RUNS)
+    ]
+    seconds = min(float(match[1]) for match in found if match)
+    show(f"load_{keys}_users_{users}", seconds, "s")
+    for match in found[:1]:
+        assert match is not None
+        show(f"memory_{keys}_users_{users}", int(match[2]) / (1 << 20), "MiB")
 
 
 def lookups(directory: Path, users: int) -> None:
@@ -123,6 +158,10 @@ def lookups(directory: Path, users: int) -> None:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", type=Path, help="write the curve's points here")
+    output: Path | None = parser.parse_args().json
+    points: list[Point] = []
     runner = LocalRunner()
     print(f"# {ROUTES} routes, cycles of the TSC a frame beyond io; hot: 64 mbufs, cold: 2,048")
     with (
@@ -132,9 +171,13 @@ def main() -> None:
     ):
         first: dict[str, float] = {}
         for users in USERS:
-            one_size(Path(name), users, first)
-            if users >= ROUTES:
-                lookups(Path(name), users)
+            for keys in ("dense", "sparse") if users >= SPARSE_FROM else ("dense",):
+                points += one_size(Path(name), users, keys, first)
+                loading(Path(name), users, keys)
+                if users >= ROUTES and keys == "dense":
+                    lookups(Path(name), users)
+    if output is not None:
+        output.write_text(json.dumps([asdict(point) for point in points], indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "bng/lpm.h"
+#include "bng/pppoe.h"
 #include "bng/table_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *text, size_t size);
@@ -40,7 +41,9 @@ LLVMFuzzerTestOneInput(const uint8_t *text, size_t size)
 			(file.routes[i].prefix & ~bng_prefix_mask(file.routes[i].length)) == 0);
 	for (uint32_t i = 0; i < file.nb_users; i++)
 		require(file.users[i].key <= BNG_KEY_MAX && file.users[i].line < 1u << 24 &&
-			file.users[i].port < BNG_PORTS_MAX);
+			file.users[i].port < BNG_PORTS_MAX &&
+			(file.users[i].session == 0 || file.users[i].has_host) &&
+			file.users[i].session <= BNG_SESSION_MAX);
 	bng_table_file_free(&file);
 	return 0;
 }
