@@ -13,10 +13,10 @@ from wirespeed.report.charts.users import cycles_chart
 
 PRINTED = """
 # 8192 routes, cycles of the TSC a frame beyond io
-bng_up_hot_users_1 20.5 cycles 1.0000x-of 1 user
-bng_up_cold_users_1 22 cycles 1.0000x-of 1 user
-bng_up_hot_users_1048576 1,055 cycles 51.4634x-of 1 user
-bng_down_hot_users_1024 17 cycles 1.0000x-of 1 user
+bng_up_hot_dense_users_1 20.5 cycles 1.0000x-of 1 user
+bng_up_cold_dense_users_1 22 cycles 1.0000x-of 1 user
+bng_up_hot_dense_users_1048576 1,055 cycles 51.4634x-of 1 user
+bng_down_hot_dense_users_1024 17 cycles 1.0000x-of 1 user
 lookup_rte_lpm_users_32768 9 cycles 1.0000x-rte_lpm
 """
 
@@ -26,9 +26,9 @@ def test_a_curve_for_each_direction_and_mode() -> None:
     assert chart.categories == ("1", "1,024", "1,048,576")
     curves = {(s.name, s.line): s.points for s in chart.series}
     assert curves == {
-        ("bng_up", Line.SOLID): ((0.0, 20.5), (2.0, 1055.0)),
-        ("bng_up", Line.DASHED): ((0.0, 22.0),),
-        ("bng_down", Line.SOLID): ((1.0, 17.0),),
+        ("bng_up, dense keys", Line.SOLID): ((0.0, 20.5), (2.0, 1055.0)),
+        ("bng_up, dense keys", Line.DASHED): ((0.0, 22.0),),
+        ("bng_down, dense keys", Line.SOLID): ((1.0, 17.0),),
     }
     up_hot, up_cold, down_hot = (series.colour for series in chart.series)
     assert up_hot == up_cold != down_hot

@@ -127,6 +127,11 @@ class Observation:
         """Sum of one count over the directions."""
         return sum(int(getattr(d, field)) for d in self.directions)
 
+    @property
+    def handled(self) -> int:
+        """Frames that the SUT consumed on purpose: neither lost nor forwarded."""
+        return sum(d.frames for d in self.drops if d.cause is DropCause.VNF_HANDLED)
+
 
 class Stage(StrEnum):
     """What a trial was run for."""
@@ -171,13 +176,8 @@ class Trial:
         return self.seen.total("received")
 
     @property
-    def handled(self) -> int:
-        """Frames that the SUT consumed on purpose."""
-        return sum(d.frames for d in self.seen.drops if d.cause is DropCause.VNF_HANDLED)
-
-    @property
     def lost(self) -> int:
-        return max(0, self.offered - self.received - self.handled)
+        return max(0, self.offered - self.received - self.seen.handled)
 
     @property
     def loss_ratio(self) -> float:

@@ -156,7 +156,7 @@ def _trial(stored: StoredTrial) -> dict[str, Any]:
         "refused": trial.offered - seen.total("sent"),
         "unsent": seen.total("unsent"),
         "received": trial.received,
-        "handled": trial.handled,
+        "handled": seen.handled,
         "lost": trial.lost,
         "loss_ratio": trial.loss_ratio,
         "duplicated": seen.total("duplicated"),

@@ -9,9 +9,11 @@ from collections.abc import Iterable
 from wirespeed.model.errors import BadInput
 from wirespeed.report.charts.shapes import Chart, Line, Series
 
-# As benchmarks/bng_cycles.py prints a figure: "bng_up_hot_users_1024 12.3 cycles 1.1x-of 1 user".
+# As benchmarks/bng_cycles.py prints a figure, e.g.
+# "bng_up_hot_dense_users_1024 12.3 cycles 1.1x-of 1 user".
 _FIGURE = re.compile(
-    r"^(?P<chain>\w+)_(?P<mode>hot|cold)_users_(?P<users>\d+) (?P<cycles>[\d,.]+) cycles\b"
+    r"^(?P<chain>\w+)_(?P<mode>hot|cold)_(?P<keys>dense|sparse)_users_(?P<users>\d+) "
+    r"(?P<cycles>[\d,.]+) cycles\b"
 )
 _LINES = {"hot": Line.SOLID, "cold": Line.DASHED}
 
@@ -21,7 +23,8 @@ def cycles_chart(lines: Iterable[str]) -> Chart:
     found: dict[tuple[str, str], dict[int, float]] = {}
     for line in lines:
         if (match := _FIGURE.match(line)) is not None:
-            curve = found.setdefault((match["chain"], match["mode"]), {})
+            name = f"{match['chain']}, {match['keys']} keys"
+            curve = found.setdefault((name, match["mode"]), {})
             curve[int(match["users"])] = float(match["cycles"].replace(",", ""))
     if not found:
         raise BadInput(
@@ -29,7 +32,7 @@ def cycles_chart(lines: Iterable[str]) -> Chart:
             "Give it what `python -m benchmarks bng_cycles` prints.",
         )
     users = sorted({n for curve in found.values() for n in curve})
-    chains = list(dict.fromkeys(chain for chain, _ in found))
+    names = list(dict.fromkeys(name for name, _ in found))
     return Chart(
         key="bng-cycles",
         title="What a frame costs the gateway, by number of subscribers",
@@ -37,21 +40,19 @@ def cycles_chart(lines: Iterable[str]) -> Chart:
         y_label="TSC cycles a frame beyond io",
         categories=tuple(f"{n:,}" for n in users),
         series=tuple(
-            _series(chain, mode, chains.index(chain), curve, users)
-            for (chain, mode), curve in found.items()
+            _series(name, mode, names.index(name), curve, users)
+            for (name, mode), curve in found.items()
         ),
         legend="solid: 64 mbufs, dashed: 2,048 circulating",
     )
 
 
-def _series(
-    chain: str, mode: str, colour: int, curve: dict[int, float], users: list[int]
-) -> Series:
+def _series(name: str, mode: str, colour: int, curve: dict[int, float], users: list[int]) -> Series:
     ordered = sorted(curve.items())
     return Series(
-        chain,
+        name,
         _LINES[mode],
         colour,
         tuple((float(users.index(n)), cycles) for n, cycles in ordered),
-        tuple(f"{chain}, {mode}, {n:,} users: {cycles:g} cycles" for n, cycles in ordered),
+        tuple(f"{name}, {mode}, {n:,} users: {cycles:g} cycles" for n, cycles in ordered),
     )
