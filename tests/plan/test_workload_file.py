@@ -225,3 +225,84 @@ def test_wishes_met_in_another_way_are_warned_about() -> None:
     assert workload.vnfs[0].numa_nodes == 2
     assert any("numa_nodes = 2 added" in warning for warning in workload.warnings)
     assert any('"separate" never shipped' in warning for warning in workload.warnings)
+
+
+def test_numbers_are_not_taken_from_text_or_truth() -> None:
+    found = faults("""
+[[vnf]]
+name = "fw"
+count = true
+vcpus = "4"
+memory_mib = 4096.5
+[placement]
+ram_ratio = inf
+""")
+    assert found == [
+        "vnf[fw].vcpus = '4': must be a valid integer",
+        "vnf[fw].memory_mib = 4096.5: must be a valid integer",
+        "vnf[fw].count = True: must be a valid integer",
+        "placement.ram_ratio = inf: must be a finite number",
+    ]
+
+
+def test_one_thing_in_place_of_a_list() -> None:
+    found = faults("""
+[[vnf]]
+name = "fw"
+vcpus = 1
+memory_mib = 1
+cpu_features = "aes"
+[vnf.port]
+name = "in"
+[[nic]]
+network = "data"
+use = "dpdk"
+ports = "ens1f0"
+""")
+    assert found == [
+        "vnf[fw].cpu_features = 'aes': must be a list, as [\"...\"]",
+        "vnf[fw].port = {'name': 'in'}: write [[vnf.port]]",
+        "nic[1].ports = 'ens1f0': must be a list, as [\"...\"]",
+    ]
+
+
+def test_more_than_any_server_has() -> None:
+    found = faults("""
+[[vnf]]
+name = "fw"
+count = 100_000_000
+vcpus = 100_000
+memory_mib = 999_999_999_999_999_999_999
+""")
+    assert [fault.partition(":")[0] for fault in found] == [
+        "vnf[fw].vcpus = 100000",
+        "vnf[fw].memory_mib = 999999999999999999999",
+        "vnf[fw].count = 100000000",
+    ]
+
+
+@pytest.mark.parametrize("name", ["", "../../etc/cron.d/x", "a b", "-rf", "x" * 64, "$(reboot)"])
+def test_names_become_files_and_domains(name: str) -> None:
+    (found,) = faults(f"""
+[[vnf]]
+name = "{name}"
+vcpus = 1
+memory_mib = 1
+""")
+    assert found.startswith("vnf.name = ")
+
+
+def test_kernel_words_neither_contradict_the_plan_nor_reach_a_shell() -> None:
+    found = faults("""
+[kernel]
+extra = ["mitigations=off", "isolcpus=1", "foo bar", "$(reboot)"]
+[[vnf]]
+name = "fw"
+vcpus = 1
+memory_mib = 1
+""")
+    assert found == [
+        "kernel.extra = 'isolcpus=1': contradicts the plan, which derives it",
+        "kernel.extra = 'foo bar': must be one word without quotes, as in a=b",
+        "kernel.extra = '$(reboot)': must be one word without quotes, as in a=b",
+    ]

@@ -16,6 +16,10 @@ from annotated_types import Ge, Gt, Le
 
 Count = Annotated[int, Ge(1)]
 Natural = Annotated[int, Ge(0)]
+# Far above any server, so that a slip of the finger is an error and not an endless plan.
+Guests = Annotated[int, Ge(1), Le(100_000)]
+Vcpus = Annotated[int, Ge(1), Le(4096)]
+MemoryMib = Annotated[int, Ge(1), Le(64 << 20)]
 VlanId = Annotated[int, Ge(1), Le(4094)]
 # An IPv4 MTU is at least 68; 9702 is the most that the NICs Open vSwitch drives accept.
 Mtu = Annotated[int, Ge(68), Le(9702)]
@@ -241,9 +245,9 @@ class Vnf:
     """
 
     name: str
-    vcpus: Count
-    memory_mib: Count
-    count: Count = 1
+    vcpus: Vcpus
+    memory_mib: MemoryMib
+    count: Guests = 1
     disk_gib: Natural = 20
     image: str = "guest"
     page_size: str | None = None

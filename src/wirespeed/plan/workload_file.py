@@ -8,6 +8,7 @@ Tables are written in the singular ([[vnf]], [[vnf.port]]); CPU sets and page si
 from __future__ import annotations
 
 import difflib
+import json
 import re
 import tomllib
 from typing import Any, get_args, get_type_hints
@@ -43,14 +44,16 @@ _TABLES = {
     "group": "groups", "aggregate": "aggregates",
 }  # fmt: skip
 _VNF_TABLES = {"port": "ports", "device": "devices"}
+_VNF_SINGULARS = {plural: singular for singular, plural in _VNF_TABLES.items()}
 _UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}
 _WRONG_TABLE = {"dataclass_type", "dataclass_exact_type", "model_type", "dict_type"}
+_WRONG_LIST = {"tuple_type", "list_type"}
 
 
 class _File(BaseModel):
-    """The tables of a workload file. `extra="forbid"` reaches the dataclasses inside."""
+    """The tables of a workload file. The configuration reaches the dataclasses inside."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     name: str
     description: str = ""
@@ -79,7 +82,8 @@ def parse_workload(text: str, source: str) -> Workload:
     for vnf in _tables(table.get("vnfs")):
         faults += merge_image_wishes(vnf, f"vnf[{vnf.get('name', '?')}]")
     try:
-        read = _File.model_validate(table)
+        # Strict as JSON: lists become tuples and words enums, but "4" and true are no numbers.
+        read = _File.model_validate_json(json.dumps(table, default=str))
     except ValidationError as error:
         faults += [_fault(detail, table) for detail in error.errors(include_url=False)]
         raise FileFaults(source, faults, _HELP) from None
@@ -170,7 +174,19 @@ def _fault(detail: ErrorDetails, table: dict[str, Any]) -> Fault:
         return Fault(key, _show(detail["input"]), "must be a table")
     if detail["type"] in ("missing", "missing_argument"):
         return Fault(key, "(absent)", "is required")
+    if detail["type"] in _WRONG_LIST:
+        return Fault(key, _show(detail["input"]), _list_wanted(detail["loc"]))
     return Fault(key, _show(detail["input"]), detail["msg"].replace("Input should", "must", 1))
+
+
+def _list_wanted(loc: tuple[int | str, ...]) -> str:
+    """What to write where one thing stands in place of a list."""
+    name = str(loc[-1])
+    if len(loc) > 1 and loc[0] == "vnfs" and name in _VNF_SINGULARS:
+        return f"write [[vnf.{_VNF_SINGULARS[name]}]]"
+    if len(loc) == 1 and name in _PLURALS_BACK:
+        return f"write [[{_PLURALS_BACK[name]}]]"
+    return 'must be a list, as ["..."]'
 
 
 def _path(loc: tuple[int | str, ...], table: dict[str, Any]) -> str:
@@ -186,8 +202,9 @@ def _path(loc: tuple[int | str, ...], table: dict[str, Any]) -> str:
             name = value.get("name", part) if isinstance(value, dict) else part
             words[-1] += f"[{name}]"
         else:
-            singular = _PLURALS_BACK.get(part, {"ports": "port", "devices": "device"}.get(part))
-            words.append(singular or part)
+            inside_vnf = bool(words) and words[0].startswith("vnf")
+            singulars = _VNF_SINGULARS if inside_vnf else _PLURALS_BACK
+            words.append(singulars.get(part, part))
     return ".".join(words)
 
 
@@ -205,7 +222,7 @@ def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
         if isinstance(part, str):
             hint = get_type_hints(kind)[part]
             kind = get_args(hint)[0] if get_args(hint) else hint
-    back = _PLURALS_BACK if kind is _File else {v: k for k, v in _VNF_TABLES.items()}
+    back = _PLURALS_BACK if kind is _File else _VNF_SINGULARS if kind is Vnf else {}
     return [back.get(name, name) for name in get_type_hints(kind) if name != "model_config"]
 
 
