@@ -138,6 +138,12 @@ def test_explain_and_list(wirespeed: Command) -> None:
             "cannot be written",
         ),
         (("inspect", "--host", "h.json", "--record", "d"), "there is nothing to record"),
+        (("inspect", "--recorded", S3, "--record", "/proc/x"), "/proc/x cannot be made"),
+        (("inspect", "--host", ""), "--host names no host"),
+        (("audit", "--recorded", ""), "--recorded names no host"),
+        (("audit", "--explain", ""), "there is no audit rule ''"),
+        (("audit", "--host", "https://x"), "neither a file nor an ssh address"),
+        (("audit", "--host", "ssh://me@127.0.0.1:1"), "`ssh ssh://me@127.0.0.1:1 true`"),
     ],
 )
 def test_bad_input_is_one_clear_error(

@@ -95,3 +95,13 @@ def test_bad_input_ends_with_2_and_words(argv: list[object], expected: str) -> N
     assert done.returncode == 2
     assert expected in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_plan_of_a_stranger_writes_nothing_outside_the_folder(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    text = (EXAMPLE / "plan.json").read_text()
+    plan.write_text(text.replace('"host": "s3-r740xd"', '"host": "../../../out"'))
+    done = wirespeed("render", plan, "-o", tmp_path / "a" / "b")
+    assert done.returncode == 2
+    assert "leads out of" in done.stderr
+    assert list(tmp_path.iterdir()) == [plan]

@@ -14,7 +14,7 @@ from wirespeed.model.errors import BadInput
 from wirespeed.remote.interface import NotRecorded, ProgramMissing, RemoteError
 from wirespeed.remote.recorded import RecordedRunner
 from wirespeed.remote.recorder import Recorder, without_secrets
-from wirespeed.remote.recording import save
+from wirespeed.remote.recording import make_folder, save
 
 LINE, TEXT = "/sys/one", "/proc/many"
 
@@ -86,6 +86,14 @@ def test_a_folder_that_is_not_empty_is_not_overwritten(tmp_path: Path) -> None:
     folder = recorded(tmp_path)
     with pytest.raises(BadInput, match="not empty"):
         save(Recorder(FakeRunner()).recording, folder)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BadInput, match="is a file"):
+        make_folder(tmp_path / "file")
+    with pytest.raises(BadInput, match="cannot be made: Not a directory"):
+        make_folder(tmp_path / "file" / "below")
 
 
 def test_every_missing_and_truncated_file_is_named(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wirespeed.model.errors import BadInput
-from wirespeed.remote.interface import ProgramMissing, RemoteError
+from wirespeed.remote.interface import HostUnreachable, ProgramMissing, RemoteError
 from wirespeed.remote.ssh import SshRunner, SshTarget, glob_words, shell_line
 
 # Options come before "--", then the host, then one word: the command line.
@@ -92,6 +92,7 @@ def test_names_that_ssh_would_misread_are_refused(url: str) -> None:
 )
 def test_targets(url: str, target: SshTarget) -> None:
     assert SshTarget.parse(url) == target
+    assert SshTarget.parse(target.url) == target
 
 
 def test_options_come_before_the_host(ssh: SshRunner, tmp_path: Path) -> None:
@@ -108,8 +109,10 @@ def test_failure_absence_and_unreachable_are_told_apart(ssh: SshRunner) -> None:
         ssh.run(["sh", "-c", "echo oops >&2; exit 3"])
     with pytest.raises(ProgramMissing, match="no-such-program is not installed on box"):
         ssh.run(["no-such-program"])
-    with pytest.raises(RemoteError, match=r"could not be reached: .*Connection refused"):
+    with pytest.raises(HostUnreachable, match=r"could not be reached: .*Connection refused") as far:
         ssh.run(["echo", "unreachable"])
+    assert far.value.exit_code == 2
+    assert "`ssh ssh://me@box:2222 true`" in far.value.next_step
 
 
 def test_files_are_read_in_one_call(ssh: SshRunner, tmp_path: Path) -> None:

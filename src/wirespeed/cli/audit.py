@@ -104,7 +104,7 @@ def audit(
     console = Console(highlight=False)
     if list_:
         return print_rules(all_rules(), console)
-    if explain:
+    if explain is not None:
         return print_rule(rule_named(explain), console)
     accepted = parse_suppressions(_text(suppressions), str(suppressions)) if suppressions else ()
     planned = _plan(plan) if plan else None

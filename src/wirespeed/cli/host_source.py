@@ -18,7 +18,7 @@ from wirespeed.remote.interface import Runner
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.recorded import RecordedRunner
 from wirespeed.remote.recorder import Recorder
-from wirespeed.remote.recording import save
+from wirespeed.remote.recording import make_folder, save
 from wirespeed.remote.ssh import SshRunner, SshTarget
 
 HostOption = Annotated[
@@ -40,15 +40,24 @@ RecordedOption = Annotated[
 
 def read_facts(host: str | None, recorded: str | None, record: Path | None = None) -> HostFacts:
     """The facts of the host named, kept in the folder `record` on the way. Raises BadInput."""
-    if host and recorded:
+    if host is not None and recorded is not None:
         raise BadInput("--host and --recorded name two hosts", "Give one of them.")
-    if host and not host.startswith("ssh:"):
+    for option, value in (("--host", host), ("--recorded", recorded)):
+        # As from an unset shell variable: this machine would be taken for the one that is meant.
+        if value == "":
+            raise BadInput(
+                f"{option} names no host: it is empty", f"Leave out {option} or name it."
+            )
+    if host is not None and not host.startswith("ssh:"):
+        if "://" in host:
+            raise BadInput(f"{host!r} is neither a file nor an ssh address", "Use ssh://user@host.")
         if record:
             raise BadInput(f"{host} is a file: there is nothing to record", "Leave out --record.")
         return file.load(Path(host))
     with _runner(host, recorded) as runner:
         if record is None:
             return collect(runner)
+        make_folder(record)
         recorder = Recorder(runner)
         facts = collect(recorder)
         save(recorder.recording, record)
@@ -57,9 +66,9 @@ def read_facts(host: str | None, recorded: str | None, record: Path | None = Non
 
 @contextmanager
 def _runner(host: str | None, recorded: str | None) -> Iterator[Runner]:
-    if recorded:
+    if recorded is not None:
         yield RecordedRunner.open(recorded)
-    elif host:
+    elif host is not None:
         with SshRunner(SshTarget.parse(host)) as runner:
             yield runner
     else:

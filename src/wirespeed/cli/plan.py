@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 import typer
@@ -155,6 +155,10 @@ def _hosts(files: Sequence[str], recordings: Sequence[str]) -> list[HostFacts]:
 
 def _write_files(plan: Plan, targets: Sequence[str], folder: Path) -> None:
     files = render(plan, targets)
+    # Names of hosts and guests come from files, which may come from a stranger.
+    for name in files:
+        if ".." in PurePosixPath(name).parts:
+            raise BadInput(f"{name} leads out of {folder}", "Correct that name in the plan.")
     for name, text in files.items():
         path = folder / name
         try:

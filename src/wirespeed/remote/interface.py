@@ -18,6 +18,12 @@ class RemoteError(WirespeedError):
     """A host could not be reached, or a command or file on it failed."""
 
 
+class HostUnreachable(RemoteError):
+    """No connection to the host that was named: like a file that is not there, bad input."""
+
+    exit_code = 2
+
+
 class ProgramMissing(RemoteError):
     """The host has no such program."""
 

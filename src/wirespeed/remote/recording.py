@@ -80,16 +80,26 @@ class _Manifest(_Strict):
     commands: tuple[_Command, ...]
 
 
+def make_folder(folder: Path) -> None:
+    """Make an empty folder for a recording. Raises BadInput where that cannot be."""
+    advice = "Name a folder that does not exist yet."
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        taken = any(folder.iterdir())
+    except FileExistsError:
+        raise BadInput(f"{folder} is a file, not a folder", advice) from None
+    except OSError as fault:
+        raise BadInput(f"{folder} cannot be made: {fault.strerror}", advice) from fault
+    if taken:
+        raise BadInput(f"{folder} exists and is not empty", advice)
+
+
 def save(recording: Recording, folder: Path) -> None:
-    """Write the folder. Raises BadInput where it exists and is not empty."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInput(
-            f"{folder} exists and is not empty", "Name a folder that does not exist yet."
-        )
+    """Write the recording into a folder. Raises BadInput where that exists and is not empty."""
+    make_folder(folder)
     one_line = {p: t for p, t in recording.files.items() if _is_one_line(p, t)}
     others = {p: t for p, t in recording.files.items() if p not in one_line}
     lines = "".join(f"{path}\t{one_line[path]}" for path in sorted(one_line)).encode()
-    folder.mkdir(parents=True, exist_ok=True)
     (folder / LINES).write_bytes(lines)
     for path, text in others.items():
         _write(folder / FILES / path.removeprefix("/"), text)

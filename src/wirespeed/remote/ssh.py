@@ -20,7 +20,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from wirespeed.model.errors import BadInput
-from wirespeed.remote.interface import Completed, ProgramMissing, RemoteError
+from wirespeed.remote.interface import Completed, HostUnreachable, ProgramMissing, RemoteError
 from wirespeed.remote.ssh_process import WATCHED_CHILD, SshProcess
 
 SSH_FAILED_EXIT = 255
@@ -59,6 +59,14 @@ class SshTarget:
         if user is not None and not _NAME.fullmatch(user):
             raise BadInput(f"{user!r} in {url!r} is not a user name", example)
         return cls(host, user, port)
+
+    @property
+    def url(self) -> str:
+        """The address as `parse` and ssh itself read it."""
+        user = f"{self.user}@" if self.user is not None else ""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = f":{self.port}" if self.port is not None else ""
+        return f"ssh://{user}{host}{port}"
 
 
 class SshRunner:
@@ -109,9 +117,9 @@ class SshRunner:
         line = shell_line(argv, env)
         done = self._call([*self._ssh, "--", self._target.host, line], stdin, timeout_s)
         if done.returncode == SSH_FAILED_EXIT:
-            raise RemoteError(
+            raise HostUnreachable(
                 f"{self.name} could not be reached: {done.stderr.strip() or 'ssh gave no reason'}",
-                f"Check that `ssh {self._target.host} true` works without a password.",
+                f"Check that `ssh {self._target.url} true` works without a password.",
             )
         if done.returncode == NOT_FOUND_EXIT:
             raise ProgramMissing(f"{argv[0]} is not installed on {self.name}")
