@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from wirespeed.model.plan import Plan
 from wirespeed.plan.errors import Fault, FileFaults, PlanError
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 _MAJOR = SCHEMA_VERSION.partition(".")[0]
 _HELP = "Write it with `wirespeed plan make WORKLOAD.toml --host HOST.json -o PLAN.json`."
 
