@@ -79,12 +79,13 @@ uint32_t bng_hosts_expire(struct bng_hosts *hosts, uint32_t now_s, uint32_t coun
 static inline uint32_t
 bng_hosts_dense_slot(const struct bng_hosts *hosts, uint32_t key)
 {
-	uint32_t distance = key - hosts->first_key;
-	uint32_t slot = (uint32_t)((distance * hosts->reciprocal) >> BNG_DIVIDE_SHIFT);
+	uint32_t distance = key - hosts->first_key, slot;
 
+	if (distance >= hosts->key_range)
+		return BNG_NO_SLOT;
 	/* Exact below 2^28; a key of another worker leaves a remainder. */
-	return distance < hosts->key_range && slot * hosts->workers == distance ? slot
-										: BNG_NO_SLOT;
+	slot = (uint32_t)((distance * hosts->reciprocal) >> BNG_DIVIDE_SHIFT);
+	return slot * hosts->workers == distance ? slot : BNG_NO_SLOT;
 }
 
 static inline uint32_t
