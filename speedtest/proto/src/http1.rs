@@ -104,6 +104,10 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 
 fn parse(head: &[u8]) -> Result<Request, HttpError> {
     let head = std::str::from_utf8(head).map_err(|_| HttpError::Malformed)?;
+    // RFC 9112 2.2: where a lone CR or LF ends a line is a matter of taste, and of smuggling.
+    if head.split("\r\n").any(|line| line.bytes().any(|b| b.is_ascii_control() && b != b'\t')) {
+        return Err(HttpError::Malformed);
+    }
     let mut lines = head.split("\r\n");
     let mut first = lines.next().unwrap_or("").split(' ');
     let (method, target, version) = (first.next(), first.next(), first.next());

@@ -58,6 +58,9 @@ fn what_could_hide_a_second_request_is_refused() {
         ("POST / HTTP/1.1\r\nContent-Length : 1\r\n\r\n", HttpError::Malformed),
         ("GET / HTTP/1.1\r\n folded: x\r\n\r\n", HttpError::Malformed),
         ("GET / HTTP/2.0\r\n\r\n", HttpError::Malformed),
+        ("GET /a\nb HTTP/1.1\r\n\r\n", HttpError::Malformed),
+        ("GET / HTTP/1.1\r\nX: a\nContent-Length: 9\r\n\r\n", HttpError::Malformed),
+        ("GET / HTTP/1.1\r\nX: a\rY: b\r\n\r\n", HttpError::Malformed),
         ("GET http://other/ HTTP/1.1\r\n\r\n", HttpError::Malformed),
         ("BREW / HTTP/1.1\r\n\r\n", HttpError::Method),
     ];

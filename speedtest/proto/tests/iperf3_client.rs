@@ -2,6 +2,7 @@
 //! The two ends of a control connection, talking to each other.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use proptest::prelude::*;
 use speedtest_proto::iperf3::{
     Client, Cookie, ErrorCode, Event, Params, ProtocolError, Reply, Results, Server, State,
     StreamResult,
@@ -83,4 +84,41 @@ fn a_servers_no_is_an_error_with_its_reason() {
         client.receive(&server.output()[1..]),
         Err(ProtocolError::ServerError { code: 27, errno: 0 })
     );
+}
+
+/// All that a server says in one test, and what the client answers, read in pieces.
+fn replies(pieces: &[usize]) -> (Vec<Reply>, Vec<u8>) {
+    let mut server = Server::new();
+    let cookie = Cookie::from_random(&[7; 36]);
+    server.receive(cookie.as_bytes()).unwrap();
+    server.admit();
+    server.create_streams();
+    server.start();
+    server.exchange_results();
+    server.send_results(&results(4));
+    let (mut rest, mut pieces) = (server.output(), pieces.iter().copied().cycle());
+    let mut client = Client::new(&cookie, Params::default());
+    let mut replies = Vec::new();
+    while client.wants() > 0 {
+        let size = pieces.next().unwrap().clamp(1, client.wants());
+        let (now, later) = rest.split_at(size);
+        rest = later;
+        let reply = client.receive(now).unwrap();
+        if reply == Some(Reply::ExchangeResults) {
+            client.send_results(&results(5));
+        }
+        replies.extend(reply);
+    }
+    assert_eq!(rest, b"");
+    (replies, client.output().to_vec())
+}
+
+proptest! {
+    #[test]
+    fn any_split_of_the_bytes_gives_the_same_replies(
+        pieces in prop::collection::vec(1_usize..64, 1..40)
+    ) {
+        prop_assert_eq!(replies(&pieces), replies(&[4096]));
+        prop_assert_eq!(replies(&[4096]).0.len(), 4);
+    }
 }

@@ -54,8 +54,16 @@ impl Client {
         }
     }
 
-    /// Takes what was read: at most `wants()` bytes.
+    /// Takes what was read: at most `wants()` bytes. After an error nothing more is wanted.
     pub fn receive(&mut self, bytes: &[u8]) -> Result<Option<Reply>, ProtocolError> {
+        let taken = self.take(bytes);
+        if taken.is_err() {
+            self.phase = Phase::Over;
+        }
+        taken
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<Option<Reply>, ProtocolError> {
         match &mut self.phase {
             Phase::State => bytes.first().map_or(Ok(None), |byte| self.state(*byte)),
             Phase::Results(frame) => {

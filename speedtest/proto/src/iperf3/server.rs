@@ -64,9 +64,17 @@ impl Server {
         }
     }
 
-    /// Takes what was read: at most `wants()` bytes.
+    /// Takes what was read: at most `wants()` bytes. After an error nothing more is wanted.
     pub fn receive(&mut self, bytes: &[u8]) -> Result<Option<Event>, ProtocolError> {
         debug_assert!(bytes.len() <= self.wants(), "more was read than the machine wants");
+        let taken = self.take(bytes);
+        if taken.is_err() {
+            self.phase = Phase::Over;
+        }
+        taken
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<Option<Event>, ProtocolError> {
         match &mut self.phase {
             Phase::Cookie(got) => {
                 got.extend_from_slice(bytes);

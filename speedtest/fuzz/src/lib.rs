@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What must hold for any bytes that a peer can send?
+//!
+//! Each target takes one input and panics where an invariant breaks. The same functions run under
+//! libFuzzer (`fuzz_targets/`, started by `run.sh`) and in `cargo test` (`tests/corpus.rs`). The first
+//! bytes of an input for a state machine say how the rest is cut into pieces and what the side under
+//! test decides: see [`Script`].
+
+mod http1;
+mod iperf3;
+mod script;
+
+pub use http1::http1;
+pub use iperf3::{iperf3_client, iperf3_json, iperf3_server, udp};
+pub use script::Script;
+
+/// A target: panics where an invariant breaks.
+pub type Target = fn(&[u8]);
+
+/// Every target, by the name of its folder in `corpus/`.
+pub const TARGETS: [(&str, Target); 5] = [
+    ("iperf3_server", iperf3_server),
+    ("iperf3_client", iperf3_client),
+    ("iperf3_json", iperf3_json),
+    ("udp", udp),
+    ("http1", http1),
+];
