@@ -24,7 +24,7 @@ cargo build --quiet --locked --release -p speedtest-fuzz --features libfuzzer --
 mkdir -p target/fuzz/faults
 for name; do
 	mkdir -p "target/fuzz/found/$name"
-	"target/fuzz/$host/release/$name" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=512 \
+	"target/fuzz/$host/release/$name" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=512 \
 		-max_len=4096 -print_final_stats=1 -artifact_prefix="target/fuzz/faults/$name-" \
 		"target/fuzz/found/$name" "fuzz/corpus/$name"
 done

@@ -72,7 +72,7 @@ def test_results_are_kept_as_json_lines(serve: Serve, tmp_path: Path) -> None:
     server = serve("--results", str(path), protocols=("--http",))
     _, body = ask(server, "POST", "/results/telemetry.php", b"dl=1&ul=2")
     assert body == b"id 1"
-    record = json.loads(path.read_text())
+    record = json.loads(wait_for_line(path, PATIENCE_S))
     assert (record["said"], record["number"]) == ("dl=1&ul=2", 1)
     answer, _ = ask(server, "POST", "/results/telemetry.php", b"x" * 20_000)
     assert answer.status == 413

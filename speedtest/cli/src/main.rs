@@ -18,14 +18,14 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Serve speed tests until SIGTERM; without any address: iperf3 on 127.0.0.1:5201, HTTP on :8080
-    Serve(serve::Args),
+    Serve(Box<serve::Args>),
     /// Test against a server of the iperf3 protocol, ndt7 or LibreSpeed
     Client(client::Args),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
-        Command::Serve(args) => serve::run(args),
+        Command::Serve(args) => serve::run(*args),
         Command::Client(args) => client::run(&args),
     }
 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use speedtest_server::config::{ConfigError, Http, Iperf3, LogFormat};
+use speedtest_server::config::{ConfigError, Http, Iperf3, LogFormat, ResultsTo};
 use speedtest_server::serve::ServeError;
 use speedtest_server::{serve, Config};
 
@@ -35,9 +35,15 @@ pub struct Args {
     /// Serve Prometheus metrics here, at /metrics; repeatable
     #[arg(long, value_name = "ADDR:PORT")]
     metrics: Vec<SocketAddr>,
-    /// Append results to this file, one JSON object a line
+    /// Keep results: FILE (JSON lines), sqlite:FILE or postgresql://...
+    #[arg(long, value_name = "TO")]
+    results: Option<String>,
+    /// What the database does not take waits in this file
     #[arg(long, value_name = "FILE")]
-    results: Option<PathBuf>,
+    results_spool: Option<PathBuf>,
+    /// Drop client addresses from results after so many days; 0 keeps none
+    #[arg(long, value_name = "DAYS")]
+    keep_addresses: Option<u32>,
     /// Congestion control of the iperf3 addresses given as flags
     #[arg(long, value_name = "NAME")]
     congestion: Option<String>,
@@ -62,6 +68,9 @@ pub struct Args {
     /// Seconds that running tests get to finish after SIGTERM
     #[arg(long, value_name = "S")]
     drain: Option<u64>,
+    /// Started as root, go on as this user once the addresses are bound: NAME or UID:GID
+    #[arg(long, value_name = "USER")]
+    user: Option<String>,
     /// One line of text or one JSON object for each event
     #[arg(long, value_enum)]
     log: Option<LogChoice>,
@@ -99,8 +108,14 @@ fn config(args: Args) -> Result<Config, ConfigError> {
     config.tls.cert = args.tls_cert.or(config.tls.cert);
     config.tls.key = args.tls_key.or(config.tls.key);
     config.metrics.extend(args.metrics.into_iter().map(|listen| Http { listen }));
-    if args.results.is_some() {
-        config.results.jsonl = args.results;
+    if let Some(to) = args.results {
+        config.results = results(to, config.results);
+    }
+    if args.results_spool.is_some() {
+        config.results.spool = args.results_spool;
+    }
+    if args.keep_addresses.is_some() {
+        config.results.keep_addresses_days = args.keep_addresses;
     }
     if let Some(loops) = args.loops {
         config.server.loops = loops;
@@ -120,6 +135,9 @@ fn config(args: Args) -> Result<Config, ConfigError> {
     if let Some(drain) = args.drain {
         config.server.drain_s = drain;
     }
+    if args.user.is_some() {
+        config.server.user = args.user;
+    }
     if let Some(choice) = args.log {
         config.log.format = match choice {
             LogChoice::Text => LogFormat::Text,
@@ -127,4 +145,16 @@ fn config(args: Args) -> Result<Config, ConfigError> {
         };
     }
     Ok(config.with_default_listeners())
+}
+
+/// What `--results` says, in place of the store that the file names.
+fn results(to: String, file: ResultsTo) -> ResultsTo {
+    let rest = ResultsTo { jsonl: None, sqlite: None, postgresql: None, ..file };
+    if let Some(path) = to.strip_prefix("sqlite:") {
+        ResultsTo { sqlite: Some(path.into()), ..rest }
+    } else if to.starts_with("postgresql:") || to.starts_with("postgres:") {
+        ResultsTo { postgresql: Some(to), ..rest }
+    } else {
+        ResultsTo { jsonl: Some(to.into()), ..rest }
+    }
 }

@@ -10,7 +10,8 @@ use proptest::sample::Index;
 use speedtest_fuzz::{Target, TARGETS};
 
 /// Each target with the inputs of its folder.
-static CORPUS: LazyLock<Vec<(&str, Target, Vec<Vec<u8>>)>> =
+type Folder = (&'static str, Target, Vec<Vec<u8>>);
+static CORPUS: LazyLock<Vec<Folder>> =
     LazyLock::new(|| TARGETS.map(|(name, target)| (name, target, inputs(name))).to_vec());
 
 fn inputs(name: &str) -> Vec<Vec<u8>> {

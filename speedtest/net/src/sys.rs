@@ -386,3 +386,45 @@ pub fn random(buffer: &mut [u8]) -> io::Result<()> {
     }
     Ok(())
 }
+
+/// The effective user.
+pub fn user_id() -> u32 {
+    // SAFETY: the call takes nothing and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
+/// Becomes another user for good, real, effective and saved, without supplementary groups. Call before
+/// any thread is started.
+pub fn set_user(uid: u32, gid: u32) -> io::Result<()> {
+    // SAFETY: no groups are passed, so no pointer is read; the other calls take numbers only.
+    unsafe {
+        check(libc::setgroups(0, std::ptr::null()))?;
+        check(libc::setresgid(gid, gid, gid))?;
+        check(libc::setresuid(uid, uid, uid)).map(drop)
+    }
+}
+
+/// No program that this process might start gets rights that it does not have itself.
+pub fn forbid_new_privileges() -> io::Result<()> {
+    // SAFETY: prctl takes numbers only for this option.
+    check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }).map(drop)
+}
+
+/// Is there any right of root left, or one that could be had back?
+pub fn has_capabilities() -> io::Result<bool> {
+    let held = ["CapInh", "CapPrm", "CapEff", "CapAmb"].map(capabilities);
+    held.into_iter().try_fold(false, |any, set| Ok(any || set? != 0))
+}
+
+/// May this process change the network, such as use a restricted congestion control?
+pub fn may_administer_network() -> bool {
+    const CAP_NET_ADMIN: u32 = 12;
+    capabilities("CapEff").is_ok_and(|held| held >> CAP_NET_ADMIN & 1 == 1)
+}
+
+fn capabilities(set: &str) -> io::Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix(set)?.strip_prefix(':'));
+    let value = line.and_then(|value| u64::from_str_radix(value.trim(), 16).ok());
+    value.ok_or_else(|| io::Error::other(format!("no {set} in /proc/self/status")))
+}

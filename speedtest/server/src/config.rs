@@ -18,7 +18,7 @@ pub struct Config {
     pub tls: Tls,
     pub metrics: Vec<Http>,
     pub ndt7: Ndt7,
-    pub results: ResultsFile,
+    pub results: ResultsTo,
     pub limits: Limits,
     pub log: Log,
 }
@@ -32,11 +32,13 @@ pub struct Server {
     pub drain_s: u64,
     /// Milliseconds between two looks at TCP_INFO.
     pub sample_ms: u64,
+    /// Started as root, the server goes on as this user once its addresses are bound.
+    pub user: Option<String>,
 }
 
 impl Default for Server {
     fn default() -> Server {
-        Server { loops: 0, drain_s: 30, sample_ms: 200 }
+        Server { loops: 0, drain_s: 30, sample_ms: 200, user: None }
     }
 }
 
@@ -103,11 +105,41 @@ impl Default for Ndt7 {
     }
 }
 
+/// Where results are kept: one of the first three.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct ResultsFile {
-    /// Results are appended here, one JSON object a line.
+pub struct ResultsTo {
+    /// Appended here, one JSON object a line.
     pub jsonl: Option<PathBuf>,
+    /// A SQLite file.
+    pub sqlite: Option<PathBuf>,
+    /// `postgresql://USER@HOST/DATABASE` or `host=... user=...`.
+    pub postgresql: Option<String>,
+    /// What the database does not take waits here; beside a SQLite file when unset.
+    pub spool: Option<PathBuf>,
+    /// Client addresses are dropped after so many days; 0 keeps none, unset keeps them for ever.
+    pub keep_addresses_days: Option<u32>,
+}
+
+impl ResultsTo {
+    fn check(&self) -> Result<(), ConfigError> {
+        let error = |place: &str, fault: &str| {
+            Err(ConfigError { place: place.to_owned(), fault: fault.to_owned() })
+        };
+        let stores = [self.jsonl.is_some(), self.sqlite.is_some(), self.postgresql.is_some()];
+        if stores.iter().filter(|is_set| **is_set).count() > 1 {
+            return error("results", "set only one of jsonl, sqlite and postgresql");
+        }
+        if self.postgresql.is_some() && self.spool.is_none() {
+            let fault = "not set; results wait in this file while PostgreSQL cannot be reached";
+            return error("results.spool", fault);
+        }
+        if self.spool.is_some() && self.sqlite.is_none() && self.postgresql.is_none() {
+            return error("results.spool", "only sqlite and postgresql have a spool");
+        }
+        let days = u64::from(self.keep_addresses_days.unwrap_or(0));
+        in_range("results.keep_addresses_days", days, 0, 36_500)
+    }
 }
 
 /// What a client may take. 0 is no limit, except where a range is given.
@@ -207,6 +239,7 @@ impl Config {
             required("tls.key", &self.tls.key)?;
         }
         kernel.check_congestion("ndt7.congestion", self.ndt7.congestion.as_deref())?;
+        self.results.check()?;
         for (index, listen) in self.iperf3.iter().enumerate() {
             kernel.check_congestion(
                 &format!("iperf3[{index}].congestion"),
@@ -242,9 +275,10 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Reads the congestion controls that are loaded.
-    pub fn of_this_host() -> Kernel {
-        let path = PathBuf::from("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    /// Reads the congestion controls that are loaded, or of them those that everybody may use.
+    pub fn of_this_host(privileged: bool) -> Kernel {
+        let which = if privileged { "available" } else { "allowed" };
+        let path = format!("/proc/sys/net/ipv4/tcp_{which}_congestion_control");
         let text = std::fs::read_to_string(path).unwrap_or_default();
         Kernel { congestion: text.split_whitespace().map(str::to_owned).collect() }
     }
@@ -258,7 +292,7 @@ impl Kernel {
         Err(ConfigError {
             place: place.to_owned(),
             fault: format!(
-                "{name:?} is not allowed; this kernel has {}",
+                "{name:?} is not allowed; this kernel offers this user {}",
                 self.congestion.join(", ")
             ),
         })
@@ -301,7 +335,7 @@ mod tests {
         let config = parse("[[iperf3]]\nlisten = '[::]:5201'\ncongestion = 'vegas'\n").unwrap();
         assert_eq!(
             config.check(&kernel).unwrap_err().to_string(),
-            "iperf3[0].congestion: \"vegas\" is not allowed; this kernel has reno, cubic"
+            "iperf3[0].congestion: \"vegas\" is not allowed; this kernel offers this user reno, cubic"
         );
         assert_eq!(Config::default().with_default_listeners().check(&kernel), Ok(()));
     }

@@ -9,7 +9,8 @@
 //! - `http`: LibreSpeed's endpoints, the page, health, metrics; clear-text bodies bypass user space.
 //! - `tls`: the certificate and its reload; the handshake before a connection is served.
 //! - `ndt7`: M-Lab's test over WebSocket, on the same addresses as HTTP.
-//! - `results`: JSON lines of what was measured.
+//! - `results`: keeps what was measured: JSON lines, SQLite, PostgreSQL.
+//! - `privileges`: gives up root.
 //! - `log`: structured lines on stderr; `notify`: systemd.
 
 mod admission;
@@ -21,6 +22,7 @@ mod listener;
 mod log;
 mod ndt7;
 mod notify;
+mod privileges;
 mod results;
 pub mod serve;
 mod shared;

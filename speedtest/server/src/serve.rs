@@ -18,7 +18,7 @@ use crate::iperf3;
 use crate::listener::{Greet, Listener};
 use crate::ndt7::Gate;
 use crate::notify::notify;
-use crate::results::Results;
+use crate::privileges::{self, Account};
 use crate::shared::Shared;
 use crate::tls::Identity;
 
@@ -37,13 +37,16 @@ pub enum ServeError {
     Config(#[from] ConfigError),
     #[error("cannot listen on {address}: {error}; is another server using it?")]
     Listen { address: SocketAddr, error: io::Error },
+    #[error("server.user: cannot become this user: {0}; start as root, or without server.user")]
+    Privileges(io::Error),
     #[error("cannot start: {0}")]
     Start(#[from] io::Error),
 }
 
 /// Serves until SIGTERM or SIGINT, then lets running tests finish. A second signal ends at once.
 pub fn serve(config: Config) -> Result<(), ServeError> {
-    let kernel = Kernel::of_this_host();
+    let user = config.server.user.as_deref().map(privileges::find).transpose()?;
+    let kernel = Kernel::of_this_host(user.is_none() && sys::may_administer_network());
     config.check(&kernel)?;
     sys::block_signals();
     let most =
@@ -51,10 +54,11 @@ pub fn serve(config: Config) -> Result<(), ServeError> {
     let identity = load_identity(&config)?;
     let lanes = Lanes::new(loops(&config))?;
     std::sync::LazyLock::force(&bulk::HOT);
-    let results = open_results(&config)?;
     let gate = Gate::load(&config.ndt7)?;
-    let shared = Arc::new(Shared::new(config, kernel, lanes.clone(), gate, results, most));
+    let shared = Arc::new(Shared::new(config, kernel, lanes.clone(), gate, most));
     open_listeners(&shared, identity.as_ref())?;
+    drop_privileges(&shared, user)?;
+    shared.open_results()?;
     let threads = start_loops(&lanes)?;
     let ready = json!({"loops": lanes.count(), "connections": most});
     shared.log.info("ready", ready);
@@ -66,15 +70,22 @@ pub fn serve(config: Config) -> Result<(), ServeError> {
         // A loop that panicked aborts the whole process, so there is nothing to join for.
         let _ = thread.join();
     }
+    shared.stop_results();
     shared.log.info("stopped", json!({}));
     Ok(())
 }
 
-fn open_results(config: &Config) -> Result<Results, ConfigError> {
-    Results::open(config.results.jsonl.as_deref()).map_err(|error| ConfigError {
-        place: "results.jsonl".into(),
-        fault: format!("{}: {error}", config.results.jsonl.clone().unwrap_or_default().display()),
-    })
+/// Before anything of a client is read, and before any file of results belongs to somebody.
+fn drop_privileges(shared: &Shared, user: Option<Account>) -> Result<(), ServeError> {
+    sys::forbid_new_privileges()?;
+    match user {
+        Some(account) => privileges::become_user(account).map_err(ServeError::Privileges)?,
+        None if sys::user_id() == 0 => {
+            shared.log.warn("running as root", json!({"better": "set server.user"}));
+        }
+        None => {}
+    }
+    Ok(())
 }
 
 fn load_identity(config: &Config) -> Result<Option<Arc<Identity>>, ConfigError> {

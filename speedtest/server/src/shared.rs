@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use std::net::SocketAddr;
 
@@ -12,12 +12,12 @@ use speedtest_net::reactor::{Address, Lanes, Note};
 
 use crate::admission::{Admission, Capacity, Decision};
 use crate::clients::{ClientKey, Clients};
-use crate::config::{Config, Kernel};
+use crate::config::{Config, ConfigError, Kernel};
 use crate::http::transfers::Transfers;
 use crate::iperf3::Registry;
 use crate::log::{unix_s, Logger};
 use crate::ndt7::Gate;
-use crate::results::Results;
+use crate::results::{Record, Results};
 
 pub struct Shared {
     pub config: Config,
@@ -26,11 +26,14 @@ pub struct Shared {
     pub lanes: Lanes,
     pub clients: Arc<Clients>,
     pub tests: Registry,
-    pub counters: Counters,
+    pub counters: Arc<Counters>,
     pub transfers: Transfers,
     /// Who may run ndt7 tests.
     pub gate: Gate,
-    results: Results,
+    /// Set once privileges are dropped, before the loops start.
+    results: OnceLock<Results>,
+    /// Tells the records of this run of the server from those of others.
+    run: String,
     next_result: AtomicU64,
     /// Connections that fit into this process's file descriptors.
     pub most_connections: usize,
@@ -54,6 +57,8 @@ pub struct Counters {
     pub bytes_sent: AtomicU64,
     pub results_kept: AtomicU64,
     pub results_unwritten: AtomicU64,
+    /// Waiting in the spool right now.
+    pub results_spooled: AtomicU64,
 }
 
 impl Counters {
@@ -75,7 +80,6 @@ impl Shared {
         kernel: Kernel,
         lanes: Lanes,
         gate: Gate,
-        results: Results,
         most_connections: usize,
     ) -> Shared {
         let limits = &config.limits;
@@ -91,10 +95,11 @@ impl Shared {
             lanes,
             clients: Arc::default(),
             tests: Registry::default(),
-            counters: Counters::default(),
+            counters: Arc::default(),
             transfers: Transfers::default(),
             gate,
-            results,
+            results: OnceLock::new(),
+            run: run_name(),
             next_result: AtomicU64::new(1),
             most_connections,
             admission: Mutex::new(Admission::new(capacity)),
@@ -139,29 +144,44 @@ impl Shared {
         self.holders().iter().copied().collect()
     }
 
-    /// Keeps one result, with a time and a number; returns the number.
-    pub fn keep_result(&self, fields: Value) -> u64 {
-        let number = self.next_result.fetch_add(1, Ordering::Relaxed);
-        let mut record = json!({"time": unix_s(), "number": number});
-        if let (Value::Object(record), Value::Object(fields)) = (&mut record, fields) {
-            record.extend(fields);
+    /// Starts to keep results where the configuration says.
+    pub fn open_results(&self) -> Result<(), ConfigError> {
+        let counters = Arc::clone(&self.counters);
+        let results = Results::start(&self.config.results, self.log, counters)?;
+        // Nobody else opens them.
+        let _ = self.results.set(results);
+        Ok(())
+    }
+
+    /// Waits until every result so far is kept.
+    pub fn stop_results(&self) {
+        if let Some(results) = self.results.get() {
+            results.stop();
         }
-        match self.results.keep(&record) {
-            Ok(true) => Counters::add(&self.counters.results_kept, 1),
-            Ok(false) => {}
-            Err(error) => {
-                Counters::add(&self.counters.results_unwritten, 1);
-                let fields = json!({"error": error.to_string(), "result": record});
-                self.log.warn("a result could not be written", fields);
-            }
+    }
+
+    /// Keeps one result, with a time and a number; returns the number.
+    pub fn keep_result(&self, client: SocketAddr, fields: Value) -> u64 {
+        let number = self.next_result.fetch_add(1, Ordering::Relaxed);
+        let Some(results) = self.results.get().filter(|results| results.wanted()) else {
+            return number;
+        };
+        let Value::Object(fields) = without_nul(fields) else { return number };
+        let forgotten = self.config.results.keep_addresses_days == Some(0);
+        let client = (!forgotten).then(|| client.to_string());
+        let record = Record { run: self.run.clone(), number, time: unix_s(), client, fields };
+        if let Err(record) = results.keep(record) {
+            Counters::add(&self.counters.results_unwritten, 1);
+            let fields = json!({"error": "the writer is behind", "result": record.to_json()});
+            self.log.warn("a result could not be written", fields);
         }
         number
     }
 
     /// Keeps what a page or a LibreSpeed client says it has measured.
     pub fn keep_page_result(&self, peer: SocketAddr, body: &[u8]) -> u64 {
-        let said = String::from_utf8_lossy(body);
-        self.keep_result(json!({"protocol": "http", "client": peer.to_string(), "said": said}))
+        let said = without_address(&String::from_utf8_lossy(body), peer);
+        self.keep_result(peer, json!({"protocol": "http", "said": said}))
     }
 
     pub fn add_listener(&self, address: Address) {
@@ -186,6 +206,32 @@ impl Shared {
     }
 }
 
+fn run_name() -> String {
+    let mut bytes = [0; 8];
+    // The time alone tells two runs apart, too, unless the clock was set back.
+    let _ = speedtest_net::sys::random(&mut bytes);
+    format!("{:x}-{:016x}", unix_s() as u64, u64::from_ne_bytes(bytes))
+}
+
+/// No database keeps U+0000, and clients may send it.
+fn without_nul(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace('\0', "\u{fffd}")),
+        Value::Array(all) => all.into_iter().map(without_nul).collect(),
+        Value::Object(all) => {
+            all.into_iter().map(|(key, value)| (key, without_nul(value))).collect()
+        }
+        other => other,
+    }
+}
+
+/// LibreSpeed's clients repeat their address in what they say; it is forgotten with `client` only.
+fn without_address(said: &str, peer: SocketAddr) -> String {
+    let address = peer.ip().to_canonical().to_string();
+    let encoded = address.replace(':', "%3A");
+    said.replace(&address, "-").replace(&encoded, "-").replace(&encoded.to_lowercase(), "-")
+}
+
 impl Drop for Ticket {
     fn drop(&mut self) {
         self.shared.holders().remove(&self.holder);
@@ -193,5 +239,28 @@ impl Drop for Ticket {
         for next in admitted {
             self.shared.lanes.tell(next, Note::Admitted);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_nowhere_but_in_its_own_field() {
+        let peer = "[2001:db8::7]:4711".parse().unwrap();
+        let said = "ip=2001%3Adb8%3A%3A7&also=2001:db8::7&third=2001%3adb8%3a%3a7&dl=9";
+        assert_eq!(without_address(said, peer), "ip=-&also=-&third=-&dl=9");
+        let mapped = "[::ffff:192.0.2.7]:4711".parse().unwrap();
+        assert_eq!(
+            without_address("{\"processedString\":\"192.0.2.7 - x\"}", mapped),
+            "{\"processedString\":\"- - x\"}"
+        );
+    }
+
+    #[test]
+    fn no_client_can_send_what_no_database_keeps() {
+        let cleaned = without_nul(json!({"a": ["b\u{0}c"], "n": 1}));
+        assert_eq!(cleaned, json!({"a": ["b\u{fffd}c"], "n": 1}));
     }
 }

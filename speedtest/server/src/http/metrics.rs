@@ -34,6 +34,8 @@ pub fn page(shared: &Shared) -> String {
     }
     line(&mut page, "tests_running", "iperf3 tests that run", "gauge", running);
     line(&mut page, "tests_waiting", "iperf3 tests in the queue", "gauge", waiting);
+    let spooled = counters.results_spooled.load(Ordering::Relaxed);
+    line(&mut page, "results_spooled", "Results that wait for the database", "gauge", spooled);
     line(&mut page, "connections", "Open connections", "gauge", shared.clients.total() as u64);
     page
 }

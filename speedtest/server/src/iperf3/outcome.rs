@@ -83,11 +83,18 @@ pub fn record(side: Side<'_>) -> Record {
 }
 
 impl Record {
-    pub fn log_fields(&self, peer: SocketAddr) -> Value {
-        let mut fields = json!({"protocol": "iperf3", "client": peer.to_string()});
+    /// What is kept of the test; the client's address is not part of it.
+    pub fn fields(&self) -> Value {
+        let mut fields = json!({"protocol": "iperf3"});
         if let (Some(fields), Some(summary)) = (fields.as_object_mut(), self.summary.as_object()) {
             fields.extend(summary.clone());
         }
+        fields
+    }
+
+    pub fn log_fields(&self, peer: SocketAddr) -> Value {
+        let mut fields = self.fields();
+        fields["client"] = peer.to_string().into();
         fields
     }
 }
@@ -185,7 +192,7 @@ fn verdict(side: Side<'_>, streams: &[&Ended], sent: bool, bytes: u64, rate_bps:
     let limit = side.test.limit_bps.map(|limit| limit as f64);
     let client_retransmits = (!sent && side.client.sender_has_retransmits == 1).then(|| {
         let counted = side.client.streams.iter().map(|stream| stream.retransmits.max(0));
-        counted.sum::<i64>().unsigned_abs()
+        counted.fold(0_i64, i64::saturating_add).unsigned_abs()
     });
     judge(&Evidence {
         server_sends: sent,

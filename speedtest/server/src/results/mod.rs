@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Keeps what was measured: JSON lines, SQLite or PostgreSQL.
+//!
+//! The loops only put a record into a bounded queue. One thread, [`writer`], takes it from there, so a
+//! slow disk or a dead database disturbs no test. What a database does not take waits in a [`spool`]
+//! file and is replayed later; what no file takes either is logged whole.
+
+mod jsonl;
+mod postgresql;
+mod spool;
+mod sqlite;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{sync_channel, SyncSender, TrySendError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use serde_json::{Map, Value};
+
+use crate::config::{ConfigError, ResultsTo};
+use crate::log::Logger;
+use crate::shared::Counters;
+use writer::{Message, Writer};
+
+/// Records that wait for the writer; some seconds of a database that does not answer.
+const QUEUE: usize = 1024;
+
+/// One result. `fields` are the protocol's own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// This run of the server; with the number it tells a record that was kept already.
+    pub run: String,
+    pub number: u64,
+    /// Seconds since 1970.
+    pub time: f64,
+    /// Address and port; none once it is forgotten.
+    pub client: Option<String>,
+    pub fields: Map<String, Value>,
+}
+
+impl Record {
+    /// The JSON object of a line, address included.
+    pub fn to_json(&self) -> Value {
+        let mut object = Map::new();
+        object.insert("time".into(), self.time.into());
+        object.insert("run".into(), self.run.clone().into());
+        object.insert("number".into(), self.number.into());
+        object.insert("client".into(), self.client.clone().into());
+        object.extend(self.fields.clone());
+        Value::Object(object)
+    }
+
+    /// Reads such a line back; none when it is not one.
+    pub fn of_json(line: &str) -> Option<Record> {
+        let Value::Object(mut fields) = serde_json::from_str(line).ok()? else { return None };
+        Some(Record {
+            time: fields.remove("time")?.as_f64()?,
+            run: fields.remove("run")?.as_str()?.to_owned(),
+            number: fields.remove("number")?.as_u64()?,
+            client: fields.remove("client")?.as_str().map(str::to_owned),
+            fields,
+        })
+    }
+
+    pub fn protocol(&self) -> &str {
+        self.fields.get("protocol").and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+/// Why a store did not take records.
+#[derive(Debug)]
+pub enum Refusal {
+    /// Not now; later it may.
+    Later(String),
+    /// Never: there is something in a record that it cannot hold.
+    Never(String),
+}
+
+/// Where records end up. Both calls may block for some seconds, never for ever.
+trait Store: Send {
+    /// Keeps all of them or none; those that are there already are no fault.
+    fn insert(&mut self, records: &[Record]) -> Result<(), Refusal>;
+    /// Drops the client addresses of records older than this; says how many.
+    fn forget_clients(&mut self, before: f64) -> Result<u64, Refusal>;
+}
+
+/// The way to the writer.
+#[derive(Debug, Default)]
+pub struct Results {
+    queue: Option<SyncSender<Message>>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Results {
+    /// Opens the store and starts the writer; call after privileges are dropped.
+    pub fn start(
+        config: &ResultsTo,
+        log: Logger,
+        counters: Arc<Counters>,
+    ) -> Result<Results, ConfigError> {
+        let Some((store, spool)) = open(config, log)? else { return Ok(Results::default()) };
+        let (sender, inbox) = sync_channel(QUEUE);
+        let writer = Writer::new(store, spool, inbox, config.keep_addresses_days, log, counters);
+        let thread = std::thread::Builder::new()
+            .name("results".into())
+            .spawn(|| writer.run())
+            .map_err(|error| fault("results", &error))?;
+        Ok(Results { queue: Some(sender), writer: Mutex::new(Some(thread)) })
+    }
+
+    /// Is there anywhere to keep results?
+    pub fn wanted(&self) -> bool {
+        self.queue.is_some()
+    }
+
+    /// Hands a record to the writer; gives it back when the queue is full. Never blocks.
+    pub fn keep(&self, record: Record) -> Result<(), Box<Record>> {
+        let Some(queue) = &self.queue else { return Ok(()) };
+        queue.try_send(Message::Keep(Box::new(record))).map_err(|error| match error {
+            TrySendError::Full(Message::Keep(record))
+            | TrySendError::Disconnected(Message::Keep(record)) => record,
+            TrySendError::Full(Message::Stop) | TrySendError::Disconnected(Message::Stop) => {
+                unreachable!("only records are tried")
+            }
+        })
+    }
+
+    /// Waits until everything in the queue is kept.
+    pub fn stop(&self) {
+        let Some(queue) = &self.queue else { return };
+        // A writer that is gone has nothing left to be waited for.
+        let _ = queue.send(Message::Stop);
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(writer) = writer {
+            let _ = writer.join();
+        }
+    }
+}
+
+type Opened = (Box<dyn Store>, Option<spool::Spool>);
+
+fn open(config: &ResultsTo, log: Logger) -> Result<Option<Opened>, ConfigError> {
+    let spool = |path: &Path| {
+        spool::Spool::open(path).map(Some).map_err(|error| {
+            let place = "results.spool";
+            fault(place, &format!("{}: {error}", path.display()))
+        })
+    };
+    if let Some(path) = &config.jsonl {
+        let store = jsonl::JsonLines::open(path)
+            .map_err(|error| fault("results.jsonl", &format!("{}: {error}", path.display())))?;
+        return Ok(Some((Box::new(store), None)));
+    }
+    if let Some(path) = &config.sqlite {
+        let store = sqlite::Sqlite::open(path)
+            .map_err(|error| fault("results.sqlite", &format!("{}: {error}", path.display())))?;
+        let beside = || PathBuf::from(format!("{}.spool", path.display()));
+        let spool = spool(&config.spool.clone().unwrap_or_else(beside))?;
+        return Ok(Some((Box::new(store), spool)));
+    }
+    if let Some(url) = &config.postgresql {
+        let store = postgresql::Postgresql::open(url, log)
+            .map_err(|error| fault("results.postgresql", &error))?;
+        let path = config.spool.as_deref().unwrap_or(Path::new(""));
+        return Ok(Some((Box::new(store), spool(path)?)));
+    }
+    Ok(None)
+}
+
+fn fault(place: &str, error: &dyn std::fmt::Display) -> ConfigError {
+    ConfigError { place: place.to_owned(), fault: error.to_string() }
+}
+
+/// Some records for the tests of the stores.
+#[cfg(test)]
+fn sample(number: u64, time: f64) -> Record {
+    let Value::Object(fields) = serde_json::json!({"protocol": "iperf3", "note": "a\"b"}) else {
+        unreachable!()
+    };
+    let client = Some("192.0.2.7:4711".to_owned());
+    Record { run: "r".into(), number, time, client, fields }
+}

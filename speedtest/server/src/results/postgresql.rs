@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Results in a PostgreSQL database.
+//!
+//! Every call has a time limit of its own: a server that is stopped, or that is gone without a word,
+//! must not hold the writer for ever.
+
+use std::future::Future;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde_json::{json, Value};
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{Client, Config, NoTls};
+
+use super::{Record, Refusal, Store};
+use crate::log::Logger;
+
+/// In the table `speedtest_schema`; a database of a newer one is not touched.
+const SCHEMA_VERSION: i32 = 1;
+const SCHEMA: &str = "
+CREATE TABLE speedtest_schema (version integer NOT NULL);
+INSERT INTO speedtest_schema VALUES (1);
+CREATE TABLE speedtest_result (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run text NOT NULL,
+    number bigint NOT NULL,
+    time timestamptz NOT NULL,
+    protocol text NOT NULL,
+    client text,
+    record jsonb NOT NULL,
+    UNIQUE (run, number)
+);
+CREATE INDEX speedtest_result_time ON speedtest_result (time);";
+/// Two servers that start at once must not both create the tables.
+const SCHEMA_LOCK: i64 = 0x7769_7265_7370;
+const ANSWER: Duration = Duration::from_secs(10);
+const CONNECT: Duration = Duration::from_secs(5);
+
+pub struct Postgresql {
+    config: Config,
+    runtime: Runtime,
+    client: Option<Client>,
+}
+
+/// What goes wrong on the way.
+enum Fault {
+    Database(tokio_postgres::Error),
+    Late,
+    Newer(i32),
+}
+
+impl From<tokio_postgres::Error> for Fault {
+    fn from(error: tokio_postgres::Error) -> Fault {
+        Fault::Database(error)
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Fault::Late => write!(f, "no answer in {} s", ANSWER.as_secs()),
+            Fault::Newer(version) => {
+                write!(f, "schema {version}; this version knows up to {SCHEMA_VERSION}")
+            }
+            Fault::Database(error) => match error.as_db_error() {
+                Some(said) => write!(f, "{}: {}", said.code().code(), said.message()),
+                None => {
+                    let cause = std::error::Error::source(error).map(ToString::to_string);
+                    write!(f, "{error}{}", cause.map(|c| format!(": {c}")).unwrap_or_default())
+                }
+            },
+        }
+    }
+}
+
+impl Postgresql {
+    /// Checks the address, and the schema if the database can be reached. If not: later.
+    pub fn open(url: &str, log: Logger) -> Result<Postgresql, String> {
+        let mut config = Config::from_str(url).map_err(|error| error.to_string())?;
+        if config.get_ssl_mode() == SslMode::Require {
+            return Err(
+                "sslmode=require: TLS to the database is not built in; use a unix socket, \
+                        loopback or a tunnel"
+                    .into(),
+            );
+        }
+        config.connect_timeout(CONNECT).application_name("wirespeed-speedtest");
+        let runtime =
+            Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
+        let mut store = Postgresql { config, runtime, client: None };
+        match store.connect() {
+            Ok(()) => {}
+            Err(fault @ Fault::Newer(_)) => return Err(fault.to_string()),
+            Err(fault) => {
+                let fields = json!({"error": fault.to_string()});
+                log.warn("the database is not there yet", fields);
+            }
+        }
+        Ok(store)
+    }
+
+    fn connect(&mut self) -> Result<(), Fault> {
+        let config = self.config.clone();
+        self.client = Some(timed(&self.runtime, async move {
+            let (mut client, connection) = config.connect(NoTls).await?;
+            // It runs while the calls below wait; it ends with the client, and says why there.
+            tokio::spawn(async move { connection.await.ok() });
+            prepare(&mut client).await?;
+            Ok(client)
+        })?);
+        Ok(())
+    }
+
+    fn call<T>(
+        &mut self,
+        what: impl AsyncFnOnce(&mut Client) -> Result<T, Fault>,
+    ) -> Result<T, Refusal> {
+        if self.client.as_ref().is_none_or(Client::is_closed) {
+            self.connect().map_err(|fault| Refusal::Later(fault.to_string()))?;
+        }
+        let Some(mut client) = self.client.take() else {
+            return Err(Refusal::Later("not connected".into()));
+        };
+        match timed(&self.runtime, what(&mut client)) {
+            Ok(value) => {
+                self.client = Some(client);
+                Ok(value)
+            }
+            // The next call connects anew.
+            Err(fault) if never(&fault) => Err(Refusal::Never(fault.to_string())),
+            Err(fault) => Err(Refusal::Later(fault.to_string())),
+        }
+    }
+}
+
+fn timed<T>(runtime: &Runtime, what: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+    runtime.block_on(async { tokio::time::timeout(ANSWER, what).await.unwrap_or(Err(Fault::Late)) })
+}
+
+/// Is it the record that is at fault? Classes 22 (data exception) and 54 (program limit).
+fn never(fault: &Fault) -> bool {
+    let Fault::Database(error) = fault else { return false };
+    error
+        .code()
+        .is_some_and(|state| state.code().starts_with("22") || state.code().starts_with("54"))
+}
+
+async fn prepare(client: &mut Client) -> Result<(), Fault> {
+    let begun = client.transaction().await?;
+    begun.execute("SELECT pg_advisory_xact_lock($1)", &[&SCHEMA_LOCK]).await?;
+    let there: bool =
+        begun.query_one("SELECT to_regclass('speedtest_schema') IS NOT NULL", &[]).await?.get(0);
+    if !there {
+        begun.batch_execute(SCHEMA).await?;
+    }
+    let version: i32 =
+        begun.query_one("SELECT max(version) FROM speedtest_schema", &[]).await?.get(0);
+    if version > SCHEMA_VERSION {
+        return Err(Fault::Newer(version));
+    }
+    Ok(begun.commit().await?)
+}
+
+impl Store for Postgresql {
+    fn insert(&mut self, records: &[Record]) -> Result<(), Refusal> {
+        self.call(async |client: &mut Client| {
+            let begun = client.transaction().await?;
+            let insert = begun
+                .prepare(
+                    "INSERT INTO speedtest_result (run, number, time, protocol, client, record)
+                     VALUES ($1, $2, to_timestamp($3), $4, $5, $6::text::jsonb)
+                     ON CONFLICT (run, number) DO NOTHING",
+                )
+                .await?;
+            for record in records {
+                let (number, protocol) = (record.number as i64, record.protocol());
+                let fields = Value::Object(record.fields.clone()).to_string();
+                begun
+                    .execute(
+                        &insert,
+                        &[&record.run, &number, &record.time, &protocol, &record.client, &fields],
+                    )
+                    .await?;
+            }
+            Ok(begun.commit().await?)
+        })
+    }
+
+    fn forget_clients(&mut self, before: f64) -> Result<u64, Refusal> {
+        self.call(async |client: &mut Client| {
+            let forget = "UPDATE speedtest_result SET client = NULL
+                          WHERE client IS NOT NULL AND time < to_timestamp($1)";
+            Ok(client.execute(forget, &[&before]).await?)
+        })
+    }
+}

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results in SQLite and in a real PostgreSQL: kept, spooled, replayed, forgotten."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.postgres import Cluster, cluster
+
+from .conftest import PATIENCE_S, Server
+from .test_http import ask
+from .test_iperf3 import iperf3
+
+Serve = Callable[..., Server]
+BOTH = ("--iperf3", "--http", "--metrics")
+ALL = "SELECT number, client, record FROM speedtest_result ORDER BY id"
+OLD_S = 40 * 86_400
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[Cluster]:
+    with cluster() as running:
+        yield running
+
+
+@pytest.fixture
+def empty(database: Cluster) -> Cluster:
+    """The cluster without the tables of the test before."""
+    query(database, "DROP TABLE IF EXISTS speedtest_result, speedtest_schema")
+    return database
+
+
+def query(database: Cluster, sql: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(database.url, autocommit=True) as link:
+        answer = link.execute(sql)
+        return answer.fetchall() if answer.description else []
+
+
+def rows(path: Path) -> list[tuple[Any, ...]]:
+    link = sqlite3.connect(path)
+    try:
+        return link.execute(ALL).fetchall()
+    finally:
+        link.close()
+
+
+def say(server: Server, what: bytes) -> None:
+    assert ask(server, "POST", "/results/telemetry", what)[0].status == 200
+
+
+def metric(server: Server, name: str) -> int:
+    page = ask(server, "GET", "/metrics", where="--metrics")[1].decode()
+    values = dict(line.split() for line in page.splitlines() if not line.startswith("#"))
+    return int(values[f"wirespeed_speedtest_{name}"])
+
+
+def until(done: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not done():
+        assert time.monotonic() < end, f"not in {PATIENCE_S} s: {what}"
+        time.sleep(0.05)
+
+
+def until_kept(server: Server, count: int) -> None:
+    until(lambda: metric(server, "results_kept_total") >= count, f"{count} results kept")
+
+
+def until_spooled(server: Server, count: int) -> None:
+    until(lambda: metric(server, "results_spooled") >= count, f"{count} results spooled")
+
+
+def stop(server: Server) -> None:
+    server.process.send_signal(signal.SIGTERM)
+    assert server.process.wait(PATIENCE_S) == 0
+
+
+def test_sqlite_has_every_result_when_the_server_has_stopped(serve: Serve, tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    server = serve("--results", f"sqlite:{path}", protocols=BOTH)
+    assert "error" not in iperf3(server, "-n", "1M")
+    say(server, b"dl=1\0&ip=127.0.0.1")
+    stop(server)
+    (_, client, first), (_, _, second) = rows(path)
+    assert client.startswith("127.0.0.1:")
+    assert json.loads(first)["directions"][0]["bytes"] == 1024 * 1024
+    assert json.loads(second)["said"] == "dl=1\ufffd&ip=-"
+
+
+def test_postgresql_has_every_result_as_columns_and_jsonb(serve: Serve, empty: Cluster) -> None:
+    spool = empty.directory / "spool"
+    server = serve("--results", empty.url, "--results-spool", str(spool), protocols=BOTH)
+    assert "error" not in iperf3(server, "-n", "1M", "-R")
+    say(server, b"with a zero \0 in it")
+    stop(server)
+    (_, client, test), (_, _, said) = query(empty, ALL)
+    assert client.startswith("127.0.0.1:")
+    assert test["directions"][0]["verdict"]["limited_by"]
+    assert said["said"] == "with a zero \ufffd in it"
+    by_limit = "SELECT record->'directions'->0->'verdict'->>'limited_by' FROM speedtest_result"
+    assert len(query(empty, by_limit)) == 2
+    assert spool.read_text() == ""
+
+
+def test_without_its_database_the_server_tests_on_and_replays_once(
+    serve: Serve, empty: Cluster, tmp_path: Path
+) -> None:
+    options = ["--results", empty.url, "--results-spool", str(tmp_path / "spool")]
+    empty.stop()
+    try:
+        server = serve(*options, protocols=BOTH)
+        say(server, b"first")
+        assert "error" not in iperf3(server, "-n", "1M")
+        # A crash must not lose what is in the spool already.
+        until_spooled(server, 2)
+        server.process.kill()
+        server.process.wait()
+        server = serve(*options, protocols=BOTH)
+        say(server, b"second")
+        until_spooled(server, 3)
+    finally:
+        empty.start()
+    assert server.next_event("the database takes results again")["replayed"] == 3
+    assert metric(server, "results_spooled") == 0
+    say(server, b"third")
+    stop(server)
+    said = [record.get("said") for _, _, record in query(empty, ALL)]
+    assert said == ["first", None, "second", "third"]
+
+
+def test_a_database_that_hangs_holds_up_no_test(
+    serve: Serve, empty: Cluster, tmp_path: Path
+) -> None:
+    options = ["--results", empty.url, "--results-spool", str(tmp_path / "spool")]
+    server = serve(*options, protocols=BOTH)
+    say(server, b"before")
+    until_kept(server, 1)
+    empty.signal(signal.SIGSTOP)
+    try:
+        say(server, b"meanwhile")
+        report = iperf3(server, "-t", "1", "-b", "20M")
+        assert "error" not in report
+        event = server.next_event("the database does not take results, they go to the spool")
+        assert "no answer" in event["error"]
+    finally:
+        empty.signal(signal.SIGCONT)
+    server.next_event("the database takes results again")
+    stop(server)
+    assert len(query(empty, ALL)) == 3
+
+
+def test_old_addresses_are_dropped_from_postgresql(
+    serve: Serve, empty: Cluster, tmp_path: Path
+) -> None:
+    options = ["--results", empty.url, "--results-spool", str(tmp_path / "spool")]
+    server = serve(*options, protocols=BOTH)
+    say(server, b"old")
+    say(server, b"new")
+    stop(server)
+    query(empty, "UPDATE speedtest_result SET time = time - interval '40 days' WHERE id = 1")
+    server = serve(*options, "--keep-addresses", "30", protocols=BOTH)
+    until(lambda: query(empty, ALL)[0][1] is None, "the address is dropped")
+    (_, _, record), (_, new, _) = query(empty, ALL)
+    assert record["said"] == "old"
+    assert new.startswith("127.0.0.1:")
+
+
+@pytest.mark.parametrize("kind", ["sqlite:", ""], ids=["sqlite", "json lines"])
+def test_old_addresses_are_dropped_from_files(serve: Serve, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "results"
+    server = serve("--results", f"{kind}{path}", protocols=BOTH)
+    say(server, b"old")
+    stop(server)
+    make_old(path, kind)
+    server = serve("--results", f"{kind}{path}", "--keep-addresses", "30", protocols=BOTH)
+    until(lambda: clients(path, kind) == [None], "the address is dropped")
+    say(server, b"new")
+    stop(server)
+    assert clients(path, kind)[1].startswith("127.0.0.1:")
+
+
+def clients(path: Path, kind: str) -> list[Any]:
+    return [client for _, client, _ in rows(path)] if kind else clients_of_lines(path)
+
+
+def make_old(path: Path, kind: str) -> None:
+    if kind:
+        with sqlite3.connect(path) as link:
+            link.execute("UPDATE speedtest_result SET time = time - ?", [OLD_S])
+        return
+    record = json.loads(path.read_text())
+    record["time"] -= OLD_S
+    path.write_text(json.dumps(record) + "\n")
+
+
+def clients_of_lines(path: Path) -> list[Any]:
+    return [json.loads(line)["client"] for line in path.read_text().splitlines()]
+
+
+def test_no_address_is_kept_where_none_is_wanted(serve: Serve, tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    server = serve("--results", str(path), "--keep-addresses", "0", protocols=BOTH)
+    assert "error" not in iperf3(server, "-n", "1M")
+    say(server, b"x")
+    stop(server)
+    assert clients_of_lines(path) == [None, None]
+    assert "127.0.0.1" not in path.read_text()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    directory = tmp_path / "small"
+    directory.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", directory], check=True)
+    try:
+        yield directory
+    finally:
+        subprocess.run(["umount", "-l", directory], check=True)
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("kind", ["sqlite:", ""], ids=["sqlite", "json lines"])
+def test_a_really_full_disk_loses_nothing_and_ends_nothing(
+    serve: Serve, small_disk: Path, kind: str
+) -> None:
+    server = serve("--results", f"{kind}{small_disk / 'results'}", protocols=BOTH)
+    say(server, b"before")
+    until_kept(server, 1)
+    ballast = small_disk / "ballast"
+    fill(ballast)
+    for number in range(40):
+        say(server, b"%02d" % number + b"y" * 4000)
+    assert "error" not in iperf3(server, "-n", "1M")
+    lost = server.next_event("a result could not be written")["result"]
+    assert lost["said"].endswith("yyy")
+    ballast.unlink()
+    before = metric(server, "results_kept_total")
+    say(server, b"after")
+    until_kept(server, before + 1)
+    stop(server)
+    logged = 1 + sum(event["event"] == "a result could not be written" for event in drained(server))
+    path = small_disk / "results"
+    assert len(clients(path, kind)) + logged == 43
+
+
+def fill(path: Path) -> None:
+    """Write until nothing fits any more."""
+    with path.open("wb", buffering=0) as file, suppress(OSError):
+        while file.write(b"x" * 4096):
+            pass
+    assert shutil.disk_usage(path).free == 0
+
+
+def drained(server: Server) -> list[dict[str, Any]]:
+    events = []
+    while not server.events.empty():
+        events.append(server.events.get())
+    return events
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ("jsonl = 'a'\nsqlite = 'b'", ["results", "only one"]),
+        ("postgresql = 'postgresql:///x'", ["results.spool", "not set"]),
+        ("postgresql = 'nonsense'\nspool = 's'", ["results.postgresql"]),
+        (
+            "postgresql = 'postgresql://h/x?sslmode=require'\nspool = 's'",
+            ["results.postgresql", "TLS"],
+        ),
+        ("sqlite = '/nonexistent/dir/file'", ["results.sqlite", "/nonexistent/dir/file"]),
+        ("keep_addresses_days = 99999", ["results.keep_addresses_days", "0 to 36500"]),
+    ],
+)
+def test_a_wrong_store_is_named_and_exits_2(
+    binary: Path, tmp_path: Path, config: str, words: list[str]
+) -> None:
+    path = tmp_path / "speedtest.toml"
+    path.write_text(f"[[iperf3]]\nlisten = '127.0.0.1:0'\n[results]\n{config}\n")
+    command = [binary, "serve", "--config", path]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode == 2
+    for word in words:
+        assert word in done.stderr
