@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use speedtest_server::config::{ConfigError, Http, Iperf3, LogFormat, ResultsTo};
+use speedtest_server::config::{
+    AuthFiles, ConfigError, Http, Iperf3, LogFormat, Padding, ResultsTo,
+};
 use speedtest_server::serve::ServeError;
 use speedtest_server::{serve, Config};
 
@@ -50,6 +52,15 @@ pub struct Args {
     /// Send with MSG_ZEROCOPY on the iperf3 addresses given as flags
     #[arg(long)]
     zero_copy: bool,
+    /// RSA key of the iperf3 addresses given as flags: only authorized users may test there
+    #[arg(long, value_name = "PEM", requires = "authorized_users_path")]
+    rsa_private_key_path: Option<PathBuf>,
+    /// Who may test: lines of USER,SHA256 as iperf3 has them
+    #[arg(long, value_name = "FILE", requires = "rsa_private_key_path")]
+    authorized_users_path: Option<PathBuf>,
+    /// Seconds that the clock of such a client may differ
+    #[arg(long, value_name = "S", default_value_t = 10)]
+    time_skew_threshold: u32,
     /// Event loops; 0 is one for each core
     #[arg(long, value_name = "N")]
     loops: Option<usize>,
@@ -98,9 +109,17 @@ fn config(args: Args) -> Result<Config, ConfigError> {
         Some(path) => Config::load(path)?,
         None => Config::default(),
     };
+    let auth = args.rsa_private_key_path.zip(args.authorized_users_path);
+    let auth = auth.map(|(rsa_private_key, authorized_users)| AuthFiles {
+        rsa_private_key,
+        authorized_users,
+        time_skew_s: args.time_skew_threshold,
+        padding: Padding::Any,
+    });
     config.iperf3.extend(args.iperf3.into_iter().map(|address| Iperf3 {
         congestion: args.congestion.clone(),
         zero_copy: args.zero_copy,
+        auth: auth.clone(),
         ..Iperf3::at(address)
     }));
     config.http.extend(args.http.into_iter().map(|listen| Http { listen }));

@@ -53,11 +53,43 @@ pub struct Iperf3 {
     /// Send with MSG_ZEROCOPY: pays on a real NIC, costs on loopback and veth.
     #[serde(default)]
     pub zero_copy: bool,
+    /// Only these users may test.
+    #[serde(default)]
+    pub auth: Option<AuthFiles>,
+}
+
+/// iperf3's authentication.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AuthFiles {
+    /// Private RSA key in PEM, without a password.
+    pub rsa_private_key: PathBuf,
+    /// Lines of USER,SHA256.
+    pub authorized_users: PathBuf,
+    /// How much a client's clock may differ.
+    #[serde(default = "default_skew_s")]
+    pub time_skew_s: u32,
+    #[serde(default)]
+    pub padding: Padding,
+}
+
+fn default_skew_s() -> u32 {
+    10
+}
+
+/// How the client fills up what it encrypts. iperf3 before 3.17 knows PKCS #1 only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Padding {
+    #[default]
+    Any,
+    Oaep,
+    Pkcs1,
 }
 
 impl Iperf3 {
     pub fn at(listen: SocketAddr) -> Iperf3 {
-        Iperf3 { listen, congestion: None, zero_copy: false }
+        Iperf3 { listen, congestion: None, zero_copy: false, auth: None }
     }
 }
 
@@ -245,6 +277,8 @@ impl Config {
                 &format!("iperf3[{index}].congestion"),
                 listen.congestion.as_deref(),
             )?;
+            let skew_s = listen.auth.as_ref().map_or(1, |auth| u64::from(auth.time_skew_s));
+            in_range(&format!("iperf3[{index}].auth.time_skew_s"), skew_s, 1, 86_400)?;
         }
         Ok(())
     }

@@ -106,8 +106,11 @@ fn open_listeners(
     shared: &Arc<Shared>,
     identity: Option<&Arc<Identity>>,
 ) -> Result<(), ServeError> {
-    for listen in &shared.config.iperf3 {
-        let greet = iperf3::greet(Arc::clone(shared), Arc::new(listen.clone()));
+    for (index, listen) in shared.config.iperf3.iter().enumerate() {
+        let place = format!("iperf3[{index}].auth");
+        let auth =
+            listen.auth.as_ref().map(|files| iperf3::Auth::load(&place, files)).transpose()?;
+        let greet = iperf3::greet(Arc::clone(shared), Arc::new(listen.clone()), auth);
         open(shared, "iperf3", listen.listen, greet)?;
         let address = listen.listen;
         let datagrams = iperf3::DatagramListener::open(address, Arc::clone(shared))

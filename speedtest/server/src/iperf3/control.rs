@@ -13,8 +13,9 @@ use speedtest_net::reactor::{Address, Cx, Handler, Interest, Next, Note, Ready};
 use speedtest_net::{socket, sys};
 use speedtest_proto::iperf3::{Cookie, End, ErrorCode, Event, Params, Results, Server, Transport};
 
+use super::auth::Auth;
 use super::outcome::{self, Side};
-use super::policy::{error_code, objection};
+use super::policy::{authenticate, error_code, objection};
 use super::running::Running;
 use super::test::{Joining, Link, Test};
 use crate::admission::Decision;
@@ -39,6 +40,7 @@ pub struct Control {
     connection: Option<Connection>,
     shared: Arc<Shared>,
     listen: Arc<Iperf3>,
+    auth: Option<Arc<Auth>>,
     machine: Server,
     cookie: Option<Cookie>,
     /// Where this connection waits in the queue.
@@ -54,7 +56,12 @@ pub struct Control {
 }
 
 impl Control {
-    pub fn new(guest: Guest, shared: Arc<Shared>, listen: Arc<Iperf3>) -> Control {
+    pub fn new(
+        guest: Guest,
+        shared: Arc<Shared>,
+        listen: Arc<Iperf3>,
+        auth: Option<Arc<Auth>>,
+    ) -> Control {
         Control {
             socket: Some(guest.socket),
             peer: guest.peer,
@@ -62,6 +69,7 @@ impl Control {
             connection: Some(guest.connection),
             shared,
             listen,
+            auth,
             machine: Server::new(),
             cookie: None,
             queued: None,
@@ -110,7 +118,12 @@ impl Control {
     fn act(&mut self, cx: &mut Cx<'_>, event: Event) -> Option<Next> {
         match event {
             Event::Hello(cookie) => return self.hello(cx, cookie),
-            Event::Params(params) => self.begin(cx, *params),
+            Event::Params(params) => {
+                match authenticate(&self.shared, self.auth.as_deref(), &params, self.peer) {
+                    Ok(()) => self.begin(cx, *params),
+                    Err(denied) => self.fail(&denied.to_string(), ErrorCode::Authentication),
+                }
+            }
             Event::TestEnd => self.end(cx),
             Event::Results(results) => self.compare(cx, results),
             Event::Done => self.over = true,

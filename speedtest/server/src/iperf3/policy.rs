@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which tests does this server run, and which of iperf3's errors does a client get?
 
+use std::net::SocketAddr;
+
+use serde_json::json;
 use speedtest_proto::iperf3::{End, ErrorCode, Params, ProtocolError};
 
+use super::auth::{Auth, Denied};
+use crate::log::unix_s;
 use crate::shared::Shared;
 
 /// Why this server will not run such a test.
@@ -20,6 +25,19 @@ pub fn objection(shared: &Shared, params: &Params) -> Option<(String, ErrorCode)
     }
     let asked = params.amount_bytes().filter(|asked| limits.bytes > 0 && *asked > limits.bytes)?;
     Some((format!("{asked} bytes asked, {} allowed", limits.bytes), ErrorCode::TotalRate))
+}
+
+/// Is this client a user, where only users may test?
+pub fn authenticate(
+    shared: &Shared,
+    auth: Option<&Auth>,
+    params: &Params,
+    peer: SocketAddr,
+) -> Result<(), Denied> {
+    let Some(auth) = auth else { return Ok(()) };
+    let user = auth.user(params.auth_token.as_deref(), unix_s() as i64)?;
+    shared.log.info("user authenticated", json!({"client": peer.to_string(), "user": user}));
+    Ok(())
 }
 
 /// What the client is told about its own mistake.
