@@ -97,6 +97,7 @@ test-nova: $(NOVA_VENV)/.installed ## Our placement beside the real Nova library
 
 test-speedtest: cargo
 	cd speedtest && cargo test --quiet --locked
+	speedtest/fuzz/run.sh 3
 
 test-dataplane: dataplane dataplane-asan
 	meson test -C $(DATAPLANE) --print-errorlogs

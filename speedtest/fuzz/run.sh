@@ -10,7 +10,7 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:?"usage: fuzz/run.sh SECONDS [TARGET...]"}
 shift
-[ $# -gt 0 ] || set -- $(ls fuzz/corpus)
+[ $# -gt 0 ] || { cd fuzz/corpus && set -- * && cd ../..; }
 pass="-C passes=sancov-module -C llvm-args=-sanitizer-coverage-level=4"
 pass="$pass -C llvm-args=-sanitizer-coverage-inline-8bit-counters"
 pass="$pass -C llvm-args=-sanitizer-coverage-pc-table"
@@ -25,6 +25,6 @@ mkdir -p target/fuzz/faults
 for name; do
 	mkdir -p "target/fuzz/found/$name"
 	"target/fuzz/$host/release/$name" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=512 \
-		-max_len=4096 -print_final_stats=1 -artifact_prefix="target/fuzz/faults/$name-" \
+		-max_len=4096 -print_final_stats=1 -verbosity=0 -artifact_prefix="target/fuzz/faults/$name-" \
 		"target/fuzz/found/$name" "fuzz/corpus/$name"
 done

@@ -24,6 +24,8 @@ use crate::tls::Identity;
 
 /// Descriptors kept for everything that is not a client's connection.
 const OWN_FILES: u64 = 64;
+/// With fewer than this nobody could test.
+const LEAST_CONNECTIONS: u64 = 8;
 /// How often a running server looks whether its certificate has changed.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
 /// How often a draining server looks whether the last test has ended.
@@ -39,6 +41,11 @@ pub enum ServeError {
     Listen { address: SocketAddr, error: io::Error },
     #[error("server.user: cannot become this user: {0}; start as root, or without server.user")]
     Privileges(io::Error),
+    #[error(
+        "{files} open files are allowed (ulimit -n); at least {} are needed",
+        OWN_FILES + LEAST_CONNECTIONS
+    )]
+    Files { files: u64 },
     #[error("cannot start: {0}")]
     Start(#[from] io::Error),
 }
@@ -49,8 +56,7 @@ pub fn serve(config: Config) -> Result<(), ServeError> {
     let kernel = Kernel::of_this_host(user.is_none() && sys::may_administer_network());
     config.check(&kernel)?;
     sys::block_signals();
-    let most =
-        usize::try_from(sys::raise_file_limit()?.saturating_sub(OWN_FILES)).unwrap_or(usize::MAX);
+    let most = most_connections()?;
     let identity = load_identity(&config)?;
     let lanes = Lanes::new(loops(&config))?;
     std::sync::LazyLock::force(&bulk::HOT);
@@ -73,6 +79,16 @@ pub fn serve(config: Config) -> Result<(), ServeError> {
     shared.stop_results();
     shared.log.info("stopped", json!({}));
     Ok(())
+}
+
+/// As many as fit into this process's descriptors.
+fn most_connections() -> Result<usize, ServeError> {
+    let files = sys::raise_file_limit()?;
+    let most = files.saturating_sub(OWN_FILES);
+    if most < LEAST_CONNECTIONS {
+        return Err(ServeError::Files { files });
+    }
+    Ok(usize::try_from(most).unwrap_or(usize::MAX))
 }
 
 /// Before anything of a client is read, and before any file of results belongs to somebody.

@@ -160,15 +160,15 @@ impl Shared {
         }
     }
 
-    /// Keeps one result, with a time and a number; returns the number.
-    pub fn keep_result(&self, client: SocketAddr, fields: Value) -> u64 {
+    /// Keeps one result, with a time and a number; returns the number. `client` in it is an address.
+    pub fn keep_result(&self, fields: Value) -> u64 {
         let number = self.next_result.fetch_add(1, Ordering::Relaxed);
         let Some(results) = self.results.get().filter(|results| results.wanted()) else {
             return number;
         };
-        let Value::Object(fields) = without_nul(fields) else { return number };
-        let forgotten = self.config.results.keep_addresses_days == Some(0);
-        let client = (!forgotten).then(|| client.to_string());
+        let Value::Object(mut fields) = without_nul(fields) else { return number };
+        let client = fields.remove("client").and_then(|client| client.as_str().map(str::to_owned));
+        let client = client.filter(|_| self.config.results.keep_addresses_days != Some(0));
         let record = Record { run: self.run.clone(), number, time: unix_s(), client, fields };
         if let Err(record) = results.keep(record) {
             Counters::add(&self.counters.results_unwritten, 1);
@@ -181,7 +181,7 @@ impl Shared {
     /// Keeps what a page or a LibreSpeed client says it has measured.
     pub fn keep_page_result(&self, peer: SocketAddr, body: &[u8]) -> u64 {
         let said = without_address(&String::from_utf8_lossy(body), peer);
-        self.keep_result(peer, json!({"protocol": "http", "said": said}))
+        self.keep_result(json!({"protocol": "http", "client": peer.to_string(), "said": said}))
     }
 
     pub fn add_listener(&self, address: Address) {

@@ -83,18 +83,11 @@ pub fn record(side: Side<'_>) -> Record {
 }
 
 impl Record {
-    /// What is kept of the test; the client's address is not part of it.
-    pub fn fields(&self) -> Value {
-        let mut fields = json!({"protocol": "iperf3"});
+    pub fn log_fields(&self, peer: SocketAddr) -> Value {
+        let mut fields = json!({"protocol": "iperf3", "client": peer.to_string()});
         if let (Some(fields), Some(summary)) = (fields.as_object_mut(), self.summary.as_object()) {
             fields.extend(summary.clone());
         }
-        fields
-    }
-
-    pub fn log_fields(&self, peer: SocketAddr) -> Value {
-        let mut fields = self.fields();
-        fields["client"] = peer.to_string().into();
         fields
     }
 }

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults that are really caused, while somebody else tests: no crash, no leak, no disturbance."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import select
+import signal
+import socket
+import sqlite3
+import struct
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from .conftest import PATIENCE_S, Server, free_port, running
+from .test_http import ask
+from .test_iperf3 import iperf3
+from .test_iperf3_faults import PARAMS, connect, framed, goodbye, memory_kib, still_serves
+
+Serve = Callable[..., Server]
+RESULTS = b'{"cpu_util_total":0,"cpu_util_user":0,"cpu_util_system":0,"streams":[]}'
+STEPS = ("cookie", "params", "streams", "running", "results", "display")
+
+
+def open_files(server: Server) -> int:
+    return len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
+
+
+def until(done: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
+    end = time.monotonic() + patience_s
+    while not done():
+        assert time.monotonic() < end, f"not in {patience_s} s: {what}"
+        time.sleep(0.05)
+
+
+def nothing_is_left(server: Server, files: int) -> None:
+    until(lambda: open_files(server) <= files, f"{files} open files, not {open_files(server)}")
+    still_serves(server)
+
+
+@contextmanager
+def somebody_testing(server: Server) -> Iterator[None]:
+    """A test of stock iperf3 that runs meanwhile and must keep its rate to its end."""
+    with ThreadPoolExecutor(1) as pool:
+        test = pool.submit(iperf3, server, "-t", "3", "-b", "20M")
+        until(lambda: server_has_a_test(server), "the other test runs")
+        yield
+        report = test.result()
+        assert "error" not in report
+        end = report["end"]
+        # Every byte that was sent came in, and to the end.
+        assert end["sum_received"]["bytes"] == pytest.approx(end["sum_sent"]["bytes"], rel=0.05)
+        assert end["sum_received"]["seconds"] >= 3
+
+
+def server_has_a_test(server: Server) -> bool:
+    command = ["ss", "-tnH", "state", "established", f"( sport = :{server.ports['--iperf3']} )"]
+    return len(subprocess.run(command, capture_output=True, check=True).stdout.splitlines()) >= 2
+
+
+def reach(stack: ExitStack, server: Server, step: str) -> socket.socket:
+    """A control connection on which the server waits for this step of the client."""
+    cookie = random.randbytes(18).hex().encode() + b"\0"
+    control = stack.enter_context(connect(server))
+    if step == "cookie":
+        return control
+    control.sendall(cookie)
+    assert control.recv(1) == b"\x09"
+    if step == "params":
+        return control
+    control.sendall(framed(PARAMS))
+    assert control.recv(1) == b"\x0a"
+    if step == "streams":
+        return control
+    stack.enter_context(connect(server)).sendall(cookie)
+    assert control.recv(1) + control.recv(1) == b"\x01\x02"
+    if step == "running":
+        return control
+    control.sendall(b"\x04")
+    assert control.recv(1) == b"\x0d"
+    if step == "results":
+        return control
+    control.sendall(framed(RESULTS))
+    length = struct.unpack(">I", exactly(control, 4))[0]
+    json.loads(exactly(control, length))
+    assert control.recv(1) == b"\x0e"
+    return control
+
+
+def exactly(peer: socket.socket, count: int) -> bytes:
+    received = b""
+    while len(received) < count:
+        received += peer.recv(count - len(received))
+    return received
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_garbage_at_every_step_ends_only_its_own_connection(serve: Serve, step: str) -> None:
+    server = serve()
+    still_serves(server)
+    files = open_files(server)
+    # An address that asks for more than is taken, a state that there is not, JSON that is none.
+    for garbage in (
+        b"\xff" * 4096,
+        b"\x63" * 37,
+        b"\0\0\0\x02{]",
+        random.Random(1).randbytes(4096),
+    ):
+        with ExitStack() as stack:
+            control = reach(stack, server, step)
+            with suppress(OSError):
+                control.sendall(garbage)
+                control.shutdown(socket.SHUT_WR)
+            goodbye(control)
+    nothing_is_left(server, files)
+
+
+def test_garbage_disturbs_nobody(serve: Serve) -> None:
+    server = serve()
+    noise = random.Random(2)
+    with somebody_testing(server):
+        for _ in range(50):
+            with ExitStack() as stack:
+                control = reach(stack, server, noise.choice(STEPS))
+                with suppress(OSError):
+                    control.sendall(noise.randbytes(2048))
+    still_serves(server)
+
+
+@pytest.mark.parametrize("way", [[], ["-R"], ["--bidir", "-P", "2"], ["-u", "-b", "20M"]])
+def test_a_client_killed_in_mid_test_leaves_nothing_behind(serve: Serve, way: list[str]) -> None:
+    server = serve()
+    still_serves(server)
+    files = open_files(server)
+    port = str(server.ports["--iperf3"])
+    for _ in range(3):
+        client = subprocess.Popen(
+            ["iperf3", "-c", "127.0.0.1", "-p", port, "-t", "30", *way], stdout=subprocess.DEVNULL
+        )
+        until(lambda: open_files(server) >= files + 2, "the test runs")
+        client.send_signal(signal.SIGKILL)
+        client.wait()
+        until(lambda: open_files(server) <= files, "its sockets are closed")
+    nothing_is_left(server, files)
+
+
+def test_clients_that_reset_by_the_hundred_cost_no_memory(serve: Serve) -> None:
+    server = serve()
+
+    def vanish(step: str) -> None:
+        with ExitStack() as stack:
+            control = reach(stack, server, step)
+            control.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    for _ in range(20):
+        for step in STEPS:
+            vanish(step)
+    until(lambda: open_files(server) < 40, "sockets are closed")
+    before = memory_kib(server)
+    for _ in range(100):
+        for step in STEPS:
+            vanish(step)
+    nothing_is_left(server, 40)
+    # 600 connections; 4 KiB each would be a leak.
+    assert memory_kib(server) - before < 2048
+
+
+def test_a_trickle_on_the_control_connection_is_cut_off_at_every_step(
+    serve: Serve, tmp_path: Path
+) -> None:
+    config = tmp_path / "speedtest.toml"
+    config.write_text("[limits]\nstep_s = 1\n")
+    server = serve("--config", str(config))
+    trickles = {
+        "cookie": b"c" * 37,
+        "params": framed(b"{" + b" " * 4000),
+        "results": framed(b" " * 4000),
+    }
+    with ExitStack() as stack, somebody_testing(server):
+        slow = {reach(stack, server, step): iter(text) for step, text in trickles.items()}
+        end = time.monotonic() + PATIENCE_S
+        while slow:
+            assert time.monotonic() < end, "a trickling client is never cut off"
+            closed, _, _ = select.select(list(slow), [], [], 0.2)
+            for peer in closed:
+                goodbye(peer)
+                del slow[peer]
+            for peer, text in slow.items():
+                with suppress(OSError):
+                    peer.send(bytes([next(text)]))
+    still_serves(server)
+
+
+@pytest.mark.root
+def test_half_open_connections_are_given_up(binary: Path, tmp_path: Path) -> None:
+    """The client's link goes down: no FIN, no RST, nothing ever again."""
+    config = tmp_path / "speedtest.toml"
+    config.write_text("[limits]\nstep_s = 1\nduration_s = 1\n")
+    name = f"st{os.getpid()}"
+    ports = {"--iperf3": free_port(), "--http": free_port()}
+
+    def ip(*words: str) -> None:
+        subprocess.run(["ip", *words], check=True)
+
+    ip("netns", "add", name)
+    try:
+        ip("link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name)
+        ip("address", "add", "198.18.77.1/30", "dev", name)
+        ip("link", "set", name, "up")
+        ip("-n", name, "address", "add", "198.18.77.2/30", "dev", "eth0")
+        ip("-n", name, "link", "set", "eth0", "up")
+        listen = ["--iperf3", f"198.18.77.1:{ports['--iperf3']}", "--config", str(config)]
+        with running(binary, {"--http": ports["--http"]}, listen) as server:
+            server.ports = ports
+            files = open_files(server)
+            where = ["-c", "198.18.77.1", "-p", str(ports["--iperf3"]), "-t", "1", "-b", "1M"]
+            clients = [
+                subprocess.Popen(
+                    ["ip", "netns", "exec", name, "iperf3", *where, *way], stdout=subprocess.DEVNULL
+                )
+                for way in ([], ["-R"])
+            ]
+            until(lambda: open_files(server) >= files + 4, "both tests run")
+            ip("-n", name, "link", "set", "eth0", "down")
+            for client in clients:
+                client.kill()
+                client.wait()
+            # A test may be 15 s late with its end.
+            until(lambda: open_files(server) <= files, "both tests are given up", 60)
+            assert ask(server, "GET", "/health")[0].status == 200
+    finally:
+        ip("netns", "del", name)
+        subprocess.run(["ip", "link", "del", name], check=False, stderr=subprocess.DEVNULL)
+
+
+def limited(binary: Path, tmp_path: Path, files: int) -> Path:
+    """The server under a small RLIMIT_NOFILE, soft and hard."""
+    script = tmp_path / "limited"
+    script.write_text(f'#!/bin/sh\nulimit -n {files}\nexec "{binary}" "$@"\n')
+    script.chmod(0o755)
+    return script
+
+
+def test_few_descriptors_turn_the_surplus_away_in_order(binary: Path, tmp_path: Path) -> None:
+    ports = {"--iperf3": free_port(), "--http": free_port(), "--metrics": free_port()}
+    with running(limited(binary, tmp_path, 128), ports, []) as server:
+        peers = [connect(server) for _ in range(200)]
+        turned_away = 0
+        for peer in peers:
+            peer.setblocking(False)
+        end = time.monotonic() + PATIENCE_S
+        while turned_away < 200 - 64:
+            assert time.monotonic() < end, f"{turned_away} were turned away"
+            readable, _, _ = select.select(peers, [], [], 1)
+            for peer in readable:
+                peers.remove(peer)
+                peer.close()
+                turned_away += 1
+        assert turned_away == 200 - 64
+        for peer in peers:
+            peer.close()
+        still_serves(server)
+        assert not any(event["event"] == "cannot accept, resting" for event in server.events.queue)
+
+
+def test_too_few_descriptors_to_serve_anybody_are_told_at_the_start(
+    binary: Path, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [str(limited(binary, tmp_path, 40)), "serve", "--iperf3", "127.0.0.1:0"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "40" in done.stderr
+    assert "open files" in done.stderr
+
+
+def test_sigterm_under_load_loses_no_test_and_no_result(serve: Serve, tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    server = serve("--results", f"sqlite:{path}")
+    ways = [[], ["-R"], ["--bidir"], ["-P", "3"], ["-u"], ["-u", "-R"]]
+    with ThreadPoolExecutor(len(ways)) as pool:
+        tests = [pool.submit(iperf3, server, "-t", "4", "-b", "10M", *way) for way in ways]
+        until(lambda: established(server) >= 15, "all tests run")
+        server.process.send_signal(signal.SIGTERM)
+        assert server.next_event("draining")["tests"] == len(ways)
+        for test in tests:
+            assert "error" not in test.result()
+    assert server.process.wait(PATIENCE_S) == 0
+    with closing(sqlite3.connect(path)) as link:
+        assert link.execute("SELECT count(*) FROM speedtest_result").fetchone() == (len(ways),)
+
+
+def established(server: Server) -> int:
+    """Six of control, one, one, two and three of TCP data, two of UDP."""
+    port = server.ports["--iperf3"]
+    command = ["ss", "-tunH", "state", "established", f"( sport = :{port} )"]
+    return len(subprocess.run(command, capture_output=True, check=True).stdout.splitlines())
