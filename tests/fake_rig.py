@@ -15,6 +15,7 @@ from tests.measure import simulated
 from wirespeed.model.facts import Cpu, HostFacts, Kernel, NumaNode
 from wirespeed.model.plan import Decision, HostPlan, Plan
 from wirespeed.model.spec import PointSpec
+from wirespeed.model.tcp import Tcp, TcpDirection, TcpPath, TcpRun, TcpSample, TcpWay
 from wirespeed.model.trial import Drop, DropCause, Observation
 from wirespeed.study.interface import Rig
 
@@ -64,6 +65,49 @@ class FakeBench:
 
 
 @dataclass
+class FakeTcpBench:
+    """10 Gbps with offloads and 4 without, a tenth more in each further run; on both ways, half."""
+
+    tcp: Tcp
+    before_run: Callable[[int], None] = lambda _number: None
+    runs: int = 0
+
+    def run(self) -> TcpRun:
+        self.before_run(self.runs)
+        both = self.tcp.direction is TcpDirection.BOTH
+        ways = (TcpDirection.UP, TcpDirection.DOWN) if both else (self.tcp.direction,)
+        total_bps = (10e9 if self.tcp.offloads else 4e9) * (1 + self.runs / 10)
+        self.runs += 1
+        each_bps = total_bps / len(ways) / self.tcp.clients
+        return TcpRun(
+            tuple(self._way(way, each_bps) for _ in range(self.tcp.clients) for way in ways),
+            elapsed_s=self.tcp.seconds + 0.1,
+            server_cpu_s=1.0,
+            clients_cpu_s=0.5,
+            vswitch_cpu_s=2.0 if self.tcp.path is TcpPath.OVS else None,
+        )
+
+    def _way(self, direction: TcpDirection, bits_per_second: float) -> TcpWay:
+        samples = tuple(
+            TcpSample(at, at * 1000, 90 + at // 10_000, 64_000, 3_000_000, 0, 9_000_000_000, 0)
+            for at in range(0, 1_000_000, 250_000)
+        )
+        return TcpWay(
+            direction,
+            round(bits_per_second * self.tcp.seconds / 8),
+            bits_per_second,
+            7,
+            "path",
+            ("7 of 90 segments (7.78 %) had to be sent again",),
+            *((1.5, 92.2, 30.0) if direction is TcpDirection.DOWN else (None, None, None)),
+            series=(samples,),
+        )
+
+    def describe(self) -> Mapping[str, object]:
+        return {"speed-test server": {"version": "fake 1.0"}}
+
+
+@dataclass
 class FakeHost:
     """Counts the benches it opened and closed; capacity_fps=None takes sut.impair.rate_fps."""
 
@@ -75,7 +119,7 @@ class FakeHost:
 
     @property
     def rig(self) -> Rig:
-        return Rig(FACTS, lambda _spec: PLAN, self._open)
+        return Rig(FACTS, lambda _spec: PLAN, self._open, self.open_tcp)
 
     @contextmanager
     def _open(self, spec: PointSpec, _plan: Plan, _name: str) -> Iterator[FakeBench]:
@@ -83,5 +127,14 @@ class FakeHost:
         try:
             capacity_fps = self.capacity_fps or spec.sut.impair.rate_fps
             yield FakeBench(capacity_fps, self.before_trial, self.invalid_share)
+        finally:
+            self.closed += 1
+
+    @contextmanager
+    def open_tcp(self, spec: PointSpec, _plan: Plan, _name: str) -> Iterator[FakeTcpBench]:
+        assert spec.tcp is not None
+        self.opened.append(spec)
+        try:
+            yield FakeTcpBench(spec.tcp, self.before_trial)
         finally:
             self.closed += 1

@@ -74,7 +74,9 @@ def test_a_point_that_the_host_cannot_do_is_refused_before_anything_runs(
             raise BadInput("CPU 7 does not exist on testhost", "It has CPUs 0-1.")
         return PLAN
 
-    monkeypatch.setattr(rig, "local_rig", lambda: Rig(FACTS, plan, host.rig.open_bench))
+    monkeypatch.setattr(
+        rig, "local_rig", lambda: Rig(FACTS, plan, host.rig.open_bench, host.open_tcp)
+    )
     ended = wirespeed("run", "quickstart")
     assert ended.code == 2
     assert ended.err == "wirespeed: CPU 7 does not exist on testhost\nIt has CPUs 0-1.\n"

@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tests.fake_rig import FACTS, PLAN
+from tests.fake_rig import FACTS, PLAN, FakeHost
 from tests.measure import simulated
 from wirespeed.model.plan import Plan
 from wirespeed.model.result import SearchResult
 from wirespeed.model.spec import PointSpec, TopologyKind
 from wirespeed.model.study import Point
+from wirespeed.model.tcp import TcpRun
 from wirespeed.model.trial import Drop, DropCause, Latency, Observation, Trial
 from wirespeed.store.read import read_run
 from wirespeed.store.recording import Origin, Recording
@@ -105,6 +106,7 @@ class Nobody:
     def point_complete(self, point: Point, result: SearchResult) -> None: ...
     def progress(self, progress: object) -> None: ...
     def trial(self, trial: Trial) -> None: ...
+    def tcp_run(self, run: TcpRun, number: int) -> None: ...
 
 
 @contextmanager
@@ -119,7 +121,7 @@ def sample_run(directory: Path, *overrides: str, study: str = "quickstart") -> R
         {"wirespeed": "0.1.0", "python": "3.11.2", "kernel": "6.1.0-28-amd64"},
         FACTS,
     )
-    rig = Rig(FACTS, lambda _spec: PLAN, _open)
+    rig = Rig(FACTS, lambda _spec: PLAN, _open, FakeHost().open_tcp)
     loaded = load_study(study, overrides)
     with Store(str(directory / "sample.sqlite")) as store:
         recording = Recording.start(store, loaded, origin)

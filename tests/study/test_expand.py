@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from wirespeed.model.gateway import Bng
 from wirespeed.model.spec import PointSpec
+from wirespeed.model.tcp import Tcp
 from wirespeed.study.expand import MAX_POINTS, expand, parameters, point_id
 from wirespeed.study.keys import parameter_keys
 from wirespeed.study.validate import validate_point
@@ -38,6 +39,37 @@ def test_the_same_point_twice_is_measured_once() -> None:
 
 def test_nothing_varied_is_one_point() -> None:
     assert points_of({}) == ["p2p, 64 B"]
+
+
+def test_tcp_has_only_what_it_depends_on_and_frames_know_nothing_of_it() -> None:
+    vary = {"tcp.path": ["veth", "ovs"], "tcp.offloads": [True, False]}
+    points, faults = expand({}, vary)
+    assert not faults
+    assert [point.label for point in points] == [
+        "TCP over veth, offloads on",
+        "TCP over veth, offloads off",
+        "TCP over ovs, offloads on",
+        "TCP over ovs, offloads off",
+    ]
+    assert [set(point.parameters) for point in points[1:3]] == [{"tcp"}, {"tcp", "sut"}]
+    assert set(points[2].parameters["sut"]) == {"vswitch"}
+    assert "tcp" not in parameters(PointSpec())
+
+
+@pytest.mark.parametrize(
+    ("raw", "key"),
+    [
+        ({"traffic": {"frame": 128}}, "traffic"),
+        ({"search": {"kind": "mrr"}}, "search"),
+        ({"sut": {"vswitch": {"socket_memory_mib": 512}}}, "sut.vswitch"),
+        ({"tcp": {"path": "ovs"}, "sut": {"vswitch": {"rx_queues": 2}}}, "sut.vswitch.rx_queues"),
+        ({"tcp": {"mss": 1500}}, "tcp.mss"),
+        ({"tcp": {"stream": 2}}, "tcp.stream"),
+    ],
+)
+def test_what_tcp_would_ignore_is_a_fault(raw: dict[str, Any], key: str) -> None:
+    _, faults = validate_point({"tcp": {}} | raw)
+    assert [fault.key for fault in faults] == [key]
 
 
 @pytest.mark.parametrize(
@@ -93,9 +125,9 @@ def test_parameters_read_back_as_the_same_point(flows: int, frame: int) -> None:
 def test_every_key_changes_the_id() -> None:
     """A parameter that the id ignores would make two different points one."""
     whole = PointSpec(bng=Bng())
-    plain = parameters(whole)
     for key in parameter_keys():
-        changed = parameters(whole)
+        spec = PointSpec(tcp=Tcp()) if key.startswith("tcp.") else whole
+        plain, changed = parameters(spec), parameters(spec)
         table = changed
         *sections, name = key.split(".")
         for section in sections:

@@ -131,9 +131,29 @@ class PciBound(Change):
         return f"gave {self.address} back to {self.was or 'no driver'}"
 
 
+@dataclass(frozen=True, slots=True)
+class NamespaceMade(Change):
+    """A network namespace was made (ip-netns(8)); all that is in it goes with it."""
+
+    name: str
+
+    def undo(self, runner: Runner) -> str | None:
+        if not runner.glob(f"/run/netns/{self.name}"):
+            return None
+        runner.run(["ip", "netns", "delete", self.name])
+        return f"removed the network namespace {self.name}"
+
+
 _KINDS: Mapping[str, type[Change]] = {
     kind.__name__: kind
-    for kind in (HugePagesAdded, SysctlSet, ProcessStarted, DirectoryMade, PciBound)
+    for kind in (
+        HugePagesAdded,
+        SysctlSet,
+        ProcessStarted,
+        DirectoryMade,
+        PciBound,
+        NamespaceMade,
+    )
 }
 
 

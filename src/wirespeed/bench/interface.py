@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from wirespeed.model.errors import WirespeedError
+from wirespeed.model.tcp import TcpRun
 from wirespeed.model.trial import DropCause, Observation
 from wirespeed.remote.interface import Process
 
@@ -33,6 +34,18 @@ class Bench(Protocol):
 
     def describe(self) -> Mapping[str, object]:
         """Versions, configuration files and commands, for the run record."""
+        ...
+
+
+class TcpBench(Protocol):
+    """Hosts joined as a point with a [tcp] table asks, with a server that clients can test."""
+
+    def run(self) -> TcpRun:
+        """Let every client test once, all at the same time. Raises BenchError when one fails."""
+        ...
+
+    def describe(self) -> Mapping[str, object]:
+        """Versions, configuration and commands, for the run record."""
         ...
 
 

@@ -19,8 +19,9 @@ from rich.text import Text
 from wirespeed.measure.interface import UNLIMITED, Progress
 from wirespeed.model.result import Interval, SearchResult
 from wirespeed.model.study import Point, Study
+from wirespeed.model.tcp import TcpRun
 from wirespeed.model.trial import Trial
-from wirespeed.report.text import NONE, loss, mpps, seconds
+from wirespeed.report.text import NONE, gbps, limiter, loss, mpps, seconds
 from wirespeed.study.interface import Watcher
 
 SHOWN_TRIALS = 6
@@ -77,6 +78,11 @@ class _Counter:
 
 def found(result: SearchResult) -> str:
     """The figures of a point in a few words; why some are missing is said after the run."""
+    if result.tcp is not None:
+        return ", ".join(
+            f"{f.direction} {gbps(f.median_bps)} Gbps, limited by {limiter(f.limited_by)}"
+            for f in result.tcp.figures
+        )
     parts = [f"NDR {_lower(result.ndr)}", f"PDR {_lower(result.pdr)}"] if result.ndr else []
     if result.ndr is None and result.pdr is not None:
         parts.append(f"PDR {_lower(result.pdr)}")
@@ -96,6 +102,11 @@ def _outcome(trial: Trial) -> str:
     if not trial.valid:
         return f"invalid: {trial.invalid_reason}"
     return f"lost {trial.lost:,} ({loss(trial.loss_ratio)})"
+
+
+def _rates(run: TcpRun) -> str:
+    directions = dict.fromkeys(way.direction for way in run.ways)
+    return ", ".join(f"{d} {gbps(run.rate_bps(d))} Gbps" for d in directions)
 
 
 class PlainLines:
@@ -130,6 +141,9 @@ class PlainLines:
             f"{trial.stage} {mpps(trial.intended_load_fps)} Mpps for "
             f"{seconds(trial.duration_s)}: {_outcome(trial)}{left}"
         )
+
+    def tcp_run(self, run: TcpRun, number: int) -> None:
+        self._line(f"run {number}: {_rates(run)}")
 
     def point_complete(self, point: Point, result: SearchResult) -> None:  # noqa: ARG002
         self._line(f"{found(result)} ({seconds(self._counter.complete())})")
@@ -173,6 +187,10 @@ class LiveTable:
 
     def trial(self, trial: Trial) -> None:
         self._trials = [*self._trials, trial][-SHOWN_TRIALS:]
+
+    def tcp_run(self, run: TcpRun, number: int) -> None:
+        self._now = Text(f"run {number}: {_rates(run)}")
+        self.redraw()
 
     def point_complete(self, point: Point, result: SearchResult) -> None:
         self._done.append((point.label, f"{found(result)} ({seconds(self._counter.complete())})"))

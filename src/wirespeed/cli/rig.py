@@ -8,9 +8,10 @@ import platform
 from contextlib import AbstractContextManager
 from importlib.metadata import version
 
-from wirespeed.bench.interface import Bench
+from wirespeed.bench.interface import Bench, TcpBench
 from wirespeed.bench.journal import state_directory
 from wirespeed.bench.session import open_bench
+from wirespeed.bench.tcp.session import open_tcp_bench
 from wirespeed.host.collect import collect
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import PointSpec
@@ -27,7 +28,11 @@ def local_rig() -> Rig:
     def opened(spec: PointSpec, plan: Plan, name: str) -> AbstractContextManager[Bench]:
         return open_bench(spec, plan, runner, state_directory(os.environ) / "logs" / name)
 
-    return Rig(facts, lambda spec: plan_bench(facts, spec), opened)
+    def opened_tcp(spec: PointSpec, plan: Plan, name: str) -> AbstractContextManager[TcpBench]:
+        logs = state_directory(os.environ) / "logs" / name
+        return open_tcp_bench(spec, plan, runner, logs)
+
+    return Rig(facts, lambda spec: plan_bench(facts, spec), opened, opened_tcp)
 
 
 def own_versions() -> dict[str, str]:

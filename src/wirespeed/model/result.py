@@ -5,7 +5,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from wirespeed.model.tcp import TcpResult
 from wirespeed.model.trial import Latency, Trial
+
+# SearchResult.search of a point where TCP was measured.
+TCP = "tcp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,8 @@ class BackToBack:
 class SearchResult:
     """All trials of a search in the order they ran, and what follows from them.
 
-    search: the preset's name. conformant: whether RFC 2544 trial rules were kept.
+    search: the preset's name; TCP where TCP was measured instead of frames (`tcp`).
+    conformant: whether RFC 2544 trial rules were kept.
     constant: the load that was held (fixed, soak), over all its valid trials.
     max_load_fps: the ceiling that the search used. limited_by: what kept it from finding the SUT's
     own limit, e.g. "shared_lcore", "generator" or "max_load"; None when nothing did.
@@ -77,3 +82,4 @@ class SearchResult:
     back_to_back: BackToBack | None = None
     max_load_fps: float | None = None
     notes: tuple[str, ...] = ()
+    tcp: TcpResult | None = None

@@ -16,6 +16,7 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from wirespeed.model.frame import Encapsulation, FlowField, FrameSizes
 from wirespeed.model.gateway import Bng, GatewayDirection
+from wirespeed.model.tcp import Tcp
 
 VlanId = Annotated[int, Ge(1), Le(4094)]
 Cpu = Annotated[int, Ge(0)]
@@ -218,6 +219,7 @@ class PointSpec:
     sut: Sut = field(default_factory=Sut)
     search: Search = field(default_factory=Search)
     bng: Bng | None = None
+    tcp: Tcp | None = None
 
     @property
     def directions(self) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from wirespeed.model.spec import PointSpec, TopologyKind, VnfKind, VnfTuning
 from wirespeed.model.units import mtu_for
 from wirespeed.plan.bench_cpus import Demand, Placement, place
 from wirespeed.plan.bench_memory import huge_pages, process_memory, socket_memory
+from wirespeed.plan.bench_tcp import plan_tcp
 
 _PAGE_KIB = 2048
 _ETHERNET_MTU = 1500
@@ -29,6 +30,8 @@ def plan_bench(facts: HostFacts, spec: PointSpec) -> Plan:
     Raises BadInput when the host has too few CPUs, or the study names CPUs or devices that it does
     not have.
     """
+    if spec.tcp is not None:
+        return Plan((plan_tcp(facts, spec, spec.tcp),))
     if spec.topology.kind is TopologyKind.WIRE:
         return Plan((_wire(facts, spec),))
     placement = place(facts, _demand(facts, spec))

@@ -21,6 +21,11 @@ def gbps(bits_per_second: float | None) -> str:
     return NONE if bits_per_second is None else f"{bits_per_second / 1e9:.2f}"
 
 
+def limiter(name: str) -> str:
+    """Who limited a TCP test, e.g. "server CPU"."""
+    return name.replace("_", " ").replace("cpu", "CPU")
+
+
 def percent(share: float | None, decimals: int = 1) -> str:
     return NONE if share is None else f"{100 * share:.{decimals}f}%"
 

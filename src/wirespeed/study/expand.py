@@ -13,6 +13,7 @@ from typing import Any
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.spec import PointSpec
 from wirespeed.model.study import Point
+from wirespeed.model.tcp import TcpPath
 from wirespeed.study.faults import Fault
 from wirespeed.study.keys import parameter_keys, unknown_key
 from wirespeed.study.validate import validate_point
@@ -68,10 +69,15 @@ def set_key(raw: dict[str, Any], key: str, value: Any) -> None:
 def parameters(spec: PointSpec) -> dict[str, Any]:
     """The point as nested tables of plain values, spelled as in a study file.
 
-    A table that the point does without is left out.
+    Only what the point depends on: a table that it does without is left out.
     """
     tables = {f.name: getattr(spec, f.name) for f in dataclasses.fields(spec)}
-    return {name: _plain(table) for name, table in tables.items() if table is not None}
+    plain = {name: _plain(table) for name, table in tables.items() if table is not None}
+    if spec.tcp is None:
+        return plain
+    with_vswitch = spec.tcp.path is TcpPath.OVS
+    vswitch = {"sut": {"vswitch": plain["sut"]["vswitch"]}} if with_vswitch else {}
+    return {"tcp": plain["tcp"], **vswitch}
 
 
 def _plain(value: Any) -> Any:
@@ -91,11 +97,19 @@ def point_id(parameters: dict[str, Any]) -> str:
 
 
 def _label(spec: PointSpec, chosen: dict[str, Any]) -> str:
-    """Topology and frame size always, then whatever else the study varies."""
+    """Topology and frame size (or TCP's path) always, then whatever else the study varies."""
     frame = spec.traffic.frame.text
-    parts = [str(spec.topology.kind), f"{frame} B" if frame.isdecimal() else f"IMIX {frame}"]
+    if spec.tcp is not None:
+        parts = [f"TCP over {spec.tcp.path}"]
+    else:
+        parts = [str(spec.topology.kind), f"{frame} B" if frame.isdecimal() else f"IMIX {frame}"]
     for key, value in chosen.items():
-        if key not in ("topology.kind", "traffic.frame"):
-            whole = isinstance(value, float) and value.is_integer()
-            parts.append(f"{key.rpartition('.')[2]} {int(value) if whole else value}")
+        if key not in ("topology.kind", "traffic.frame", "tcp.path"):
+            parts.append(f"{key.rpartition('.')[2]} {_word(value)}")
     return ", ".join(parts)
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -8,13 +8,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from wirespeed.bench.interface import Bench
+from wirespeed.bench.interface import Bench, TcpBench
 from wirespeed.measure.interface import Listener
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Plan
 from wirespeed.model.result import SearchResult
 from wirespeed.model.spec import PointSpec
 from wirespeed.model.study import Point
+from wirespeed.model.tcp import TcpRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +23,13 @@ class Rig:
     """The host that a study runs on. `cli` makes it; tests hand in one of known capacity.
 
     open_bench: brings a point's topology up and, on exit, undoes everything it did to the host;
-    its name ("RUN/POINT") says where logs are left.
+    its name ("RUN/POINT") says where logs are left. open_tcp: the same for TCP traffic.
     """
 
     facts: HostFacts
     plan: Callable[[PointSpec], Plan]
     open_bench: Callable[[PointSpec, Plan, str], AbstractContextManager[Bench]]
+    open_tcp: Callable[[PointSpec, Plan, str], AbstractContextManager[TcpBench]]
 
 
 class Watcher(Listener, Protocol):
@@ -39,6 +41,10 @@ class Watcher(Listener, Protocol):
 
     def point_started(self, point: Point) -> None:
         """Its bench is about to be brought up."""
+        ...
+
+    def tcp_run(self, run: TcpRun, number: int) -> None:
+        """TCP was tested once; `number` counts from 1."""
         ...
 
     def point_complete(self, point: Point, result: SearchResult) -> None: ...

@@ -7,6 +7,7 @@ A value that would be ignored is a fault too: what the user asked for is never s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from wirespeed.measure.interface import BadSearch
 from wirespeed.measure.presets import resolve
@@ -20,15 +21,53 @@ from wirespeed.model.spec import (
     VnfKind,
     VnfMode,
     VnfTuning,
+    Vswitch,
 )
+from wirespeed.model.tcp import Tcp, TcpPath
 from wirespeed.model.units import FCS_BYTES, MAX_FRAME_BYTES, MIN_FRAME_BYTES, mtu_for
 from wirespeed.study.faults import Fault
+
+# IPv4 and TCP without options.
+_TCP_HEADERS_BYTES = 40
 
 
 def broken_rules(spec: PointSpec) -> list[Fault]:
     """Every rule that the point breaks."""
+    if spec.tcp is not None:
+        return list(_tcp(spec, spec.tcp))
     checks = (_frame_size, _flows, _topology, _vnf, _vswitch, _search, _gateway)
     return [fault for check in checks for fault in check(spec)]
+
+
+def _tcp(spec: PointSpec, tcp: Tcp) -> Iterator[Fault]:
+    """Nothing that describes frames, or a vSwitch where there is none, would be looked at."""
+    sut = spec.sut
+    unused: dict[str, Any] = {
+        "topology": spec.topology,
+        "traffic": spec.traffic,
+        "search": spec.search,
+        "sut.vnf": sut.vnf,
+        "sut.impair": sut.impair,
+        "sut.ports": sut.ports,
+    }
+    if tcp.path is not TcpPath.OVS:
+        unused["sut.vswitch"] = sut.vswitch
+    for name, value in unused.items():
+        if value != type(value)():
+            yield Fault(name, "(set)", f'does not apply to [tcp] with path = "{tcp.path}"')
+    if spec.bng is not None:
+        yield Fault("bng", "(set)", "does not go with [tcp]; a study has one of them")
+    if tcp.mss is not None and tcp.mss > tcp.mtu - _TCP_HEADERS_BYTES:
+        most = tcp.mtu - _TCP_HEADERS_BYTES
+        yield Fault("tcp.mss", tcp.mss, f"must be at most {most} with tcp.mtu = {tcp.mtu}")
+    if tcp.path is TcpPath.OVS:
+        yield from _vswitch(spec)
+        for key in ("rx_queues", "descriptors", "mtu", "pmd_cpus"):
+            if getattr(spec.sut.vswitch, key) != getattr(Vswitch(), key):
+                yield Fault(
+                    f"sut.vswitch.{key}", getattr(spec.sut.vswitch, key),
+                    "does not apply to [tcp]: Open vSwitch's main thread serves kernel ports",
+                )  # fmt: skip
 
 
 def _frame_size(spec: PointSpec) -> Iterator[Fault]:

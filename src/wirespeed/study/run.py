@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wirespeed.bench.interface import Bench
+from wirespeed.bench.interface import Bench, TcpBench
 from wirespeed.measure.interface import UNLIMITED, Progress
 from wirespeed.measure.run import run_search
+from wirespeed.measure.tcp import summarise
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.result import SearchResult
+from wirespeed.model.result import TCP, SearchResult
 from wirespeed.model.spec import PointSpec, TopologyKind
 from wirespeed.model.study import Point, Study
+from wirespeed.model.tcp import Tcp, TcpRun
 from wirespeed.model.trial import Trial
 from wirespeed.model.units import line_rate_fps
 from wirespeed.store.errors import StoreError
@@ -47,6 +49,12 @@ def run_study(study: Study, recording: Recording, rig: Rig, watcher: Watcher) ->
 def _measure_point(point: Point, recording: Recording, rig: Rig, watcher: Watcher) -> SearchResult:
     plan = rig.plan(point.spec)
     recording.begin_point(point.id, plan)
+    if point.spec.tcp is not None:
+        with rig.open_tcp(point.spec, plan, f"{recording.run_id}/{point.id}") as tcp_bench:
+            recording.add_bench(point.id, tcp_bench.describe())
+            result = _measure_tcp(tcp_bench, point.spec.tcp, watcher)
+            recording.complete_point(point.id, result)
+        return result
     with rig.open_bench(point.spec, plan, f"{recording.run_id}/{point.id}") as bench:
         recording.add_bench(point.id, bench.describe())
         listener = _RecordThenTell(point.id, recording, watcher)
@@ -54,6 +62,15 @@ def _measure_point(point: Point, recording: Recording, rig: Rig, watcher: Watche
         result = run_search(point.spec.search, bench.measure, ceiling_fps, listener)
         recording.complete_point(point.id, result)
     return result
+
+
+def _measure_tcp(bench: TcpBench, tcp: Tcp, watcher: Watcher) -> SearchResult:
+    """There is no load to search for: TCP finds its own, run after run."""
+    runs: list[TcpRun] = []
+    for number in range(1, tcp.repeats + 1):
+        runs.append(bench.run())
+        watcher.tcp_run(runs[-1], number)
+    return SearchResult(TCP, conformant=False, trials=(), tcp=summarise(runs))
 
 
 def max_load_fps(spec: PointSpec, bench: Bench) -> float:

@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.gateway import Bng
 from wirespeed.model.spec import PointSpec, Search, Sut, Topology, Traffic
+from wirespeed.model.tcp import Tcp
 from wirespeed.study.faults import Fault
 from wirespeed.study.keys import unknown_key
 from wirespeed.study.rules import broken_rules
@@ -30,6 +31,7 @@ class _Sections(BaseModel):
     sut: Sut = Field(default_factory=Sut)
     search: Search = Field(default_factory=Search)
     bng: Bng | None = None
+    tcp: Tcp | None = None
 
 
 def validate_point(raw: dict[str, Any]) -> tuple[PointSpec | None, list[Fault]]:
@@ -41,7 +43,9 @@ def validate_point(raw: dict[str, Any]) -> tuple[PointSpec | None, list[Fault]]:
     except ValidationError as error:
         faults += [_fault(detail) for detail in error.errors(include_url=False)]
         return None, faults
-    spec = PointSpec(read.topology, read.traffic, read.sut, read.search, bng=read.bng)
+    spec = PointSpec(
+        read.topology, read.traffic, read.sut, read.search, bng=read.bng, tcp=read.tcp
+    )
     faults += broken_rules(spec)
     return (None if faults else spec), faults
 

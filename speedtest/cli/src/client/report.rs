@@ -11,11 +11,12 @@ pub struct Outcome {
     server: Value,
 }
 
-/// One direction as its receiver counted it.
+/// One direction as its receiver counted it; only its sender knows what it sent again.
 pub struct Way {
     pub server_sends: bool,
     pub bytes: u64,
     pub seconds: f64,
+    pub retransmits: Option<i64>,
 }
 
 impl Way {
@@ -51,6 +52,7 @@ impl Outcome {
                     "bytes": way.bytes,
                     "seconds": way.seconds,
                     "bits_per_second": way.bits_per_second(),
+                    "retransmits": way.retransmits,
                 })
             })
             .collect();
@@ -58,9 +60,9 @@ impl Outcome {
     }
 }
 
-/// The receiving side's figures of one direction. None when nothing went that way.
+/// The figures of one direction. None when nothing went that way.
 fn way(params: &Params, mine: &Results, theirs: &Results, server_sends: bool) -> Option<Way> {
-    let receiver = if server_sends { mine } else { theirs };
+    let (sender, receiver) = if server_sends { (theirs, mine) } else { (mine, theirs) };
     let ids = stream_ids().take(params.total_streams() as usize).enumerate();
     let wanted: Vec<u32> = ids
         .filter(|(index, _)| params.server_sends(*index as u32) == server_sends)
@@ -70,7 +72,12 @@ fn way(params: &Params, mine: &Results, theirs: &Results, server_sends: bool) ->
     let (bytes, seconds) = streams.fold((0, 0.0_f64), |(bytes, seconds), stream| {
         (bytes + stream.bytes, seconds.max(stream.end_time - stream.start_time))
     });
-    (!wanted.is_empty()).then_some(Way { server_sends, bytes, seconds })
+    let again = sender.streams.iter().filter(|stream| wanted.contains(&stream.id));
+    let retransmits = again.map(|stream| stream.retransmits).fold(Some(0), |sum, count| {
+        // Below 0: that side does not know.
+        sum.filter(|_| count >= 0).map(|sum| sum + count)
+    });
+    (!wanted.is_empty()).then_some(Way { server_sends, bytes, seconds, retransmits })
 }
 
 pub fn print(as_json: bool, outcomes: &[Outcome]) {

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from wirespeed.bench import dpdk
 from wirespeed.bench.host_state import HostState
 from wirespeed.bench.interface import BenchError, HopCount, PollingThread
+from wirespeed.bench.network import inside
 from wirespeed.bench.process import Daemon, await_true
 from wirespeed.bench.threads import pollers_of
 from wirespeed.bench.topology.wiring import Wiring
@@ -43,7 +44,12 @@ class OvsDpdk:
         plan: VswitchPlan,
         wiring: Wiring,
         ports: Sequence[SwitchPort],
+        *,
+        namespace: str | None = None,
+        tso: bool = False,
     ) -> None:
+        """namespace: the network namespace whose interfaces are its ports of type system."""
+        self._namespace, self._tso = namespace, tso
         self._state, self._dirs, self._plan = state, dirs, plan
         self._wiring, self._ports = wiring, tuple(ports)
         self._unplugged = [port for port in self._ports if port.peer_serves]
@@ -71,7 +77,9 @@ class OvsDpdk:
         self._plug_in()
         if self._unplugged:
             return f"the sockets of {sorted(port.name for port in self._unplugged)}"
-        queues = {(p.name, q) for p in self._ports for q in range(self._plan.rx_queues.value)}
+        # Its main thread, not a PMD thread, serves the interfaces of the kernel.
+        polled = [port for port in self._ports if port.kind != "system"]
+        queues = {(p.name, q) for p in polled for q in range(self._plan.rx_queues.value)}
         if unpolled := queues - self._polled():
             return f"PMD threads to poll {sorted(unpolled)}"
         names = {port.name for port in self._ports if port.peer_serves}
@@ -162,6 +170,7 @@ class OvsDpdk:
             "n-handler-threads": "1",
             "n-revalidator-threads": "1",
             "max-idle": str(_MAX_IDLE_MS),
+            "userspace-tso-enable": str(self._tso).lower(),
         }
         return [f'other_config:{key}="{value}"' for key, value in wanted.items()]
 
@@ -175,8 +184,9 @@ class OvsDpdk:
         # A userspace datapath makes tap devices, `ovs-netdev` among them: in the host's network
         # namespace they would collide with another Open vSwitch's and outlive a killed one. Its
         # ports are unix sockets, so a namespace of its own costs nothing and ends with it.
+        apart = ["unshare", "--net", "--"] if self._namespace is None else inside(self._namespace)
         self._daemon.start(
-            ["unshare", "--net", "--",
+            [*apart,
              found[0], self.control.database, f"--unixctl={self.control.daemon}",
              "--no-chdir", "-vfile:off", "-vsyslog:off"],
             env={**self.control.environment, **dpdk.environment(self._dirs.run)},

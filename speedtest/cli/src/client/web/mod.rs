@@ -159,6 +159,7 @@ fn outcome(target: &Target, args: &Args, client: usize, id: &str, ended: &[Done]
             server_sends,
             bytes: moved.iter().map(|one| one.bytes).sum(),
             seconds: moved.iter().map(|one| one.seconds).fold(0.0, f64::max),
+            retransmits: None,
         })
     });
     Outcome::of_ways(ways.collect(), verdicts(target, id))

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How do network namespaces become hosts on a network of their own?
+
+Every interface lives in a namespace of ours and goes with it: addresses, neighbours and queueing
+disciplines too. So the namespaces are all that has to be journalled and undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wirespeed.bench.changes import NamespaceMade
+from wirespeed.bench.host_state import HostState
+
+# Where ip-netns(8) keeps them.
+NAMESPACES = "/run/netns"
+# What may wait for its turn on a wire of limited rate.
+_QUEUE_MS = 50.0
+# tbf(8) must be able to pass the largest segment that TSO makes, and a timer tick's worth.
+_BURST_BYTES, _BURST_S = 128 * 1024, 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One end of a cable: an interface in a namespace. ip is None for a port of a switch."""
+
+    namespace: str
+    name: str
+    mac: str
+    ip: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """A veth pair."""
+
+    a: Port
+    b: Port
+
+    @property
+    def ends(self) -> tuple[Port, Port]:
+        return (self.a, self.b)
+
+
+class Network:
+    """Makes hosts and cables on one host; `tag` keeps the names of two runs apart."""
+
+    def __init__(self, state: HostState, tag: str) -> None:
+        self._state, self._tag = state, tag
+
+    def host(self, name: str) -> str:
+        """Make a host; returns the name of its namespace."""
+        namespace = f"ws{self._tag}-{name}"
+        self._state.note(NamespaceMade(namespace))
+        self._state.runner.run(["ip", "netns", "add", namespace])
+        self._ip(namespace, "link", "set", "lo", "up")
+        return namespace
+
+    def connect(self, cable: Cable, mtu: int) -> None:
+        """Plug a cable in at both ends, with addresses, and bring it up."""
+        a, b = cable.ends
+        self._ip(
+            a.namespace, "link", "add", a.name, "address", a.mac, "mtu", str(mtu), "type", "veth",
+            "peer", "name", b.name, "address", b.mac, "mtu", str(mtu), "netns", b.namespace,
+        )  # fmt: skip
+        for port in cable.ends:
+            if port.ip is not None:
+                self._ip(port.namespace, "address", "add", f"{port.ip}/24", "dev", port.name)
+            self._ip(port.namespace, "link", "set", port.name, "up")
+
+    def introduce(self, port: Port, others: Sequence[Port]) -> None:
+        """Tell a port the addresses of others: nobody has to ask, no switch has to flood."""
+        for other in others:
+            if other.ip is not None:
+                self._ip(port.namespace, "neighbour", "replace", other.ip, "lladdr", other.mac,
+                         "dev", port.name, "nud", "permanent")  # fmt: skip
+
+    def set_offloads(self, port: Port, *features: str, on: bool) -> None:
+        """Switch features of the interface by their ethtool(8) names, e.g. "tso"."""
+        words = [word for feature in features for word in (feature, "on" if on else "off")]
+        self._state.runner.run([*inside(port.namespace), "ethtool", "-K", port.name, *words])
+
+    def limit(self, port: Port, rate_bps: float, queue_ms: float = _QUEUE_MS) -> None:
+        """From now on the port sends at this rate at most, and drops what waits too long."""
+        burst = max(_BURST_BYTES, round(rate_bps / 8 * _BURST_S))
+        self._state.runner.run(
+            ["tc", "-n", port.namespace, "qdisc", "replace", "dev", port.name, "root", "tbf",
+             "rate", f"{rate_bps:.0f}bit", "burst", str(burst), "latency", f"{queue_ms}ms"]
+        )  # fmt: skip
+
+    def _ip(self, namespace: str, *words: str) -> None:
+        self._state.runner.run(["ip", "-n", namespace, *words])
+
+
+def inside(namespace: str) -> tuple[str, ...]:
+    """The words before a command that shall run on that host. It becomes the command itself: one
+    process, with one number."""
+    return ("nsenter", f"--net={NAMESPACES}/{namespace}", "--")

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is a bench for TCP traffic opened, used and closed, so that nothing is left behind?"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from wirespeed.bench.host_state import HostState, changing_host, terminated_like_interrupted
+from wirespeed.bench.hugepages import reserved
+from wirespeed.bench.interface import BenchError, Part, TcpBench
+from wirespeed.bench.journal import state_directory
+from wirespeed.bench.network import Network
+from wirespeed.bench.parts import bring_up
+from wirespeed.bench.session import directories
+from wirespeed.bench.tcp import topology
+from wirespeed.bench.tcp.output import read_output
+from wirespeed.bench.tcp.programs import Client, SpeedtestServer, cpu_s, run_clients
+from wirespeed.bench.vswitch.ovs import OvsDpdk
+from wirespeed.model.plan import Plan
+from wirespeed.model.spec import PointSpec
+from wirespeed.model.tcp import Tcp, TcpPath, TcpRun
+from wirespeed.remote.interface import Runner
+
+OFFLOADS = ("tso", "gso", "gro")
+
+
+@dataclass(frozen=True, slots=True)
+class RealTcpBench:
+    """A bench on a host. Made by open_tcp_bench alone."""
+
+    tcp: Tcp
+    state: HostState
+    server: SpeedtestServer
+    clients: tuple[Client, ...]
+    vswitch: OvsDpdk | None
+    description: Mapping[str, object]
+
+    def run(self) -> TcpRun:
+        """See interface.TcpBench."""
+        began, before = time.monotonic(), self._cpu_s()
+        outputs = run_clients(self.state, self.clients, self.tcp, self.server)
+        elapsed_s, after = time.monotonic() - began, self._cpu_s()
+        read = [read_output(text) for text in outputs]
+        measured_s = self.tcp.omit_s + self.tcp.seconds
+        return TcpRun(
+            tuple(way for ways, _ in read for way in ways),
+            elapsed_s,
+            after[0] - before[0],
+            sum(share for _, share in read) * measured_s,
+            None if self.vswitch is None else after[1] - before[1],
+        )
+
+    def _cpu_s(self) -> tuple[float, float]:
+        runner = self.state.runner
+        switch = () if self.vswitch is None else self.vswitch.processes
+        return cpu_s(runner, self.server.processes), cpu_s(runner, switch)
+
+    def describe(self) -> Mapping[str, object]:
+        return self.description
+
+
+@contextmanager
+def open_tcp_bench(
+    spec: PointSpec, plan: Plan, runner: Runner, run_dir: Path
+) -> Iterator[TcpBench]:
+    """Bring up hosts, vSwitch and server of this point; when the context ends, all is undone.
+
+    run_dir: where logs are left. Raises BenchError when a part cannot be brought up.
+    """
+    tcp, host_plan = spec.tcp, plan.hosts[0]
+    if tcp is None:
+        raise ValueError("a TCP bench is for a point with a [tcp] table")
+    with (
+        terminated_like_interrupted(),
+        changing_host(runner, state_directory(os.environ)) as state,
+        ExitStack() as stack,
+    ):
+        _check_root(runner)
+        dirs = directories(state, run_dir)
+        network = Network(state, dirs.tag)
+        namespace = {name: network.host(name) for name in topology.host_names(tcp)}
+        hosts = topology.hosts(tcp, namespace)
+        connect(network, hosts, tcp)
+        switch = None
+        if host_plan.vswitch is not None:
+            switch = OvsDpdk(
+                state, dirs, host_plan.vswitch, topology.switch_wiring(hosts.cables),
+                topology.switch_ports(hosts.cables), namespace=namespace[topology.SWITCH],
+                tso=tcp.offloads,
+            )  # fmt: skip
+        cpus = {guest.name: guest.cpus.value for guest in host_plan.guests}
+        server = SpeedtestServer(state, dirs, namespace[topology.SERVER], cpus["server"])
+        parts: Sequence[Part] = (server,) if switch is None else (switch, server)
+        with reserved(state, host_plan.huge_pages.value):
+            bring_up(parts, stack)
+        clients = tuple(
+            Client(namespace[name], address, str(dirs.log / f"{name}.json"), cpus["clients"])
+            for name, address in hosts.clients
+        )
+        description = {part.name: part.describe() for part in parts}
+        yield RealTcpBench(tcp, state, server, clients, switch, description)
+
+
+def connect(network: Network, hosts: topology.Hosts, tcp: Tcp) -> None:
+    """Lay the cables and make them what the point asks for."""
+    for cable in hosts.cables:
+        network.connect(cable, tcp.mtu)
+        for port in cable.ends:
+            network.set_offloads(port, *OFFLOADS, on=tcp.offloads)
+    for port in hosts.ports:
+        others = [other for other in hosts.ports if _same_subnet(port.ip, other.ip)]
+        network.introduce(port, [other for other in others if other != port])
+        if tcp.path is TcpPath.OVS and not tcp.offloads:
+            # Without its TSO, Open vSwitch passes on what the kernel left for a NIC to sum up.
+            network.set_offloads(port, "tx", on=False)
+        if tcp.wire_bps is not None:
+            network.limit(port, tcp.wire_bps)
+
+
+def _same_subnet(a: str | None, b: str | None) -> bool:
+    return a is not None and b is not None and a.rpartition(".")[0] == b.rpartition(".")[0]
+
+
+def _check_root(runner: Runner) -> None:
+    user = runner.run(["id", "-u"]).stdout.strip()
+    if user != "0":
+        raise BenchError(
+            f"[tcp] needs root, for network namespaces; this is user {user}",
+            'Run as root, or measure frames with topology.kind = "wire", which needs none.',
+        )

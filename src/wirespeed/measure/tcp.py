@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What do several runs of the same TCP traffic say together?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean, median
+
+from wirespeed.model.tcp import TcpDirection, TcpFigure, TcpResult, TcpRun, TcpWay
+
+_DIRECTIONS = (TcpDirection.UP, TcpDirection.DOWN)
+
+
+def summarise(runs: Sequence[TcpRun]) -> TcpResult:
+    """The result of a point from its runs (at least one)."""
+    gbit = sum(way.bytes for run in runs for way in run.ways) * 8 / 1e9
+    switched = [run.vswitch_cpu_s for run in runs if run.vswitch_cpu_s is not None]
+    return TcpResult(
+        tuple(_figure(runs, d) for d in _DIRECTIONS if any(_ways([run], d) for run in runs)),
+        tuple(runs),
+        _each(sum(run.server_cpu_s for run in runs), gbit),
+        _each(sum(run.clients_cpu_s for run in runs), gbit),
+        _each(sum(switched), gbit) if switched else None,
+    )
+
+
+def _each(cpu_s: float, gbit: float) -> float:
+    return cpu_s / gbit if gbit else 0.0
+
+
+def _ways(runs: Iterable[TcpRun], direction: TcpDirection) -> list[TcpWay]:
+    return [way for run in runs for way in run.ways if way.direction is direction]
+
+
+def _figure(runs: Sequence[TcpRun], direction: TcpDirection) -> TcpFigure:
+    rates = [run.rate_bps(direction) for run in runs]
+    ways = _ways(runs, direction)
+    [(limited_by, agreeing)] = Counter(way.limited_by for way in ways).most_common(1)
+    again = [sum(way.retransmits for way in _ways([run], direction)) for run in runs]
+    return TcpFigure(
+        direction,
+        median(rates),
+        min(rates),
+        max(rates),
+        round(median(again)),
+        limited_by,
+        next(way.because for way in ways if way.limited_by == limited_by),
+        agreeing,
+        len(ways),
+        _mean(ways, lambda way: way.transfer_time_ratio),
+        _mean(ways, lambda way: way.tcp_efficiency_percent),
+        _mean(ways, lambda way: way.buffer_delay_percent),
+    )
+
+
+def _mean(ways: Sequence[TcpWay], of: Callable[[TcpWay], float | None]) -> float | None:
+    found = [value for way in ways if (value := of(way)) is not None]
+    return fmean(found) if found else None

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is TCP traffic between two hosts, what did one run of it show, and what several together?
+
+The hosts are network namespaces; each has one port. Rates count the payload that the receiving
+program got (goodput), summed over all streams of all clients.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from annotated_types import Ge, Gt, Le
+
+
+class TcpPath(StrEnum):
+    VETH = "veth"
+    OVS = "ovs"
+
+
+class TcpDirection(StrEnum):
+    UP = "up"
+    DOWN = "down"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class Tcp:
+    """TCP between hosts that are network namespaces, instead of frames. Only a study with this
+    table has it; topology, traffic and search then do not apply, of sut only sut.vswitch."""
+
+    path: TcpPath = TcpPath.VETH
+    """veth: a cable of its own from each client to the server; ovs: all of them plugged into a
+    userspace Open vSwitch."""
+    clients: Annotated[int, Ge(1), Le(16)] = 1
+    """How many client hosts test at the same time."""
+    streams: Annotated[int, Ge(1), Le(128)] = 1
+    """TCP connections of each client in each direction."""
+    direction: TcpDirection = TcpDirection.DOWN
+    """down: the server sends; up: the clients send; both: at once."""
+    seconds: Annotated[int, Ge(1), Le(3600)] = 5
+    """Length of one run, after `omit_s`."""
+    omit_s: Annotated[int, Ge(0), Le(60)] = 1
+    """Seconds at the start that do not count."""
+    repeats: Annotated[int, Ge(1), Le(100)] = 3
+    """Runs of each point; the figures are their medians."""
+    message_bytes: Annotated[int, Ge(1), Le(1_048_576)] = 131_072
+    """Octets of each write, as in netperf's TCP_STREAM."""
+    congestion: str = "cubic"
+    """The congestion control of both sides."""
+    window_bytes: Annotated[int, Ge(1024), Le(1 << 30)] | None = None
+    """Socket buffers of both sides. Left out: the kernel tunes them."""
+    mss: Annotated[int, Ge(88), Le(32_767)] | None = None
+    """Maximum segment size. Left out: what the MTU allows."""
+    mtu: Annotated[int, Ge(576), Le(9198)] = 1500
+    """The hosts' MTU in octets of the IP packet."""
+    offloads: bool = True
+    """TSO, GSO and GRO on all ports; with ovs also its userspace TSO."""
+    wire_bps: Annotated[float, Gt(0)] | None = None
+    """Each host sends at most so many bits/s (tbf). Left out: as fast as it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class TcpSample:
+    """TCP_INFO of one stream at one moment, as the server's kernel tells it."""
+
+    at_us: int
+    bytes: int
+    rtt_us: int
+    cwnd_bytes: int
+    snd_wnd_bytes: int
+    rcv_wnd_bytes: int
+    delivery_rate_bps: int
+    retransmits: int
+
+
+@dataclass(frozen=True, slots=True)
+class TcpWay:
+    """One direction of one client's test. limited_by, because: the server's verdict.
+
+    The RFC 6349 figures are means over the streams, and None where the server received.
+    """
+
+    direction: TcpDirection
+    bytes: int
+    bits_per_second: float
+    retransmits: int
+    limited_by: str
+    because: tuple[str, ...]
+    transfer_time_ratio: float | None = None
+    tcp_efficiency_percent: float | None = None
+    buffer_delay_percent: float | None = None
+    series: tuple[tuple[TcpSample, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TcpRun:
+    """All clients once. ways: in the order of the clients.
+
+    The CPU times are those of the programs (user and system), over elapsed_s from before the first
+    connection to after the last result; vswitch_cpu_s is None where there is no vSwitch.
+    """
+
+    ways: tuple[TcpWay, ...]
+    elapsed_s: float
+    server_cpu_s: float
+    clients_cpu_s: float
+    vswitch_cpu_s: float | None = None
+
+    def rate_bps(self, direction: TcpDirection) -> float:
+        """The sum over all clients."""
+        return sum(w.bits_per_second for w in self.ways if w.direction is direction)
+
+
+@dataclass(frozen=True, slots=True)
+class TcpFigure:
+    """One direction over all runs: medians, and how far the runs lie apart.
+
+    limited_by: what most tests (runs x clients) were told; `agreeing` of `tests` were. because: of
+    the first that was.
+    """
+
+    direction: TcpDirection
+    median_bps: float
+    lowest_bps: float
+    highest_bps: float
+    retransmits: int
+    limited_by: str
+    because: tuple[str, ...]
+    agreeing: int
+    tests: int
+    transfer_time_ratio: float | None
+    tcp_efficiency_percent: float | None
+    buffer_delay_percent: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TcpResult:
+    """What a point of TCP traffic showed. CPU in seconds for each Gbit moved, all ways together."""
+
+    figures: tuple[TcpFigure, ...]
+    runs: tuple[TcpRun, ...]
+    server_cpu_s_per_gbit: float
+    clients_cpu_s_per_gbit: float
+    vswitch_cpu_s_per_gbit: float | None
+
+    @property
+    def total_bps(self) -> float:
+        """The median over the runs of the sum of both directions."""
+        return sum(figure.median_bps for figure in self.figures)
+
+    @property
+    def cpu_s_per_gbit(self) -> float:
+        """Of all programs together."""
+        parts = (self.server_cpu_s_per_gbit, self.clients_cpu_s_per_gbit,
+                 self.vswitch_cpu_s_per_gbit or 0.0)  # fmt: skip
+        return sum(parts)
