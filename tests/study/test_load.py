@@ -38,6 +38,29 @@ def test_an_empty_file_is_one_point_with_the_defaults(tmp_path: Path) -> None:
     assert point.spec.search.kind is SearchKind.QUICK
 
 
+def test_every_case_has_all_of_vary_and_the_same_point_twice_is_one(tmp_path: Path) -> None:
+    text = """
+    [[case]]
+    "topology.kind" = "pvp"
+    [[case]]
+    topology.kind = "chain"
+    topology.vnfs = 2
+    [[case]]
+    topology.kind = "pvp"
+    [vary]
+    "traffic.frame" = [64, 128]
+    """
+    points = load_study(write(tmp_path, text)).points
+    assert [point.label for point in points] == [
+        "pvp, 64 B", "pvp, 128 B", "chain, 64 B, vnfs 2", "chain, 128 B, vnfs 2",
+    ]  # fmt: skip
+
+
+def test_a_wrong_case_is_a_fault(tmp_path: Path) -> None:
+    assert "[[case]]" in faults(tmp_path, "case = 3\n")["case"]
+    assert "'tcp.streams'" in faults(tmp_path, '[[case]]\n"tcp.stream" = 3\n')['vary."tcp.stream"']
+
+
 def test_all_faults_are_said_at_once_with_key_value_and_what_is_allowed(tmp_path: Path) -> None:
     found = faults(
         tmp_path,

@@ -115,3 +115,35 @@ def test_the_trials_of_an_attempt_that_broke_do_not_count(store: Store, study: S
     run_study(study, other, FakeHost().rig, Nobody())
     undisturbed = read_run(store, other.run_id)
     assert loads_of_first_point(resumed) == loads_of_first_point(undisturbed)
+
+
+def test_a_tcp_point_runs_as_often_as_asked_and_its_result_is_stored(store: Store) -> None:
+    study = load_study("tcp-messages", ["tcp.message_bytes=1024", "tcp.repeats=3"])
+    host, recording = FakeHost(), start(store, study)
+    run_study(study, recording, host.rig, Nobody())
+    [point] = read_run(store, recording.run_id).points
+    assert point.result is not None
+    assert point.result.tcp is not None
+    assert len(point.result.tcp.runs) == 3
+    assert point.result.tcp.figures[0].median_bps == pytest.approx(11e9)
+    assert point.result.tcp.runs[0].ways[0].series[0][1].at_us == 250_000
+    assert host.closed == 1
+
+
+def test_a_tcp_point_that_broke_is_measured_again_and_complete_ones_are_not(store: Store) -> None:
+    study = load_study("tcp-messages", ["vary.tcp.message_bytes=[64, 128]"])
+    recording = start(store, study)
+
+    def breaks(number: int) -> None:
+        if len(broken.opened) == 2 and number == 1:
+            raise BenchError("the speed test failed", "")
+
+    broken = FakeHost(before_trial=breaks)
+    with pytest.raises(BenchError):
+        run_study(study, recording, broken.rig, Nobody())
+    assert broken.closed == 2
+    assert states(read_run(store, recording.run_id)) == [PointState.COMPLETE, PointState.FAILED]
+    whole = FakeHost()
+    run_study(study, recording, whole.rig, Nobody())
+    assert [spec.tcp and spec.tcp.message_bytes for spec in whole.opened] == [128]
+    assert read_run(store, recording.run_id).complete

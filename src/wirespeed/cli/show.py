@@ -15,17 +15,27 @@ from wirespeed.report.charts.latency import latency_chart
 from wirespeed.report.charts.search import search_chart
 from wirespeed.report.charts.shapes import Chart
 from wirespeed.report.charts.svg import line_svg, search_svg
+from wirespeed.report.charts.tcp import tcp_charts
 from wirespeed.report.charts.throughput import throughput_charts
 from wirespeed.report.table import missing_figures, terminal_table
+from wirespeed.report.tcp import offload_gains, split, tcp_table
+from wirespeed.report.text import NONE
 from wirespeed.store.records import RunRecord
 
 
 def print_results(run: RunRecord, console: Console, html: Path | None = None) -> None:
     """The table of results, what to keep in mind, and where the report is."""
-    console.print(terminal_table(run))
+    frames, tcp = split(run)
+    if frames:
+        console.print(terminal_table(run))
+    if tcp:
+        console.print(tcp_table(tcp))
+    for gain in offload_gains(tcp):
+        factor = NONE if gain.factor is None else f"{gain.factor:.1f}x"
+        console.print(f"Offloads gain {factor}: {gain.what}", markup=False, soft_wrap=True)
     for sentence in missing_figures(run):
         console.print(sentence, style="yellow", markup=False, soft_wrap=True)
-    if any(p.result and not p.result.conformant for p in run.points):
+    if any(p.result and not p.result.conformant for p in frames):
         console.print("Short trials: not RFC 2544 conformant.", style="yellow")
     if html is None:
         console.print(f"Run {run.id}. Full report: wirespeed report {run.id}")
@@ -41,7 +51,7 @@ def write_html(run: RunRecord, path: Path) -> None:
 
 
 def _charts(run: RunRecord) -> tuple[Chart, ...]:
-    return throughput_charts(run) + gateway_charts(run)
+    return throughput_charts(run) + gateway_charts(run) + tcp_charts(run)
 
 
 def write_svg(run: RunRecord, directory: Path) -> list[Path]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from wirespeed.model.result import Bound, Interval, LatencyAtLoad, SearchResult
+from wirespeed.model.result import TCP, Bound, Interval, LatencyAtLoad, SearchResult
 from wirespeed.model.spec import PointSpec, SearchKind, TopologyKind, VnfKind
+from wirespeed.model.tcp import TcpPath, TcpResult
 from wirespeed.model.trial import Latency, Trial
 from wirespeed.report.figures import rate, theoretical_max_fps
 from wirespeed.store.codec import encode
@@ -52,7 +53,7 @@ def _point(point: PointRecord, versions: dict[str, str]) -> dict[str, Any]:
         "tg_type": "wirespeed",
         "tg_version": versions.get("wirespeed"),
         "parameters": point.parameters,
-        "theoretical_max": {"rate": {"value": theoretical_max_fps(point.spec), "unit": "fps"}},
+        "theoretical_max": _theoretical_max(point.spec),
         "plan": None if point.plan is None else encode(point.plan),
         "bench": point.bench,
         "result": None if point.result is None else _result(point.result, point.spec),
@@ -60,9 +61,18 @@ def _point(point: PointRecord, versions: dict[str, str]) -> dict[str, Any]:
     }
 
 
+def _theoretical_max(spec: PointSpec) -> dict[str, Any] | None:
+    """TCP has none: virtual cables have no speed."""
+    if spec.tcp is not None:
+        return None
+    return {"rate": {"value": theoretical_max_fps(spec), "unit": "fps"}}
+
+
 def _dut_type(spec: PointSpec) -> str:
     """CSIT's word for what is measured."""
     kind = spec.topology.kind
+    if spec.tcp is not None:
+        return "ovs-dpdk" if spec.tcp.path is TcpPath.OVS else "kernel"
     if kind is TopologyKind.WIRE:
         return "reference"
     if kind is TopologyKind.EXTERNAL:
@@ -73,6 +83,8 @@ def _dut_type(spec: PointSpec) -> str:
 
 
 def _result(result: SearchResult, spec: PointSpec) -> dict[str, Any]:
+    if result.tcp is not None:
+        return {"type": TCP, "search": TCP, "rfc2544_conformant": False, "tcp": _tcp(result.tcp)}
     held = result.search in (SearchKind.FIXED, SearchKind.SOAK)
     kinds = {SearchKind.MRR: "mrr", SearchKind.B2B: "back_to_back"}
     return {
@@ -90,6 +102,12 @@ def _result(result: SearchResult, spec: PointSpec) -> dict[str, Any]:
         "back_to_back": None if result.back_to_back is None else encode(result.back_to_back),
         "latency_forward": {f"pdr_{at.share * 100:g}": _latency_at(at) for at in result.latency},
     }
+
+
+def _tcp(result: TcpResult) -> dict[str, Any]:
+    """The medians, then every run with TCP_INFO over time."""
+    encoded: dict[str, Any] = encode(result)
+    return {"total_bps": result.total_bps} | encoded
 
 
 def _rate(fps: float | None, spec: PointSpec) -> dict[str, Any] | None:

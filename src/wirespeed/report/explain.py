@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from wirespeed.model.spec import TopologyKind
 from wirespeed.model.trial import Drop, DropCause, Stage, Trial
+from wirespeed.report.tcp import tcp_sentences
 from wirespeed.report.text import mpps, percent
 from wirespeed.store.records import PointRecord
 
@@ -54,6 +55,8 @@ def explain(point: PointRecord) -> tuple[str, ...]:
     result = point.result
     if result is None:
         return ()
+    if result.tcp is not None:
+        return tuple(tcp_sentences(result.tcp))
     sentences = [*_first_loss(point)]
     if result.not_measurable is not None:
         sentences.insert(0, f"Not measurable: {result.not_measurable}.")

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from wirespeed.report.figures import PointFigures, Rate, point_figures
 from wirespeed.report.table import latency_at
+from wirespeed.report.tcp import offload_gains, split, tcp_result
 from wirespeed.report.text import gbps, microseconds, mpps, percent
-from wirespeed.store.records import RunRecord
+from wirespeed.store.records import PointRecord, RunRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,24 @@ class KeyFigure:
 
 def key_figures(run: RunRecord) -> tuple[KeyFigure, ...]:
     """The best rates, the latency where they were found, and how many trials that took."""
-    figures = [point_figures(point) for point in run.points]
-    return (*_rates(figures), *_latency(figures), *_trials(run))
+    frames, tcp = split(run)
+    figures = [point_figures(point) for point in frames]
+    trials = _trials(run) if frames else ()
+    return (*_rates(figures), *_latency(figures), *_tcp(tcp), *trials)
+
+
+def _tcp(points: tuple[PointRecord, ...]) -> Iterator[KeyFigure]:
+    found = [(point, result) for point in points if (result := tcp_result(point)) is not None]
+    if found:
+        best, result = max(found, key=lambda pair: pair[1].total_bps)
+        yield KeyFigure("Highest TCP throughput", gbps(result.total_bps), "Gbps", best.label)
+        least, result = min(found, key=lambda pair: pair[1].cpu_s_per_gbit)
+        cpu_ms = f"{result.cpu_s_per_gbit * 1e3:.1f}"
+        yield KeyFigure("Least CPU time of all programs", cpu_ms, "ms/Gbit", least.label)
+    gains = [(gain.factor, gain) for gain in offload_gains(points) if gain.factor is not None]
+    if gains:
+        factor, gain = max(gains, key=lambda pair: pair[0])
+        yield KeyFigure("Largest gain by TSO, GSO and GRO", f"{factor:.1f}", "x", gain.what)
 
 
 def _rates(figures: list[PointFigures]) -> Iterator[KeyFigure]:

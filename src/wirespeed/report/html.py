@@ -24,10 +24,12 @@ from wirespeed.report.charts.interactive import bokeh_charts, bokeh_script
 from wirespeed.report.charts.latency import PERCENTILES, latency_chart
 from wirespeed.report.charts.search import outcome, search_chart
 from wirespeed.report.charts.svg import SMALL, line_svg, search_svg
+from wirespeed.report.charts.tcp import tcp_charts
 from wirespeed.report.charts.throughput import throughput_charts
 from wirespeed.report.explain import explain, first_loss, total_drops
 from wirespeed.report.figures import PointFigures, point_figures
 from wirespeed.report.headline import key_figures
+from wirespeed.report.tcp import limited_by, offload_gains, split
 from wirespeed.report.theme import DARK, LIGHT, css_variables
 from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord, RunRecord
@@ -65,12 +67,16 @@ def html_report(run: RunRecord) -> str:
         "mpps": text.mpps, "gbps": text.gbps, "percent": text.percent, "loss": text.loss,
         "us": text.microseconds, "seconds": text.seconds, "moment": _moment,
     }  # fmt: skip
-    charts = throughput_charts(run) + gateway_charts(run)
+    frames, tcp = split(run)
+    charts = throughput_charts(run) + gateway_charts(run) + tcp_charts(run)
     script, places = bokeh_charts(charts) if charts else ("", ())
-    points = [_view(point) for point in run.points]
+    points = [_view(point) for point in frames]
     return environment.get_template("report.html.j2").render(
         run=run,
         points=points,
+        tcp=[_view(point) for point in tcp],
+        gains=offload_gains(tcp),
+        limited_by=limited_by,
         key_figures=key_figures(run),
         charts=[(chart, Markup(place)) for chart, place in zip(charts, places, strict=True)],  # noqa: S704
         bokeh=Markup(bokeh_script()) if charts else "",  # noqa: S704

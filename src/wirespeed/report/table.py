@@ -10,6 +10,7 @@ from rich.table import Table
 
 from wirespeed.model.result import LatencyAtLoad
 from wirespeed.report.figures import PointFigures, Rate, point_figures
+from wirespeed.report.tcp import CSV_FIELDS, csv_fields, split
 from wirespeed.report.text import NONE, gbps, microseconds, mpps, percent
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -20,14 +21,14 @@ def terminal_table(run: RunRecord) -> Table:
     table.add_column("point")
     for heading in ("NDR Mpps", "PDR Mpps", "MRR Mpps", "Gbps L1", "% of line", "p50/p99 us"):
         table.add_column(heading, justify="right")
-    for point in run.points:
+    for point in split(run)[0]:
         table.add_row(point.label, *_cells(point_figures(point)))
     return table
 
 
 def missing_figures(run: RunRecord) -> tuple[str, ...]:
     """One sentence for each point whose figures are not all there: why."""
-    without = (f for f in map(point_figures, run.points) if f.best is None or f.reason)
+    without = (f for f in map(point_figures, split(run)[0]) if f.best is None or f.reason)
     return tuple(f"{f.point.label}: {_why(f)}" for f in without)
 
 
@@ -65,7 +66,7 @@ _CSV_COLUMNS = (
     "point_id", "label", "topology", "frame", "state", "rfc2544_conformant", "ndr_fps", "pdr_fps",
     "mrr_fps", "constant_fps", "ndr_upper_fps", "pdr_upper_fps", "theoretical_max_fps",
     "best_l1_bps", "best_l2_bps", "best_line_share", "latency_pdr50_p50_us", "latency_pdr50_p99_us",
-    "trials", "invalid_trials", "limited_by", "not_measurable",
+    "trials", "invalid_trials", "limited_by", "not_measurable", *CSV_FIELDS,
 )  # fmt: skip
 
 
@@ -82,13 +83,14 @@ def csv_text(run: RunRecord) -> str:
 def _csv_row(point: PointRecord) -> dict[str, object]:
     figures, result = point_figures(point), point.result
     best, at = figures.best, latency_at(point, 0.5)
+    of_frames = point.spec.tcp is None
     ndr = result.ndr if result else None
     pdr = result.pdr if result else None
     return {
         "point_id": point.id,
         "label": point.label,
-        "topology": point.spec.topology.kind,
-        "frame": point.spec.traffic.frame.text,
+        "topology": point.spec.topology.kind if of_frames else "tcp",
+        "frame": point.spec.traffic.frame.text if of_frames else None,
         "state": point.state,
         "rfc2544_conformant": str(figures.conformant).lower(),
         "ndr_fps": figures.ndr and figures.ndr.fps,
@@ -97,7 +99,7 @@ def _csv_row(point: PointRecord) -> dict[str, object]:
         "constant_fps": figures.constant and figures.constant.fps,
         "ndr_upper_fps": ndr and ndr.upper and ndr.upper.load_fps,
         "pdr_upper_fps": pdr and pdr.upper and pdr.upper.load_fps,
-        "theoretical_max_fps": figures.maximum_fps,
+        "theoretical_max_fps": figures.maximum_fps if of_frames else None,
         "best_l1_bps": best and best.l1_bps,
         "best_l2_bps": best and best.l2_bps,
         "best_line_share": best and best.line_share,
@@ -107,4 +109,5 @@ def _csv_row(point: PointRecord) -> dict[str, object]:
         "invalid_trials": sum(not stored.trial.valid for stored in point.trials),
         "limited_by": result and result.limited_by,
         "not_measurable": figures.reason,
+        **csv_fields(point),
     }

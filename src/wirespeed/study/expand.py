@@ -104,7 +104,9 @@ def _label(spec: PointSpec, chosen: dict[str, Any]) -> str:
     else:
         parts = [str(spec.topology.kind), f"{frame} B" if frame.isdecimal() else f"IMIX {frame}"]
     for key, value in chosen.items():
-        if key not in ("topology.kind", "traffic.frame", "tcp.path"):
+        if key == "tcp.wire_bps":
+            parts.append(f"{value / 1e9:g} Gbps wire")
+        elif key not in ("topology.kind", "traffic.frame", "tcp.path"):
             parts.append(f"{key.rpartition('.')[2]} {_word(value)}")
     return ", ".join(parts)
 

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.spec import PointSpec
 
-TOP_LEVEL = ("title", "description", "vary")
+TOP_LEVEL = ("title", "description", "vary", "case")
 
 
 @cache

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.study import Study
+from wirespeed.model.study import Point, Study
 from wirespeed.study.expand import expand, set_key
 from wirespeed.study.faults import Fault, StudyError
 from wirespeed.study.keys import parameter_keys, unknown_key
@@ -43,11 +43,23 @@ def resolve_study(
         if not isinstance(texts[key], str):
             found.append(Fault(key, texts[key], "must be text"))
     vary = _flatten(base.pop("vary", {}))
-    points, more = expand(base, vary)
-    found += more
+    points: dict[str, Point] = {}
+    for case in _cases(base.pop("case", [{}]), found):
+        expanded, more = expand(base, case | vary)
+        found += more
+        points |= {point.id: point for point in expanded}
     if found:
         raise StudyError(source, found)
-    return Study(name, texts["title"] or name, texts["description"].strip(), points, raw)
+    description = texts["description"].strip()
+    return Study(name, texts["title"] or name, description, tuple(points.values()), raw)
+
+
+def _cases(written: object, found: list[Fault]) -> list[dict[str, list[Any]]]:
+    """Each [[case]] as keys with one value each; one empty case where there are none."""
+    if not isinstance(written, list) or not all(isinstance(case, dict) for case in written):
+        found.append(Fault("case", written, "must be tables, each written [[case]]"))
+        return []
+    return [{key: [value] for key, value in _flatten(case).items() if key} for case in written]
 
 
 def _flatten(vary: object, prefix: str = "") -> dict[str, Any]:

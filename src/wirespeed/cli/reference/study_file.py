@@ -31,7 +31,9 @@ def study_page() -> str:
         "| `title` | text | the question that the study answers |",
         "| `description` | text | what to know before and after |",
         "| `vary` | table of lists | the study has a point for each combination of the values, "
-        'e.g. `"traffic.frame" = [64, 1518]` |\n',
+        'e.g. `"traffic.frame" = [64, 1518]` |',
+        "| `case` | list of tables | values that go together, each table written `[[case]]`: the "
+        "study has all of `vary` for each of them |\n",
     ]  # fmt: skip
     for name, kind in get_type_hints(spec.PointSpec).items():
         lines += _section(name, without_none(kind))

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does the server's verdict name what really limits a transfer?
+
+Each case has a real cause, between two network namespaces on a veth pair: hogs on the server's CPU,
+a client that reads or writes slowly, a small SO_RCVBUF or SO_SNDBUF, a slow or lossy wire (tbf), a
+rate limit of the server. Each is tested several times. Prints the confusion matrix (what was caused
+against what the verdict says), then `name value unit ratio-to-what`; exits 1 when a case is not
+named right most of the time. Needs root.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.faulty_client import Fault
+
+from wirespeed.bench.host_state import HostState, changing_host
+from wirespeed.bench.journal import state_directory
+from wirespeed.bench.network import Cable, Network, Port, inside
+from wirespeed.bench.parts import bring_up
+from wirespeed.bench.session import directories
+from wirespeed.bench.tcp.programs import PORT, SpeedtestServer, client_words, find_program
+from wirespeed.model.tcp import Tcp, TcpDirection
+from wirespeed.remote.local import LocalRunner
+
+REPEATS = 3
+SECONDS = 2
+CONGESTION = "cubic"
+SERVER_IP, CLIENT_IP = "198.18.0.1", "198.18.0.2"
+LIMITERS = ("server_cpu", "client", "receive_window", "send_buffer", "path", "policy")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is caused, and how. wire: rate in bits/s and queue in ms of the sender's port. hogs: on
+    the server's CPU. client: fields of faulty_client.Fault; none is our own, faultless client."""
+
+    name: str
+    caused: str
+    reverse: bool
+    hogs: int = 0
+    wire: tuple[float, float] | None = None
+    server: tuple[str, ...] = ()
+    client: dict[str, float] | None = None
+
+
+DOWN, UP = True, False
+CASES = (
+    Case("download, server CPU hogged", "server_cpu", DOWN, hogs=4),
+    Case("download, slow reader", "client", DOWN, client={"pace_bps": 200e6}),
+    Case("download, small SO_RCVBUF", "receive_window", DOWN, client={"rcvbuf": 16384}),
+    Case("download, small SO_SNDBUF", "send_buffer", DOWN, client={"window": 16384}),
+    Case("download, slow wire", "path", DOWN, wire=(200e6, 40)),
+    Case("download, lossy wire", "path", DOWN, wire=(500e6, 0.5)),
+    Case("download, rate limit", "policy", DOWN, server=("--max-rate", "200000000")),
+    Case("upload, server CPU hogged", "server_cpu", UP, hogs=4),
+    Case("upload, slow writer", "client", UP, client={"pace_bps": 200e6}),
+    Case("upload, small SO_RCVBUF", "receive_window", UP, client={"window": 16384}),
+    Case("upload, slow wire", "path", UP, wire=(200e6, 40)),
+    Case("upload, lossy wire", "path", UP, wire=(500e6, 0.5)),
+    Case("upload, rate limit", "policy", UP, server=("--max-rate", "200000000")),
+)
+
+
+@contextmanager
+def rig(state: HostState, case: Case, logs: Path) -> Iterator[str]:
+    """Two hosts with the case's cause in place and the server up; yields the client's host."""
+    cpus = sorted(os.sched_getaffinity(0))
+    with ExitStack() as stack:
+        dirs = directories(state, logs)
+        network = Network(state, dirs.tag)
+        server, client = (
+            Port(network.host(name), "eth0", mac, ip)
+            for name, mac, ip in (("server", "02:00:00:00:00:01", SERVER_IP),
+                                  ("client", "02:00:00:00:00:02", CLIENT_IP))
+        )  # fmt: skip
+        network.connect(Cable(server, client), 1500)
+        if case.wire is not None:
+            network.limit(server if case.reverse else client, *case.wire)
+        part = SpeedtestServer(state, dirs, server.namespace, cpus[:1], case.server)
+        bring_up([part], stack)
+        for number in range(case.hogs):
+            hog = state.spawn([sys.executable, "-c", "while True: pass"],
+                              log=str(dirs.log / f"hog{number}.log"), cpus=cpus[:1])  # fmt: skip
+            stack.callback(hog.wait, 10)
+            stack.callback(hog.signal, 9)
+        yield client.namespace
+
+
+def verdict(state: HostState, case: Case, host: str) -> tuple[str, list[str]]:
+    """One test's verdict and its evidence."""
+    if case.client is None:
+        direction = TcpDirection.DOWN if case.reverse else TcpDirection.UP
+        tcp = Tcp(direction=direction, seconds=SECONDS, omit_s=0, congestion=CONGESTION)
+        words = [find_program(), *client_words(SERVER_IP, tcp)]
+    else:
+        fault = Fault(SERVER_IP, PORT, SECONDS, CONGESTION, case.reverse)
+        faulty = json.dumps(dataclasses.asdict(fault) | case.client)
+        words = [sys.executable, str(Path(__file__).parent / "faulty_client.py"), faulty]
+    cpu = str(max(os.sched_getaffinity(0)))
+    done = state.runner.run([*inside(host), "taskset", "-c", cpu, *words], timeout_s=60)
+    output = json.loads(done.stdout)
+    server = output if case.client is not None else output["results"][0]["server"]
+    [direction_seen] = server["directions"]
+    found = direction_seen["verdict"]
+    rate = f"{direction_seen['bits_per_second'] / 1e6:.0f} Mbit/s"
+    return found["limited_by"], [rate, *found["because"]]
+
+
+def main() -> int:
+    if os.geteuid() != 0:
+        print("needs root, for network namespaces")
+        return 1
+    print(f"# {REPEATS} tests of {SECONDS} s for each case, one stream, veth, {CONGESTION}")
+    matrix: dict[str, Counter[str]] = {limiter: Counter() for limiter in LIMITERS}
+    right: dict[str, int] = {}
+    with tempfile.TemporaryDirectory(prefix="wirespeed") as logs:
+        runner, state_dir = LocalRunner(), state_directory(os.environ)
+        for case in CASES:
+            with changing_host(runner, state_dir) as state, rig(state, case, Path(logs)) as host:
+                found = [verdict(state, case, host) for _ in range(REPEATS)]
+            matrix[case.caused].update(limiter for limiter, _ in found)
+            right[case.name] = sum(limiter == case.caused for limiter, _ in found)
+            for limiter, because in found:
+                if limiter != case.caused:
+                    print(f"# {case.name}: {limiter}, because {'; '.join(because)}", flush=True)
+    show(matrix)
+    for name, count in right.items():
+        print(f"{name}: {count} right {count / REPEATS:.2f}x of {REPEATS}")
+    total = len(CASES) * REPEATS
+    print(f"verdicts: {sum(right.values())} right {sum(right.values()) / total:.3f}x of {total}")
+    return 0 if all(count * 2 > REPEATS for count in right.values()) else 1
+
+
+def show(matrix: dict[str, Counter[str]]) -> None:
+    """The confusion matrix: a row for what was caused, a column for what the verdict says."""
+    said = [*LIMITERS, *sorted({s for row in matrix.values() for s in row} - set(LIMITERS))]
+    print(f"{'caused / verdict':18}" + "".join(f"{name:>16}" for name in said))
+    for limiter, row in matrix.items():
+        print(f"{limiter:18}" + "".join(f"{row[name] or '.':>16}" for name in said))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

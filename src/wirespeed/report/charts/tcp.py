@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does TCP's throughput depend on the number of streams, with offloads and without?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wirespeed.model.study import flat
+from wirespeed.report.charts.shapes import Chart, Line, Series
+from wirespeed.report.tcp import split, tcp_result
+from wirespeed.report.text import gbps
+from wirespeed.store.records import PointRecord, RunRecord
+
+# Beyond this many, charts no longer help to compare.
+MAX_CHARTS = 16
+_X, _LINES = "tcp.streams", "tcp.offloads"
+
+
+def tcp_charts(run: RunRecord) -> tuple[Chart, ...]:
+    """A chart for each combination of the other parameters; none with fewer than two x values."""
+    points = [point for point in split(run)[1] if tcp_result(point) is not None]
+    streams = sorted({point.spec.tcp.streams for point in points if point.spec.tcp})
+    if len(streams) < 2:
+        return ()
+    groups = list(_groups(points).items())[:MAX_CHARTS]
+    return tuple(
+        Chart(
+            key=f"tcp-{number}",
+            title=name,
+            x_label="streams of each client",
+            y_label="Gbps",
+            categories=tuple(str(count) for count in streams),
+            series=tuple(_series(members, streams)),
+        )
+        for number, (name, members) in enumerate(groups, start=1)
+    )
+
+
+def _groups(points: Sequence[PointRecord]) -> dict[str, list[PointRecord]]:
+    """Points that differ in streams and offloads only, by what the study varies besides."""
+    flattened = [flat({"tcp": point.parameters["tcp"]}) for point in points]
+    varied = [
+        key
+        for key in flattened[0]
+        if key not in (_X, _LINES) and len({str(values[key]) for values in flattened}) > 1
+    ]
+    groups: dict[str, list[PointRecord]] = {}
+    for point, values in zip(points, flattened, strict=True):
+        words = [f"{key.rpartition('.')[2]} {_word(values[key])}" for key in varied]
+        groups.setdefault(", ".join(words) or "TCP", []).append(point)
+    return groups
+
+
+def _word(value: object) -> str:
+    if value is None:
+        return "without limit"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _series(members: Sequence[PointRecord], streams: Sequence[int]) -> list[Series]:
+    found = []
+    for colour, (name, on) in enumerate((("offloads on", True), ("offloads off", False))):
+        rates = {
+            point.spec.tcp.streams: result.total_bps
+            for point in members
+            if point.spec.tcp
+            and point.spec.tcp.offloads is on
+            and (result := tcp_result(point)) is not None
+        }
+        shown = [(float(streams.index(count)), bps) for count, bps in sorted(rates.items())]
+        if shown:
+            points = tuple((x, bps / 1e9) for x, bps in shown)
+            hover = tuple(f"{name}: {gbps(bps)} Gbps" for _, bps in shown)
+            found.append(Series(name, Line.SOLID, colour, points, hover))
+    return found

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What did the points with TCP traffic show: rates, who limited them, what offloads gained?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from wirespeed.model.study import flat
+from wirespeed.model.tcp import TcpDirection, TcpFigure, TcpResult
+from wirespeed.report.text import NONE, gbps, limiter, percent
+from wirespeed.store.records import PointRecord, RunRecord
+
+
+def split(run: RunRecord) -> tuple[tuple[PointRecord, ...], tuple[PointRecord, ...]]:
+    """The points that measured frames, and those that measured TCP."""
+    frames = tuple(point for point in run.points if point.spec.tcp is None)
+    return frames, tuple(point for point in run.points if point.spec.tcp is not None)
+
+
+def tcp_result(point: PointRecord) -> TcpResult | None:
+    return None if point.result is None else point.result.tcp
+
+
+def tcp_table(points: tuple[PointRecord, ...]) -> Table:
+    """One row for each point and direction."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("point")
+    table.add_column("way")
+    for heading in ("Gbps", "lowest - highest", "sent again", "CPU ms/Gbit"):
+        table.add_column(heading, justify="right")
+    table.add_column("limited by")
+    for point in points:
+        result = tcp_result(point)
+        if result is None:
+            table.add_row(point.label, *[NONE] * 5, point.error or "not measured yet")
+            continue
+        for figure in result.figures:
+            table.add_row(
+                point.label,
+                str(figure.direction),
+                gbps(figure.median_bps),
+                f"{gbps(figure.lowest_bps)} - {gbps(figure.highest_bps)}",
+                f"{figure.retransmits:,}",
+                f"{result.cpu_s_per_gbit * 1e3:.1f}",
+                limited_by(figure),
+            )
+    return table
+
+
+def limited_by(figure: TcpFigure) -> str:
+    """The verdict, and how many of the tests shared it unless all did."""
+    agreed = "" if figure.agreeing == figure.tests else f" ({figure.agreeing} of {figure.tests})"
+    return limiter(figure.limited_by) + agreed
+
+
+def tcp_sentences(result: TcpResult) -> Iterator[str]:
+    """Who limited each direction and how that is known, RFC 6349, and who used the CPU."""
+    for figure in result.figures:
+        because = "; ".join(figure.because)
+        yield f"{str(figure.direction).capitalize()}: {limited_by(figure)}. {because}."
+        if figure.tcp_efficiency_percent is not None:
+            yield _rfc6349(figure)
+    parts = [("server", result.server_cpu_s_per_gbit), ("clients", result.clients_cpu_s_per_gbit)]
+    if result.vswitch_cpu_s_per_gbit is not None:
+        parts.append(("Open vSwitch", result.vswitch_cpu_s_per_gbit))
+    spent = ", ".join(f"{name} {cpu_s * 1e3:.1f} ms" for name, cpu_s in parts)
+    yield f"CPU time of the programs for each Gbit: {spent}."
+
+
+def _rfc6349(figure: TcpFigure) -> str:
+    efficiency = f"TCP efficiency {figure.tcp_efficiency_percent:.2f}%"
+    ratio = figure.transfer_time_ratio
+    delay = figure.buffer_delay_percent
+    words = [
+        efficiency,
+        *([f"transfer time ratio {ratio:.2f}"] if ratio is not None else []),
+        *([f"buffer delay {percent(delay / 100, 0)}"] if delay is not None else []),
+    ]
+    return f"RFC 6349: {', '.join(words)}."
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Two points that differ in their offloads only; what: the parameters they share and other
+    points of the run do not."""
+
+    what: str
+    off_bps: float
+    on_bps: float
+
+    @property
+    def factor(self) -> float | None:
+        return self.on_bps / self.off_bps if self.off_bps else None
+
+
+def offload_gains(points: tuple[PointRecord, ...]) -> tuple[Gain, ...]:
+    """What TSO, GSO and GRO bring, for each pair of points with and without."""
+    key = "tcp.offloads"
+    flattened = [flat(point.parameters) for point in points]
+    varied = [
+        name
+        for name in dict.fromkeys(name for values in flattened for name in values)
+        if name != key and len({str(values.get(name)) for values in flattened}) > 1
+    ]
+    pairs: dict[str, dict[bool, float]] = {}
+    for point, values in zip(points, flattened, strict=True):
+        result = tcp_result(point)
+        # sut.vswitch says no more than that there is one.
+        words = [_words(name, values.get(name)) for name in varied if name.startswith("tcp.")]
+        if result is not None:
+            what = ", ".join(word for word in words if word) or "TCP"
+            pairs.setdefault(what, {})[bool(values[key])] = result.total_bps
+    return tuple(
+        Gain(what, rates[False], rates[True]) for what, rates in pairs.items() if len(rates) == 2
+    )
+
+
+def _words(name: str, value: object) -> str:
+    if name == "tcp.path":
+        return f"over {value}"
+    if name == "tcp.wire_bps":
+        return f"{gbps(float(str(value)))} Gbps wire" if value else ""
+    return f"{name.rpartition('.')[2]} {value}"
+
+
+def csv_fields(point: PointRecord) -> dict[str, object]:
+    """The TCP columns of the CSV file; empty where there is no figure."""
+    result = tcp_result(point)
+    figures = {f.direction: f for f in result.figures} if result else {}
+    down, up = figures.get(TcpDirection.DOWN), figures.get(TcpDirection.UP)
+    return {
+        "tcp_down_bps": down and down.median_bps,
+        "tcp_up_bps": up and up.median_bps,
+        "tcp_retransmits": result and sum(f.retransmits for f in result.figures),
+        "tcp_down_limited_by": down and down.limited_by,
+        "tcp_up_limited_by": up and up.limited_by,
+        "tcp_cpu_s_per_gbit": result and result.cpu_s_per_gbit,
+    }
+
+
+CSV_FIELDS = ("tcp_down_bps", "tcp_up_bps", "tcp_retransmits", "tcp_down_limited_by",
+              "tcp_up_limited_by", "tcp_cpu_s_per_gbit")  # fmt: skip

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real TCP between real network namespaces, on a veth pair and through a real Open vSwitch."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.bench.real import RUNNER, planned
+from wirespeed.bench.interface import BenchError
+from wirespeed.bench.journal import state_directory
+from wirespeed.bench.process import await_true
+from wirespeed.bench.session import clean
+from wirespeed.bench.tcp.programs import find_program
+from wirespeed.bench.tcp.session import RealTcpBench, open_tcp_bench
+from wirespeed.model.spec import PointSpec
+from wirespeed.model.tcp import Tcp, TcpDirection, TcpPath
+
+pytestmark = [pytest.mark.root, pytest.mark.usefixtures("needs_root")]
+
+
+def namespaces() -> set[str]:
+    return {path.name for path in Path("/run/netns").glob("ws*")}
+
+
+@pytest.fixture(autouse=True)
+def program_and_no_namespace_left(needs_root: None) -> Iterator[None]:  # noqa: ARG001
+    try:
+        find_program()
+    except BenchError as missing:
+        pytest.skip(missing.what)
+    before = namespaces()
+    yield
+    assert namespaces() - before == set()
+
+
+def shown(bench: RealTcpBench, host: int, *words: str) -> str:
+    """What a command says inside the namespace of a client."""
+    return RUNNER.run(["nsenter", f"--net=/run/netns/{bench.clients[host].namespace}", "--",
+                       *words]).stdout  # fmt: skip
+
+
+def test_two_clients_on_cables_of_limited_rate(tmp_path: Path) -> None:
+    tcp = Tcp(clients=2, seconds=1, omit_s=0, direction=TcpDirection.BOTH, streams=2,
+              mtu=9000, offloads=False, wire_bps=100e6)  # fmt: skip
+    spec = PointSpec(tcp=tcp)
+    with open_tcp_bench(spec, planned(spec), RUNNER, tmp_path) as bench:
+        assert isinstance(bench, RealTcpBench)
+        assert "tcp-segmentation-offload: off" in shown(bench, 1, "ethtool", "-k", "eth0")
+        assert "mtu 9000" in shown(bench, 0, "ip", "link", "show", "eth0")
+        assert "rate 100Mbit" in shown(bench, 0, "tc", "qdisc", "show", "dev", "eth0")
+        run = bench.run()
+    assert [way.direction for way in run.ways] == [TcpDirection.UP, TcpDirection.DOWN] * 2
+    for way in run.ways:
+        assert 0 < way.bits_per_second < 130e6
+        assert way.because
+        assert len(way.series) == 2
+    assert run.vswitch_cpu_s is None
+
+
+@pytest.mark.parametrize("offloads", [True, False])
+def test_through_open_vswitch(tmp_path: Path, offloads: bool) -> None:
+    tcp = Tcp(path=TcpPath.OVS, seconds=1, omit_s=0, offloads=offloads)
+    spec = PointSpec(tcp=tcp)
+    with open_tcp_bench(spec, planned(spec), RUNNER, tmp_path) as bench:
+        assert isinstance(bench, RealTcpBench)
+        assert bench.vswitch is not None
+        [row] = bench.vswitch.control.rows("Open_vSwitch", "other_config")
+        assert dict(row["other_config"][1])["userspace-tso-enable"] == str(offloads).lower()
+        run = bench.run()
+        forwarded = bench.vswitch.control.ofctl("dump-ports")
+    [way] = run.ways
+    assert way.bytes > 1_000_000
+    assert run.vswitch_cpu_s is not None
+    assert "port  server: rx pkts=0" not in forwarded
+    assert len(bench.describe()) == 2
+
+
+def test_a_server_that_ends_is_the_reason_that_is_given(tmp_path: Path) -> None:
+    spec = PointSpec(tcp=Tcp(seconds=30))
+    with open_tcp_bench(spec, planned(spec), RUNNER, tmp_path) as bench:
+        assert isinstance(bench, RealTcpBench)
+        bench.server.processes[0].signal(signal.SIGKILL)
+        with pytest.raises(BenchError, match=r"server ended|speed test failed|did not print"):
+            bench.run()
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from tests.bench.real import RUNNER, planned
+from wirespeed.bench.tcp.session import open_tcp_bench
+from wirespeed.model.spec import PointSpec
+from wirespeed.model.tcp import Tcp, TcpPath
+
+spec = PointSpec(tcp=Tcp(path=TcpPath.OVS, seconds=600, wire_bps=1e9))
+with open_tcp_bench(spec, planned(spec), RUNNER, Path(sys.argv[1])) as bench:
+    print("open", flush=True)
+    bench.run()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_an_interruption_leaves_nothing_behind(tmp_path: Path, number: int) -> None:
+    """In the middle of a test. After SIGKILL the next command tidies up."""
+    before = namespaces()
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True,
+        cwd=Path(__file__).parents[2],
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == "open\n"
+        made = namespaces() - before
+        assert len(made) == 3
+        [client] = [name for name in made if "client" in name]
+        await_true(
+            lambda: RUNNER.run(["ip", "netns", "pids", client]).stdout,
+            within_s=30, alive=lambda: None, otherwise=lambda: "the client does not start",
+        )  # fmt: skip
+        process.send_signal(number)
+        process.wait(60)
+    if number == signal.SIGKILL:
+        said = clean(RUNNER, state_directory(os.environ))
+        assert sum("network namespace" in sentence for sentence in said) == 3
+    assert namespaces() - before == set()

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What TCP tests are made of, without a host."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from wirespeed.bench.interface import BenchError
+from wirespeed.bench.tcp import topology
+from wirespeed.bench.tcp.output import read_output
+from wirespeed.bench.tcp.programs import client_words
+from wirespeed.model.tcp import Tcp, TcpDirection, TcpPath
+
+
+def spaces(tcp: Tcp) -> dict[str, str]:
+    return {name: f"ns-{name}" for name in topology.host_names(tcp)}
+
+
+@pytest.mark.parametrize("path", list(TcpPath))
+def test_no_two_ports_share_an_address_or_a_name_on_their_host(path: TcpPath) -> None:
+    tcp = Tcp(path=path, clients=5)
+    hosts = topology.hosts(tcp, spaces(tcp))
+    ends = [end for cable in hosts.cables for end in cable.ends]
+    assert len({end.mac for end in ends}) == len(ends)
+    assert len({(end.namespace, end.name) for end in ends}) == len(ends)
+    ips = [port.ip for port in hosts.ports]
+    assert len(set(ips)) == len(ips)
+    assert [name for name, _ in hosts.clients] == [f"client{i}" for i in range(5)]
+    assert {server for _, server in hosts.clients} <= set(ips)
+
+
+def test_the_vswitch_connects_every_client_with_the_server_and_nobody_else() -> None:
+    tcp = Tcp(path=TcpPath.OVS, clients=2)
+    cables = topology.hosts(tcp, spaces(tcp)).cables
+    ways = {(f.in_port, f.out_port) for f in topology.switch_wiring(cables).flows}
+    assert ways == {
+        ("server", "client0"),
+        ("client0", "server"),
+        ("server", "client1"),
+        ("client1", "server"),
+    }
+    assert {port.kind for port in topology.switch_ports(cables)} == {"system"}
+
+
+def test_the_client_is_told_what_the_point_asks_for_and_nothing_else() -> None:
+    tcp = Tcp(direction=TcpDirection.BOTH, streams=3, mss=1400, message_bytes=64)
+    words = client_words("198.18.0.1", tcp)
+    assert words[:4] == ["client", "198.18.0.1:5201", "--json", "--bidirectional"]
+    options = dict(zip(words[4::2], words[5::2], strict=True))
+    assert options == {
+        "--time": "5", "--omit": "1", "--parallel": "3", "--block": "64", "--congestion": "cubic",
+        "--mss": "1400",
+    }  # fmt: skip
+
+
+def output(**server: Any) -> dict[str, Any]:
+    sample = dict.fromkeys(
+        ("at_us", "bytes", "rtt_us", "cwnd_bytes", "snd_wnd_bytes", "rcv_wnd_bytes",
+         "delivery_rate_bps", "retransmits", "new_field"), 7,
+    )  # fmt: skip
+    metrics = {"transfer_time_ratio": 1.0, "tcp_efficiency_percent": 98.0,
+               "buffer_delay_percent": None}  # fmt: skip
+    judged = {
+        "server": "sends",
+        "verdict": {"limited_by": "path", "because": ["loss"]},
+        "rfc6349": [metrics, metrics | {"transfer_time_ratio": 2.0}],
+    }
+    said = {"client_cpu_percent": 50.0, "directions": [judged],
+            "series": [{"id": 1, "server": "sends", "tcp_info": [sample]}]}  # fmt: skip
+    counted = {"server": "sends", "bytes": 9, "bits_per_second": 72.0, "retransmits": 4}
+    return {"results": [{"error": None, "directions": [counted], "server": said | server}]}
+
+
+def test_the_clients_output_becomes_ways() -> None:
+    [way], cpu = read_output(json.dumps(output()))
+    assert (way.direction, way.bytes, way.retransmits, cpu) == (TcpDirection.DOWN, 9, 4, 0.5)
+    assert (way.limited_by, way.because) == ("path", ("loss",))
+    assert (way.transfer_time_ratio, way.tcp_efficiency_percent) == (1.5, 98.0)
+    assert way.buffer_delay_percent is None
+    assert way.series[0][0].rtt_us == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("error: 198.18.0.1: Connection refused", "Connection refused"),
+        ("", "it said nothing"),
+        ('{"results": [{"error": "a stream could not connect"}]}', "a stream could not connect"),
+        ('{"results": [{"error": null}]}', "the server sent no verdict"),
+    ],
+)
+def test_a_test_that_failed_says_how(text: str, says: str) -> None:
+    with pytest.raises(BenchError, match=says):
+        read_output(text)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run of TCP points in every form that a report has."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from tests.report.sample import sample_run
+from tests.report.test_document import problems
+from wirespeed.cli.show import print_results
+from wirespeed.report.charts.tcp import tcp_charts
+from wirespeed.report.document import document
+from wirespeed.report.explain import explain
+from wirespeed.report.html import html_report
+from wirespeed.report.table import csv_text
+from wirespeed.report.tcp import offload_gains
+from wirespeed.store.records import PointState, RunRecord
+
+SMALL = ("tcp.congestion=cubic", "tcp.mtu=1500", "vary.tcp.streams=[1, 4]")
+
+
+@pytest.fixture(scope="module")
+def tcp_run(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
+    return sample_run(tmp_path_factory.mktemp("run"), *SMALL, study="s0-speedtest")
+
+
+def test_it_follows_the_schema(tcp_run: RunRecord) -> None:
+    assert problems(document(tcp_run)) == []
+    [point, *_] = document(tcp_run)["points"]
+    assert point["dut_type"] == "ovs-dpdk"
+    assert len(point["result"]["tcp"]["runs"][0]["ways"]) == 5
+    failed = replace(tcp_run.points[0], state=PointState.FAILED, error="gone", result=None)
+    assert problems(document(replace(tcp_run, points=(failed,)))) == []
+
+
+def test_gains_compare_points_that_differ_in_their_offloads_only(tcp_run: RunRecord) -> None:
+    gains = offload_gains(tcp_run.points)
+    assert len(gains) == len(tcp_run.points) / 2
+    assert [gain.factor for gain in gains] == pytest.approx([2.5] * len(gains))
+    assert gains[0].what == "over ovs, clients 5, streams 1"
+    assert any("10.00 Gbps wire" in gain.what for gain in gains)
+    assert offload_gains(tcp_run.points[:1]) == ()
+
+
+def test_the_terminal_shows_rates_verdicts_and_gains_and_nothing_of_frames(
+    tcp_run: RunRecord,
+) -> None:
+    out = io.StringIO()
+    print_results(tcp_run, Console(file=out, width=200))
+    text = out.getvalue()
+    assert "NDR" not in text
+    assert "RFC 2544" not in text
+    assert "path" in text
+    assert "Offloads gain 2.5x: over veth, clients 1, streams 4" in text
+
+
+def test_the_sentences_name_the_limiter_its_evidence_and_who_used_the_cpu(
+    tcp_run: RunRecord,
+) -> None:
+    limited, rfc6349, cpu = explain(tcp_run.points[0])
+    assert limited.startswith("Down: path. 7 of 90 segments")
+    assert rfc6349 == (
+        "RFC 6349: TCP efficiency 92.20%, transfer time ratio 1.50, buffer delay 30%."
+    )
+    assert "Open vSwitch" in cpu
+    assert "Open vSwitch" not in explain(tcp_run.points[-1])[-1]
+
+
+def test_the_page_has_the_tcp_section_and_none_of_the_empty_ones(tcp_run: RunRecord) -> None:
+    page = html_report(tcp_run)
+    for present in ('id="tcp"', "What the offloads gain", 'id="charts"', "2.5x"):
+        assert present in page
+    for absent in ('id="results"', 'id="loss"', 'id="trials"', "Not RFC 2544 conformant"):
+        assert absent not in page
+
+
+def test_charts_hold_everything_but_streams_and_offloads_constant(tcp_run: RunRecord) -> None:
+    charts = tcp_charts(tcp_run)
+    assert len(charts) == 4
+    assert charts[0].categories == ("1", "4")
+    assert [series.name for series in charts[0].series] == ["offloads on", "offloads off"]
+    assert tcp_charts(replace(tcp_run, points=tcp_run.points[::2][:1])) == ()
+
+
+def test_csv_has_both_kinds_of_point_in_the_same_columns(
+    tcp_run: RunRecord, tmp_path: Path
+) -> None:
+    frames = sample_run(tmp_path, "topology.kind=p2p", "traffic.frame=64")
+    both = replace(tcp_run, points=(*tcp_run.points[:1], *frames.points))
+    tcp, frame = csv.DictReader(io.StringIO(csv_text(both)))
+    assert (tcp["topology"], tcp["frame"], tcp["ndr_fps"]) == ("tcp", "", "")
+    assert float(tcp["tcp_down_bps"]) == pytest.approx(4.2e9)
+    assert tcp["tcp_down_limited_by"] == "path"
+    assert (frame["tcp_down_bps"], frame["topology"]) == ("", "p2p")
+    assert frame["ndr_fps"]
