@@ -25,7 +25,8 @@ class StudyError(BadInput):
     """A study cannot be read, or says something that cannot be measured."""
 
     def __init__(self, source: str, faults: Iterable[Fault]) -> None:
-        self.faults = tuple(dict.fromkeys(faults))
+        # Not by hash: the value may be a list.
+        self.faults = tuple({str(fault): fault for fault in faults}.values())
         count = f"{len(self.faults)} faults" if len(self.faults) > 1 else "1 fault"
         lines = "\n".join(f"  {fault}" for fault in self.faults)
         super().__init__(

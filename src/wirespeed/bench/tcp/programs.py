@@ -12,11 +12,10 @@ from pathlib import Path
 
 from wirespeed.bench.dpdk import Directories
 from wirespeed.bench.host_state import HostState
-from wirespeed.bench.interface import BenchError, HopCount
+from wirespeed.bench.interface import BenchError, HopCount, PollingThread
 from wirespeed.bench.network import inside
 from wirespeed.bench.process import Daemon, await_true
 from wirespeed.model.tcp import Tcp, TcpDirection
-from wirespeed.model.trial import ThreadHealth
 from wirespeed.remote.interface import Process, Runner
 
 PROGRAM = "wirespeed-speedtest"
@@ -87,7 +86,7 @@ class SpeedtestServer:
     def read(self) -> tuple[HopCount, ...]:
         return ()
 
-    def threads(self) -> tuple[ThreadHealth, ...]:
+    def threads(self) -> tuple[PollingThread, ...]:
         return ()
 
     def down(self) -> None:
