@@ -12,6 +12,7 @@ use crate::sys;
 /// What the kernel says of a TCP socket `at` this time of a transfer that has moved `bytes`.
 pub fn look(fd: RawFd, at: Duration, bytes: u64) -> Option<Sample> {
     let info = sys::tcp_info(fd).ok()?;
+    let (rcvbuf_bytes, sndbuf_bytes) = sys::buffer_limits(fd).unwrap_or_default();
     Some(Sample {
         at_us: micros(at),
         bytes,
@@ -21,6 +22,8 @@ pub fn look(fd: RawFd, at: Duration, bytes: u64) -> Option<Sample> {
         cwnd_bytes: u64::from(info.snd_cwnd) * u64::from(info.snd_mss),
         snd_wnd_bytes: info.snd_wnd,
         rcv_wnd_bytes: if info.rcv_wnd > 0 { info.rcv_wnd } else { info.rcv_space },
+        rcvbuf_bytes,
+        sndbuf_bytes,
         delivery_rate_bps: info.delivery_rate.saturating_mul(8),
         retransmits: info.total_retrans,
         segments_out: info.data_segs_out,

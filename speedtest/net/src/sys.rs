@@ -301,6 +301,27 @@ pub fn bbr_info(fd: RawFd) -> Option<BbrInfo> {
     (length as usize == size_of::<BbrInfo>()).then_some(info)
 }
 
+/// The limits of a socket's receive and send buffers, as the kernel counts them: with its own
+/// bookkeeping, which it takes to be half.
+pub fn buffer_limits(fd: RawFd) -> io::Result<(u32, u32)> {
+    // SK_MEMINFO_RCVBUF and SK_MEMINFO_SNDBUF of linux/sock_diag.h.
+    const RECEIVE: usize = 1;
+    const SEND: usize = 3;
+    let mut counts = [0_u32; 9];
+    let mut length = size_of_val(&counts) as libc::socklen_t;
+    // SAFETY: pointer and length describe `counts`, which may hold any bits.
+    check(unsafe {
+        libc::getsockopt(
+            fd,
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            counts.as_mut_ptr().cast(),
+            &mut length,
+        )
+    })?;
+    Ok((counts[RECEIVE], counts[SEND]))
+}
+
 /// User and system time of this process.
 pub fn process_times() -> (Duration, Duration) {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();

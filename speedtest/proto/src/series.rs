@@ -22,6 +22,9 @@ pub struct Sample {
     pub snd_wnd_bytes: u32,
     /// Window that this side offers.
     pub rcv_wnd_bytes: u32,
+    /// What the kernel lets the socket's buffers take; half of it is bookkeeping.
+    pub rcvbuf_bytes: u32,
+    pub sndbuf_bytes: u32,
     pub delivery_rate_bps: u64,
     pub retransmits: u32,
     pub segments_out: u32,
@@ -44,6 +47,7 @@ pub struct Series {
     rtt_sum_us: f64,
     rcv_rtt_sum_us: f64,
     rcv_rtt_seen: u32,
+    cwnd_sum: f64,
     snd_wnd_sum: f64,
     snd_wnd_max: u32,
     rcv_wnd_max: u32,
@@ -74,6 +78,7 @@ impl Series {
             self.rcv_rtt_sum_us += f64::from(sample.rcv_rtt_us);
             self.rcv_rtt_seen += 1;
         }
+        self.cwnd_sum += sample.cwnd_bytes as f64;
         self.snd_wnd_sum += f64::from(sample.snd_wnd_bytes);
         self.snd_wnd_max = self.snd_wnd_max.max(sample.snd_wnd_bytes);
         self.rcv_wnd_max = self.rcv_wnd_max.max(sample.rcv_wnd_bytes);
@@ -101,9 +106,13 @@ impl Series {
             mean_rtt_us: self.rtt_sum_us / seen,
             min_rtt_us: f64::from(self.min_rtt_us),
             mean_rcv_rtt_us: self.rcv_rtt_sum_us / f64::from(self.rcv_rtt_seen.max(1)),
+            mean_cwnd_bytes: self.cwnd_sum / seen,
             mean_snd_wnd_bytes: self.snd_wnd_sum / seen,
             max_snd_wnd_bytes: f64::from(self.snd_wnd_max),
             max_rcv_wnd_bytes: f64::from(self.rcv_wnd_max),
+            first_rcvbuf_bytes: f64::from(first.rcvbuf_bytes),
+            last_rcvbuf_bytes: f64::from(last.rcvbuf_bytes),
+            last_sndbuf_bytes: f64::from(last.sndbuf_bytes),
             max_delivery_rate_bps: self.delivery_rate_max_bps as f64,
             retransmits: last.retransmits.saturating_sub(first.retransmits),
             segments_out: last.segments_out.saturating_sub(first.segments_out),
@@ -124,9 +133,13 @@ pub struct Summary {
     pub mean_rtt_us: f64,
     pub min_rtt_us: f64,
     pub mean_rcv_rtt_us: f64,
+    pub mean_cwnd_bytes: f64,
     pub mean_snd_wnd_bytes: f64,
     pub max_snd_wnd_bytes: f64,
     pub max_rcv_wnd_bytes: f64,
+    pub first_rcvbuf_bytes: f64,
+    pub last_rcvbuf_bytes: f64,
+    pub last_sndbuf_bytes: f64,
     pub max_delivery_rate_bps: f64,
     pub retransmits: u32,
     pub segments_out: u32,

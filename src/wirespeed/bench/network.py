@@ -69,6 +69,15 @@ class Network:
                 self._ip(port.namespace, "address", "add", f"{port.ip}/24", "dev", port.name)
             self._ip(port.namespace, "link", "set", port.name, "up")
 
+    def route_all(self, port: Port, gateway: str) -> None:
+        """What the port's host has no other route for goes there."""
+        self._ip(port.namespace, "route", "add", "default", "via", gateway, "dev", port.name)
+
+    def forward(self, namespace: str) -> None:
+        """Make the host a router."""
+        words = ("sysctl", "-q", "-w", "net.ipv4.ip_forward=1")
+        self._state.runner.run([*inside(namespace), *words])
+
     def introduce(self, port: Port, others: Sequence[Port]) -> None:
         """Tell a port the addresses of others: nobody has to ask, no switch has to flood."""
         for other in others:
