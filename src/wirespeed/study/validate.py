@@ -43,9 +43,7 @@ def validate_point(raw: dict[str, Any]) -> tuple[PointSpec | None, list[Fault]]:
     except ValidationError as error:
         faults += [_fault(detail) for detail in error.errors(include_url=False)]
         return None, faults
-    spec = PointSpec(
-        read.topology, read.traffic, read.sut, read.search, bng=read.bng, tcp=read.tcp
-    )
+    spec = PointSpec(read.topology, read.traffic, read.sut, read.search, bng=read.bng, tcp=read.tcp)
     faults += broken_rules(spec)
     return (None if faults else spec), faults
 
