@@ -42,6 +42,7 @@ pub struct Series {
     kept: Vec<Sample>,
     step: u32,
     seen: u32,
+    moves: u64,
     last: Sample,
     base: Sample,
     rtt_sum_us: f64,
@@ -56,6 +57,11 @@ pub struct Series {
 }
 
 impl Series {
+    /// The program has read or written once.
+    pub fn moved(&mut self) {
+        self.moves += 1;
+    }
+
     pub fn push(&mut self, sample: Sample) {
         let step = self.step.max(1);
         if self.seen % step == 0 {
@@ -109,6 +115,7 @@ impl Series {
             mean_cwnd_bytes: self.cwnd_sum / seen,
             mean_snd_wnd_bytes: self.snd_wnd_sum / seen,
             max_snd_wnd_bytes: f64::from(self.snd_wnd_max),
+            mean_move_bytes: last.bytes as f64 / self.moves.max(1) as f64,
             max_rcv_wnd_bytes: f64::from(self.rcv_wnd_max),
             first_rcvbuf_bytes: f64::from(first.rcvbuf_bytes),
             last_rcvbuf_bytes: f64::from(last.rcvbuf_bytes),
@@ -136,6 +143,8 @@ pub struct Summary {
     pub mean_cwnd_bytes: f64,
     pub mean_snd_wnd_bytes: f64,
     pub max_snd_wnd_bytes: f64,
+    /// What one read or write of the program moved.
+    pub mean_move_bytes: f64,
     pub max_rcv_wnd_bytes: f64,
     pub first_rcvbuf_bytes: f64,
     pub last_rcvbuf_bytes: f64,

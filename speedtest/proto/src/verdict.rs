@@ -30,6 +30,8 @@ const QUEUE_LEAST_SEEN_FROM_RECEIVER_US: f64 = 5_000.0;
 const WINDOW_FILLED: f64 = 0.15;
 /// The kernel makes room for twice of what arrives, as long as it may: only beyond that is it full.
 const GROWN_WINDOW_FILLED: f64 = 0.6;
+/// A window is also full when this part of it waits each time the server comes to read.
+const WINDOW_WAITING: f64 = 0.5;
 /// Loss holds a sender back when its rate comes near to what Mathis' formula allows with that loss.
 const NEAR_LOSS_BOUND: f64 = 0.5;
 
@@ -277,6 +279,14 @@ fn filled_window(evidence: &Evidence) -> Option<String> {
     let first = total(evidence, |stream| stream.first_rcvbuf_bytes);
     let grew = total(evidence, |stream| stream.last_rcvbuf_bytes) > first;
     let filled = if grew { GROWN_WINDOW_FILLED } else { WINDOW_FILLED };
+    let waiting = total(evidence, |stream| stream.mean_move_bytes);
+    if !grew && window > 0.0 && waiting / window >= WINDOW_WAITING {
+        return Some(format!(
+            "{:.1} KiB of a window of {:.1} KiB had arrived each time the server read",
+            waiting / 1024.0,
+            window / 1024.0
+        ));
+    }
     (window > 0.0 && per_round_trip / window >= filled).then(|| {
         format!(
             "{:.1} KiB arrived in each round trip of {rtt_us:.0} us; the window was {:.1} KiB",
@@ -426,6 +436,10 @@ mod tests {
             ..stream()
         };
         assert_eq!(limiter(&evidence(false, fixed)), Limiter::ReceiveWindow);
+        let waiting = Summary { mean_move_bytes: 31e3, mean_rtt_us: 20.0, ..fixed };
+        assert_eq!(limiter(&evidence(false, waiting)), Limiter::ReceiveWindow);
+        let read_early = Summary { mean_move_bytes: 20e3, ..waiting };
+        assert_eq!(limiter(&evidence(false, read_early)), Limiter::Client);
         let grown = Summary { last_rcvbuf_bytes: 6e6, ..fixed };
         assert_eq!(limiter(&evidence(false, grown)), Limiter::Client);
     }

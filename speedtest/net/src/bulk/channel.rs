@@ -3,6 +3,7 @@
 //! texts and control frames between them.
 
 use std::io::{self, ErrorKind, IoSlice};
+use std::os::fd::AsRawFd;
 use std::time::Instant;
 
 use speedtest_proto::ndt7::pace::Sizes;
@@ -14,6 +15,7 @@ use speedtest_proto::websocket::Role;
 use super::source::HOT;
 use super::threshold::Threshold;
 use crate::reactor::Interest;
+use crate::sys;
 use crate::wire::{unless_blocked, Wire};
 
 /// One turn moves at most this much, so that the other sockets of the loop get theirs.
@@ -227,7 +229,8 @@ impl Channel {
 
     /// Lets the kernel wake this loop only for as much as comes in two milliseconds.
     pub fn adapt_threshold(&mut self, now: Instant) -> io::Result<()> {
-        match self.threshold.adapt(now, self.endpoint.binary_bytes()) {
+        let (buffer, _) = sys::buffer_limits(self.wire.as_raw_fd()).unwrap_or_default();
+        match self.threshold.adapt(now, self.endpoint.binary_bytes(), buffer) {
             Some(bytes) => self.wire.set_threshold(bytes),
             None => Ok(()),
         }

@@ -84,6 +84,7 @@ impl Probe {
 
     pub fn moved(&mut self, bytes: usize) {
         self.bytes += bytes as u64;
+        self.series.moved();
         self.shared.bytes.store(self.bytes, Ordering::Relaxed);
     }
 

@@ -88,7 +88,8 @@ impl Sink {
 
     /// Lets the kernel wake this loop only for as much as comes in two milliseconds.
     fn adapt_threshold(&mut self, now: Instant) {
-        if let Some(bytes) = self.threshold.adapt(now, self.probe.bytes) {
+        let (buffer, _) = sys::buffer_limits(self.fd()).unwrap_or_default();
+        if let Some(bytes) = self.threshold.adapt(now, self.probe.bytes, buffer) {
             // Without it the loop only wakes more often.
             let _ = sys::set_option(self.fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes);
         }

@@ -5,6 +5,8 @@ use std::time::Instant;
 
 /// Waking for less than this costs more than it tells.
 const MOST: f64 = 512.0 * 1024.0;
+/// Waiting for much of the window would close it. The window is about half of the buffer's limit.
+const OF_BUFFER: f64 = 0.125;
 /// The loop shall not wait longer than this for a threshold to fill.
 const FILL_S: f64 = 0.002;
 
@@ -27,15 +29,17 @@ impl Threshold {
         self.bytes = bytes;
     }
 
-    /// Follows the rate since the last call, `bytes` having come in all. Some: to be set.
-    pub fn adapt(&mut self, now: Instant, bytes: u64) -> Option<i32> {
+    /// Follows the rate since the last call, `bytes` having come in all and the receive buffer's
+    /// limit being `buffer`. Some: to be set.
+    pub fn adapt(&mut self, now: Instant, bytes: u64, buffer: u32) -> Option<i32> {
         let elapsed_s = (now - self.then).as_secs_f64();
         if elapsed_s <= 0.0 {
             return None;
         }
         let per_s = (bytes - self.bytes) as f64 / elapsed_s;
         self.restart(now, bytes);
-        let wanted = (per_s * FILL_S).clamp(1.0, MOST) as i32;
+        let most = MOST.min(f64::from(buffer) * OF_BUFFER).max(1.0);
+        let wanted = (per_s * FILL_S).clamp(1.0, most) as i32;
         (wanted != self.set).then(|| {
             self.set = wanted;
             wanted
@@ -54,15 +58,17 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn it_follows_the_rate_between_one_byte_and_512_kib() {
+    fn it_follows_the_rate_between_one_byte_and_512_kib_and_leaves_the_window_open() {
         let start = Instant::now();
         let mut threshold = Threshold::new(start);
         let at = |tick: u64| start + Duration::from_millis(100 * tick);
-        assert_eq!(threshold.adapt(start, 0), None);
-        assert_eq!(threshold.adapt(at(1), 1_000_000), Some(20_000));
-        assert_eq!(threshold.adapt(at(2), 2_000_000), None);
-        assert_eq!(threshold.adapt(at(3), 1 << 40), Some(512 << 10));
-        assert_eq!(threshold.adapt(at(4), 1 << 40), Some(1));
+        const BUFFER: u32 = 6 << 20;
+        assert_eq!(threshold.adapt(start, 0, BUFFER), None);
+        assert_eq!(threshold.adapt(at(1), 1_000_000, BUFFER), Some(20_000));
+        assert_eq!(threshold.adapt(at(2), 2_000_000, BUFFER), None);
+        assert_eq!(threshold.adapt(at(3), 3_000_000, 128 << 10), Some(16 << 10));
+        assert_eq!(threshold.adapt(at(4), 1 << 40, BUFFER), Some(512 << 10));
+        assert_eq!(threshold.adapt(at(5), 1 << 40, BUFFER), Some(1));
         assert_eq!(threshold.bytes(), 1);
     }
 }
