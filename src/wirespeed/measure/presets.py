@@ -95,7 +95,7 @@ PRESETS: Mapping[SearchKind, Preset] = {
         latency_trial_s=2.0,
     ),
     SearchKind.QUICK: Preset(
-        mrr=_QUICK_MRR, search=_QUICK, repeats_invalid=20, latency_trial_s=0.5, warm_up_s=0.5
+        mrr=_QUICK_MRR, search=_QUICK, repeats_invalid=50, latency_trial_s=0.5, warm_up_s=0.5
     ),
     # CSIT: ten trials of 1 s.
     SearchKind.MRR: Preset(
