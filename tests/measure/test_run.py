@@ -198,7 +198,7 @@ def test_what_was_measured_before_the_machine_got_noisy_is_kept() -> None:
     assert result.mrr_fps == 4e6
     assert result.ndr is None
     assert result.not_measurable is not None
-    assert len(result.trials) == 6 + 21
+    assert len(result.trials) == 6 + 51
 
 
 def test_a_generator_slower_than_the_minimum_is_not_measurable() -> None:
