@@ -5,12 +5,14 @@
 //! - [`reactor`]: one epoll loop a core; a [`reactor::Handler`] owns one socket.
 //! - [`bulk`]: the two handlers that move test data: [`bulk::Sink`] and [`bulk::Source`].
 //! - [`socket`]: listening and connecting; [`options`] what a test sets on a data socket.
-//! - [`wire`]: a connection that is clear or TLS; [`tls`] the latter.
+//! - [`wire`]: a connection that is clear or TLS; [`tls`] the latter;
+//!   [`duplex`]: one for a library that wants an asynchronous stream.
 //! - [`load`]: CPU time of this process and of a loop, and its waiting for a core.
 //! - [`look`]: one look at TCP_INFO.
 //! - [`sys`]: the system calls that std and socket2 do not offer.
 
 pub mod bulk;
+pub mod duplex;
 pub mod load;
 pub mod look;
 pub mod options;

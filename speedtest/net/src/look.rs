@@ -9,6 +9,11 @@ use speedtest_proto::series::Sample;
 
 use crate::sys;
 
+/// Has the peer's kernel got everything that this socket was given? A socket that is gone keeps nothing.
+pub fn is_delivered(fd: RawFd) -> bool {
+    sys::tcp_info(fd).map_or(true, |info| info.unacked == 0 && info.notsent_bytes == 0)
+}
+
 /// What the kernel says of a TCP socket `at` this time of a transfer that has moved `bytes`.
 pub fn look(fd: RawFd, at: Duration, bytes: u64) -> Option<Sample> {
     let info = sys::tcp_info(fd).ok()?;

@@ -216,6 +216,11 @@ impl Tls {
         }
     }
 
+    /// Something is decrypted that has not been read yet.
+    pub fn has_plain(&self) -> bool {
+        self.read < self.plain.len()
+    }
+
     /// Something is encrypted that the socket has not taken yet.
     pub fn has_output(&self) -> bool {
         self.sent < self.outgoing.len()
@@ -242,7 +247,7 @@ impl Tls {
     /// Reads; 0 is the end.
     pub fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            if self.read < self.plain.len() {
+            if self.has_plain() {
                 let count = buffer.len().min(self.plain.len() - self.read);
                 buffer[..count].copy_from_slice(&self.plain[self.read..self.read + count]);
                 self.taken(count);

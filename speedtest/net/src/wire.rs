@@ -32,11 +32,27 @@ impl Wire {
         matches!(self, Wire::Tls(_))
     }
 
+    /// The protocol that a TLS handshake agreed on.
+    pub fn alpn(&self) -> Option<&[u8]> {
+        match self {
+            Wire::Clear(_) => None,
+            Wire::Tls(tls) => tls.alpn(),
+        }
+    }
+
     /// Reads; 0 is the end.
     pub fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Wire::Clear(socket) => sys::receive(socket.as_raw_fd(), buffer),
             Wire::Tls(tls) => tls.receive(buffer),
+        }
+    }
+
+    /// Decrypted bytes are here that can be read without the socket.
+    pub fn has_plain(&self) -> bool {
+        match self {
+            Wire::Clear(_) => false,
+            Wire::Tls(tls) => tls.has_plain(),
         }
     }
 
@@ -75,6 +91,14 @@ impl Wire {
         match self {
             Wire::Clear(_) => Ok(true),
             Wire::Tls(tls) => tls.flush(),
+        }
+    }
+
+    /// Something was taken by [`Wire::send`] that the socket has not taken yet.
+    pub fn has_output(&self) -> bool {
+        match self {
+            Wire::Clear(_) => false,
+            Wire::Tls(tls) => tls.has_output(),
         }
     }
 

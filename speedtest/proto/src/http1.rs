@@ -4,6 +4,7 @@
 //! Bodies are not touched here: whoever owns the socket drops them inside the kernel. Only bodies of
 //! known length are taken; a chunked one would have to be read to find its end.
 
+use crate::fields::Fields;
 use crate::websocket::offer::Offer;
 
 /// Longest head; browsers stay below 2 KiB.
@@ -17,6 +18,19 @@ pub enum Method {
     Options,
 }
 
+impl Method {
+    /// A method by its name; none is not served.
+    pub fn of(name: &str) -> Option<Method> {
+        Some(match name {
+            "GET" => Method::Get,
+            "HEAD" => Method::Head,
+            "POST" => Method::Post,
+            "OPTIONS" => Method::Options,
+            _ => return None,
+        })
+    }
+}
+
 /// One request, without its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
@@ -28,9 +42,25 @@ pub struct Request {
     pub expects_continue: bool,
     /// What the head says about an upgrade to WebSocket.
     pub offer: Offer,
+    pub fields: Fields,
 }
 
 impl Request {
+    /// A request as it is before its fields are known.
+    pub fn new(method: Method, target: &str) -> Request {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        Request {
+            method,
+            path: path.to_owned(),
+            query: query.to_owned(),
+            body_bytes: 0,
+            keep_alive: true,
+            expects_continue: false,
+            offer: Offer::default(),
+            fields: Fields::default(),
+        }
+    }
+
     /// The value of a key in the query; nothing is decoded, as no key here needs it.
     pub fn query(&self, key: &str) -> Option<&str> {
         let pairs = self.query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
@@ -115,23 +145,9 @@ fn parse(head: &[u8]) -> Result<Request, HttpError> {
         return Err(HttpError::Malformed);
     }
     let target = target.filter(|t| t.starts_with('/')).ok_or(HttpError::Malformed)?;
-    let method = match method {
-        Some("GET") => Method::Get,
-        Some("HEAD") => Method::Head,
-        Some("POST") => Method::Post,
-        Some("OPTIONS") => Method::Options,
-        _ => return Err(HttpError::Method),
-    };
-    let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let mut request = Request {
-        method,
-        path: path.to_owned(),
-        query: query.to_owned(),
-        body_bytes: 0,
-        keep_alive: version == Some("HTTP/1.1"),
-        expects_continue: false,
-        offer: Offer::default(),
-    };
+    let method = method.and_then(Method::of).ok_or(HttpError::Method)?;
+    let mut request = Request::new(method, target);
+    request.keep_alive = version == Some("HTTP/1.1");
     let mut length = None;
     for line in lines {
         let (name, value) = line.split_once(':').ok_or(HttpError::Malformed)?;
@@ -140,6 +156,7 @@ fn parse(head: &[u8]) -> Result<Request, HttpError> {
         }
         let value = value.trim_matches([' ', '\t']);
         request.offer.header(name, value);
+        request.fields.take(name, value);
         if name.eq_ignore_ascii_case("content-length") {
             // A second, different length is how requests are smuggled.
             let bytes = digits(value).ok_or(HttpError::Malformed)?;
@@ -174,24 +191,51 @@ pub struct Answer<'a> {
     pub body_bytes: u64,
     pub keep_alive: bool,
     pub allow_origin: Option<&'a str>,
+    pub retry_after_s: Option<u64>,
 }
 
-impl Answer<'_> {
-    pub fn head(&self) -> String {
-        let mut head = format!(
-            "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: {}\r\n\
-             Cache-Control: no-store, no-transform\r\nX-Content-Type-Options: nosniff\r\n",
-            self.status,
-            self.content_type,
-            self.body_bytes,
-            if self.keep_alive { "keep-alive" } else { "close" },
-        );
+impl<'a> Answer<'a> {
+    /// An answer without a body.
+    pub fn new(status: &'a str) -> Answer<'a> {
+        Answer {
+            status,
+            content_type: "text/plain",
+            body_bytes: 0,
+            keep_alive: true,
+            allow_origin: None,
+            retry_after_s: None,
+        }
+    }
+
+    /// The fields that both versions of HTTP have.
+    pub fn fields(&self) -> Vec<(&'static str, String)> {
+        let mut fields = vec![
+            ("Content-Type", self.content_type.to_owned()),
+            ("Content-Length", self.body_bytes.to_string()),
+            ("Cache-Control", "no-store, no-transform".to_owned()),
+            ("X-Content-Type-Options", "nosniff".to_owned()),
+        ];
         if let Some(origin) = self.allow_origin {
-            head.push_str(&format!(
-                "Access-Control-Allow-Origin: {origin}\r\n\
-                 Access-Control-Allow-Methods: GET, POST\r\n\
-                 Access-Control-Allow-Headers: Content-Encoding, Content-Type\r\n"
+            fields.push(("Access-Control-Allow-Origin", origin.to_owned()));
+            fields.push(("Access-Control-Allow-Methods", "GET, POST".to_owned()));
+            fields.push((
+                "Access-Control-Allow-Headers",
+                "Content-Encoding, Content-Type".to_owned(),
             ));
+            if origin != "*" {
+                fields.push(("Vary", "Origin".to_owned()));
+            }
+        }
+        fields.extend(self.retry_after_s.map(|time_s| ("Retry-After", time_s.to_string())));
+        fields
+    }
+
+    /// The head as HTTP/1.1 has it.
+    pub fn head(&self) -> String {
+        let connection = if self.keep_alive { "keep-alive" } else { "close" };
+        let mut head = format!("HTTP/1.1 {}\r\nConnection: {connection}\r\n", self.status);
+        for (name, value) in self.fields() {
+            head.push_str(&format!("{name}: {value}\r\n"));
         }
         head.push_str("\r\n");
         head

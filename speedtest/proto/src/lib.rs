@@ -3,7 +3,9 @@
 //!
 //! # Layout
 //! - [`iperf3`]: the control connection of either side, its parameters, results and error codes.
-//! - [`http1`]: request heads and answer heads, [`reply`] the latter as a client reads them; [`librespeed`] the endpoints of that speed test.
+//! - [`http1`]: request heads and answer heads, [`reply`] the latter as a client reads them; [`fields`]
+//!   what a request says besides; [`librespeed`] the endpoints of that speed test, [`nq`] those of
+//!   responsiveness.
 //! - [`websocket`]: frames, and one end of a connection; [`ndt7`] the speed test on top of it.
 //! - [`series`]: what TCP_INFO said over a test, in bounded memory.
 //! - [`verdict`]: who limited a test, from those figures; [`rfc6349`] its three metrics.
@@ -13,10 +15,12 @@
 //! machine never has to keep bytes that belong to somebody else.
 
 pub mod base64;
+pub mod fields;
 pub mod http1;
 pub mod iperf3;
 pub mod librespeed;
 pub mod ndt7;
+pub mod nq;
 pub mod reply;
 pub mod rfc6349;
 pub mod series;

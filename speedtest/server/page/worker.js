@@ -5,12 +5,19 @@ const TELL_MS = 100;
 const BUFFER_BYTES = 1 << 20;
 const UPLOAD_BYTES = 64 << 20;
 
+function refusal(status) {
+  if (status === 503) return "the server is busy with other tests, please try again in a few seconds";
+  if (status === 429) return "this address has had what the server allows, please try again later";
+  return `the server answered ${status}`;
+}
+
 async function download(url, until) {
   let buffer = new ArrayBuffer(BUFFER_BYTES);
   let bytes = 0, told = performance.now();
   while (performance.now() < until) {
     const stop = new AbortController();
     const reply = await fetch(url, { cache: "no-store", signal: stop.signal });
+    if (!reply.ok) throw new Error(refusal(reply.status));
     const reader = reply.body.getReader({ mode: "byob" });
     for (;;) {
       const { value, done } = await reader.read(new Uint8Array(buffer));
@@ -45,7 +52,10 @@ function uploadOnce(url, body, until) {
       }
       if (now >= until) request.abort();
     };
-    request.onload = () => resolve(body.size - seen);
+    request.onload = () => {
+      if (request.status === 200) resolve(body.size - seen);
+      else reject(new Error(refusal(request.status)));
+    };
     request.onabort = () => resolve(0);
     request.onerror = () => reject(new Error("the upload failed"));
     request.open("POST", url);
@@ -71,6 +81,6 @@ onmessage = async ({ data: { direction, url, ms } }) => {
     const bytes = await (direction === "download" ? download : upload)(url, until);
     postMessage({ bytes, done: true });
   } catch (error) {
-    postMessage({ bytes: 0, done: true, error: String(error) });
+    postMessage({ bytes: 0, done: true, error: error.message });
   }
 };

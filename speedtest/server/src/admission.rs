@@ -48,6 +48,15 @@ impl Admission {
         *self.by_client.entry(client).or_default() += 1;
     }
 
+    /// Begins a test at once or not at all.
+    pub fn enter_if_free(&mut self, client: ClientKey) -> bool {
+        let free = self.fits(client);
+        if free {
+            self.enter(client);
+        }
+        free
+    }
+
     pub fn request(&mut self, client: ClientKey, who: Address) -> Decision {
         if self.fits(client) {
             self.enter(client);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What an operator can set. Defaults live here only; an error says where, what, and what is allowed.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
+use speedtest_proto::fields::ProxyField;
+
+use crate::network::Network;
 
 /// Everything, as in the TOML file.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -16,6 +19,8 @@ pub struct Config {
     pub http: Vec<Http>,
     pub https: Vec<Http>,
     pub tls: Tls,
+    pub cors: Cors,
+    pub proxies: Proxies,
     pub metrics: Vec<Http>,
     pub ndt7: Ndt7,
     pub results: ResultsTo,
@@ -98,6 +103,53 @@ impl Iperf3 {
 #[serde(deny_unknown_fields)]
 pub struct Http {
     pub listen: SocketAddr,
+}
+
+/// Which pages from elsewhere may use this server?
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cors {
+    /// `*` is any origin, for requests that ask with `cors` in their query, as LibreSpeed's clients do.
+    pub origins: Vec<String>,
+}
+
+impl Default for Cors {
+    fn default() -> Cors {
+        Cors { origins: vec!["*".into()] }
+    }
+}
+
+/// The proxies in front of this server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Proxies {
+    /// Their addresses; what anybody else says about its client is not believed.
+    pub trusted: Vec<Network>,
+    /// The field in which they name their client.
+    pub field: ForwardedField,
+}
+
+impl Proxies {
+    pub fn are_trusted(&self, address: IpAddr) -> bool {
+        self.trusted.iter().any(|network| network.contains(address))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ForwardedField {
+    #[default]
+    XForwardedFor,
+    Forwarded,
+}
+
+impl From<ForwardedField> for ProxyField {
+    fn from(field: ForwardedField) -> ProxyField {
+        match field {
+            ForwardedField::XForwardedFor => ProxyField::XForwardedFor,
+            ForwardedField::Forwarded => ProxyField::Forwarded,
+        }
+    }
 }
 
 /// The certificate of all HTTPS addresses. Both files are loaded again when one of them changes.

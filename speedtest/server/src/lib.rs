@@ -11,6 +11,7 @@
 //! - `ndt7`: M-Lab's test over WebSocket, on the same addresses as HTTP.
 //! - `results`: keeps what was measured: JSON lines, SQLite, PostgreSQL.
 //! - `privileges`: gives up root.
+//! - `network`: a range of addresses, as in the configuration.
 //! - `log`: structured lines on stderr; `notify`: systemd.
 
 mod admission;
@@ -21,6 +22,7 @@ mod iperf3;
 mod listener;
 mod log;
 mod ndt7;
+mod network;
 mod notify;
 mod privileges;
 mod results;

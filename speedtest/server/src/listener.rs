@@ -50,7 +50,12 @@ impl Listener {
             0 => self.shared.most_connections,
             limit => limit.min(self.shared.most_connections),
         };
-        let counted = self.shared.clients.connect(peer.ip(), most, limits.connections_per_client);
+        // Behind a proxy are many clients.
+        let most_of_one = match self.shared.config.proxies.are_trusted(peer.ip()) {
+            true => 0,
+            false => limits.connections_per_client,
+        };
+        let counted = self.shared.clients.connect(peer.ip(), most, most_of_one);
         let Some(connection) = counted else {
             Counters::add(&self.shared.counters.connections_refused, 1);
             return;

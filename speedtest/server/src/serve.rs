@@ -26,7 +26,7 @@ use crate::tls::Identity;
 const OWN_FILES: u64 = 64;
 /// With fewer than this nobody could test.
 const LEAST_CONNECTIONS: u64 = 8;
-/// How often a running server looks whether its certificate has changed.
+/// How often a running server looks for clients that rest and for a changed certificate.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
 /// How often a draining server looks whether the last test has ended.
 const DRAIN_LOOK: Duration = Duration::from_millis(50);
@@ -173,13 +173,14 @@ fn start_loops(lanes: &Lanes) -> io::Result<Vec<JoinHandle<()>>> {
     (0..lanes.count()).map(start).collect()
 }
 
-/// Looks after the certificate until the server shall stop.
+/// Looks after HTTP tests and the certificate until the server shall stop.
 fn wait_for_end(shared: &Shared, identity: Option<&Identity>) {
     loop {
         let signal = sys::wait_signal(HOUSEKEEPING);
         if signal == Some(Signal::Terminate) {
             return;
         }
+        shared.sessions.sweep(Instant::now());
         let asked = signal == Some(Signal::Reload);
         match identity.and_then(|identity| identity.reload(asked)) {
             Some(Ok(())) => shared.log.info("certificate reloaded", json!({})),
@@ -204,7 +205,8 @@ fn drain(shared: &Shared) {
     shared.log.info("draining", fields);
     shared.drain();
     let until = Instant::now() + Duration::from_secs(shared.config.server.drain_s);
-    while !shared.testing().is_empty() && Instant::now() < until {
+    let busy = || !shared.testing().is_empty() || shared.sessions.bodies() > 0;
+    while busy() && Instant::now() < until {
         if sys::wait_signal(DRAIN_LOOK) == Some(Signal::Terminate) {
             break;
         }

@@ -5,14 +5,16 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use std::net::SocketAddr;
+use std::net::IpAddr;
 
 use serde_json::{json, Value};
 use speedtest_net::reactor::{Address, Lanes, Note};
+use speedtest_proto::fields::Fields;
 
 use crate::admission::{Admission, Capacity, Decision};
 use crate::clients::{ClientKey, Clients};
 use crate::config::{Config, ConfigError, Kernel};
+use crate::http::sessions::Sessions;
 use crate::http::transfers::Transfers;
 use crate::iperf3::Registry;
 use crate::log::{unix_s, Logger};
@@ -30,6 +32,7 @@ pub struct Shared {
     pub transfers: Transfers,
     /// Who may run ndt7 tests.
     pub gate: Gate,
+    pub sessions: Arc<Sessions>,
     /// Set once privileges are dropped, before the loops start.
     results: OnceLock<Results>,
     /// Tells the records of this run of the server from those of others.
@@ -50,6 +53,9 @@ pub struct Counters {
     pub connections_accepted: AtomicU64,
     pub connections_refused: AtomicU64,
     pub handshakes_failed: AtomicU64,
+    /// Bodies over HTTP that were not let in, and that a limit ended.
+    pub bodies_refused: AtomicU64,
+    pub bodies_cut: AtomicU64,
     pub tests_finished: AtomicU64,
     pub tests_failed: AtomicU64,
     pub tests_refused: AtomicU64,
@@ -71,7 +77,8 @@ impl Counters {
 pub struct Ticket {
     shared: Arc<Shared>,
     client: ClientKey,
-    holder: Address,
+    /// None: what holds it is in no loop.
+    holder: Option<Address>,
 }
 
 impl Shared {
@@ -98,6 +105,7 @@ impl Shared {
             counters: Arc::default(),
             transfers: Transfers::default(),
             gate,
+            sessions: Arc::default(),
             results: OnceLock::new(),
             run: run_name(),
             next_result: AtomicU64::new(1),
@@ -113,6 +121,12 @@ impl Shared {
         self.admission.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The client behind a connection, which may be a proxy's.
+    pub fn client_of(&self, fields: &Fields, peer: IpAddr) -> IpAddr {
+        let proxies = &self.config.proxies;
+        fields.client(peer, proxies.field.into(), |address| proxies.are_trusted(address))
+    }
+
     /// Asks for the right to run a test.
     pub fn request(&self, client: ClientKey, who: Address) -> Decision {
         if self.draining() {
@@ -124,7 +138,12 @@ impl Shared {
     /// The ticket of a client that was admitted, at once or from the queue.
     pub fn ticket(self: &Arc<Shared>, client: ClientKey, holder: Address) -> Ticket {
         self.holders().insert(holder);
-        Ticket { shared: Arc::clone(self), client, holder }
+        Ticket { shared: Arc::clone(self), client, holder: Some(holder) }
+    }
+
+    /// The ticket of a client that was admitted for a test on several connections.
+    pub fn common_ticket(self: &Arc<Shared>, client: ClientKey) -> Ticket {
+        Ticket { shared: Arc::clone(self), client, holder: None }
     }
 
     /// Whoever leaves while waiting must not be admitted afterwards.
@@ -179,9 +198,9 @@ impl Shared {
     }
 
     /// Keeps what a page or a LibreSpeed client says it has measured.
-    pub fn keep_page_result(&self, peer: SocketAddr, body: &[u8]) -> u64 {
-        let said = without_address(&String::from_utf8_lossy(body), peer);
-        self.keep_result(json!({"protocol": "http", "client": peer.to_string(), "said": said}))
+    pub fn keep_page_result(&self, client: IpAddr, body: &[u8]) -> u64 {
+        let said = without_address(&String::from_utf8_lossy(body), client);
+        self.keep_result(json!({"protocol": "http", "client": client.to_string(), "said": said}))
     }
 
     pub fn add_listener(&self, address: Address) {
@@ -226,15 +245,17 @@ fn without_nul(value: Value) -> Value {
 }
 
 /// LibreSpeed's clients repeat their address in what they say; it is forgotten with `client` only.
-fn without_address(said: &str, peer: SocketAddr) -> String {
-    let address = peer.ip().to_canonical().to_string();
+fn without_address(said: &str, client: IpAddr) -> String {
+    let address = client.to_canonical().to_string();
     let encoded = address.replace(':', "%3A");
     said.replace(&address, "-").replace(&encoded, "-").replace(&encoded.to_lowercase(), "-")
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.shared.holders().remove(&self.holder);
+        if let Some(holder) = self.holder {
+            self.shared.holders().remove(&holder);
+        }
         let admitted = self.shared.admission().release(self.client);
         for next in admitted {
             self.shared.lanes.tell(next, Note::Admitted);

@@ -22,7 +22,7 @@ use crate::listener::Guest;
 use crate::shared::{Counters, Shared};
 
 /// In the order of preference.
-const ALPN: [&[u8]; 1] = [b"http/1.1"];
+const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 /// Changed, size, inode and time of a file; none while it is not there.
 type Stamp = Option<(u64, u64, i64, i64)>;

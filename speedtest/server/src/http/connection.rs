@@ -2,25 +2,23 @@
 //! One HTTP/1.1 connection: heads through the parser, bodies past it.
 
 use std::io::{self, ErrorKind};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use speedtest_net::bulk::HOT;
-use speedtest_net::load::ThreadTime;
-use speedtest_net::look::look;
 use speedtest_net::reactor::{Cx, Handler, Interest, Next, Ready};
 use speedtest_net::wire::{unless_blocked, Wire};
 use speedtest_proto::http1::{Answer, Heads, HttpError, Method, Request};
 use speedtest_proto::ndt7::Subtest;
-use speedtest_proto::series::Series;
 
+use super::flow::{Delivery, Flow};
 use super::routes::{self, Route, Service, MAX_RESULT_BYTES};
-use super::transfers::Transfer;
+use super::sessions::RETRY_AFTER_S;
 use crate::clients;
 use crate::ndt7::{Visitor, Waiting};
-use crate::shared::{Counters, Shared};
+use crate::shared::Shared;
 
 const READ_BYTES: usize = 4096;
 /// One turn moves at most this much, so that the other sockets of the loop get theirs.
@@ -28,26 +26,19 @@ const MOST_AT_ONCE: u64 = 4 << 20;
 /// Uploads longer than this are taken in steps of at least `THRESHOLD`.
 const LONG_BYTES: u64 = 4 << 20;
 const THRESHOLD: u64 = 256 << 10;
-const SAMPLE_EVERY: Duration = Duration::from_millis(200);
+/// Of a refused body so much is dropped, so that its sender comes to read the answer.
+const REFUSED_BYTES: u64 = 32 << 20;
 
 enum Body {
     None,
     /// Answer bytes still to be sent after the output.
     Sending(u64),
-    /// Request bytes still to come, which are dropped.
+    /// Request bytes still to come, which are dropped; the answer follows.
     Dropping(u64),
+    /// The same, after the answer.
+    Refused(u64),
     /// Request bytes still to come, which are a result.
     Keeping(u64, Vec<u8>),
-}
-
-/// TCP_INFO of the transfer that runs.
-struct Watch {
-    id: String,
-    sent: bool,
-    started: Instant,
-    bytes: u64,
-    series: Series,
-    load_from: ThreadTime,
 }
 
 pub struct Connection {
@@ -59,8 +50,10 @@ pub struct Connection {
     output: Vec<u8>,
     body: Body,
     keep_alive: bool,
-    allow_origin: bool,
-    watch: Option<Watch>,
+    allow_origin: Option<String>,
+    flow: Option<Flow>,
+    delivery: Delivery,
+    client: IpAddr,
     /// An ndt7 test that was asked for, and goes on without this connection.
     leaving: Option<(Subtest, Request)>,
     deadline: Instant,
@@ -86,8 +79,10 @@ impl Connection {
             output: Vec::new(),
             body: Body::None,
             keep_alive: true,
-            allow_origin: false,
-            watch: None,
+            allow_origin: None,
+            flow: None,
+            delivery: Delivery::default(),
+            client: peer.ip(),
             leaving: None,
             deadline: Instant::now(),
             threshold: 1,
@@ -105,7 +100,7 @@ impl Connection {
         match self.go_on(cx) {
             Ok(next) => next,
             Err(_left) => {
-                self.finish_watch(cx);
+                self.finish_flow(cx);
                 Next::Close
             }
         }
@@ -152,28 +147,39 @@ impl Connection {
         Ok(true)
     }
 
-    /// False when the body has to wait for its socket.
+    /// False when the body has to wait for its socket or for its rate.
     fn move_body(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
+        if self.flow.as_ref().is_some_and(|flow| flow.wait_until(cx.now).is_some()) {
+            cx.wait_for(self.wire.interest(Interest::NOTHING));
+            self.arm(cx);
+            return Ok(false);
+        }
         match std::mem::replace(&mut self.body, Body::None) {
             Body::None => Ok(true),
             Body::Sending(left) => self.send_body(cx, left),
             Body::Dropping(left) => self.drop_body(cx, left),
+            Body::Refused(left) => self.drop_refused(cx, left),
             Body::Keeping(left, kept) => self.keep_body(cx, left, kept),
         }
     }
 
+    /// Bytes to move in one turn.
+    fn turn_bytes(&self) -> u64 {
+        self.flow.as_ref().map_or(u64::MAX, Flow::most_at_once).min(MOST_AT_ONCE)
+    }
+
     fn send_body(&mut self, cx: &mut Cx<'_>, mut left: u64) -> io::Result<bool> {
-        let turn_ends_at = left.saturating_sub(MOST_AT_ONCE);
+        let turn_ends_at = left.saturating_sub(self.turn_bytes());
         while left > turn_ends_at {
-            let most = usize::try_from(left).unwrap_or(usize::MAX).min(128 << 10);
+            let most = usize::try_from(left - turn_ends_at).unwrap_or(usize::MAX).min(128 << 10);
             let Some(count) = unless_blocked(self.wire.send(&HOT[..most]))? else {
                 break;
             };
             left -= count as u64;
-            self.moved(cx, count as u64, true);
+            self.moved(cx, count as u64)?;
         }
         if left == 0 {
-            self.finish_watch(cx);
+            self.finish_flow(cx);
             return Ok(true);
         }
         self.body = Body::Sending(left);
@@ -181,28 +187,44 @@ impl Connection {
         Ok(false)
     }
 
-    fn drop_body(&mut self, cx: &mut Cx<'_>, mut left: u64) -> io::Result<bool> {
-        let early = self.heads.take_body(left).len() as u64;
-        left -= early;
-        self.moved(cx, early, false);
-        if left > 0 {
-            if let Some(count) = unless_blocked(self.wire.discard(left))? {
-                if count == 0 {
-                    return Err(ErrorKind::UnexpectedEof.into());
-                }
-                left -= count;
-                self.moved(cx, count, false);
-            }
-        }
-        self.set_threshold(if left > LONG_BYTES { THRESHOLD } else { 1 })?;
+    fn drop_body(&mut self, cx: &mut Cx<'_>, left: u64) -> io::Result<bool> {
+        let left = self.drop_some(cx, left)?;
         if left == 0 {
-            self.finish_watch(cx);
+            self.finish_flow(cx);
             self.answer("200 OK", "text/plain", 0);
             return Ok(true);
         }
         self.body = Body::Dropping(left);
         cx.wait_for(self.wire.interest(Interest::READ));
         Ok(false)
+    }
+
+    fn drop_refused(&mut self, cx: &mut Cx<'_>, left: u64) -> io::Result<bool> {
+        let left = self.drop_some(cx, left)?;
+        if left > 0 {
+            self.body = Body::Refused(left);
+            cx.wait_for(self.wire.interest(Interest::READ));
+        }
+        Ok(left == 0)
+    }
+
+    /// Drops what is here of a body, and says how much of it is still to come.
+    fn drop_some(&mut self, cx: &mut Cx<'_>, mut left: u64) -> io::Result<u64> {
+        let early = self.heads.take_body(left).len() as u64;
+        left -= early;
+        self.moved(cx, early)?;
+        if left > 0 {
+            let most = if self.wire.is_tls() { left } else { left.min(self.turn_bytes()) };
+            if let Some(count) = unless_blocked(self.wire.discard(most))? {
+                if count == 0 {
+                    return Err(ErrorKind::UnexpectedEof.into());
+                }
+                left -= count;
+                self.moved(cx, count)?;
+            }
+        }
+        self.set_threshold(if left > LONG_BYTES { THRESHOLD } else { 1 })?;
+        Ok(left)
     }
 
     fn keep_body(&mut self, cx: &mut Cx<'_>, mut left: u64, mut kept: Vec<u8>) -> io::Result<bool> {
@@ -226,7 +248,7 @@ impl Connection {
                 }
             }
         }
-        let id = self.shared.keep_page_result(self.peer, &kept);
+        let id = self.shared.keep_page_result(self.client, &kept);
         let text = format!("id {id}");
         self.answer("200 OK", "text/plain", text.len() as u64);
         self.output.extend_from_slice(text.as_bytes());
@@ -266,12 +288,10 @@ impl Connection {
     fn begin(&mut self, cx: &mut Cx<'_>, request: &Request) {
         self.progress(cx);
         self.keep_alive = request.keep_alive && !self.shared.draining();
-        self.allow_origin = request.query("cors").is_some() || request.method == Method::Options;
-        let route = routes::route(&self.shared, self.service, request, self.peer.ip());
-        if request.expects_continue && request.body_bytes > 0 {
-            self.output.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
-        }
-        match route {
+        self.client = self.shared.client_of(&request.fields, self.peer.ip());
+        self.allow_origin = routes::allow_origin(&self.shared, request);
+        let scheme = if self.wire.is_tls() { "https" } else { "http" };
+        match routes::route(&self.shared, self.service, request, self.client, scheme) {
             Route::Text { status, content_type, body } => {
                 // A body that nobody asked for is not read; the connection ends after the answer.
                 self.keep_alive &= request.body_bytes == 0;
@@ -282,16 +302,19 @@ impl Connection {
             }
             Route::Garbage(bytes) => {
                 self.keep_alive &= request.body_bytes == 0;
-                self.answer("200 OK", "application/octet-stream", bytes);
-                if request.method != Method::Head {
-                    self.body = Body::Sending(bytes);
-                    self.watch(cx, request, true);
+                if self.let_in(cx, request, Some(bytes)) {
+                    self.answer("200 OK", "application/octet-stream", bytes);
+                    if request.method == Method::Head {
+                        self.flow = None;
+                    } else {
+                        self.body = Body::Sending(bytes);
+                    }
                 }
             }
             Route::Discard => {
-                self.body = Body::Dropping(request.body_bytes);
-                if request.body_bytes > 0 {
-                    self.watch(cx, request, false);
+                if self.let_in(cx, request, None) {
+                    self.go_on_with_body(request);
+                    self.body = Body::Dropping(request.body_bytes);
                 }
             }
             Route::Ndt7(subtest) => self.leaving = Some((subtest, request.clone())),
@@ -299,19 +322,51 @@ impl Connection {
                 self.keep_alive = false;
                 self.answer("413 Content Too Large", "text/plain", 0);
             }
-            Route::Result => self.body = Body::Keeping(request.body_bytes, Vec::new()),
+            Route::Result => {
+                self.go_on_with_body(request);
+                self.body = Body::Keeping(request.body_bytes, Vec::new());
+            }
+        }
+    }
+
+    fn go_on_with_body(&mut self, request: &Request) {
+        if request.expects_continue && request.body_bytes > 0 {
+            self.output.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+        }
+    }
+
+    /// May this client's body move now, be it the answer's or its own? If not, it is told so.
+    fn let_in(&mut self, cx: &mut Cx<'_>, request: &Request, sent: Option<u64>) -> bool {
+        let (bytes, fd) = (sent.unwrap_or(request.body_bytes), self.fd());
+        let at = (&*cx, fd);
+        let flow = Flow::begin(&self.shared, self.client, request, sent.is_some(), Some(bytes), at);
+        match flow {
+            Ok(flow) => {
+                self.flow = Some(flow);
+                self.arm(cx);
+                true
+            }
+            Err(refusal) => {
+                let coming = if request.expects_continue { 0 } else { request.body_bytes };
+                // A client that waits for 100 sends no body after this, or a new connection.
+                self.keep_alive &= coming <= REFUSED_BYTES && !request.expects_continue;
+                let answer =
+                    Answer { retry_after_s: Some(RETRY_AFTER_S), ..Answer::new(refusal.status()) };
+                self.write_head(answer);
+                self.body = Body::Refused(coming.min(REFUSED_BYTES));
+                false
+            }
         }
     }
 
     fn answer(&mut self, status: &str, content_type: &str, body_bytes: u64) {
-        let answer = Answer {
-            status,
-            content_type,
-            body_bytes,
-            keep_alive: self.keep_alive,
-            allow_origin: self.allow_origin.then_some("*"),
-        };
-        self.output.extend_from_slice(answer.head().as_bytes());
+        self.write_head(Answer { content_type, body_bytes, ..Answer::new(status) });
+    }
+
+    fn write_head(&mut self, answer: Answer<'_>) {
+        let allow_origin = self.allow_origin.as_deref();
+        let whole = Answer { keep_alive: self.keep_alive, allow_origin, ..answer };
+        self.output.extend_from_slice(whole.head().as_bytes());
     }
 
     fn set_threshold(&mut self, bytes: u64) -> io::Result<()> {
@@ -322,54 +377,42 @@ impl Connection {
         Ok(())
     }
 
-    fn watch(&mut self, cx: &mut Cx<'_>, request: &Request, sent: bool) {
-        let Some(id) = routes::test_id(request) else { return };
-        let mut series = Series::default();
-        if let Some(sample) = look(self.fd(), Duration::ZERO, 0) {
-            series.push(sample);
-        }
-        let load_from = cx.meter.read();
-        self.watch = Some(Watch { id, sent, started: cx.now, bytes: 0, series, load_from });
-        self.arm(cx);
-    }
-
-    fn moved(&mut self, cx: &Cx<'_>, bytes: u64, sent: bool) {
+    /// Counts what has moved; an error when the client may not move more.
+    fn moved(&mut self, cx: &Cx<'_>, bytes: u64) -> io::Result<()> {
         if bytes == 0 {
-            return;
+            return Ok(());
         }
+        let Some(flow) = &mut self.flow else { return Ok(()) };
+        let may_go_on = flow.moved(bytes, cx.now);
         self.progress(cx);
-        if let Some(watch) = &mut self.watch {
-            watch.bytes += bytes;
+        if may_go_on {
+            Ok(())
+        } else {
+            Err(ErrorKind::QuotaExceeded.into())
         }
-        let counters = &self.shared.counters;
-        let counter = if sent { &counters.bytes_sent } else { &counters.bytes_received };
-        Counters::add(counter, bytes);
     }
 
-    /// One timer at a time: the next sample while a transfer is watched, else the deadline.
+    /// One timer at a time: the deadline, or what comes before it.
     fn arm(&mut self, cx: &mut Cx<'_>) {
-        let sample_at = cx.now + SAMPLE_EVERY;
-        let at = if self.watch.is_some() { self.deadline.min(sample_at) } else { self.deadline };
+        let fd = self.fd();
+        let look = self.delivery.settle(fd, self.wire.has_output(), cx.now);
+        let mut at = look.map_or(self.deadline, |look| look.min(self.deadline));
+        if let Some(flow) = &mut self.flow {
+            for due in [flow.wait_until(cx.now), flow.sample(fd, cx.now)] {
+                at = due.map_or(at, |due| due.min(at));
+            }
+        }
         if self.armed.is_none_or(|armed| armed > at) {
             self.armed = Some(at);
             cx.wake_at(at);
         }
     }
 
-    fn finish_watch(&mut self, cx: &Cx<'_>) {
-        let Some(mut watch) = self.watch.take() else { return };
-        let time = cx.now - watch.started;
-        if let Some(sample) = look(self.fd(), time, watch.bytes) {
-            watch.series.push(sample);
+    fn finish_flow(&mut self, cx: &mut Cx<'_>) {
+        if let Some(flow) = self.flow.take() {
+            flow.finish(self.wire.as_raw_fd(), cx, &mut self.delivery);
+            self.arm(cx);
         }
-        let transfer = Transfer {
-            sent: watch.sent,
-            bytes: watch.bytes,
-            seconds: time.as_secs_f64(),
-            summary: watch.series.summary(),
-            load: cx.meter.read().since(&watch.load_from),
-        };
-        self.shared.transfers.add(&watch.id, transfer);
     }
 }
 
@@ -391,15 +434,18 @@ impl Handler for Connection {
         // A page ends its downloads by leaving: that is when its transfer is complete.
         let gone = ready.error() || (ready.hung_up() && matches!(self.body, Body::Sending(_)));
         if gone {
-            self.finish_watch(cx);
+            self.finish_flow(cx);
             return Next::Close;
         }
         self.attend(cx)
     }
 
     fn succeed(self: Box<Self>) -> Option<Box<dyn Handler>> {
-        let Connection { wire, peer, shared, mut heads, leaving, _counted: counted, .. } = *self;
+        let Connection {
+            wire, peer, client, shared, mut heads, leaving, _counted: counted, ..
+        } = *self;
         let (subtest, request) = leaving?;
+        let peer = SocketAddr::new(client, peer.port());
         let (id, early) = (routes::test_id(&request), heads.take_body(u64::MAX));
         let visitor = Visitor { wire, peer, shared, counted, subtest, request, id, early };
         Some(Box::new(Waiting::new(visitor)))
@@ -410,17 +456,19 @@ impl Handler for Connection {
             return Next::Stay;
         }
         self.armed = None;
+        let waits = self.flow.as_ref().and_then(|flow| flow.wait_until(cx.now)).is_some();
+        if waits {
+            // It is this server that holds the body up.
+            self.progress(cx);
+        }
         if cx.now >= self.deadline {
-            self.finish_watch(cx);
+            self.finish_flow(cx);
             return Next::Close;
         }
-        let fd = self.fd();
-        if let Some(watch) = &mut self.watch {
-            if let Some(sample) = look(fd, cx.now - watch.started, watch.bytes) {
-                watch.series.push(sample);
-            }
-        }
         self.arm(cx);
+        if self.flow.is_some() && !waits {
+            return self.attend(cx);
+        }
         Next::Stay
     }
 }

@@ -16,6 +16,8 @@ pub fn page(shared: &Shared) -> String {
         ("connections_accepted", "Connections accepted", &counters.connections_accepted),
         ("connections_refused", "Connections beyond a limit", &counters.connections_refused),
         ("handshakes_failed", "TLS handshakes that failed", &counters.handshakes_failed),
+        ("bodies_refused", "HTTP bodies refused at their beginning", &counters.bodies_refused),
+        ("bodies_cut", "HTTP bodies that a limit ended", &counters.bodies_cut),
         ("tests_finished", "iperf3 tests that ended with results", &counters.tests_finished),
         ("tests_failed", "iperf3 tests that did not", &counters.tests_failed),
         (
@@ -32,7 +34,7 @@ pub fn page(shared: &Shared) -> String {
     for (name, help, counter) in counted {
         line(&mut page, &format!("{name}_total"), help, "counter", counter.load(Ordering::Relaxed));
     }
-    line(&mut page, "tests_running", "iperf3 tests that run", "gauge", running);
+    line(&mut page, "tests_running", "Tests that run", "gauge", running);
     line(&mut page, "tests_waiting", "iperf3 tests in the queue", "gauge", waiting);
     let spooled = counters.results_spooled.load(Ordering::Relaxed);
     line(&mut page, "results_spooled", "Results that wait for the database", "gauge", spooled);

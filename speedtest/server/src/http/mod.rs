@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! HTTP/1.1, clear and TLS: LibreSpeed's endpoints, the project's own page, health and metrics.
+//! HTTP/1.1, clear and TLS, and HTTP/2: LibreSpeed's endpoints, responsiveness, the project's own
+//! page, health and metrics.
 //!
 //! [`connection`] owns a socket and moves bodies: downloads out of the hot buffer, uploads dropped in
-//! the kernel where the connection is clear. [`routes`] decides what a request gets. [`transfers`] remembers what TCP_INFO said of
+//! the kernel where the connection is clear. [`h2`] and [`exchange`] do the same
+//! for HTTP/2. [`routes`] decides what a request gets, [`sessions`] whether its client may test now;
+//! [`flow`] is one body on its way. [`transfers`] remembers what TCP_INFO said of
 //! the transfers of a page's test, until the page asks who limited it.
 
 mod connection;
+mod exchange;
+mod flow;
+mod h2;
 mod metrics;
 mod routes;
+pub mod sessions;
 pub mod transfers;
 
 use std::sync::Arc;
@@ -38,7 +45,11 @@ pub fn greet(shared: Arc<Shared>, service: Service) -> Greet {
 pub fn greet_tls(shared: Arc<Shared>, identity: Arc<Identity>) -> Greet {
     let for_visitors = Arc::clone(&shared);
     let then: Then = Arc::new(move |wire, peer, counted| {
-        Box::new(Connection::new(wire, peer, counted, Arc::clone(&for_visitors), Service::Tests))
+        let shared = Arc::clone(&for_visitors);
+        match wire.alpn() {
+            Some(b"h2") => Box::new(h2::Connection::new(wire, peer, counted, shared)),
+            _ => Box::new(Connection::new(wire, peer, counted, shared, Service::Tests)),
+        }
     });
     Box::new(move |guest| {
         let shared = Arc::clone(&shared);

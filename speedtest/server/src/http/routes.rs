@@ -7,6 +7,7 @@ use serde_json::json;
 use speedtest_proto::http1::{Method, Request};
 use speedtest_proto::librespeed::{endpoint, garbage_bytes, Endpoint};
 use speedtest_proto::ndt7::Subtest;
+use speedtest_proto::nq;
 
 use super::{metrics, transfers};
 use crate::shared::Shared;
@@ -47,7 +48,13 @@ fn text(content_type: &'static str, body: impl Into<String>) -> Route {
     Route::Text { status: OK, content_type, body: body.into() }
 }
 
-pub fn route(shared: &Shared, service: Service, request: &Request, peer: IpAddr) -> Route {
+pub fn route(
+    shared: &Shared,
+    service: Service,
+    request: &Request,
+    client: IpAddr,
+    scheme: &str,
+) -> Route {
     let tests = service == Service::Tests;
     if request.method == Method::Options {
         return Route::Text { status: "204 No Content", content_type: PLAIN, body: String::new() };
@@ -56,14 +63,18 @@ pub fn route(shared: &Shared, service: Service, request: &Request, peer: IpAddr)
         "/health" => return text(PLAIN, if shared.draining() { "draining\n" } else { "ok\n" }),
         "/metrics" if !tests => return text("text/plain; version=0.0.4", metrics::page(shared)),
         "/verdict" if tests => {
-            let answer = request.query("id").and_then(|id| shared.transfers.verdicts(id));
+            let allowed = Some(shared.config.limits.rate_bps as f64).filter(|rate| *rate > 0.0);
+            let answer = request.query("id").and_then(|id| shared.transfers.verdicts(id, allowed));
             return text(JSON, answer.unwrap_or_else(|| json!({})).to_string());
         }
         path if tests => {
             if let Some(subtest) = Subtest::of_path(path) {
                 return Route::Ndt7(subtest);
             }
-            if let Some(found) = page(path).or_else(|| librespeed(request, peer)) {
+            if let Some(found) = page(path)
+                .or_else(|| librespeed(request, client))
+                .or_else(|| responsiveness(request, scheme))
+            {
                 return found;
             }
         }
@@ -84,17 +95,38 @@ fn page(path: &str) -> Option<Route> {
     })
 }
 
-fn librespeed(request: &Request, peer: IpAddr) -> Option<Route> {
+fn librespeed(request: &Request, client: IpAddr) -> Option<Route> {
     Some(match endpoint(&request.path)? {
         Endpoint::Garbage => Route::Garbage(garbage_bytes(request.query("ckSize"))),
         Endpoint::Empty => Route::Discard,
         Endpoint::GetIp => {
-            let address = peer.to_canonical().to_string();
+            let address = client.to_canonical().to_string();
             text(JSON, json!({"processedString": address, "rawIspInfo": ""}).to_string())
         }
         Endpoint::Telemetry if request.method == Method::Post => Route::Result,
         Endpoint::Telemetry => return None,
     })
+}
+
+fn responsiveness(request: &Request, scheme: &str) -> Option<Route> {
+    Some(match nq::endpoint(&request.path)? {
+        nq::Endpoint::Config => {
+            text(JSON, nq::config(scheme, request.fields.host.as_deref()?).to_string())
+        }
+        nq::Endpoint::Small => text("application/octet-stream", "1"),
+        nq::Endpoint::Large(bytes) => Route::Garbage(bytes),
+        nq::Endpoint::Upload => Route::Discard,
+    })
+}
+
+/// The origin, if a page from there may see the answer to this request.
+pub fn allow_origin(shared: &Shared, request: &Request) -> Option<String> {
+    let origins = &shared.config.cors.origins;
+    if origins.iter().any(|origin| origin == "*") {
+        let asks = request.query("cors").is_some() || request.method == Method::Options;
+        return asks.then(|| "*".to_owned());
+    }
+    request.fields.origin.clone().filter(|origin| origins.contains(origin))
 }
 
 /// May this request's id be kept? Ids are chosen by clients.

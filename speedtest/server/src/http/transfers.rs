@@ -51,18 +51,18 @@ impl Transfers {
         }
     }
 
-    /// Who limited the download and the upload of this test? None: nothing is known of it.
-    pub fn verdicts(&self, id: &str) -> Option<Value> {
+    /// Who limited the download and the upload of this test, which was allowed this rate? None: nothing is known of it.
+    pub fn verdicts(&self, id: &str, policy_bps: Option<f64>) -> Option<Value> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let transfers = kept.by_id.get(id)?;
         Some(json!({
-            "download": verdict(transfers, true),
-            "upload": verdict(transfers, false),
+            "download": verdict(transfers, true, policy_bps),
+            "upload": verdict(transfers, false, policy_bps),
         }))
     }
 }
 
-fn verdict(transfers: &[Transfer], sent: bool) -> Value {
+fn verdict(transfers: &[Transfer], sent: bool, policy_bps: Option<f64>) -> Value {
     let these: Vec<&Transfer> = transfers.iter().filter(|one| one.sent == sent).collect();
     let bytes: u64 = these.iter().map(|one| one.bytes).sum();
     let longest_s = these.iter().map(|one| one.seconds).fold(0.0, f64::max);
@@ -75,6 +75,7 @@ fn verdict(transfers: &[Transfer], sent: bool) -> Value {
         server_sends: sent,
         rate_bps: these.iter().map(|one| one.bytes as f64 * 8.0 / one.seconds.max(1e-6)).sum(),
         bytes,
+        policy_bps,
         server_load: loads.max_by(|a, b| wanted(a).total_cmp(&wanted(b))).unwrap_or_default(),
         streams: these.iter().map(|one| one.summary).collect(),
         ..Evidence::default()
@@ -98,10 +99,10 @@ mod tests {
         transfers.add("a", transfer(true));
         transfers.add("a", transfer(true));
         transfers.add("b", transfer(false));
-        let answer = transfers.verdicts("a").unwrap();
+        let answer = transfers.verdicts("a", None).unwrap();
         assert_eq!(answer["download"]["verdict"]["limited_by"], "send_buffer");
         assert_eq!((&answer["download"]["bytes"], &answer["upload"]), (&json!(2000), &Value::Null));
-        assert_eq!(transfers.verdicts("c"), None);
+        assert_eq!(transfers.verdicts("c", None), None);
     }
 
     #[test]
@@ -110,11 +111,11 @@ mod tests {
         for id in 0..MOST_TESTS + 10 {
             transfers.add(&id.to_string(), transfer(true));
         }
-        assert_eq!(transfers.verdicts("0"), None);
+        assert_eq!(transfers.verdicts("0", None), None);
         for _ in 0..MOST_TRANSFERS * 2 {
             transfers.add("many", transfer(true));
         }
-        let kept = transfers.verdicts("many").unwrap();
+        let kept = transfers.verdicts("many", None).unwrap();
         assert_eq!(kept["download"]["transfers"], MOST_TRANSFERS);
     }
 }

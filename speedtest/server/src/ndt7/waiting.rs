@@ -117,11 +117,10 @@ impl Waiting {
         self.visitor.shared.log.info("test refused", fields);
         let body = format!("{why}\n");
         let answer = Answer {
-            status,
             content_type: "text/plain; charset=utf-8",
             body_bytes: body.len() as u64,
             keep_alive: false,
-            allow_origin: None,
+            ..Answer::new(status)
         };
         self.output = (answer.head() + &body).into_bytes();
         self.allow(cx, self.visitor.shared.config.limits.step());

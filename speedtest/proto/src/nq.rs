@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The endpoints of a responsiveness test (draft-ietf-ippm-responsiveness) and where they are.
+
+use serde_json::{json, Value};
+
+/// Where a client asks for the rest.
+pub const WELL_KNOWN: &str = "/.well-known/nq";
+
+/// More than a line of 100 Gbit/s takes in a test; the draft asks for at least 8 GB.
+const LARGE_BYTES: u64 = 256 << 30;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Endpoint {
+    Config,
+    /// One byte.
+    Small,
+    /// More than a test can take.
+    Large(u64),
+    Upload,
+}
+
+/// Which endpoint has this path?
+pub fn endpoint(path: &str) -> Option<Endpoint> {
+    Some(match path {
+        WELL_KNOWN => Endpoint::Config,
+        "/nq/small" => Endpoint::Small,
+        "/nq/large" => Endpoint::Large(LARGE_BYTES),
+        "/nq/upload" => Endpoint::Upload,
+        _ => return None,
+    })
+}
+
+/// The configuration for clients that came by this scheme to this host, which may have a port. Both
+/// spellings of the keys: the draft's and the older one.
+pub fn config(scheme: &str, host: &str) -> Value {
+    let url = |name: &str| format!("{scheme}://{host}/nq/{name}");
+    let name = host.rsplit_once(':').map_or(host, |(name, port)| {
+        // The colons of a bare IPv6 address are no port; a host field has it in brackets.
+        if port.bytes().all(|byte| byte.is_ascii_digit()) {
+            name
+        } else {
+            host
+        }
+    });
+    json!({
+        "version": 1,
+        "urls": {
+            "small_download_url": url("small"),
+            "large_download_url": url("large"),
+            "upload_url": url("upload"),
+            "small_https_download_url": url("small"),
+            "large_https_download_url": url("large"),
+            "https_upload_url": url("upload"),
+        },
+        "test_endpoint": name,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_spellings_lead_to_the_same_place() {
+        let config = config("https", "speed.example:8443");
+        let urls = &config["urls"];
+        assert_eq!(urls["large_download_url"], "https://speed.example:8443/nq/large");
+        assert_eq!(urls["upload_url"], urls["https_upload_url"]);
+        assert_eq!(urls["small_download_url"], urls["small_https_download_url"]);
+        assert_eq!(config["test_endpoint"], "speed.example");
+        assert!(matches!(endpoint("/nq/large"), Some(Endpoint::Large(bytes)) if bytes >= 8 << 30));
+    }
+
+    #[test]
+    fn an_address_in_brackets_keeps_them() {
+        assert_eq!(config("https", "[::1]:8443")["test_endpoint"], "[::1]");
+        assert_eq!(config("https", "[2001:db8::1]")["test_endpoint"], "[2001:db8::1]");
+    }
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One HTTP/2 connection. The h2 library keeps frames, streams and windows; this handler polls it on
+//! every event until nothing moves, and moves the bodies of its exchanges.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::os::fd::RawFd;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Instant;
+
+use bytes::Bytes;
+use h2::server::{self, SendResponse};
+use speedtest_net::duplex::{duplex, Duplex, Link};
+use speedtest_net::reactor::{Cx, Handler, Next, Ready};
+use speedtest_net::wire::Wire;
+use speedtest_proto::http1::MAX_HEAD_BYTES;
+
+use super::exchange::{Exchange, Step};
+use super::flow::Delivery;
+use crate::clients;
+use crate::shared::Shared;
+
+/// Bodies are dropped or counted as they arrive, so a large window costs no memory. These let one
+/// stream carry 10 Gbit/s over 50 ms, and a connection four of them.
+const STREAM_WINDOW: u32 = 64 << 20;
+const CONNECTION_WINDOW: u32 = 256 << 20;
+const MOST_STREAMS: u32 = 128;
+/// Bytes of one stream that wait in the library for the socket; they are part of the hot buffer.
+const SEND_BUFFER: usize = 256 << 10;
+/// One turn moves about this much, so that the other sockets of the loop get theirs.
+const MOST_AT_ONCE: u64 = 4 << 20;
+
+/// Set when the library has more to do.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+enum Machine {
+    Opening(server::Handshake<Duplex, Bytes>),
+    Open(server::Connection<Duplex, Bytes>),
+}
+
+pub struct Connection {
+    link: Link,
+    machine: Box<Machine>,
+    exchanges: Vec<Exchange>,
+    delivery: Delivery,
+    peer: SocketAddr,
+    shared: Arc<Shared>,
+    woken: Arc<Woken>,
+    waker: Waker,
+    deadline: Instant,
+    armed: Option<Instant>,
+    leaving: bool,
+    _counted: clients::Connection,
+}
+
+/// Why a connection ends; the peer has been told what it needs to know.
+struct Over;
+
+impl Connection {
+    pub fn new(
+        wire: Wire,
+        peer: SocketAddr,
+        counted: clients::Connection,
+        shared: Arc<Shared>,
+    ) -> Connection {
+        let (link, stream) = duplex(wire);
+        let opening = server::Builder::new()
+            .initial_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
+            .max_concurrent_streams(MOST_STREAMS)
+            .max_header_list_size(MAX_HEAD_BYTES as u32)
+            .max_send_buffer_size(SEND_BUFFER)
+            .handshake(stream);
+        let woken = Arc::<Woken>::default();
+        Connection {
+            link,
+            machine: Box::new(Machine::Opening(opening)),
+            exchanges: Vec::new(),
+            delivery: Delivery::default(),
+            peer,
+            shared,
+            waker: Waker::from(Arc::clone(&woken)),
+            woken,
+            deadline: Instant::now(),
+            armed: None,
+            leaving: false,
+            _counted: counted,
+        }
+    }
+
+    /// A peer gets this long for its next request or byte of a body; other frames do not count.
+    fn progress(&mut self, cx: &Cx<'_>) {
+        self.deadline = cx.now + self.shared.config.limits.step();
+    }
+
+    /// Does what can be done now.
+    fn turn(&mut self, cx: &mut Cx<'_>) -> Result<(), Over> {
+        let mut moved = 0;
+        let mut undone = false;
+        if self.reading_waits(cx) {
+            self.link.pause_reading();
+        } else {
+            self.link.may_read();
+        }
+        loop {
+            self.woken.0.store(false, Ordering::Relaxed);
+            let mut progressed = self.accept(cx)?;
+            let now = self.move_bodies(cx);
+            progressed |= now.is_some();
+            moved += now.unwrap_or(0);
+            if progressed {
+                self.progress(cx);
+            }
+            if moved >= MOST_AT_ONCE {
+                undone = true;
+                break;
+            }
+            // What the library read is consumed, so it may read on.
+            let read_on = !self.reading_waits(cx) && self.link.may_read();
+            if !progressed && !read_on && !self.woken.0.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        self.link.flush().map_err(|_| Over)?;
+        let reading = !self.reading_waits(cx);
+        cx.wait_for(self.link.interest(reading, undone));
+        self.arm(cx);
+        Ok(())
+    }
+
+    /// Lets the library read and write, and takes new requests. True: there were some.
+    fn accept(&mut self, cx: &mut Cx<'_>) -> Result<bool, Over> {
+        let mut context = Context::from_waker(&self.waker);
+        if let Machine::Opening(opening) = self.machine.as_mut() {
+            match Pin::new(opening).poll(&mut context) {
+                Poll::Pending => return Ok(false),
+                Poll::Ready(Err(_)) => return Err(Over),
+                Poll::Ready(Ok(open)) => *self.machine = Machine::Open(open),
+            }
+        }
+        let Machine::Open(open) = self.machine.as_mut() else { return Ok(false) };
+        if self.shared.draining() && !self.leaving {
+            self.leaving = true;
+            open.graceful_shutdown();
+        }
+        let mut new = Vec::new();
+        let ended = loop {
+            match open.poll_accept(&mut context) {
+                Poll::Ready(Some(Ok(request))) => new.push(request),
+                Poll::Ready(_) => break true,
+                Poll::Pending => break false,
+            }
+        };
+        let some = !new.is_empty();
+        for (request, respond) in new {
+            self.begin(cx, request, respond);
+        }
+        // The library has already queued why it ends the connection.
+        if ended {
+            let _ = self.link.flush();
+            return Err(Over);
+        }
+        Ok(some)
+    }
+
+    fn begin(
+        &mut self,
+        cx: &Cx<'_>,
+        request: http::Request<h2::RecvStream>,
+        respond: SendResponse<Bytes>,
+    ) {
+        let at = (cx, self.link.fd());
+        let began = Exchange::begin(&self.shared, self.peer.ip(), request, respond, at);
+        self.exchanges.extend(began);
+    }
+
+    /// Moves the bodies of all exchanges. None: nothing has moved and none has ended.
+    fn move_bodies(&mut self, cx: &mut Cx<'_>) -> Option<u64> {
+        let mut context = Context::from_waker(&self.waker);
+        let mut moved = None;
+        let mut index = 0;
+        while index < self.exchanges.len() {
+            match self.exchanges[index].step(cx, &mut context) {
+                Step::Moved(bytes) => *moved.get_or_insert(0) += bytes,
+                Step::Waits => {}
+                Step::Over => {
+                    moved.get_or_insert(0);
+                    let ended = self.exchanges.swap_remove(index);
+                    ended.finish(self.link.fd(), cx, &mut self.delivery);
+                    continue;
+                }
+            }
+            index += 1;
+        }
+        moved
+    }
+
+    /// An upload has reached its rate: nothing is read until it may go on, so nothing piles up.
+    fn reading_waits(&self, cx: &Cx<'_>) -> bool {
+        self.exchanges.iter().any(|one| one.receives() && one.wait_until(cx.now).is_some())
+    }
+
+    /// One timer at a time: the deadline, or what comes before it.
+    fn arm(&mut self, cx: &mut Cx<'_>) {
+        let fd = self.link.fd();
+        let has_output = self.link.has_output();
+        let look = self.delivery.settle(fd, has_output, cx.now);
+        let mut at = look.map_or(self.deadline, |look| look.min(self.deadline));
+        for exchange in &mut self.exchanges {
+            for due in [exchange.wait_until(cx.now), exchange.sample(fd, cx.now)] {
+                at = due.map_or(at, |due| due.min(at));
+            }
+        }
+        if self.armed.is_none_or(|armed| armed > at) {
+            self.armed = Some(at);
+            cx.wake_at(at);
+        }
+    }
+
+    fn attend(&mut self, cx: &mut Cx<'_>) -> Next {
+        match self.turn(cx) {
+            Ok(()) => Next::Stay,
+            Err(Over) => self.close(cx),
+        }
+    }
+
+    fn close(&mut self, cx: &mut Cx<'_>) -> Next {
+        for exchange in self.exchanges.drain(..) {
+            exchange.finish(self.link.fd(), cx, &mut self.delivery);
+        }
+        self.link.say_goodbye();
+        Next::Close
+    }
+}
+
+impl Handler for Connection {
+    fn fd(&self) -> RawFd {
+        self.link.fd()
+    }
+
+    fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
+        // Frames leave in large pieces already; waiting for more would only cost latency.
+        let _ = self.link.with_wire(|wire| wire.socket().set_nodelay(true));
+        self.progress(cx);
+        self.attend(cx)
+    }
+
+    fn ready(&mut self, cx: &mut Cx<'_>, ready: Ready) -> Next {
+        if ready.error() {
+            return self.close(cx);
+        }
+        self.attend(cx)
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
+        if self.armed.is_some_and(|at| at > cx.now) {
+            return Next::Stay;
+        }
+        self.armed = None;
+        if self.exchanges.iter().any(|one| one.wait_until(cx.now).is_some()) {
+            // It is this server that holds them up.
+            self.progress(cx);
+        }
+        if cx.now >= self.deadline {
+            return self.close(cx);
+        }
+        self.attend(cx)
+    }
+}
