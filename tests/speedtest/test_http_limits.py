@@ -216,7 +216,7 @@ def test_only_configured_origins_may_read_answers(
         assert same.headers.get("access-control-allow-origin") == allowed
 
 
-@pytest.mark.parametrize("version", ["--http1.1"])
+@pytest.mark.parametrize("version", ["--http1.1", "--http2"])
 def test_a_download_that_runs_is_finished_before_the_server_stops(
     limited: Limited, certificate: Certificate, tmp_path: Path, version: str
 ) -> None:

@@ -90,6 +90,11 @@ impl Link {
         !state.gathered.is_empty() || state.wire.has_output()
     }
 
+    /// Drops what has arrived, past the library, which has ended. 0 is the end.
+    pub fn discard(&self) -> io::Result<u64> {
+        locked(&self.state).wire.discard(u64::MAX)
+    }
+
     pub fn say_goodbye(&self) {
         locked(&self.state).wire.say_goodbye();
     }

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use h2::server::{self, SendResponse};
 use speedtest_net::duplex::{duplex, Duplex, Link};
 use speedtest_net::reactor::{Cx, Handler, Next, Ready};
-use speedtest_net::wire::Wire;
+use speedtest_net::wire::{unless_blocked, Wire};
 use speedtest_proto::http1::MAX_HEAD_BYTES;
 
 use super::exchange::{Exchange, Step};
@@ -59,7 +59,10 @@ pub struct Connection {
     waker: Waker,
     deadline: Instant,
     armed: Option<Instant>,
+    /// The server stops: no new requests.
     leaving: bool,
+    /// Everything is said; the peer may still be reading.
+    lingering: bool,
     _counted: clients::Connection,
 }
 
@@ -94,6 +97,7 @@ impl Connection {
             deadline: Instant::now(),
             armed: None,
             leaving: false,
+            lingering: false,
             _counted: counted,
         }
     }
@@ -166,7 +170,9 @@ impl Connection {
             self.begin(cx, request, respond);
         }
         // The library has already queued why it ends the connection.
-        if ended {
+        if ended && self.leaving {
+            self.lingering = true;
+        } else if ended {
             let _ = self.link.flush();
             return Err(Over);
         }
@@ -214,7 +220,8 @@ impl Connection {
     fn arm(&mut self, cx: &mut Cx<'_>) {
         let fd = self.link.fd();
         let has_output = self.link.has_output();
-        let look = self.delivery.settle(fd, has_output, cx.now);
+        // A peer that reads slowly has its bytes only once it has closed.
+        let look = self.delivery.settle(fd, has_output || self.leaving, cx.now);
         let mut at = look.map_or(self.deadline, |look| look.min(self.deadline));
         for exchange in &mut self.exchanges {
             for due in [exchange.wait_until(cx.now), exchange.sample(fd, cx.now)] {
@@ -227,8 +234,23 @@ impl Connection {
         }
     }
 
+    /// Waits for the peer to close first: whatever it sends to a socket that is gone would make its
+    /// kernel throw away what it has not read yet.
+    fn linger(&mut self, cx: &mut Cx<'_>) -> Result<(), Over> {
+        self.link.flush().map_err(|_| Over)?;
+        while let Some(count) = unless_blocked(self.link.discard()).map_err(|_| Over)? {
+            if count == 0 {
+                return Err(Over);
+            }
+        }
+        cx.wait_for(self.link.interest(true, false));
+        self.arm(cx);
+        Ok(())
+    }
+
     fn attend(&mut self, cx: &mut Cx<'_>) -> Next {
-        match self.turn(cx) {
+        let done = if self.lingering { self.linger(cx) } else { self.turn(cx) };
+        match done {
             Ok(()) => Next::Stay,
             Err(Over) => self.close(cx),
         }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Moves the bodies of one connection: downloads out of the hot buffer, uploads dropped where they are.
+
+use std::io::{self, ErrorKind};
+
+use speedtest_net::bulk::HOT;
+use speedtest_net::reactor::{Cx, Interest};
+use speedtest_net::wire::unless_blocked;
+
+use super::{Body, Connection, Flow, READ_BYTES};
+
+/// One turn moves at most this much, so that the other sockets of the loop get theirs.
+const MOST_AT_ONCE: u64 = 4 << 20;
+/// Uploads longer than this are taken in steps of at least `THRESHOLD`.
+const LONG_BYTES: u64 = 4 << 20;
+const THRESHOLD: u64 = 256 << 10;
+
+impl Connection {
+    /// Bytes to move in one turn.
+    fn turn_bytes(&self) -> u64 {
+        self.flow.as_ref().map_or(u64::MAX, Flow::most_at_once).min(MOST_AT_ONCE)
+    }
+
+    pub(super) fn send_body(&mut self, cx: &mut Cx<'_>, mut left: u64) -> io::Result<bool> {
+        let turn_ends_at = left.saturating_sub(self.turn_bytes());
+        while left > turn_ends_at {
+            let most = usize::try_from(left - turn_ends_at).unwrap_or(usize::MAX).min(128 << 10);
+            let Some(count) = unless_blocked(self.wire.send(&HOT[..most]))? else {
+                break;
+            };
+            left -= count as u64;
+            self.moved(cx, count as u64)?;
+        }
+        if left == 0 {
+            self.finish_flow(cx);
+            return Ok(true);
+        }
+        self.body = Body::Sending(left);
+        cx.wait_for(Interest::WRITE);
+        Ok(false)
+    }
+
+    pub(super) fn drop_body(&mut self, cx: &mut Cx<'_>, left: u64) -> io::Result<bool> {
+        let left = self.drop_some(cx, left)?;
+        if left == 0 {
+            self.finish_flow(cx);
+            self.answer("200 OK", "text/plain", 0);
+            return Ok(true);
+        }
+        self.body = Body::Dropping(left);
+        cx.wait_for(self.wire.interest(Interest::READ));
+        Ok(false)
+    }
+
+    pub(super) fn drop_refused(&mut self, cx: &mut Cx<'_>, left: u64) -> io::Result<bool> {
+        let left = self.drop_some(cx, left)?;
+        if left > 0 {
+            self.body = Body::Refused(left);
+            cx.wait_for(self.wire.interest(Interest::READ));
+        }
+        Ok(left == 0)
+    }
+
+    /// Drops what is here of a body, and says how much of it is still to come.
+    fn drop_some(&mut self, cx: &mut Cx<'_>, mut left: u64) -> io::Result<u64> {
+        let early = self.heads.take_body(left).len() as u64;
+        left -= early;
+        self.moved(cx, early)?;
+        if left > 0 {
+            let most = if self.wire.is_tls() { left } else { left.min(self.turn_bytes()) };
+            if let Some(count) = unless_blocked(self.wire.discard(most))? {
+                if count == 0 {
+                    return Err(ErrorKind::UnexpectedEof.into());
+                }
+                left -= count;
+                self.moved(cx, count)?;
+            }
+        }
+        self.set_threshold(if left > LONG_BYTES { THRESHOLD } else { 1 })?;
+        Ok(left)
+    }
+
+    pub(super) fn keep_body(
+        &mut self,
+        cx: &mut Cx<'_>,
+        mut left: u64,
+        mut kept: Vec<u8>,
+    ) -> io::Result<bool> {
+        let early = self.heads.take_body(left);
+        left -= early.len() as u64;
+        kept.extend(early);
+        let mut buffer = [0; READ_BYTES];
+        while left > 0 {
+            let most = usize::try_from(left).unwrap_or(usize::MAX).min(READ_BYTES);
+            match unless_blocked(self.wire.receive(&mut buffer[..most]))? {
+                Some(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Some(count) => {
+                    left -= count as u64;
+                    kept.extend_from_slice(&buffer[..count]);
+                    self.progress(cx);
+                }
+                None => {
+                    self.body = Body::Keeping(left, kept);
+                    cx.wait_for(self.wire.interest(Interest::READ));
+                    return Ok(false);
+                }
+            }
+        }
+        let id = self.shared.keep_page_result(self.client, &kept);
+        let text = format!("id {id}");
+        self.answer("200 OK", "text/plain", text.len() as u64);
+        self.output.extend_from_slice(text.as_bytes());
+        Ok(true)
+    }
+}
