@@ -11,7 +11,7 @@ C_FILES = $(shell git ls-files 'dataplane/*.c' 'dataplane/*.h')
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev demo test lint format bench docs clean \
-	packages packages-dev cargo dataplane dataplane-asan speedtest test-dataplane test-python \
+	packages packages-dev npm cargo dataplane dataplane-asan speedtest test-dataplane test-python \
 	test-nova test-speedtest
 
 help: ## List the targets
@@ -50,13 +50,16 @@ clean: ## Remove what the other targets built, and what a killed run left on thi
 	[ ! -x $(BIN)/wirespeed ] || $(BIN)/wirespeed clean
 	rm -rf build out speedtest/target .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-setup-dev: setup packages-dev $(VENV)/.dev speedtest
+setup-dev: setup packages-dev npm $(VENV)/.dev speedtest
 
 packages:
 	@setup/install-packages.sh setup/packages-run.txt
 
 packages-dev:
 	@setup/install-packages.sh setup/packages-run.txt setup/packages-dev.txt
+
+npm:
+	@command -v npm >/dev/null || setup/install-packages.sh setup/packages-npm.txt
 
 cargo:
 	@command -v cargo >/dev/null || setup/install-packages.sh setup/packages-rust.txt
