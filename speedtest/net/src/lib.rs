@@ -9,6 +9,7 @@
 //!   [`duplex`]: one for a library that wants an asynchronous stream.
 //! - [`load`]: CPU time of this process and of a loop, and its waiting for a core.
 //! - [`look`]: one look at TCP_INFO.
+//! - [`rights`]: which rights of root are left.
 //! - [`sys`]: the system calls that std and socket2 do not offer.
 
 pub mod bulk;
@@ -17,6 +18,7 @@ pub mod load;
 pub mod look;
 pub mod options;
 pub mod reactor;
+pub mod rights;
 pub mod socket;
 pub mod sys;
 pub mod tls;

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::Path;
 
-use speedtest_net::sys;
+use speedtest_net::{rights, sys};
 
 use crate::config::ConfigError;
 
@@ -53,7 +53,7 @@ pub fn become_user(account: Account) -> io::Result<()> {
     if sys::set_user(0, 0).is_ok() {
         return Err(io::Error::other("root's rights could be had back"));
     }
-    if sys::has_capabilities()? {
+    if rights::has_capabilities()? {
         return Err(io::Error::other("capabilities are left"));
     }
     Ok(())

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use speedtest_net::reactor::{Lane, Lanes, Note};
+use speedtest_net::rights;
 use speedtest_net::sys::{self, Signal};
 use speedtest_net::{bulk, socket};
 
@@ -53,7 +54,7 @@ pub enum ServeError {
 /// Serves until SIGTERM or SIGINT, then lets running tests finish. A second signal ends at once.
 pub fn serve(config: Config) -> Result<(), ServeError> {
     let user = config.server.user.as_deref().map(privileges::find).transpose()?;
-    let kernel = Kernel::of_this_host(user.is_none() && sys::may_administer_network());
+    let kernel = Kernel::of_this_host(user.is_none() && rights::may_administer_network());
     config.check(&kernel)?;
     sys::block_signals();
     let most = most_connections()?;

@@ -73,10 +73,9 @@ fn way(params: &Params, mine: &Results, theirs: &Results, server_sends: bool) ->
         (bytes + stream.bytes, seconds.max(stream.end_time - stream.start_time))
     });
     let again = sender.streams.iter().filter(|stream| wanted.contains(&stream.id));
-    let retransmits = again.map(|stream| stream.retransmits).fold(Some(0), |sum, count| {
-        // Below 0: that side does not know.
-        sum.filter(|_| count >= 0).map(|sum| sum + count)
-    });
+    // Below 0: that side does not know.
+    let known = |count: i64| (count >= 0).then_some(count);
+    let retransmits = again.map(|stream| known(stream.retransmits)).sum();
     (!wanted.is_empty()).then_some(Way { server_sends, bytes, seconds, retransmits })
 }
 
