@@ -2,10 +2,14 @@
 //! The system calls that std and socket2 do not offer, each behind a safe function.
 #![allow(unsafe_code)]
 
+mod signals;
+
 use std::io;
 use std::mem::{size_of, zeroed, MaybeUninit};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
+
+pub use signals::{block_signals, wait_signal, Signal};
 
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 {
@@ -354,47 +358,6 @@ pub fn raise_file_limit() -> io::Result<u64> {
         check(libc::setrlimit(libc::RLIMIT_NOFILE, &limit))?;
     }
     Ok(limit.rlim_cur)
-}
-
-/// The signals that a server acts on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Signal {
-    Terminate,
-    Reload,
-}
-
-fn signal_set() -> libc::sigset_t {
-    // SAFETY: sigemptyset initialises the set, sigaddset changes an initialised one.
-    unsafe {
-        let mut set: libc::sigset_t = zeroed();
-        libc::sigemptyset(&mut set);
-        for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
-            libc::sigaddset(&mut set, signal);
-        }
-        set
-    }
-}
-
-/// Keeps SIGTERM, SIGINT and SIGHUP for [`wait_signal`]; call before any thread is started.
-pub fn block_signals() {
-    // SAFETY: the set is initialised; the old mask is not asked for.
-    unsafe {
-        libc::pthread_sigmask(libc::SIG_BLOCK, &signal_set(), std::ptr::null_mut());
-    }
-}
-
-/// Waits for a blocked signal; none when `most` has passed first.
-pub fn wait_signal(most: Duration) -> Option<Signal> {
-    let timeout = libc::timespec {
-        tv_sec: libc::time_t::try_from(most.as_secs()).unwrap_or(libc::time_t::MAX),
-        tv_nsec: most.subsec_nanos().into(),
-    };
-    // SAFETY: set and timeout outlive the call; no siginfo is asked for.
-    match unsafe { libc::sigtimedwait(&signal_set(), std::ptr::null_mut(), &timeout) } {
-        libc::SIGHUP => Some(Signal::Reload),
-        libc::SIGTERM | libc::SIGINT => Some(Signal::Terminate),
-        _ => None,
-    }
 }
 
 /// Fills a buffer with random bytes from the kernel.

@@ -121,16 +121,13 @@ fn pass<E: Engine>(
     let mut done = Pass::default();
     let mut failed = None;
     loop {
-        let status = engine.process(&mut incoming[done.used..]);
+        // After a failure only the alert for the peer is left to come out.
+        let rest = if failed.is_some() { &mut [] } else { &mut incoming[done.used..] };
+        let status = engine.process(rest);
         let discard = status.discard;
         match status.state {
-            Err(error) => {
-                // The alert for the peer comes with the next states, and the same error after it.
-                if failed.is_some() {
-                    return Err(fault(error));
-                }
-                failed = Some(error);
-            }
+            Err(error) if failed.is_some() => return Err(fault(error)),
+            Err(error) => failed = Some(error),
             Ok(ConnectionState::ReadTraffic(mut traffic)) => {
                 while let Some(record) = traffic.next_record() {
                     take(record.map_err(fault)?.payload);
