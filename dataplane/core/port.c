@@ -180,15 +180,22 @@ default_descriptors(const struct rte_eth_dev_info *info, uint16_t *rx, uint16_t 
 
 /* virtio gives sent frames back when its ring is about to overflow, then all at once: with 4,096
  * descriptors that takes 100 to 300 us, in which nothing else is polled, and empties the caches.
- * Where a driver has no threshold of its own, a few bursts are given back at a time. */
-static struct rte_eth_txconf
-tx_conf(const struct rte_eth_dev_info *info, uint16_t descriptors)
+ * Where a driver has no threshold of its own, a few bursts are given back at a time. That takes a
+ * ring of known size: the file's, if the device did not make a smaller one. */
+static int
+set_up_tx(const struct port *port, const struct rte_eth_dev_info *info, uint16_t queue,
+	  uint16_t descriptors, unsigned int socket)
 {
 	struct rte_eth_txconf conf = info->default_txconf;
+	int ret;
 
-	if (conf.tx_free_thresh == 0 && descriptors > TX_HELD_MAX)
+	if (port->tx_descriptors != 0 && descriptors > TX_HELD_MAX && conf.tx_free_thresh == 0) {
 		conf.tx_free_thresh = descriptors - TX_HELD_MAX;
-	return conf;
+		ret = rte_eth_tx_queue_setup(port->id, queue, descriptors, socket, &conf);
+		if (ret != -EINVAL)
+			return ret;
+	}
+	return rte_eth_tx_queue_setup(port->id, queue, descriptors, socket, NULL);
 }
 
 static int
@@ -197,18 +204,16 @@ port_setup_queues(const struct port *port, const struct rte_eth_dev_info *info, 
 	uint16_t rx = port->rx_descriptors, tx = port->tx_descriptors;
 	int socket = rte_eth_dev_socket_id(port->id);
 	struct rte_mempool *pool = pools_get(pools, socket);
-	struct rte_eth_txconf sending;
 	int ret;
 
 	if (pool == NULL)
 		return -ENOMEM;
 	default_descriptors(info, &rx, &tx);
 	ret = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &rx, &tx);
-	sending = tx_conf(info, tx);
 	for (uint16_t queue = 0; ret == 0 && queue < port->rx_queues; queue++)
 		ret = rte_eth_rx_queue_setup(port->id, queue, rx, socket, NULL, pool);
 	for (uint16_t queue = 0; ret == 0 && queue < port->tx_queues; queue++)
-		ret = rte_eth_tx_queue_setup(port->id, queue, tx, socket, &sending);
+		ret = set_up_tx(port, info, queue, tx, socket);
 	return ret;
 }
 
