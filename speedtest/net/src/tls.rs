@@ -83,6 +83,8 @@ trait Engine {
         &'c mut self,
         incoming: &'i mut [u8],
     ) -> UnbufferedStatus<'c, 'i, Self::Data>;
+    /// Is there an alert that the peer has not been sent?
+    fn has_alert(&self) -> bool;
 }
 
 impl Engine for UnbufferedServerConnection {
@@ -93,6 +95,10 @@ impl Engine for UnbufferedServerConnection {
     ) -> UnbufferedStatus<'c, 'i, ServerConnectionData> {
         self.process_tls_records(incoming)
     }
+
+    fn has_alert(&self) -> bool {
+        self.wants_write()
+    }
 }
 
 impl Engine for UnbufferedClientConnection {
@@ -102,6 +108,10 @@ impl Engine for UnbufferedClientConnection {
         incoming: &'i mut [u8],
     ) -> UnbufferedStatus<'c, 'i, ClientConnectionData> {
         self.process_tls_records(incoming)
+    }
+
+    fn has_alert(&self) -> bool {
+        self.wants_write()
     }
 }
 
@@ -120,10 +130,10 @@ fn pass<E: Engine>(
 ) -> io::Result<Pass> {
     let mut done = Pass::default();
     let mut failed = None;
-    loop {
-        // After a failure only the alert for the peer is left to come out.
-        let rest = if failed.is_some() { &mut [] } else { &mut incoming[done.used..] };
-        let status = engine.process(rest);
+    // After a failure only the alert for the peer is left to come out. The machine may remember where
+    // in its input a message began, so it is always shown all that it has not let go of.
+    while failed.is_none() || engine.has_alert() {
+        let status = engine.process(&mut incoming[done.used..]);
         let discard = status.discard;
         match status.state {
             Err(error) if failed.is_some() => return Err(fault(error)),
@@ -227,7 +237,9 @@ impl Tls {
     pub fn handshake(&mut self) -> io::Result<bool> {
         loop {
             // A client speaks first, with nothing received.
-            self.advance(&mut [], &mut |_| {})?;
+            if self.incoming.is_empty() {
+                self.advance(&mut [], &mut |_| {})?;
+            }
             self.flush()?;
             if self.established {
                 return Ok(true);
@@ -380,8 +392,8 @@ impl Tls {
     pub fn say_goodbye(&mut self) {
         let mut alert = [0; 256];
         let count = match &mut self.side {
-            Side::Server(side) => goodbye(side, &mut alert),
-            Side::Client(side) => goodbye(side, &mut alert),
+            Side::Server(side) => goodbye(side, &mut self.incoming, &mut alert),
+            Side::Client(side) => goodbye(side, &mut self.incoming, &mut alert),
         };
         self.outgoing.extend_from_slice(&alert[..count]);
         // Whoever leaves does not wait for a peer that is slow or gone.
@@ -389,8 +401,8 @@ impl Tls {
     }
 }
 
-fn goodbye<E: Engine>(engine: &mut E, alert: &mut [u8]) -> usize {
-    match engine.process(&mut []).state {
+fn goodbye<E: Engine>(engine: &mut E, incoming: &mut [u8], alert: &mut [u8]) -> usize {
+    match engine.process(incoming).state {
         Ok(ConnectionState::WriteTraffic(mut traffic)) => {
             traffic.queue_close_notify(alert).unwrap_or(0)
         }
