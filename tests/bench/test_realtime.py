@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench.fake_host import FakeHost
-from tests.bench.real import RUNNER, opened, point
+from tests.bench.real import opened, point
 from wirespeed.bench import trial
 from wirespeed.bench.realtime import LONGEST_S, alone, before_all_pollers, fits, may_run_alone
 from wirespeed.bench.trial import Rig
@@ -54,13 +54,13 @@ def test_a_poller_that_has_just_ended_is_no_error() -> None:
         pass
 
 
-def test_the_kernel_steps_in_where_a_trial_is_too_long(sleeper: int) -> None:
-    assert fits([sleeper], RUNNER, LONGEST_S)
-    assert not fits([sleeper], RUNNER, LONGEST_S + 0.1)
+def test_the_kernel_steps_in_where_a_trial_is_too_long() -> None:
+    assert fits([0, 1], LONGEST_S)
+    assert not fits([0, 1], LONGEST_S + 0.1)
 
 
-def test_pollers_that_share_a_cpu_would_starve_each_other(sleeper: int) -> None:
-    assert not fits([sleeper, sleeper], RUNNER, 0.1)
+def test_pollers_that_share_a_cpu_would_starve_each_other() -> None:
+    assert not fits([0, 1, 0], 0.1)
 
 
 @pytest.mark.root

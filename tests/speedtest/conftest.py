@@ -25,6 +25,13 @@ PATIENCE_S = 30
 Event = dict[str, Any]
 
 
+def until(done: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
+    end = time.monotonic() + patience_s
+    while not done():
+        assert time.monotonic() < end, f"not in {patience_s} s: {what}"
+        time.sleep(0.05)
+
+
 @dataclass
 class Server:
     """A running server and the events that it has logged."""

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import PATIENCE_S, Server, free_port, running
+from .conftest import PATIENCE_S, Server, free_port, running, until
 from .test_http import ask
 from .test_iperf3 import iperf3
 from .test_iperf3_faults import PARAMS, connect, framed, goodbye, memory_kib, still_serves
@@ -32,13 +32,6 @@ STEPS = ("cookie", "params", "streams", "running", "results", "display")
 
 def open_files(server: Server) -> int:
     return len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
-
-
-def until(done: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
-    end = time.monotonic() + patience_s
-    while not done():
-        assert time.monotonic() < end, f"not in {patience_s} s: {what}"
-        time.sleep(0.05)
 
 
 def nothing_is_left(server: Server, files: int) -> None:

@@ -8,7 +8,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +18,7 @@ import pytest
 
 from tests.postgres import Cluster, cluster
 
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Server, until
 from .test_http import ask
 from .test_iperf3 import iperf3
 
@@ -64,13 +63,6 @@ def metric(server: Server, name: str) -> int:
     page = ask(server, "GET", "/metrics", where="--metrics")[1].decode()
     values = dict(line.split() for line in page.splitlines() if not line.startswith("#"))
     return int(values[f"wirespeed_speedtest_{name}"])
-
-
-def until(done: Callable[[], bool], what: str) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not done():
-        assert time.monotonic() < end, f"not in {PATIENCE_S} s: {what}"
-        time.sleep(0.05)
 
 
 def until_kept(server: Server, count: int) -> None:

@@ -13,11 +13,9 @@ switched off nothing is done. docs/decisions/0003 has the figures.
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from wirespeed.bench.threads import treatment
 from wirespeed.remote.interface import Runner
 
 # The kernel steps in after 0.95 s; what surrounds a trial takes some milliseconds of that.
@@ -38,14 +36,13 @@ def may_run_alone(runner: Runner) -> str | None:
     return f"{_GUARD} is {runtime_us}: no guard" if runtime_us <= 0 else None
 
 
-def fits(tids: Sequence[int], runner: Runner, duration_s: float) -> bool:
-    """Whether these polling threads may run alone for so long.
+def fits(cpus: Sequence[int], duration_s: float) -> bool:
+    """Whether polling threads on these CPUs may run alone for so long.
 
     Not where two of them share a CPU: a real-time thread that never sleeps gives no other of its
     kind a turn.
     """
-    cpus = Counter(treatment(runner, tid).cpu for tid in tids)
-    return duration_s <= LONGEST_S and max(cpus.values()) == 1
+    return duration_s <= LONGEST_S and len(set(cpus)) == len(cpus)
 
 
 @contextmanager

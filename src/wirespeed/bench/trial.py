@@ -61,7 +61,8 @@ def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
     hops = _read(rig.parts)
     tids = [thread.tid for part in rig.parts for thread in part.threads()]
     with ExitStack() as urgent:
-        run_alone = rig.alone and fits(tids, rig.runner, duration_s)
+        cpus = [thread.cpu for thread in _stand(rig, tids).threads.values()]
+        run_alone = rig.alone and fits(cpus, duration_s)
         if run_alone:
             urgent.enter_context(before_all_pollers())
         rig.generator.start(0.0 if math.isinf(load_fps) else load_fps, duration_s)
