@@ -10,6 +10,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 
+#include "core/tsc.h"
 #include "pktlib/bng/tables.h"
 #include "tasks/bng_worker.h"
 
@@ -52,7 +53,7 @@ main(int argc, char **argv)
 		octets += bng_tables_octets(&tables[i]);
 	}
 	printf("seconds %.3f octets %" PRIu64 " users %u routes %u\n",
-	       (double)(rte_rdtsc_precise() - start) / (double)rte_get_tsc_hz(), octets,
+	       (double)(rte_rdtsc_precise() - start) / (double)tsc_hz(), octets,
 	       file.nb_users, file.nb_routes);
 	for (uint32_t i = 0; i < workers; i++)
 		bng_tables_free(&tables[i]);

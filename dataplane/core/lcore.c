@@ -10,6 +10,7 @@
 
 #include "lcore.h"
 #include "traffic.h"
+#include "tsc.h"
 
 /* A stretch of rounds takes about so long, and is at most so many rounds. */
 #define STRETCH_NS 10000
@@ -20,7 +21,7 @@
 static uint64_t
 ns_to_tsc(uint64_t ns)
 {
-	return (uint64_t)((double)ns * (double)rte_get_tsc_hz() / 1e9);
+	return (uint64_t)((double)ns * (double)tsc_hz() / 1e9);
 }
 
 static uint16_t

@@ -12,11 +12,12 @@
 #include "ask.h"
 #include "commands.h"
 #include "telemetry_reply.h"
+#include "tsc.h"
 
 static uint64_t
 tsc_to_ns(uint64_t tsc)
 {
-	return (uint64_t)((double)tsc * 1e9 / (double)rte_get_tsc_hz());
+	return (uint64_t)((double)tsc * 1e9 / (double)tsc_hz());
 }
 
 static void
@@ -52,7 +53,7 @@ report_info(struct app *app, const char *params __rte_unused, struct telemetry_o
 	telemetry_string(out, "version", WSDP_VERSION);
 	telemetry_string(out, "dpdk", rte_version());
 	telemetry_u64(out, "pid", getpid());
-	telemetry_u64(out, "tsc_hz", rte_get_tsc_hz());
+	telemetry_u64(out, "tsc_hz", tsc_hz());
 	telemetry_u64(out, "main_lcore", rte_get_main_lcore());
 	if (!telemetry_open(out, &tasks))
 		return;

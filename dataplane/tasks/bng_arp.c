@@ -4,6 +4,7 @@
 #include "bng_arp.h"
 #include "core/config.h"
 #include "core/telemetry.h"
+#include "core/tsc.h"
 #include "pktlib/bng/arp.h"
 
 #define TICKS_PER_S 1000 /* expiry looks at so many parts of the table, one after the other */
@@ -31,13 +32,13 @@ bng_arp_side_start(struct bng_arp_side *side)
 static uint32_t
 now_s(const struct bng_arp_side *side, uint64_t now_tsc)
 {
-	return (uint32_t)((now_tsc - side->start_tsc) / rte_get_tsc_hz());
+	return (uint32_t)((now_tsc - side->start_tsc) / tsc_hz());
 }
 
 void
 bng_arp_side_tick(struct bng_arp_side *side, struct bng_hosts *hosts, uint64_t now_tsc)
 {
-	side->next_tick_tsc = now_tsc + rte_get_tsc_hz() / TICKS_PER_S;
+	side->next_tick_tsc = now_tsc + tsc_hz() / TICKS_PER_S;
 	side->expired +=
 		bng_hosts_expire(hosts, now_s(side, now_tsc), hosts->nb_places / TICKS_PER_S + 1);
 }

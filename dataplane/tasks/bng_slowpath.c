@@ -11,6 +11,7 @@
 #include "bng_worker.h"
 #include "core/config.h"
 #include "core/telemetry.h"
+#include "core/tsc.h"
 #include "pktlib/bng/pppoe.h"
 #include "pktlib/token_bucket.h"
 
@@ -45,7 +46,7 @@ bng_slowpath_prepare(struct task *task)
 {
 	struct bng_slowpath *slow = task->priv;
 
-	token_bucket_init(&slow->bucket, rte_get_tsc_hz(), slow->rate_fps, slow->burst,
+	token_bucket_init(&slow->bucket, tsc_hz(), slow->rate_fps, slow->burst,
 			  rte_rdtsc());
 	return 0;
 }

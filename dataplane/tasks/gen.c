@@ -13,6 +13,7 @@
 #include "core/task.h"
 #include "core/telemetry.h"
 #include "core/traffic.h"
+#include "core/tsc.h"
 #include "gen_config.h"
 #include "gen_source.h"
 
@@ -80,7 +81,7 @@ gen_prepare(struct task *task)
 	uint32_t needed = RTE_MAX(gen->config.largest_bytes, 2u * FRAME_BLOCK);
 	int ret;
 
-	gen->clock = tsc_clock_of(rte_get_tsc_hz());
+	gen->clock = tsc_clock_of(tsc_hz());
 	atomic_fetch_add(&traffic_generators, 1);
 	if (needed > room) {
 		fprintf(stderr,

@@ -10,6 +10,7 @@
 #include "core/config.h"
 #include "core/task.h"
 #include "core/telemetry.h"
+#include "core/tsc.h"
 #include "impair_line.h"
 
 #define DELAY_NS_MAX 1000000000
@@ -96,7 +97,7 @@ apply(struct impair *impair)
 	token_bucket_change(&line->bucket, settings->rate_fps, settings->bucket_frames,
 			    rte_rdtsc());
 	line->delay_tsc =
-		(uint64_t)((double)settings->delay_ns * (double)rte_get_tsc_hz() / NS_PER_S);
+		(uint64_t)((double)settings->delay_ns * (double)tsc_hz() / NS_PER_S);
 	line->loss_every = settings->loss_every;
 	line->queue_frames = settings->queue_frames == QUEUE_BY_RATE ? queue_by_rate(impair)
 								     : settings->queue_frames;
@@ -113,7 +114,7 @@ impair_prepare(struct task *task)
 	if (slots == NULL)
 		return -ENOMEM;
 	impair_line_init(&impair->line, slots, nb_slots);
-	token_bucket_init(&impair->line.bucket, rte_get_tsc_hz(), impair->settings.rate_fps,
+	token_bucket_init(&impair->line.bucket, tsc_hz(), impair->settings.rate_fps,
 			  impair->settings.bucket_frames, rte_rdtsc());
 	apply(impair);
 	return 0;

@@ -11,6 +11,7 @@
 #include "core/config.h"
 #include "core/task.h"
 #include "core/telemetry.h"
+#include "core/tsc.h"
 #include "pktlib/histogram.h"
 #include "pktlib/jitter.h"
 #include "pktlib/sequence.h"
@@ -122,7 +123,7 @@ sink_prepare(struct task *task)
 	sequence_init(&sink->tracker, flows, state);
 	if (sink_bng_is_on(&sink->bng) && sink_bng_open(&sink->bng, task) != 0)
 		return -ENOMEM;
-	sink->clock = tsc_clock_of(rte_get_tsc_hz());
+	sink->clock = tsc_clock_of(tsc_hz());
 	forget(sink, true);
 	return 0;
 }

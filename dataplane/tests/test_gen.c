@@ -5,6 +5,7 @@
 #include <string.h>
 #include <rte_cycles.h>
 
+#include "core/tsc.h"
 #include "figures.h"
 #include "pktlib/stamp.h"
 
@@ -129,7 +130,7 @@ static void
 test_time_stamp_error_is_bounded(void)
 {
 	struct bench bench = generator("");
-	double ns_per_cycle = 1e9 / (double)rte_get_tsc_hz();
+	double ns_per_cycle = 1e9 / (double)tsc_hz();
 	uint64_t longest = 0, before, after, bound;
 	struct stamp stamp;
 

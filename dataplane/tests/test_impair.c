@@ -5,6 +5,7 @@
 #include <string.h>
 #include <rte_cycles.h>
 
+#include "core/tsc.h"
 #include "harness.h"
 
 static struct bench
@@ -106,7 +107,7 @@ test_delay(void)
 {
 	struct bench bench = impaired("delay_ns = 20000000\n");
 	struct task *task = bench_task(&bench, "sut");
-	uint64_t start, end, delay = rte_get_tsc_hz() / 50;
+	uint64_t start, end, delay = tsc_hz() / 50;
 
 	start = rte_rdtsc();
 	offer(&bench, 0, 64);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <rte_cycles.h>
 
+#include "core/tsc.h"
 #include "figures.h"
 #include "pktlib/frame.h"
 #include "pktlib/frame_size.h"
@@ -300,7 +301,7 @@ test_streams_have_flows_of_their_own(void)
 static void
 test_latency(void)
 {
-	double ns_per_cycle = 1e9 / (double)rte_get_tsc_hz();
+	double ns_per_cycle = 1e9 / (double)tsc_hz();
 	struct stamp stamp = {STREAM, TRIAL, 0, 0, 0};
 	uint8_t octets[FRAME_ROOM(LEN)];
 	uint64_t before, after, ages[] = {1000, 100000, 10000000};
@@ -333,7 +334,7 @@ test_stamps_from_the_future(void)
 	uint8_t octets[FRAME_ROOM(LEN)];
 
 	start("");
-	stamp.tsc = (rte_rdtsc() + rte_get_tsc_hz() * 1000) & STAMP_TSC_MASK;
+	stamp.tsc = (rte_rdtsc() + tsc_hz() * 1000) & STAMP_TSC_MASK;
 	craft_with(octets, 4, 0, 64, &stamp);
 	put(octets, LEN);
 	check("clock_behind", 1);
@@ -350,7 +351,7 @@ test_bursts(void)
 	uint64_t early, late = rte_rdtsc();
 
 	start("");
-	early = late - rte_get_tsc_hz();
+	early = late - tsc_hz();
 	for (uint32_t i = 0; i < 60; i++) {
 		struct stamp stamp = {STREAM, TRIAL, 0, i, i < 20 || i == 50 ? early : late};
 

@@ -29,6 +29,8 @@ _LATE_S = 5.0
 # The path is drained when the books close; frames that are lost without a trace keep them open.
 _DRAIN_S = 0.3
 _POLL_S = 0.002
+# What is asked after the traffic must not take a poller's CPU while the last frames are sent.
+_MARGIN_S = 0.002
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
         # Nothing is asked between these two: where programs share a CPU, each question takes time
         # from a poller, and that would pass for a disturbance of the trial.
         before = _stand(rig, tids)
-        _let_run(rig, duration_s + AFTER_NS / 1e9)
+        _let_run(rig, duration_s + AFTER_NS / 1e9 + _MARGIN_S)
         after = _stand(rig, tids)
     threads = tuple(_health(t, before, after) for part in rig.parts for t in part.threads())
     _await_end(rig)

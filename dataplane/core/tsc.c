@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <time.h>
+#include <rte_cycles.h>
+
+#include "tsc.h"
+
+#define MEASURED_NS 50000000
+#define TRIES 32
+#define NS_PER_S 1000000000
+
+struct moment {
+	uint64_t ns, cycles;
+};
+
+static uint64_t hz;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static uint64_t
+clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* Both clocks at one moment: of some readings the one that was interrupted least. */
+static struct moment
+read_both(void)
+{
+	uint64_t least = UINT64_MAX;
+	struct moment best = {0};
+
+	for (unsigned int i = 0; i < TRIES; i++) {
+		uint64_t before = rte_rdtsc_precise();
+		uint64_t ns = clock_ns();
+		uint64_t after = rte_rdtsc_precise();
+
+		if (after - before >= least)
+			continue;
+		least = after - before;
+		best = (struct moment){.ns = ns, .cycles = before + least / 2};
+	}
+	return best;
+}
+
+static void
+measure(void)
+{
+	const struct timespec pause = {.tv_nsec = MEASURED_NS};
+	struct moment begin = read_both(), end;
+
+	nanosleep(&pause, NULL);
+	end = read_both();
+	hz = (uint64_t)((double)(end.cycles - begin.cycles) * NS_PER_S /
+			(double)(end.ns - begin.ns));
+}
+
+uint64_t
+tsc_hz(void)
+{
+	pthread_once(&once, measure);
+	return hz;
+}
