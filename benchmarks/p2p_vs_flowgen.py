@@ -63,7 +63,7 @@ def flowgen_command(config: WsdpConfig) -> list[str]:
         *(f"--vdev={port.device}" for port in config.ports), "--",
         "--forward-mode=flowgen", f"--flowgen-flows={FLOWS}", f"--txpkts={FRAME_BYTES}",
         "--nb-cores=1", "--no-flush-rx",
-        f"--rxd={config.ports[0].descriptors}", f"--txd={config.ports[0].descriptors}",
+        f"--rxd={config.ports[0].posted}", f"--txd={config.ports[0].descriptors}",
         f"--total-num-mbufs={config.memory.mbufs}", "--stats-period=1000000",
     ]  # fmt: skip
 

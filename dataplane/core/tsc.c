@@ -7,7 +7,6 @@
 
 #define MEASURED_NS 50000000
 #define TRIES 32
-#define NS_PER_S 1000000000
 
 struct moment {
 	uint64_t ns, cycles;
@@ -22,7 +21,7 @@ clock_ns(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+	return (uint64_t)now.tv_sec * (uint64_t)NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
 /* Both clocks at one moment: of some readings the one that was interrupted least. */

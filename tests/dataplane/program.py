@@ -63,8 +63,9 @@ class Control:
     @classmethod
     def connect(cls, directory: Path) -> Self:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        connection.settimeout(DEADLINE_S)
+        # With a timeout set before, a full backlog would be an error and not a wait.
         connection.connect(str(directory / "dpdk" / PREFIX / "dpdk_telemetry.v2"))
+        connection.settimeout(DEADLINE_S)
         connection.recv(65536)
         return cls(connection)
 

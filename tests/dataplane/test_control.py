@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import threading
@@ -150,6 +151,14 @@ def test_an_lcore_at_rest_sleeps_and_still_moves_frames(flooded: Running) -> Non
     assert flooded.control.ask("reset", "gap_limit_ns=100000") == {"ok": 1}
 
 
+@pytest.mark.skipif(os.cpu_count() == 1, reason="needs two CPUs")
+def test_what_two_cpus_share(flooded: Running) -> None:
+    found = flooded.control.ask("proximity", "0,1")
+    # No cache line crosses a server in less than a nanosecond or more than a few hundred.
+    assert 1 <= found["core_to_core_ns"] < 100_000
+    assert found["slowdown_pct"] > 50
+
+
 @pytest.mark.parametrize(
     ("request_", "error"),
     [
@@ -162,6 +171,11 @@ def test_an_lcore_at_rest_sleeps_and_still_moves_frames(flooded: Running) -> Non
         (("reset", "gap=5"), "reset gap=5: only gap_limit_ns=N is known"),
         (("rest",), "rest : only ns=N with N up to 10000000 is known"),
         (("rest", "ns=10000001"), "rest ns=10000001: only ns=N with N up to 10000000 is known"),
+        (("proximity",), "proximity : two CPUs are wanted, A,B"),
+        (("proximity", "0"), "proximity 0: two CPUs are wanted, A,B"),
+        (("proximity", "0,1,2"), "proximity 0,1,2: two CPUs are wanted, A,B"),
+        (("proximity", "0,0"), "proximity 0,0: Invalid argument"),
+        (("proximity", "0,1023"), "proximity 0,1023: Invalid argument"),
         (("start", "rate_fps=5"), "there is nothing to start: no task generates"),
         (("histogram", "out", "/no/such"), 'out: histogram to "/no/such": Operation not supported'),
         (("capture", "out", "/no/such"), 'out: capture to "/no/such": Operation not supported'),

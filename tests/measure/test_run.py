@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import pytest
 
 from tests.measure.simulated import Recorder, Rig, Sharp
 from wirespeed.measure.interface import UNLIMITED, BadSearch, Progress
-from wirespeed.measure.run import HEADROOM, run_search
+from wirespeed.measure.run import FRESH_STARTS, HEADROOM, run_search
 from wirespeed.measure.validity import ValidityRules
 from wirespeed.model.result import SearchResult
 from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Observation, Stage, Trial
+from wirespeed.model.trial import Observation, Proximity, Stage, Trial
 
 QUICK = Search(SearchKind.QUICK)
 
@@ -199,6 +199,57 @@ def test_what_was_measured_before_the_machine_got_noisy_is_kept() -> None:
     assert result.ndr is None
     assert result.not_measurable is not None
     assert len(result.trials) == 6 + 51
+
+
+NEAR, FAR = Proximity(45, 1.0), Proximity(210, 1.0)
+
+
+@dataclass
+class Moving:
+    """A SUT whose machine is moved apart after `calls` trials, to another pace; and ever again."""
+
+    calls: int
+    ever_again: bool = False
+    near: bool = True
+    made: int = 0
+
+    def measure(self, load_fps: float, duration_s: float) -> Observation:
+        self.made += 1
+        if self.made == self.calls or (self.ever_again and self.made % self.calls == 0):
+            self.near = not self.near
+        seen = Rig(Sharp(4e6 if self.near else 3e6)).measure(load_fps, duration_s)
+        where = NEAR if self.near else FAR
+        return replace(seen, proximity=(where, where))
+
+
+def test_a_search_begins_again_where_the_cpus_moved_for_good() -> None:
+    result = run_search(QUICK, Moving(8).measure, UNLIMITED, Recorder())
+    assert result.mrr_fps == 3e6
+    assert result.ndr is not None
+    assert result.ndr.lower is not None
+    assert result.ndr.lower.load_fps == pytest.approx(3e6, rel=0.006)
+    assert sum("moved" in (t.invalid_reason or "") for t in result.trials) == 3
+    assert [t.stage for t in result.trials].count(Stage.WARM_UP) == 2
+
+
+def test_cpus_that_come_back_at_once_cost_a_repeat_only() -> None:
+    rig = Moving(8)
+
+    def measure(load_fps: float, duration_s: float) -> Observation:
+        rig.near = rig.made != 8
+        return rig.measure(load_fps, duration_s)
+
+    result = run_search(QUICK, measure, UNLIMITED, Recorder())
+    assert result.mrr_fps == 4e6
+    assert [t.stage for t in result.trials].count(Stage.WARM_UP) == 1
+
+
+def test_cpus_that_never_stay_are_not_measurable() -> None:
+    result = run_search(QUICK, Moving(8, ever_again=True).measure, UNLIMITED, Recorder())
+    assert result.not_measurable is not None
+    assert f"began {1 + FRESH_STARTS} times" in result.not_measurable
+    assert "210 ns apart" in result.not_measurable
+    assert (result.mrr_fps, result.ndr) == (None, None)
 
 
 def test_a_generator_slower_than_the_minimum_is_not_measurable() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.measure.simulated import count, thread
 from wirespeed.measure import validity
 from wirespeed.measure.validity import USUAL, Fault, Invalid, Purpose, ValidityRules, pause_limit_ns
-from wirespeed.model.trial import Observation, ThreadHealth
+from wirespeed.model.trial import Observation, Proximity, ThreadHealth
 
 # 1,024 frames at 4 Mpps: the rings bear 256 us.
 LOAD_FPS = 4e6
@@ -73,6 +73,34 @@ def test_the_reason_names_thread_and_numbers() -> None:
         "84 us",
     ):
         assert evidence in invalid.reason
+
+
+NEAR, TWO_CHIPS, ONE_CORE = Proximity(45, 1.0), Proximity(210, 1.0), Proximity(40, 1.5)
+
+
+@pytest.mark.parametrize("elsewhere", [TWO_CHIPS, ONE_CORE])
+@pytest.mark.parametrize("purpose", list(Purpose))
+def test_cpus_that_moved_spoil_a_trial(elsewhere: Proximity, purpose: Purpose) -> None:
+    undisturbed = seen(thread("t", "sut", None))
+
+    def fault(first: Proximity, *pair: Proximity) -> Fault | None:
+        trial = replace(undisturbed, proximity=(pair[0], pair[1]))
+        invalid = validity.judge(trial, USUAL, purpose, LOAD_FPS, first)
+        return None if invalid is None else invalid.fault
+
+    assert fault(NEAR, NEAR, Proximity(60, 1.05)) is None
+    assert fault(elsewhere, elsewhere, elsewhere) is None
+    assert fault(NEAR, elsewhere, elsewhere) is Fault.MOVED
+    assert fault(elsewhere, NEAR, NEAR) is Fault.MOVED
+    assert fault(NEAR, NEAR, elsewhere) is Fault.MOVED
+
+
+def test_the_reason_says_where_the_cpus_were() -> None:
+    trial = replace(seen(), proximity=(NEAR, TWO_CHIPS))
+    invalid = validity.judge(trial, USUAL, Purpose.LOSS, LOAD_FPS, NEAR)
+    assert invalid is not None
+    assert "they were 45 ns apart and 1.00x slower together before the trial" in invalid.reason
+    assert "210 ns apart" in invalid.reason
 
 
 def test_each_direction_has_rings_of_its_own() -> None:

@@ -51,7 +51,9 @@ def assemble(spec: PointSpec, plan: HostPlan, state: HostState, dirs: Directorie
     gateway = gateway_of(spec, dirs)
     if gateway is not None:
         gateway.write_tables(state.runner)
-    layout = lay_out(spec, plan, wired, Plugs(spec, wired, dirs, _mtu(spec, plan), ports), dirs)
+    one_lcore = plan.generator is not None and len(plan.generator.cpus.value) == 1
+    plugs = Plugs(spec, wired, dirs, _mtu(spec, plan), ports, one_lcore=one_lcore)
+    layout = lay_out(spec, plan, wired, plugs, dirs)
     functions: list[Part] = []
     for function in layout.functions:
         if isinstance(function, WsdpLayout):

@@ -26,6 +26,7 @@ from wirespeed.bench.journal import state_directory
 from wirespeed.bench.parts import Assembly, assemble, bring_up
 from wirespeed.bench.pci import give_ports_to_dpdk
 from wirespeed.bench.priority import polling_first
+from wirespeed.bench.proximity import Watch, expected
 from wirespeed.bench.realtime import may_run_alone
 from wirespeed.bench.trial import Rig, run_trial
 from wirespeed.model.plan import HostPlan, Plan
@@ -162,10 +163,17 @@ def rig_of(spec: PointSpec, plan: HostPlan, runner: Runner, assembly: Assembly, 
         assembly.parts,
         assembly.generator,
         frozenset(pollers),
+        _watch(runner, pollers, assembly),
         _ring_frames(spec),
         "shared_lcore" if shared else None,
         alone,
     )
+
+
+def _watch(runner: Runner, pollers: set[int], assembly: Assembly) -> Watch | None:
+    if len(pollers) < 2:
+        return None
+    return Watch(pollers, expected(runner, pollers), assembly.generator.proximity)
 
 
 def _ring_frames(spec: PointSpec) -> int:

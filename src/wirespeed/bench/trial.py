@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from wirespeed.bench import accounts
 from wirespeed.bench.interface import BenchError, HopCount, Part, PollingThread
 from wirespeed.bench.parts import first_ended
+from wirespeed.bench.proximity import Watch
 from wirespeed.bench.realtime import alone, before_all_pollers, fits
 from wirespeed.bench.threads import Treatment, steal_ns, treatment
 from wirespeed.bench.topology.wiring import Wiring
@@ -37,8 +38,8 @@ _MARGIN_S = 0.002
 class Rig:
     """What a trial runs on.
 
-    cpus: all that poll. ring_frames: see Observation. alone: whether short trials may keep their
-    CPUs from all other programs.
+    cpus: all that poll; watch: of what they share, None where there is but one. ring_frames: see
+    Observation. alone: whether short trials may keep their CPUs from all other programs.
     """
 
     runner: Runner
@@ -46,6 +47,7 @@ class Rig:
     parts: Sequence[Part]
     generator: Generator
     cpus: frozenset[int]
+    watch: Watch | None
     ring_frames: int
     limited_by: str | None
     alone: bool
@@ -56,8 +58,9 @@ def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
 
     Raises BenchError when a part ended meanwhile.
     """
-    began = time.monotonic()
     check_alive(rig.parts)
+    before_it, waited_s = rig.watch.settle() if rig.watch else (None, 0.0)
+    began = time.monotonic()
     for part in rig.parts:
         part.begin()
     hops = _read(rig.parts)
@@ -78,6 +81,7 @@ def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
     threads = tuple(_health(t, before, after) for part in rig.parts for t in part.threads())
     _await_end(rig)
     drops = _drain(rig, hops)
+    after_it = rig.watch.now() if rig.watch else None
     directions = rig.generator.directions()
     offered_s = rig.generator.elapsed_ns() / 1e9
     offered = sum(d.offered for d in directions)
@@ -92,6 +96,8 @@ def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
         ring_frames=rig.ring_frames,
         latency=rig.generator.latency(),
         limited_by=rig.limited_by,
+        proximity=(before_it, after_it) if before_it and after_it else None,
+        waited_s=waited_s,
     )
 
 

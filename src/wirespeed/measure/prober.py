@@ -13,14 +13,20 @@ from dataclasses import dataclass, field, replace
 from wirespeed.measure import account
 from wirespeed.measure.interface import Listener, MeasureError, Measurer, Progress
 from wirespeed.measure.validity import Fault, Invalid, Purpose, ValidityRules, judge
-from wirespeed.model.trial import Observation, Stage, Trial
+from wirespeed.model.trial import Observation, Proximity, Stage, Trial
 
 # Twice in a row, with every thread undisturbed, is not chance.
 SHORT_IN_A_ROW = 2
+# The bench waits before each trial for CPUs to come back: what it gives up on has changed to stay.
+MOVED_IN_A_ROW = 3
 
 
 class NotMeasurable(MeasureError):
     """Every repeat of a trial was invalid."""
+
+
+class Moved(MeasureError):
+    """The CPUs do not share any more what they shared when the search began."""
 
 
 class BeyondGenerator(MeasureError):
@@ -39,6 +45,7 @@ class Prober:
 
     overload_fps: the MRR, once known. Above it the SUT drops frames whatever happens, so pauses
     are bounded as at the MRR: at four times the load the rings would seem to bear a quarter.
+    proximity: of the CPUs in the first valid trial.
     """
 
     measure: Measurer
@@ -47,6 +54,7 @@ class Prober:
     repeats: int
     expected_s: float
     overload_fps: float = math.inf
+    proximity: Proximity | None = None
     trials: list[Trial] = field(default_factory=list)
 
     def valid(
@@ -57,18 +65,23 @@ class Prober:
         purpose: Purpose = Purpose.LOSS,
         pause_load_fps: float | None = None,
     ) -> Trial:
-        """A trial that can be believed. Raises NotMeasurable or BeyondGenerator.
+        """A trial that can be believed. Raises NotMeasurable, Moved or BeyondGenerator.
 
         pause_load_fps: the load that bounds the pauses (validity.judge) when it is not the
         trial's own.
         """
         short: list[Trial] = []
+        moved = 0
         for attempt in range(1 + self.repeats):
             seen = self._see(load_fps, duration_s, stage, attempt)
             invalid = self._judge(seen, purpose, pause_load_fps)
             trial = self._note(seen, stage, invalid)
             if invalid is None:
+                self._remember_proximity(seen)
                 return trial
+            moved = moved + 1 if invalid.fault is Fault.MOVED else 0
+            if moved == MOVED_IN_A_ROW:
+                raise Moved(invalid.reason)
             short = [*short, trial] if invalid.fault is Fault.SHORT else []
             if len(short) == SHORT_IN_A_ROW:
                 offered_fps = max(t.offered_fps for t in short)
@@ -92,7 +105,16 @@ class Prober:
         self, seen: Observation, purpose: Purpose, pause_load_fps: float | None
     ) -> Invalid | None:
         load_fps = pause_load_fps or seen.intended_load_fps
-        return judge(seen, self.rules, purpose, min(load_fps, self.overload_fps))
+        load_fps = min(load_fps, self.overload_fps)
+        return judge(seen, self.rules, purpose, load_fps, self.proximity)
+
+    def begin_again(self) -> None:
+        """Forget what the machine was like; the trials are kept."""
+        self.overload_fps, self.proximity = math.inf, None
+
+    def _remember_proximity(self, seen: Observation) -> None:
+        if self.proximity is None and seen.proximity is not None:
+            self.proximity = seen.proximity[0]
 
     def _note(self, seen: Observation, stage: Stage, invalid: Invalid | None) -> Trial:
         trial = Trial(seen, stage, invalid is None, invalid.reason if invalid else None)
@@ -105,7 +127,7 @@ class Prober:
         useful_s = sum(t.duration_s for t in self.trials if t.valid)
         if not useful_s:
             return None
-        spent_s = sum(t.duration_s + t.seen.overhead_s for t in self.trials)
+        spent_s = sum(t.duration_s + t.seen.overhead_s + t.seen.waited_s for t in self.trials)
         return max(0.0, self.expected_s - useful_s) * spent_s / useful_s
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from wirespeed.measure.interface import BadSearch, Listener, Measurer
 from wirespeed.measure.latency import measure_latency
 from wirespeed.measure.presets import Preset, resolve
-from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, Prober
+from wirespeed.measure.prober import BeyondGenerator, Moved, NotMeasurable, Prober
 from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.measure.search.interface import Search as Method
 from wirespeed.measure.validity import USUAL, ValidityRules
@@ -21,6 +21,8 @@ from wirespeed.model.trial import Stage
 
 # How often the ceiling is lowered to what the generator really offered.
 CEILINGS = 4
+# How often a search begins again because the hypervisor has moved the machine's CPUs.
+FRESH_STARTS = 3
 # How far above the MRR a search looks first.
 HEADROOM = 1.5
 
@@ -59,12 +61,7 @@ def run_search(
             "Lower min_load_fps.",
         )
     prober = Prober(measure, listener, rules, preset.repeats_invalid, preset.expected_s)
-    found = _Found()
-    not_measurable = None
-    try:
-        _run(preset, search, prober, ceiling_fps, found)
-    except NotMeasurable as error:
-        not_measurable = error.what
+    found, not_measurable = _run_undivided(preset, search, prober, ceiling_fps)
     return SearchResult(
         search=search.kind.value,
         conformant=preset.conformant,
@@ -82,8 +79,30 @@ def run_search(
     )
 
 
+def _run_undivided(
+    preset: Preset, search: Search, prober: Prober, ceiling_fps: float
+) -> tuple[_Found, str | None]:
+    """What is found on one placement of the machine's CPUs, and why that is not all, if so.
+
+    Where they move under a search, what it knew so far holds no more: it begins again.
+    """
+    moved = ""
+    for _ in range(1 + FRESH_STARTS):
+        found = _Found()
+        try:
+            _run(preset, search, prober, ceiling_fps, found)
+        except NotMeasurable as error:
+            return found, error.what
+        except Moved as error:
+            moved = error.what
+            prober.begin_again()
+        else:
+            return found, None
+    return _Found(), f"the search began {1 + FRESH_STARTS} times; the last time {moved}"
+
+
 def _run(preset: Preset, search: Search, prober: Prober, ceiling_fps: float, found: _Found) -> None:
-    """Fills `found` step by step. Raises NotMeasurable."""
+    """Fills `found` step by step. Raises NotMeasurable or Moved."""
     warm_up_fps = search.load_fps or ceiling_fps
     prober.once(warm_up_fps, preset.warm_up_s, Stage.WARM_UP)
     limits = Limits(search.min_load_fps, ceiling_fps, None)

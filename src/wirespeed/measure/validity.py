@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from wirespeed.model.trial import Observation, ThreadHealth
+from wirespeed.model.trial import Observation, Proximity, ThreadHealth
 
 
 class Purpose(StrEnum):
@@ -33,6 +33,8 @@ class Fault(StrEnum):
     """A thread did not run for longer than the trial can bear."""
     SHORT = "short"
     """The generator ran undisturbed and still could not keep up: the load is beyond it."""
+    MOVED = "moved"
+    """The CPUs did not share what they shared in the trials before."""
     RACED = "raced"
     """The counters contradict each other."""
 
@@ -78,13 +80,19 @@ def judge(
     rules: ValidityRules,
     purpose: Purpose,
     pause_load_fps: float,
+    proximity: Proximity | None = None,
 ) -> Invalid | None:
     """Why the trial cannot be believed, or None. Reads no loss.
+
+    proximity: of the CPUs when the search began; None where that is not known.
 
     pause_load_fps: the load, over all directions, that bounds the pauses. Usually the trial's own;
     but a latency trial at 10% of the PDR bears no longer pause than one at the PDR, and beyond the
     MRR, where the SUT drops frames anyway, a trial need not bear shorter ones than at the MRR.
     """
+    moved = _moved(seen, proximity)
+    if moved is not None:
+        return moved
     one_way_fps = pause_load_fps / max(1, len(seen.directions))
     limit_ns = pause_limit_ns(rules, seen.ring_frames, one_way_fps)
     for thread in seen.threads:
@@ -147,6 +155,20 @@ def _stopped_too_often(
     return (
         f"{_who(thread)} was stopped for {ratio:.2%} of the trial, the limit is {limit:.2%}; "
         f"{_evidence(thread, seen)}"
+    )
+
+
+def _moved(seen: Observation, first: Proximity | None) -> Invalid | None:
+    if seen.proximity is None:
+        return None
+    before, after = seen.proximity
+    if before.like(after) and (first is None or (first.like(before) and first.like(after))):
+        return None
+    once = f", {first} when the search began" if first else ""
+    return Invalid(
+        Fault.MOVED,
+        f"the hypervisor has moved the CPUs: they were {before} before the trial, {after} after it"
+        f"{once}",
     )
 
 

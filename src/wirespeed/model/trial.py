@@ -101,6 +101,34 @@ class Latency:
 
 
 @dataclass(frozen=True, slots=True)
+class Proximity:
+    """What two CPUs share, told by what it does.
+
+    core_to_core_ns: how long a cache line takes from one to the other, one way: tens of ns within a
+    cache, hundreds between chips. slowdown: how much longer work takes that both do at once: 1 on
+    two cores, about 1.5 on two threads of one.
+    """
+
+    core_to_core_ns: float
+    slowdown: float
+
+    # Between one cache and two chips lies a factor of three to six in time, between two cores and
+    # one of 1.3 and more in speed; what is measured twice on one placement differs by far less.
+    def worse_than(self, other: Proximity) -> bool:
+        """Whether these CPUs share clearly less of a cache, or more of a core, than those."""
+        return (
+            self.core_to_core_ns > 2 * other.core_to_core_ns or self.slowdown > 1.2 * other.slowdown
+        )
+
+    def like(self, other: Proximity) -> bool:
+        """Whether the CPUs may have been placed alike both times."""
+        return not self.worse_than(other) and not other.worse_than(self)
+
+    def __str__(self) -> str:
+        return f"{self.core_to_core_ns:.0f} ns apart and {self.slowdown:.2f}x slower together"
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """The raw outcome of one trial. Times in seconds unless the name says ns.
 
@@ -109,6 +137,9 @@ class Observation:
     ring_frames: how many frames the path can hold for one direction at its shallowest stage (all
     queues of that stage together); 0 where that is not known, as with an external SUT.
     steal_ns: time the hypervisor took, summed over the CPUs that `threads` run on.
+    proximity: of the polling CPUs, of all pairs the worst, right before and right after; None where
+    only one polls. waited_s: how long the trial was put off until the CPUs shared what they had
+    shared before; not part of overhead_s.
     """
 
     intended_load_fps: float
@@ -122,6 +153,8 @@ class Observation:
     latency: Latency | None = None
     # A fact about the rig that bounds what it can offer, e.g. "shared_lcore".
     limited_by: str | None = None
+    proximity: tuple[Proximity, Proximity] | None = None
+    waited_s: float = 0.0
 
     def total(self, field: str) -> int:
         """Sum of one count over the directions."""

@@ -11,13 +11,13 @@ from typing import Any
 from wirespeed.model.result import TCP, Bound, Interval, LatencyAtLoad, SearchResult
 from wirespeed.model.spec import PointSpec, SearchKind, TopologyKind, VnfKind
 from wirespeed.model.tcp import TcpPath, TcpResult
-from wirespeed.model.trial import Latency, Trial
+from wirespeed.model.trial import Latency, Proximity, Trial
 from wirespeed.report.figures import rate, theoretical_max_fps
 from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord, RunRecord, StoredTrial
 
 # Raise the second number when a field is added, the first when one changes or goes.
-SCHEMA_VERSION = "1.1"
+SCHEMA_VERSION = "1.2"
 
 
 def document(run: RunRecord) -> dict[str, Any]:
@@ -169,6 +169,7 @@ def _trial(stored: StoredTrial) -> dict[str, Any]:
         "forwarding_fps": trial.forwarding_fps,
         "duration_s": trial.duration_s,
         "overhead_s": seen.overhead_s,
+        "waited_s": seen.waited_s,
         # A frame that the SUT's first ring refused was sent as far as the SUT is concerned.
         "sent": trial.offered,
         "refused": trial.offered - seen.total("sent"),
@@ -194,10 +195,15 @@ def _trial(stored: StoredTrial) -> dict[str, Any]:
     }
 
 
+def _proximity(pair: tuple[Proximity, Proximity] | None) -> dict[str, Any] | None:
+    return None if pair is None else {"before": encode(pair[0]), "after": encode(pair[1])}
+
+
 def _evidence(trial: Trial) -> dict[str, Any]:
     """What the verdict on the trial's validity rests on."""
     return {
         "steal_ns": trial.seen.steal_ns,
+        "proximity": _proximity(trial.seen.proximity),
         "ring_frames": trial.seen.ring_frames,
         "threads": encode(list(trial.seen.threads)),
         "directions": encode(list(trial.seen.directions)),

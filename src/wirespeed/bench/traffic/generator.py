@@ -11,7 +11,7 @@ from wirespeed.bench.topology.wiring import GENERATOR
 from wirespeed.bench.traffic.latency import SinkLatency, merged
 from wirespeed.bench.traffic.streams import Direction
 from wirespeed.bench.wsdp.program import Wsdp
-from wirespeed.model.trial import DirectionCount, Latency
+from wirespeed.model.trial import DirectionCount, Latency, Proximity
 from wirespeed.remote.interface import Process
 
 # Short enough for what is still on its way.
@@ -65,6 +65,11 @@ class Generator:
             f"start,rate_fps={rate_fps:.6f},duration_ns={duration_ns},trial={trial},"
             f"after_ns={AFTER_NS}"
         )
+
+    def proximity(self, cpu: int, other: int) -> Proximity:
+        """What two CPUs share. Raises BenchError if they are not to be had."""
+        found = self._program.ask(f"proximity,{cpu},{other}")
+        return Proximity(float(found["core_to_core_ns"]), found["slowdown_pct"] / 100)
 
     def running(self) -> bool:
         return any(self._task(g)["running"] for d in self._directions for g in d.generators)

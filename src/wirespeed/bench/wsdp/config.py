@@ -19,12 +19,16 @@ CACHE_MBUFS = 512
 
 @dataclass(frozen=True, slots=True)
 class WsdpPort:
-    """A port; connects_to: the socket that another program must have made before."""
+    """A port; connects_to: the socket that another program must have made before.
+
+    posted: how many receive descriptors hold a buffer at a time, at most `descriptors`.
+    """
 
     name: str
     device: str
     queues: int
     descriptors: int
+    posted: int
     mtu: int
     connects_to: str | None = None
 
@@ -101,7 +105,7 @@ class WsdpConfig:
                     "device": port.device,
                     "rx_queues": port.queues,
                     "tx_queues": port.queues,
-                    "rx_descriptors": port.descriptors,
+                    "rx_descriptors": port.posted,
                     "tx_descriptors": port.descriptors,
                     "mtu": port.mtu,
                 },
