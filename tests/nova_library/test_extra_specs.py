@@ -6,8 +6,10 @@ from __future__ import annotations
 import pytest
 from nova import exception
 from nova.api.validation.extra_specs import validators
+from nova.objects.image_meta import ImageMetaProps
 
 from wirespeed.audit.extra_specs import KNOWN, NAMESPACES, is_known
+from wirespeed.plan.image_properties import KNOWN as IMAGE_PROPERTIES
 
 validators.load_validators()
 # Templates such as hw:numa_cpus.{num} stand for many keys; is_known matches them by pattern.
@@ -28,3 +30,9 @@ def test_an_invented_key_is_refused_by_both(namespace: str) -> None:
     assert not is_known(key)
     with pytest.raises(exception.ValidationError):
         validators.validate(key, "1")
+
+
+def test_image_properties_are_novas() -> None:
+    read = {name for name in ImageMetaProps.fields if name.startswith(("hw_", "img_", "os_"))}
+    # Numbered in an image: hw_numa_cpus.0.
+    assert read - {"hw_numa_cpus", "hw_numa_mem"} == IMAGE_PROPERTIES

@@ -203,6 +203,8 @@ def test_s1s_image_properties() -> None:
     [
         ("", "hw_numa_mempolicy = 'strict'", "Nova never knew it"),
         ("", "hw_cpu_threads_policy = 'prefer'", "Nova's name is hw_cpu_thread_policy"),
+        ("", "hw_cpu_polcy = 'shared'", "no such property; did you mean 'hw_cpu_policy'?"),
+        ("", "hw_numa_cpus = '0-1'", "no such property"),
         ("", "hw_mem_page_size = 'large'", 'Nova wants page_size = "large" or "any"'),
         ("numa_nodes = 1", "hw_numa_nodes = 1", "Nova forbids it beside numa_nodes"),
         (
@@ -215,6 +217,12 @@ def test_s1s_image_properties() -> None:
 def test_images_that_contradict(flavor: str, image: str, expected: str) -> None:
     found = faults(f"{VNF}{flavor}\n[vnf.image_properties]\n{image}\n")
     assert any(expected in fault for fault in found), found
+
+
+def test_image_properties_that_the_plan_does_not_read_are_named() -> None:
+    text = f"{VNF}[vnf.image_properties]\nhw_vif_model = 'virtio'\nowner = 'me'\nhw_numa_nodes = 1\n"
+    (warning,) = read(text).warnings
+    assert "hw_vif_model, owner go to the image as they are" in warning
 
 
 def test_wishes_met_in_another_way_are_warned_about() -> None:

@@ -12,11 +12,12 @@ from wirespeed.plan.capacity import running_conflicts
 from wirespeed.plan.flavor_reasons import plan_flavor
 from wirespeed.plan.guest_plans import GuestBuilder, Seat
 from wirespeed.plan.host_draft import HostDraft
-from wirespeed.plan.hugepages import node_reserve_mib
+from wirespeed.plan.hugepages import SMALL_KIB, node_reserve_mib
 from wirespeed.plan.kernel import kernel_arguments
 from wirespeed.plan.nics import nic_plan
-from wirespeed.plan.pages import SMALL_KIB, planned_pages
+from wirespeed.plan.pages import planned_pages
 from wirespeed.plan.placement.batch import Outcome
+from wirespeed.plan.unheeded import unheeded_wishes
 from wirespeed.plan.unplaced import explain_unplaced
 
 
@@ -42,18 +43,21 @@ def build_plan(asked: Asked, drafts: Sequence[HostDraft], outcome: Outcome) -> P
         flavors=tuple(plan_flavor(vnf, workload) for vnf in workload.vnfs),
         order=tuple(asked.guests[placed.guest][1] for placed in outcome.placed),
         unplaced=explain_unplaced(asked, drafts, outcome),
-        warnings=(*asked.warnings, *_running_warnings(asked, drafts)),
+        warnings=_warnings(asked, drafts),
     )
 
 
-def _running_warnings(asked: Asked, drafts: Sequence[HostDraft]) -> list[str]:
-    return [
+def _warnings(asked: Asked, drafts: Sequence[HostDraft]) -> tuple[str, ...]:
+    any_vswitch = any(draft.vswitch for draft in drafts)
+    unheeded = unheeded_wishes(asked.workload, any_vswitch=any_vswitch)
+    running = [
         warning
         for draft in drafts
         for warning in running_conflicts(
             draft.facts, asked.workload, draft.cores.plan.dedicated.value
         )
     ]
+    return (*asked.warnings, *unheeded, *running)
 
 
 def _first_mac_numbers(asked: Asked) -> list[int]:

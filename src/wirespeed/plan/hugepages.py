@@ -5,12 +5,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from wirespeed.model.facts import HostFacts
+
+SMALL_KIB = 4
+# x86-64: every CPU with long mode has 2 MiB pages, one with the flag pdpe1gb 1 GiB pages as well.
+X86_HUGE_KIB = 2048
+X86_GIGANTIC_KIB = 1024 * 1024
+
 # TripleO keeps 4 GiB for the host; JetPack 28672 MiB (20 GiB host, 8 GiB kernel).
 TRIPLEO_HOST_GIB = 4
 JETPACK_HOST_MIB = 28672
 
 # Never leave a node less than this: S3 figure 5 shows a node with 140 MB free (audit rule 27).
 NODE_FLOOR_MIB = 1024
+
+
+def offers_pages(facts: HostFacts, size_kib: int) -> bool:
+    """Whether the host can have pages of this size.
+
+    The kernel lists the sizes it has even where none is reserved. A host that lists none (an old
+    kernel, a file written by hand) is asked for its CPU's flags; one without flags offers any.
+    """
+    listed = {pool.size_kib for node in facts.nodes for pool in node.huge_pages}
+    if listed:
+        return size_kib in listed | {SMALL_KIB}
+    if not facts.cpu_flags:
+        return True
+    gigantic = {X86_GIGANTIC_KIB} if "pdpe1gb" in facts.cpu_flags else set()
+    return size_kib in {SMALL_KIB, X86_HUGE_KIB} | gigantic
 
 
 def tripleo_count(memory_gib: int, percent: int) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 
 from wirespeed.model.cpuset import parse_list
 from wirespeed.plan.errors import Fault
+from wirespeed.plan.image_properties import unknown_property
 
 # Image property -> the VNF's key it means.
 _PLAIN = {
@@ -41,9 +42,9 @@ def merge_image_wishes(vnf: dict[str, Any], where: str) -> list[Fault]:
     faults: list[Fault] = []
     vnf["image_properties"] = {key: _text(value) for key, value in properties.items()}
     properties = vnf["image_properties"]
-    for key, why in _REFUSED.items():
-        if key in properties:
-            faults.append(Fault(f"{where}.image_properties.{key}", repr(properties[key]), why))
+    for key, value in properties.items():
+        if why := _REFUSED.get(key) or unknown_property(key):
+            faults.append(Fault(f"{where}.image_properties.{key}", repr(value), why))
     for key, meant in _PLAIN.items():
         if key in properties:
             _plain(vnf, where, key, meant, faults)

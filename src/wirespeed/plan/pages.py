@@ -12,14 +12,15 @@ from wirespeed.model.workload import HugePagePolicy, MemoryRules, Vnf
 from wirespeed.plan.errors import PlanError
 from wirespeed.plan.guests import has_topology
 from wirespeed.plan.hugepages import (
+    SMALL_KIB,
     jetpack_count,
     node_reserve_mib,
+    offers_pages,
     spread_evenly,
     tripleo_count,
     understands_node_counts,
 )
 
-SMALL_KIB = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,12 @@ def node_pages(
     reserve = node_reserve_mib(rules.host_reserve_mib, len(nodes))
     room = {node.id: node.memory_kib // 1024 - reserve for node in facts.nodes}
     dpdk = {node: -(-socket_mib.get(node, 0) * 1024 // rules.page_size_kib) for node in nodes}
+    offered = {size: mib for size, mib in demand.items() if offers_pages(facts, size)}
     fixed = _fixed_count(facts, rules)
     if fixed is not None:
         totals = [{rules.page_size_kib: spread_evenly(fixed, nodes)[node]} for node in nodes]
     else:
-        totals = [_share(room[node], dpdk[node], demand, rules) for node in nodes]
+        totals = [_share(room[node], dpdk[node], offered, rules) for node in nodes]
         if not understands_node_counts(facts.kernel.release):
             totals = _evenly(totals, max(dpdk.values(), default=0), rules)
     made = []
@@ -82,6 +84,11 @@ def _check_node(
     size = rules.page_size_kib
     huge_mib = sum(kib * count for kib, count in total.items()) // 1024
     where = f"host {facts.host}, NUMA node {node}"
+    if total.get(size, 0) and not offers_pages(facts, size):
+        raise PlanError(
+            f"host {facts.host} has no pages of {size} KiB, which memory.page_size asks for",
+            "Choose a memory.page_size that the host lists in /sys/kernel/mm/hugepages.",
+        )
     if total.get(size, 0) < dpdk:
         raise PlanError(
             f"{where}: DPDK needs {dpdk} huge pages of {size} KiB, the node gets "

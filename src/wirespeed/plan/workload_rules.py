@@ -28,6 +28,7 @@ from wirespeed.model.workload import (
     Workload,
 )
 from wirespeed.plan.errors import Fault
+from wirespeed.plan.image_properties import is_planned
 
 # These names become file names, libvirt domains, interfaces and host names.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -75,6 +76,12 @@ def finish(workload: Workload) -> Workload:
             )
         if vnf.multiqueue and vnf.vcpus < 2:
             said.append(f"vnf {vnf.name}: Nova ignores multiqueue on a guest with one vCPU")
+        passed_on = [key for key in vnf.image_properties if not is_planned(key)]
+        if passed_on:
+            said.append(
+                f"vnf {vnf.name}: {', '.join(passed_on)} go to the image as they are; placement "
+                "and libvirt's files do not depend on them"
+            )
         vnfs.append(vnf)
     return replace(workload, vnfs=tuple(vnfs), warnings=tuple(said))
 
@@ -247,6 +254,10 @@ def _network_rules(workload: Workload) -> Iterator[Fault]:
             )  # fmt: skip
     seen: dict[tuple[str, str], str] = {}
     for nic in workload.nics:
+        if nic.vfs is not None and nic.use is NicUse.DPDK:
+            yield Fault(f"nic[{nic.network}].vfs", str(nic.vfs), 'goes with use = "sriov" only')
+        if nic.bond is not None and nic.use is NicUse.SRIOV:
+            yield Fault(f"nic[{nic.network}].bond", repr(nic.bond), 'goes with use = "dpdk" only')
         for host in nic.hosts:
             for port in nic.ports:
                 other = seen.setdefault((host, port), nic.network)

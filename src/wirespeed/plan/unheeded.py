@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which wishes of a workload have no effect on its plan, although nothing is wrong with them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from wirespeed.model.workload import CoreRules, HugePagePolicy, MemoryRules, VswitchRules, Workload
+
+_PMD_KEYS = (
+    "vswitchd_own_core", "pmd_siblings", "pmd_cores", "pmd_core_order",
+    "pmd_on_nodes_without_nics",
+)  # fmt: skip
+_VSWITCH_KEYS = (
+    "memory_model", "socket_memory_mib", "rx_queues", "descriptors", "pmd_load", "pmd_hz",
+)  # fmt: skip
+
+
+def unheeded_wishes(workload: Workload, *, any_vswitch: bool) -> Iterator[str]:
+    """One note for each group of keys that decide nothing. any_vswitch: some host polls ports."""
+    if not any_vswitch:
+        keys = [f"cores.{key}" for key in _changed(workload.cores, CoreRules(), _PMD_KEYS)]
+        rules = _changed(workload.vswitch, VswitchRules(), _VSWITCH_KEYS)
+        keys += [f"vswitch.{key}" for key in rules]
+        if keys:
+            yield (
+                f"{', '.join(keys)} decide nothing: no port is behind Open vSwitch with DPDK on "
+                "any host"
+            )
+    memory, plain = workload.memory, MemoryRules()
+    if memory.count is not None and memory.huge_pages is not plain.huge_pages:
+        yield "memory.huge_pages decides nothing: memory.count fixes the number of pages"
+    tripleo = memory.huge_pages is HugePagePolicy.TRIPLEO and memory.count is None
+    if memory.percent != plain.percent and not tripleo:
+        yield 'memory.percent decides nothing: it goes with huge_pages = "tripleo" alone'
+
+
+def _changed(rules: Any, plain: Any, keys: Iterable[str]) -> list[str]:
+    return [key for key in keys if getattr(rules, key) != getattr(plain, key)]
