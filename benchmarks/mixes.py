@@ -6,19 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from wirespeed.model.workload import (
+from wirespeed.model.policy import (
     CpuPolicy,
     EmulatorPolicy,
     InterfaceKind,
-    Network,
-    Nic,
     NicUse,
     PciNumaPolicy,
-    Port,
     ThreadPolicy,
-    Vnf,
-    Workload,
 )
+from wirespeed.model.workload import Network, Nic, Port, Vnf, Workload
 from wirespeed.plan.guests import guest_request
 from wirespeed.plan.placement.batch import PlacementHost, Unit
 from wirespeed.plan.placement.host import CellShape, HostShape, PoolShape, empty_use

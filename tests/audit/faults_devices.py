@@ -18,7 +18,7 @@ from tests.audit.good_host import (
 )
 from wirespeed.model.facts import GuestPort, Interface, Missing
 from wirespeed.model.plan import Decision
-from wirespeed.model.workload import Pattern
+from wirespeed.model.policy import Pattern
 
 _FACTS = good_facts()
 _PLAN = good_plan()

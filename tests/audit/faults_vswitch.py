@@ -18,7 +18,7 @@ from tests.audit.good_host import (
     with_port,
 )
 from wirespeed.model.facts import HugePagePool, OvsInterface, PmdThread, Rxq
-from wirespeed.model.workload import MemoryModel
+from wirespeed.model.host_rules import MemoryModel
 
 _NO_PAGES = tuple(replace(n, huge_pages=()) for n in good_facts().nodes)
 _OVS = good_facts().ovs

@@ -35,7 +35,7 @@ from wirespeed.model.facts import (
     VcpuPin,
 )
 from wirespeed.model.plan import Decision, HostPlan, HugePages, NicPlan, Plan
-from wirespeed.model.workload import NicUse
+from wirespeed.model.policy import NicUse
 
 GIB_IN_KIB = 1024 * 1024
 CORES = 6

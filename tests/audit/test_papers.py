@@ -16,7 +16,8 @@ from wirespeed.audit.rule import Subject
 from wirespeed.host.collect import collect
 from wirespeed.model.facts import Flavor, HostFacts
 from wirespeed.model.finding import AuditReport, Status
-from wirespeed.model.workload import MemoryModel, Pattern
+from wirespeed.model.host_rules import MemoryModel
+from wirespeed.model.policy import Pattern
 from wirespeed.remote.recorded import RecordedRunner
 
 HOSTS = Path(__file__).parents[1] / "hosts"

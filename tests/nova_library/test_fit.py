@@ -22,7 +22,7 @@ from tests.nova_library.world import (
     pinned_topology,
 )
 from tests.plan.random_cases import random_guest, random_host
-from wirespeed.model.workload import ThreadPolicy
+from wirespeed.model.policy import ThreadPolicy
 from wirespeed.plan.guests import guest_request
 from wirespeed.plan.placement.fit import fit
 from wirespeed.plan.placement.host import CellFit, Fit, HostShape, HostUse

@@ -12,7 +12,8 @@ from nova.virt import hardware
 from tests.nova_library.world import flavor, image
 from tests.plan.lab import LAB, plans
 from tests.plan.random_cases import random_guest
-from wirespeed.model.workload import CpuPolicy, Vnf, Workload
+from wirespeed.model.policy import CpuPolicy
+from wirespeed.model.workload import Vnf, Workload
 from wirespeed.plan.flavors import extra_specs
 from wirespeed.plan.guests import guest_cells, has_topology, page_request
 from wirespeed.plan.workload_file import parse_workload

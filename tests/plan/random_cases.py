@@ -6,21 +6,15 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from wirespeed.model.workload import (
+from wirespeed.model.policy import (
     CpuPolicy,
-    Device,
     EmulatorPolicy,
     InterfaceKind,
-    Network,
-    Nic,
     NicUse,
-    PciAlias,
     PciNumaPolicy,
-    Port,
     ThreadPolicy,
-    Vnf,
-    Workload,
 )
+from wirespeed.model.workload import Device, Network, Nic, PciAlias, Port, Vnf, Workload
 from wirespeed.plan.placement.host import CellShape, CellUse, HostShape, HostUse, PoolShape
 
 SMALL, MEDIUM, LARGE = 4, 2048, 1048576

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wirespeed.model.cpuset import format_list, format_mask
+from wirespeed.model.host_rules import CoreRules, HousekeepingPolicy, PmdSiblingPolicy
 from wirespeed.model.plan import Decision, NodeCores
-from wirespeed.model.workload import CoreRules, HousekeepingPolicy, PmdSiblingPolicy
 from wirespeed.plan.cores import CoreSplit, split_cores
 from wirespeed.plan.errors import PlanError
 

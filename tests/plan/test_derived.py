@@ -9,7 +9,8 @@ import pytest
 
 from tests.plan.lab import recorded
 from wirespeed.model.plan import HugePages
-from wirespeed.model.workload import InterfaceKind, Pattern, Port
+from wirespeed.model.policy import InterfaceKind, Pattern
+from wirespeed.model.workload import Port
 from wirespeed.plan.errors import FileFaults, PlanError
 from wirespeed.plan.hugepages import (
     hugepages_argument,

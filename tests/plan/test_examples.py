@@ -9,7 +9,7 @@ import pytest
 
 from tests.plan.lab import EXAMPLES, ROOT, example_plan, recorded, shipped_plan
 from wirespeed.model.cpuset import format_list, format_mask
-from wirespeed.model.workload import InterfaceKind
+from wirespeed.model.policy import InterfaceKind
 from wirespeed.plan.plan_file import write_plan
 from wirespeed.plan.render.targets import render
 

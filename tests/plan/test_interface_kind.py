@@ -6,18 +6,8 @@ from __future__ import annotations
 import pytest
 
 from wirespeed.model.facts import PciDevice
-from wirespeed.model.workload import (
-    Chain,
-    DataPlane,
-    InterfaceKind,
-    Network,
-    Nic,
-    NicUse,
-    Pattern,
-    Port,
-    Vnf,
-    Workload,
-)
+from wirespeed.model.policy import DataPlane, InterfaceKind, NicUse, Pattern
+from wirespeed.model.workload import Chain, Network, Nic, Port, Vnf, Workload
 from wirespeed.plan.interface_kind import choose_kind, kind_warnings, pcie_limit_bps
 
 XL710 = PciDevice("0000:04:00.0", "8086", "1583", link_width=8, link_gts=8.0, sriov_total=64)

@@ -11,26 +11,24 @@ from hypothesis import strategies as st
 
 from tests.plan.lab import empty
 from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.model.workload import (
+from wirespeed.model.host_rules import (
     CoreRules,
-    CpuPolicy,
-    EmulatorPolicy,
     HugePagePolicy,
-    InterfaceKind,
     MemoryModel,
     MemoryRules,
-    Network,
-    Nic,
+    PmdSiblingPolicy,
+    VswitchRules,
+)
+from wirespeed.model.plan import HostPlan, Plan
+from wirespeed.model.policy import (
+    CpuPolicy,
+    EmulatorPolicy,
+    InterfaceKind,
     NicUse,
     PciNumaPolicy,
-    PmdSiblingPolicy,
-    Port,
     ThreadPolicy,
-    Vnf,
-    VswitchRules,
-    Workload,
 )
+from wirespeed.model.workload import Network, Nic, Port, Vnf, Workload
 from wirespeed.plan.plan_file import write_plan
 from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.workload_rules import broken_rules

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from wirespeed.model.workload import MemoryModel
+from wirespeed.model.host_rules import MemoryModel
 from wirespeed.plan.memory import (
     DpdkPort,
     jetpack_round,

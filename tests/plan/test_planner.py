@@ -11,7 +11,7 @@ import pytest
 from tests.plan.lab import LAB, empty, lab_hosts, lab_plan, recorded
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.model.workload import InterfaceKind
+from wirespeed.model.policy import InterfaceKind
 from wirespeed.plan.errors import FileFaults, PlanError
 from wirespeed.plan.plan_file import parse_plan, write_plan
 from wirespeed.plan.planner import plan_workload

@@ -5,14 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from wirespeed.model.workload import (
-    CpuPolicy,
-    EmulatorPolicy,
-    InterfaceKind,
-    Pattern,
-    ThreadPolicy,
-    Workload,
-)
+from wirespeed.model.policy import CpuPolicy, EmulatorPolicy, InterfaceKind, Pattern, ThreadPolicy
+from wirespeed.model.workload import Workload
 from wirespeed.plan.errors import FileFaults, PlanError
 from wirespeed.plan.workload_file import parse_workload
 
@@ -220,7 +214,9 @@ def test_images_that_contradict(flavor: str, image: str, expected: str) -> None:
 
 
 def test_image_properties_that_the_plan_does_not_read_are_named() -> None:
-    text = f"{VNF}[vnf.image_properties]\nhw_vif_model = 'virtio'\nowner = 'me'\nhw_numa_nodes = 1\n"
+    text = (
+        f"{VNF}[vnf.image_properties]\nhw_vif_model = 'virtio'\nowner = 'me'\nhw_numa_nodes = 1\n"
+    )
     (warning,) = read(text).warnings
     assert "hw_vif_model, owner go to the image as they are" in warning
 

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from wirespeed.audit.needs import Need
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.finding import Severity
+from wirespeed.model.host_rules import MemoryModel
 from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.model.workload import MemoryModel, Pattern
+from wirespeed.model.policy import Pattern
 
 
 class FactUnusable(Exception):

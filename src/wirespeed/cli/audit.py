@@ -29,8 +29,9 @@ from wirespeed.host import flavor_file
 from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import HostFacts, Missing
 from wirespeed.model.finding import AuditReport, Severity
+from wirespeed.model.host_rules import MemoryModel
 from wirespeed.model.plan import Plan
-from wirespeed.model.workload import MemoryModel, Pattern
+from wirespeed.model.policy import Pattern
 from wirespeed.plan.plan_file import parse_plan
 
 FAULTS_EXIT = 2

@@ -12,15 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from wirespeed.model.workload import (
-    Aggregate,
-    Group,
-    InterfaceKind,
-    MemoryModel,
-    Network,
-    NicUse,
-    PciAlias,
-)
+from wirespeed.model.host_rules import MemoryModel
+from wirespeed.model.policy import InterfaceKind, NicUse
+from wirespeed.model.workload import Aggregate, Group, Network, PciAlias
 
 T = TypeVar("T")
 

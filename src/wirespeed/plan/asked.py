@@ -8,15 +8,8 @@ from dataclasses import dataclass, replace
 
 from wirespeed.model.facts import HostFacts, PciDevice
 from wirespeed.model.plan import Decision
-from wirespeed.model.workload import (
-    CpuPolicy,
-    EmulatorPolicy,
-    GroupPolicy,
-    InterfaceKind,
-    NicUse,
-    Vnf,
-    Workload,
-)
+from wirespeed.model.policy import CpuPolicy, EmulatorPolicy, GroupPolicy, InterfaceKind, NicUse
+from wirespeed.model.workload import Vnf, Workload
 from wirespeed.plan.alike import first_alike
 from wirespeed.plan.guests import guest_request
 from wirespeed.plan.interface_kind import choose_kind, kind_warnings

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wirespeed.model.plan import Decision, HostPlan, NicPlan, Plan
-from wirespeed.model.workload import NicUse
+from wirespeed.model.policy import NicUse
 from wirespeed.plan.asked import Asked
 from wirespeed.plan.capacity import running_conflicts
 from wirespeed.plan.flavor_reasons import plan_flavor

@@ -12,8 +12,8 @@ from wirespeed.model.plan import CorePlan
 from wirespeed.model.workload import PciAlias, Workload
 from wirespeed.plan.features import HYPERTHREADING, aggregate_label, feature_label, network_label
 from wirespeed.plan.guests import alias_match
-from wirespeed.plan.nics import HostNic, dpdk_nics, matches, offered_vfs, sriov_nics
 from wirespeed.plan.hugepages import SMALL_KIB
+from wirespeed.plan.nics import HostNic, dpdk_nics, matches, offered_vfs, sriov_nics
 from wirespeed.plan.pages import NodePages
 from wirespeed.plan.placement.batch import PlacementHost
 from wirespeed.plan.placement.host import CellShape, CellUse, HostShape, HostUse, PoolShape

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.facts import HostFacts
+from wirespeed.model.host_rules import CoreRules, HousekeepingPolicy, PmdSiblingPolicy
 from wirespeed.model.plan import CorePlan, Decision, NodeCores
-from wirespeed.model.workload import CoreRules, HousekeepingPolicy, PmdSiblingPolicy
 from wirespeed.plan.errors import PlanError
 
 CpuList = tuple[int, ...]

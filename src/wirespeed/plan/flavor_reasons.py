@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from wirespeed.model.plan import Decision, FlavorPlan
-from wirespeed.model.workload import EmulatorPolicy, ThreadPolicy, Vnf, Workload
+from wirespeed.model.policy import EmulatorPolicy, ThreadPolicy
+from wirespeed.model.workload import Vnf, Workload
 from wirespeed.plan.flavors import extra_specs
 
 _REASONS = {

@@ -8,7 +8,8 @@ papers' hw:cpu_threads_policy and hw:numa_mempolicy are not among them.
 from __future__ import annotations
 
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.workload import CpuPolicy, ThreadPolicy, Vnf, Workload
+from wirespeed.model.policy import CpuPolicy, ThreadPolicy
+from wirespeed.model.workload import Vnf, Workload
 from wirespeed.plan.features import HYPERTHREADING, trait
 
 # What a VNF may ask through its image instead of its flavor (Nova's rules are in image_wishes).

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wirespeed.model.plan import Decision, GuestDevice, GuestNode, GuestPlan, PortPlan
-from wirespeed.model.workload import EmulatorPolicy, InterfaceKind, Port, Vnf
+from wirespeed.model.policy import EmulatorPolicy, InterfaceKind
+from wirespeed.model.workload import Port, Vnf
 from wirespeed.plan.asked import Asked
 from wirespeed.plan.host_draft import HostDraft
 from wirespeed.plan.placement.host import Fit

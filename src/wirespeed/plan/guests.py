@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from wirespeed.model.workload import (
+from wirespeed.model.policy import (
     CpuPolicy,
     EmulatorPolicy,
     InterfaceKind,
     NicUse,
-    PciAlias,
     PciNumaPolicy,
     ThreadPolicy,
-    Vnf,
-    Workload,
 )
+from wirespeed.model.workload import PciAlias, Vnf, Workload
 from wirespeed.plan.features import HYPERTHREADING, aggregate_label, feature_label, network_label
 from wirespeed.plan.placement.request import (
     PAGE_NONE,

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 
 from wirespeed.model.facts import PciDevice
 from wirespeed.model.plan import Decision
+from wirespeed.model.policy import DataPlane, InterfaceKind, NicUse, Pattern
 from wirespeed.model.units import l2_bps
-from wirespeed.model.workload import DataPlane, InterfaceKind, NicUse, Pattern, Port, Vnf, Workload
+from wirespeed.model.workload import Port, Vnf, Workload
 
 # S2 section 4.2: 50 Gbit/s are usable each way on PCIe 3.0 x8, whose raw rate after 128b/130b
 # encoding is 63.0; the rest is packet headers. An XL710 itself moves about 45.

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from wirespeed.model.workload import MemoryModel
+from wirespeed.model.host_rules import MemoryModel
 
 MIB = 1024 * 1024
 

@@ -9,7 +9,8 @@ from fnmatch import fnmatchcase
 
 from wirespeed.model.facts import HostFacts, PciDevice
 from wirespeed.model.plan import Decision, NicPlan
-from wirespeed.model.workload import Nic, NicUse, Workload
+from wirespeed.model.policy import NicUse
+from wirespeed.model.workload import Nic, Workload
 from wirespeed.plan.errors import PlanError
 
 MELLANOX = "15b3"

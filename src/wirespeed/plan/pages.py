@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from wirespeed.model.facts import HostFacts
+from wirespeed.model.host_rules import HugePagePolicy, MemoryRules
 from wirespeed.model.plan import Decision, HugePages
-from wirespeed.model.workload import HugePagePolicy, MemoryRules, Vnf
+from wirespeed.model.workload import Vnf
 from wirespeed.plan.errors import PlanError
 from wirespeed.plan.guests import has_topology
 from wirespeed.plan.hugepages import (
@@ -20,7 +21,6 @@ from wirespeed.plan.hugepages import (
     tripleo_count,
     understands_node_counts,
 )
-
 
 
 @dataclass(frozen=True, slots=True)

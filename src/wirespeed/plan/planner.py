@@ -14,7 +14,8 @@ from fnmatch import fnmatchcase
 
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Plan
-from wirespeed.model.workload import InterfaceKind, NicUse, Workload
+from wirespeed.model.policy import InterfaceKind, NicUse
+from wirespeed.model.workload import Workload
 from wirespeed.plan.asked import Asked, ask
 from wirespeed.plan.build import build_plan
 from wirespeed.plan.errors import PlanError

@@ -15,8 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wirespeed.model.facts import HostFacts
+from wirespeed.model.host_rules import CoreRules
 from wirespeed.model.plan import Decision, NodeCores
-from wirespeed.model.workload import CoreRules, InterfaceKind, Pattern, Port, Workload
+from wirespeed.model.policy import InterfaceKind, Pattern
+from wirespeed.model.workload import Port, Workload
 from wirespeed.plan.errors import Fault, FileFaults, PlanError
 from wirespeed.plan.nics import HostNic
 

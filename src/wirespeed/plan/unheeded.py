@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from wirespeed.model.workload import CoreRules, HugePagePolicy, MemoryRules, VswitchRules, Workload
+from wirespeed.model.host_rules import CoreRules, HugePagePolicy, MemoryRules, VswitchRules
+from wirespeed.model.workload import Workload
 
 _PMD_KEYS = (
     "vswitchd_own_core", "pmd_siblings", "pmd_cores", "pmd_core_order",

@@ -17,21 +17,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from wirespeed.model.cpuset import parse_list
-from wirespeed.model.workload import (
-    Aggregate,
-    Chain,
+from wirespeed.model.host_rules import (
     CoreRules,
-    Group,
     KernelRules,
     MemoryRules,
-    Network,
-    Nic,
-    PciAlias,
     PlacementRules,
-    Vnf,
     VswitchRules,
-    Workload,
 )
+from wirespeed.model.workload import Aggregate, Chain, Group, Network, Nic, PciAlias, Vnf, Workload
 from wirespeed.plan.errors import Fault, FileFaults, PlanError
 from wirespeed.plan.image_wishes import merge_image_wishes
 from wirespeed.plan.workload_rules import broken_rules, finish

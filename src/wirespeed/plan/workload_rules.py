@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.units import mtu_for
-from wirespeed.model.workload import (
+from wirespeed.model.policy import (
     CpuPolicy,
     EmulatorPolicy,
     GroupPolicy,
@@ -22,11 +21,10 @@ from wirespeed.model.workload import (
     NetworkType,
     NicUse,
     Pattern,
-    Port,
     ThreadPolicy,
-    Vnf,
-    Workload,
 )
+from wirespeed.model.units import mtu_for
+from wirespeed.model.workload import Port, Vnf, Workload
 from wirespeed.plan.errors import Fault
 from wirespeed.plan.image_properties import is_planned
 

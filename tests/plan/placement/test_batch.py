@@ -8,7 +8,8 @@ from random import Random
 import pytest
 
 from tests.plan.random_cases import random_guest, random_host
-from wirespeed.model.workload import CpuPolicy, Objective
+from wirespeed.model.host_rules import Objective
+from wirespeed.model.policy import CpuPolicy
 from wirespeed.plan.guests import guest_request
 from wirespeed.plan.placement.batch import Outcome, PlacementHost, Unit, place_all
 from wirespeed.plan.placement.fit import fit

@@ -8,7 +8,7 @@ from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import memory_ports, socket_memory_mib
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
-from wirespeed.model.workload import MemoryModel
+from wirespeed.model.host_rules import MemoryModel
 from wirespeed.plan.memory import DpdkPort, socket_memory
 
 # Shown next to the model in force, because the sources disagree by a factor of four.

@@ -8,7 +8,7 @@ from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import memory_ports, socket_memory_mib
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
-from wirespeed.model.workload import MemoryModel
+from wirespeed.model.host_rules import MemoryModel
 from wirespeed.plan.memory import socket_memory
 
 # "Far above": more than twice the need and at least this much.

@@ -16,7 +16,7 @@ from wirespeed.audit.rule import (
     Subject,
 )
 from wirespeed.model.finding import Severity
-from wirespeed.model.workload import NicUse
+from wirespeed.model.policy import NicUse
 
 
 def check(subject: Subject) -> Outcome:

@@ -16,7 +16,7 @@ from wirespeed.audit.rule import (
 )
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.finding import Severity
-from wirespeed.model.workload import Pattern
+from wirespeed.model.policy import Pattern
 
 NARROW_LANES = 8
 

@@ -8,7 +8,7 @@ set, the lowest CPU number comes first here. None means that the policy cannot b
 
 from __future__ import annotations
 
-from wirespeed.model.workload import ThreadPolicy
+from wirespeed.model.policy import ThreadPolicy
 from wirespeed.plan.placement.host import CellShape
 
 Pinning = tuple[tuple[int, ...], int, int]  # pins, reserved mask, taken mask

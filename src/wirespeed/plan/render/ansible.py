@@ -7,7 +7,7 @@ Every file it copies is one that the other targets render, so that they cannot d
 from __future__ import annotations
 
 from wirespeed.model.plan import Plan
-from wirespeed.model.workload import NicUse
+from wirespeed.model.policy import NicUse
 from wirespeed.plan.render import kernel, ovs
 from wirespeed.plan.render.interface import Files, fill
 from wirespeed.plan.render.openstack import host_nova_conf

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from wirespeed.model.plan import GuestPlan, HostPlan, NicPlan, Plan, PortPlan
-from wirespeed.model.workload import InterfaceKind, NetworkType
+from wirespeed.model.policy import InterfaceKind, NetworkType
 from wirespeed.plan.render.interface import Files, RenderError, fill
 from wirespeed.plan.render.ovs import bridge_name
 

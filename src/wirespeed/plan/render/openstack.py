@@ -11,13 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from wirespeed.model.plan import GuestPlan, HostPlan, NicPlan, Plan
-from wirespeed.model.workload import (
-    GroupPolicy,
-    InterfaceKind,
-    NetworkType,
-    NicUse,
-    PciAlias,
-)
+from wirespeed.model.policy import GroupPolicy, InterfaceKind, NetworkType, NicUse
+from wirespeed.model.workload import PciAlias
 from wirespeed.plan.nics import matches
 from wirespeed.plan.render.interface import Files, fill
 from wirespeed.plan.render.ovs import bridge_name

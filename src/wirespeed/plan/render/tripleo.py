@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.model.workload import NicUse
+from wirespeed.model.policy import NicUse
 from wirespeed.plan.render.interface import Files, fill
 from wirespeed.plan.render.kernel import command_line
 from wirespeed.plan.render.openstack import FILTERS, device_specs
