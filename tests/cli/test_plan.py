@@ -97,6 +97,19 @@ def test_bad_input_ends_with_2_and_words(argv: list[object], expected: str) -> N
     assert "Traceback" not in done.stderr
 
 
+def test_all_bad_hosts_are_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "old.json").write_text('{"schema_version": "9.0"}')
+    (tmp_path / "binary.json").write_bytes(b"\xff\xfe")
+    hosts = ("--host", tmp_path / "old.json", "--host", EXAMPLE / "host.json")
+    more = ("--host", tmp_path / "binary.json", "--recorded", tmp_path / "none")
+    done = wirespeed(EXAMPLE / "workload.toml", *hosts, *more)
+    assert done.returncode == 2
+    assert "3 of 4 hosts cannot be used" in done.stderr
+    assert "old.json has schema_version '9.0'; this wirespeed reads 1.x" in done.stderr
+    assert "binary.json cannot be read: it is not UTF-8 text" in done.stderr
+    assert "none is not a recorded host" in done.stderr
+
+
 def test_a_plan_of_a_stranger_writes_nothing_outside_the_folder(tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
     text = (EXAMPLE / "plan.json").read_text()

@@ -92,14 +92,6 @@ def test_a_file_that_is_no_document_is_refused(text: str) -> None:
         file.parse(text, "host.json")
 
 
-def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="No such file"):
-        file.load(tmp_path / "none.json")
-    (tmp_path / "binary.json").write_bytes(b"\xff\xfe")
-    with pytest.raises(BadInput, match="not UTF-8"):
-        file.load(tmp_path / "binary.json")
-
-
 def test_flavors_as_the_openstack_client_prints_them(tmp_path: Path) -> None:
     rows = [
         {"Name": "new", "VCPUs": 4, "RAM": 8192, "Properties": {"hw:numa_nodes": "1"}},

@@ -21,10 +21,11 @@ from wirespeed.audit.html import html
 from wirespeed.audit.registry import all_rules, rule_named
 from wirespeed.audit.rule import Subject
 from wirespeed.audit.sarif import sarif
+from wirespeed.audit.suppressions import Suppression, suppress
 from wirespeed.audit.suppressions import parse as parse_suppressions
-from wirespeed.audit.suppressions import suppress
 from wirespeed.cli.audit_tables import print_report, print_rule, print_rules
 from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
+from wirespeed.cli.input_file import read_input
 from wirespeed.host import flavor_file
 from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import HostFacts, Missing
@@ -107,7 +108,7 @@ def audit(
         return print_rules(all_rules(), console)
     if explain is not None:
         return print_rule(rule_named(explain), console)
-    accepted = parse_suppressions(_text(suppressions), str(suppressions)) if suppressions else ()
+    accepted = _accepted(suppressions) if suppressions else ()
     planned = _plan(plan) if plan else None
     facts = _with_flavors(read_facts(host, recorded), flavors)
     tcp = None if traffic is None else traffic is Traffic.TCP
@@ -158,13 +159,9 @@ def _with_flavors(facts: HostFacts, path: Path | None) -> HostFacts:
     return replace(facts, flavors=flavor_file.load(path), missing=missing)
 
 
+def _accepted(path: Path) -> tuple[Suppression, ...]:
+    return parse_suppressions(read_input(path), str(path))
+
+
 def _plan(path: Path) -> Plan:
-    return parse_plan(_text(path), str(path))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
-        said = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
-        raise BadInput(f"{path} cannot be read: {said}") from fault
+    return parse_plan(read_input(path), str(path))

@@ -3,18 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from wirespeed.cli.input_file import read_input
 from wirespeed.host import file
 from wirespeed.host.collect import collect
-from wirespeed.model.errors import BadInput
+from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.facts import HostFacts
-from wirespeed.remote.interface import Runner
+from wirespeed.remote.interface import HostUnreachable, Runner
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.recorded import RecordedRunner
 from wirespeed.remote.recorder import Recorder
@@ -53,7 +54,7 @@ def read_facts(host: str | None, recorded: str | None, record: Path | None = Non
             raise BadInput(f"{host!r} is neither a file nor an ssh address", "Use ssh://user@host.")
         if record:
             raise BadInput(f"{host} is a file: there is nothing to record", "Leave out --record.")
-        return file.load(Path(host))
+        return file.parse(read_input(Path(host)), host)
     with _runner(host, recorded) as runner:
         if record is None:
             return collect(runner)
@@ -62,6 +63,28 @@ def read_facts(host: str | None, recorded: str | None, record: Path | None = Non
         facts = collect(recorder)
         save(recorder.recording, record)
         return facts
+
+
+def read_all_facts(hosts: Sequence[str], recordings: Sequence[str]) -> list[HostFacts]:
+    """The facts of every host named, or of this machine. Raises one BadInput for all bad ones."""
+    if not hosts and not recordings:
+        return [read_facts(None, None)]
+    found: list[HostFacts] = []
+    faults: list[WirespeedError] = []
+    named: list[tuple[str | None, str | None]] = [(host, None) for host in hosts]
+    named += [(None, folder) for folder in recordings]
+    for host, recorded in named:
+        try:
+            found.append(read_facts(host, recorded))
+        except (BadInput, HostUnreachable) as fault:
+            faults.append(fault)
+    if len(faults) == 1:
+        raise faults[0]
+    if faults:
+        steps = "\n".join(dict.fromkeys(fault.next_step for fault in faults if fault.next_step))
+        told = "\n".join(fault.what for fault in faults)
+        raise BadInput(f"{len(faults)} of {len(named)} hosts cannot be used:\n{told}", steps)
+    return found
 
 
 @contextmanager

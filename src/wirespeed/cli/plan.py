@@ -11,11 +11,11 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from wirespeed.cli.host_source import read_facts
+from wirespeed.cli.host_source import read_all_facts
+from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption
 from wirespeed.cli.plan_picture import print_differences, print_plan, print_reasons
 from wirespeed.model.errors import BadInput, WirespeedError
-from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Plan
 from wirespeed.plan.diff import diff_plans
 from wirespeed.plan.plan_file import parse_plan, write_plan
@@ -82,9 +82,9 @@ def make(
 
     Ends with 1 when a guest fits nowhere; the plan then says what lacks, and what would help.
     """
-    asked = parse_workload(_read(workload), str(workload))
-    costs = parse_cycles(_read(cycles), str(cycles)) if cycles else S2_CYCLES
-    plan = plan_workload(asked, _hosts(host or (), recorded or ()), costs)
+    asked = parse_workload(read_input(workload), str(workload))
+    costs = parse_cycles(read_input(cycles), str(cycles)) if cycles else S2_CYCLES
+    plan = plan_workload(asked, read_all_facts(host or (), recorded or ()), costs)
     text = write_plan(plan)
     if output:
         _write(output, text)
@@ -106,7 +106,7 @@ def show(
     json: JsonOption = False,
 ) -> None:
     """Draw a plan: cores and their owners, memory, NICs, guests, what did not fit."""
-    read = parse_plan(_read(plan), str(plan))
+    read = parse_plan(read_input(plan), str(plan))
     if json:
         typer.echo(write_plan(read), nl=False)
     elif why:
@@ -123,7 +123,7 @@ def diff(
     json: JsonOption = False,
 ) -> None:
     """Say what changes, and what needs a reboot, a restart or a rebuild of guests."""
-    before, after = parse_plan(_read(old), str(old)), parse_plan(_read(new), str(new))
+    before, after = parse_plan(read_input(old), str(old)), parse_plan(read_input(new), str(new))
     print_differences(diff_plans(before, after), Console(highlight=False), as_json=json)
 
 
@@ -142,15 +142,8 @@ def render_plan(
     ],
 ) -> None:
     """Write the plan down for the programs that carry it out."""
-    read = parse_plan(_read(plan), str(plan))
+    read = parse_plan(read_input(plan), str(plan))
     _write_files(read, to or tuple(TARGETS), output)
-
-
-def _hosts(files: Sequence[str], recordings: Sequence[str]) -> list[HostFacts]:
-    if not files and not recordings:
-        return [read_facts(None, None)]
-    found = [read_facts(file, None) for file in files]
-    return found + [read_facts(None, folder) for folder in recordings]
 
 
 def _write_files(plan: Plan, targets: Sequence[str], folder: Path) -> None:
@@ -171,14 +164,6 @@ def _write_files(plan: Plan, targets: Sequence[str], folder: Path) -> None:
         if name.endswith(".sh"):
             path.chmod(0o755)
     typer.echo(f"{len(files)} files in {folder}")
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        said = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise BadInput(f"{path} cannot be read: {said}", "Check the path.") from error
 
 
 def _write(path: Path, text: str) -> None:

@@ -8,13 +8,13 @@ faults of a file at once: unknown keys, wrong types, and CPUs that the host does
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.errors import BadInput, faulty_file, key_fault
+from wirespeed.model.document import read_document
+from wirespeed.model.errors import faulty_file, key_fault
 from wirespeed.model.facts import HostFacts
 
 SCHEMA_VERSION = "1.0"
@@ -40,16 +40,7 @@ def document(facts: HostFacts) -> dict[str, Any]:
 
 def parse(text: str, where: str) -> HostFacts:
     """The facts in a JSON document; `where` names it in errors. Raises BadInput."""
-    try:
-        raw = json.loads(text)
-    except ValueError as fault:
-        raise BadInput(f"{where} is not JSON: {fault}", _AGAIN) from None
-    if not isinstance(raw, dict):
-        raise BadInput(f"{where} is not a host: it holds no JSON object", _AGAIN)
-    version = raw.pop("schema_version", None)
-    if not isinstance(version, str) or version.partition(".")[0] != _MAJOR:
-        said = f"schema_version {version!r}" if version is not None else "no schema_version"
-        raise BadInput(f"{where} has {said}; this wirespeed reads {_MAJOR}.x", _AGAIN)
+    raw = read_document(text, f"host file {where}", _MAJOR, _AGAIN)
     try:
         facts = _Document.model_validate_json(json.dumps({"facts": raw}), strict=True).facts
     except ValidationError as fault:
@@ -59,16 +50,6 @@ def parse(text: str, where: str) -> HostFacts:
     if faults:
         raise faulty_file(f"host file {where}", faults, _AGAIN)
     return facts
-
-
-def load(path: Path) -> HostFacts:
-    """Read a host file. Raises BadInput."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
-        said = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
-        raise BadInput(f"host file {path} cannot be read: {said}", _AGAIN) from fault
-    return parse(text, str(path))
 
 
 def inconsistencies(facts: HostFacts) -> list[str]:

@@ -12,8 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from wirespeed.model.document import read_document
+from wirespeed.model.errors import faulty_file, key_fault
 from wirespeed.model.plan import Plan
-from wirespeed.plan.errors import Fault, FileFaults, PlanError
 
 SCHEMA_VERSION = "1.1"
 _MAJOR = SCHEMA_VERSION.partition(".")[0]
@@ -35,25 +36,13 @@ def write_plan(plan: Plan) -> str:
 
 
 def parse_plan(text: str, source: str) -> Plan:
-    """The plan in JSON text; `source` is what errors call it. Raises PlanError or FileFaults."""
-    try:
-        raw = json.loads(text)
-    except ValueError as error:
-        raise PlanError(f"{source} is not JSON: {error}", _HELP) from None
-    version = raw.pop("schema_version", None) if isinstance(raw, dict) else None
-    if not isinstance(version, str) or version.partition(".")[0] != _MAJOR:
-        raise PlanError(
-            f"{source} is not a plan of schema version {_MAJOR}.x: schema_version is {version!r}",
-            _HELP,
-        )
+    """The plan in JSON text; `source` is what errors call it. Raises BadInput."""
+    raw = read_document(text, f"plan file {source}", _MAJOR, _HELP)
     try:
         return _Document.model_validate_json(json.dumps({"plan": raw})).plan
     except ValidationError as error:
-        faults = [
-            Fault(".".join(map(str, detail["loc"][1:])), repr(detail["input"])[:60], detail["msg"])
-            for detail in error.errors(include_url=False)
-        ]
-        raise FileFaults(source, faults, _HELP) from None
+        faults = [key_fault(e["loc"][1:], e["type"], e["msg"]) for e in error.errors()]
+        raise faulty_file(f"plan file {source}", faults, _HELP) from None
 
 
 def json_schema() -> dict[str, Any]:

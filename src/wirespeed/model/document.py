@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is a text one of our JSON documents, and of a schema version that we read?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from wirespeed.model.errors import BadInput
+
+
+def read_document(text: str, what: str, major: str, next_step: str) -> dict[str, Any]:
+    """The document's keys without schema_version. `what` names it in errors. Raises BadInput."""
+    try:
+        raw = json.loads(text)
+    except ValueError as fault:
+        raise BadInput(f"{what} is not JSON: {fault}", next_step) from None
+    if not isinstance(raw, dict):
+        raise BadInput(f"{what} holds no JSON object", next_step)
+    version = raw.pop("schema_version", None)
+    if not isinstance(version, str) or version.partition(".")[0] != major:
+        said = f"schema_version {version!r}" if version is not None else "no schema_version"
+        raise BadInput(f"{what} has {said}; this wirespeed reads {major}.x", next_step)
+    return raw
