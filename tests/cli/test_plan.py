@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -118,3 +119,27 @@ def test_a_plan_of_a_stranger_writes_nothing_outside_the_folder(tmp_path: Path) 
     assert done.returncode == 2
     assert "leads out of" in done.stderr
     assert list(tmp_path.iterdir()) == [plan]
+
+
+def test_why_has_every_reason_below_its_owner() -> None:
+    shown = wirespeed("show", EXAMPLE / "plan.json", "--why").stdout
+    host, _, rest = shown.partition("host s3-r740xd, guest spirent-1\n")
+    assert host.startswith("host s3-r740xd\n  huge_pages  node 0: 82 x 1048576 KiB")
+    assert "  vswitch.socket_memory_mib  11264,1024\n      model s3-per-port" in host
+    assert "  cores.isolated  2-35,38-71\n      all CPUs but" in host
+    assert "  ports[east].queues  4\n      multiqueue: Nova gives" in rest
+    assert "flavor spirent\n" in rest
+    decided = (EXAMPLE / "plan.json").read_text().count('"because"')
+    assert len(re.findall(r"^ {2}\S", shown, re.MULTILINE)) == decided
+
+
+def test_the_legend_names_what_is_drawn() -> None:
+    shown = wirespeed("show", EXAMPLE / "plan.json").stdout
+    assert "h housekeeping, P PMD, G guest, E emulator threads, g for guests, free\n" in shown
+
+
+def test_one_guest_is_one_guest(tmp_path: Path) -> None:
+    text = (EXAMPLE / "workload.toml").read_text().replace("vcpus = 4", "vcpus = 64")
+    (tmp_path / "w.toml").write_text(text.replace("count = 2", "count = 1"))
+    done = wirespeed(tmp_path / "w.toml", "--host", EXAMPLE / "host.json")
+    assert "wirespeed: 1 guest fits nowhere: spirent\n" in done.stderr

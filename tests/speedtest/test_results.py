@@ -210,17 +210,6 @@ def test_no_address_is_kept_where_none_is_wanted(serve: Serve, tmp_path: Path) -
     assert "127.0.0.1" not in path.read_text()
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    directory = tmp_path / "small"
-    directory.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", directory], check=True)
-    try:
-        yield directory
-    finally:
-        subprocess.run(["umount", "-l", directory], check=True)
-
-
 @pytest.mark.root
 @pytest.mark.parametrize("kind", ["sqlite:", ""], ids=["sqlite", "json lines"])
 def test_a_really_full_disk_loses_nothing_and_ends_nothing(

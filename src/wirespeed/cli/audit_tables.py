@@ -71,7 +71,9 @@ def _print_short(status: Status, findings: tuple[Finding, ...], console: Console
         table.add_column(column, overflow="fold")
     for finding in findings:
         said = finding.suppressed_because or finding.found
-        table.add_row(f"  {finding.rule}", Text(finding.title), Text(said))
+        # A title names the fault; what passed is told by what is right.
+        about = finding.wanted if status is Status.PASSED else finding.title
+        table.add_row(f"  {finding.rule}", Text(about), Text(said))
     console.print(table)
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from wirespeed.audit.owners import Owner, owners
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.facts import HostFacts, NumaNode, PciDevice
+from wirespeed.model.words import counted
 
 # A letter for terminals without colour, and a style.
 MARKS = {
@@ -50,14 +51,14 @@ def _headline(facts: HostFacts) -> Text:
     smt = "SMT on" if facts.smt else "SMT off"
     text = Text.assemble((facts.host, "bold"), f"  {facts.cpu_model or 'unknown CPU'}\n")
     text.append(
-        f"{len(sockets)} sockets, {len(cores)} cores, {len(facts.online_cpus)} CPUs, {smt}; "
-        f"Linux {facts.kernel.release}"
+        f"{counted(len(sockets), 'socket')}, {counted(len(cores), 'core')}, "
+        f"{counted(len(facts.online_cpus), 'CPU')}, {smt}; Linux {facts.kernel.release}"
     )
     if facts.ovs:
         dpdk = facts.ovs.dpdk_version or "DPDK" if facts.ovs.dpdk_initialized else "no DPDK"
         text.append(f"; Open vSwitch {facts.ovs.version} ({dpdk})".replace("  ", " "))
     if facts.guests:
-        text.append(f"; {len(facts.guests)} guests")
+        text.append(f"; {counted(len(facts.guests), 'guest')}")
     return text
 
 

@@ -14,9 +14,11 @@ from typer.core import TyperGroup
 from wirespeed.cli.host_source import read_all_facts
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption
-from wirespeed.cli.plan_picture import print_differences, print_plan, print_reasons
+from wirespeed.cli.plan_picture import print_differences, print_plan
+from wirespeed.cli.plan_reasons import print_reasons
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.plan import Plan
+from wirespeed.model.words import counted
 from wirespeed.plan.diff import diff_plans
 from wirespeed.plan.plan_file import parse_plan, write_plan
 from wirespeed.plan.planner import plan_workload
@@ -95,7 +97,9 @@ def make(
     if plan.unplaced:
         names = ", ".join(lost.guest for lost in plan.unplaced[:5])
         more = f" and {len(plan.unplaced) - 5} more" if len(plan.unplaced) > 5 else ""
-        raise Unplaced(f"{len(plan.unplaced)} guests fit nowhere: {names}{more}")
+        verb = "fits" if len(plan.unplaced) == 1 else "fit"
+        count = counted(len(plan.unplaced), "guest")
+        raise Unplaced(f"{count} {verb} nowhere: {names}{more}")
 
 
 @app.command("show")

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json as json_text
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import typer
 from rich.columns import Columns
@@ -16,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wirespeed.model.cpuset import format_list, format_mask
-from wirespeed.model.plan import CorePlan, Decision, HostPlan, NodeCores, Plan
+from wirespeed.model.plan import CorePlan, HostPlan, NodeCores, Plan
 from wirespeed.plan.diff import Difference, Effort, needs_reboot
 
 # A letter for terminals without colour, what it stands for, and a style.
@@ -36,8 +35,7 @@ def print_plan(plan: Plan, console: Console) -> None:
     """One panel for each host, then what did not fit and what to know."""
     for host in plan.hosts:
         console.print(_host_panel(host))
-    legend = ", ".join(f"{letter} {words}" for letter, (words, _) in _MARKS.items())
-    console.print(Text(legend, style="dim"))
+    console.print(Text(_legend(plan), style="dim"))
     for lost in plan.unplaced:
         console.print(Text(f"\n{lost.guest} fits nowhere:", style="bold red"))
         for lack in lost.shortages:
@@ -49,17 +47,6 @@ def print_plan(plan: Plan, console: Console) -> None:
         console.print(Text(f"  smallest change: {help_}"))
     for warning in plan.warnings:
         console.print(Text(f"note: {warning}", style="yellow"))
-
-
-def print_reasons(plan: Plan, console: Console) -> None:
-    """Every decided value with its reason."""
-    table = Table(box=None, pad_edge=False)
-    for column in ("value of", "value", "because"):
-        table.add_column(column, overflow="fold")
-    for path, decision in _decisions(plan, ""):
-        values = (path, _value(path, decision.value), decision.because)
-        table.add_row(*map(Text, values))
-    console.print(table)
 
 
 def print_differences(found: Sequence[Difference], console: Console, *, as_json: bool) -> None:
@@ -82,6 +69,14 @@ def print_differences(found: Sequence[Difference], console: Console, *, as_json:
     reboots = needs_reboot(found)
     said = f"Reboot: {', '.join(reboots)}." if reboots else "No host needs a reboot."
     console.print(Text(said, style="bold"))
+
+
+def _legend(plan: Plan) -> str:
+    """What the letters that were drawn stand for."""
+    drawn = {
+        letter for host in plan.hosts if host.cores for letter in _owners(host, host.cores).values()
+    }
+    return ", ".join(f"{mark} {words}" for mark, (words, _) in _MARKS.items() if mark in drawn)
 
 
 def _host_panel(host: HostPlan) -> Panel:
@@ -172,29 +167,3 @@ def _guest_table(host: HostPlan) -> Table:
             format_list(guest.cpus.value), Text("; ".join(ports)),
         )  # fmt: skip
     return table
-
-
-def _decisions(value: Any, path: str) -> Iterator[tuple[str, Decision[Any]]]:
-    """Every Decision below a value, with the path to it."""
-    if isinstance(value, Decision):
-        yield path, value
-    elif dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            inner = getattr(value, field.name)
-            yield from _decisions(inner, f"{path}.{field.name}" if path else field.name)
-    elif isinstance(value, tuple):
-        for index, item in enumerate(value):
-            names = (getattr(item, key, None) for key in ("host", "name", "address"))
-            name = next((n for n in names if isinstance(n, str)), str(index))
-            yield from _decisions(item, f"{path}[{name}]")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _decisions(item, f"{path}[{key}]")
-
-
-def _value(path: str, value: Any) -> str:
-    if path.rpartition(".")[2] in ("huge_pages",):
-        return ", ".join(f"node {p.node}: {p.count} x {p.size_kib} KiB" for p in value)
-    if "memory" not in path and isinstance(value, tuple) and all(isinstance(v, int) for v in value):
-        return format_list(value) or "none"
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -18,7 +18,11 @@ def check(subject: Subject) -> Outcome:
     shared = siblings & guests
     if not shared:
         require_whole_picture(facts)
-        return Passed(f"siblings {format_list(siblings) or 'none'} of PMD CPUs are not given away")
+        return Passed(
+            f"no guest has the siblings {format_list(siblings)} of PMD CPUs"
+            if siblings
+            else "PMD CPUs have no sibling that is not a PMD CPU"
+        )
     rest = format_list(guests - shared - pmds)
     path = facts.nova.path if facts.nova else "/etc/nova/nova.conf"
     return [

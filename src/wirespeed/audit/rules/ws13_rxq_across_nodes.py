@@ -7,6 +7,7 @@ from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import node_of_port
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
+from wirespeed.model.words import counted
 
 
 def check(subject: Subject) -> Outcome:
@@ -21,7 +22,9 @@ def check(subject: Subject) -> Outcome:
         if (node := nodes.get(rxq.port)) is not None and node != pmd.node
     ]
     if not remote:
-        return Passed(f"{sum(len(pmd.rxqs) for pmd in pmds)} rxqs are polled on their own node")
+        return Passed(
+            f"polled on their own node: {counted(sum(len(pmd.rxqs) for pmd in pmds), 'rxq')}"
+        )
     return [
         Problem(
             found=f"rxq {rxq.queue} of {rxq.port} (node {node}) is polled by the PMD thread on "

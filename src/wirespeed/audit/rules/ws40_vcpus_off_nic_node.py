@@ -9,6 +9,7 @@ from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.facts import Guest, HostFacts
 from wirespeed.model.finding import Severity
+from wirespeed.model.words import counted
 
 
 def check(subject: Subject) -> Outcome:
@@ -18,7 +19,7 @@ def check(subject: Subject) -> Outcome:
         return NotApplicable("no pinned guest is behind a NIC whose node is known")
     remote = [(guest, nics) for guest, nics in fed if not nics & _nodes(facts, guest)]
     if not remote:
-        return Passed(f"{len(fed)} guests run on their NICs' nodes")
+        return Passed(f"on the nodes of their NICs: {counted(len(fed), 'guest')}")
     return [
         Problem(
             found=f"{guest.name} runs on node {_words(_nodes(facts, guest))}, its NIC is on node "

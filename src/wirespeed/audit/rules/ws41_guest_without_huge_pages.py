@@ -8,6 +8,7 @@ from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.facts import Guest
 from wirespeed.model.finding import Severity
+from wirespeed.model.words import counted
 
 
 def check(subject: Subject) -> Outcome:
@@ -16,7 +17,7 @@ def check(subject: Subject) -> Outcome:
         return NotApplicable("no guest has pinned vCPUs or a vhost-user port")
     without = [guest for guest in guests if guest.huge_page_kib is None]
     if not without:
-        return Passed(f"{len(guests)} guests are backed by huge pages")
+        return Passed(f"backed by huge pages: {counted(len(guests), 'guest')}")
     return [
         Problem(
             found=f"{guest.name} has {guest.memory_kib // 1024} MiB without huge pages",

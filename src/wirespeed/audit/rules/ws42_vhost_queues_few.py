@@ -7,6 +7,7 @@ from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import dpdk_ports, rx_queues
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
+from wirespeed.model.words import counted
 
 
 def check(subject: Subject) -> Outcome:
@@ -18,7 +19,9 @@ def check(subject: Subject) -> Outcome:
     # A guest with fewer vCPUs than that cannot serve more queues than it has vCPUs.
     few = [(g, p) for g, p in ports if p.queues < min(rxqs, g.vcpus)]
     if not few:
-        return Passed(f"{len(ports)} vhost-user ports match the {rxqs} rxqs of DPDK ports")
+        return Passed(
+            f"as many queues as DPDK ports ({rxqs}) or more: {counted(len(ports), 'vhost-user port')}"
+        )
     return [
         Problem(
             found=f"{guest.name} has {port.queues} queue on {port.path}, DPDK ports have {rxqs} "

@@ -6,6 +6,7 @@ from __future__ import annotations
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
+from wirespeed.model.words import counted
 
 UIO = ("igb_uio", "uio_pci_generic")
 VFIO = "vfio-pci"
@@ -18,7 +19,7 @@ def check(subject: Subject) -> Outcome:
     if not on_uio and not on_vfio:
         return NotApplicable("no device is driven from user space")
     if not on_uio:
-        return Passed(f"{len(on_vfio)} devices are bound to {VFIO}")
+        return Passed(f"bound to {VFIO}: {counted(len(on_vfio), 'device')}")
     loaded = VFIO in facts.uio_drivers
     return [
         Problem(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
+from wirespeed.model.words import counted
 
 
 def check(subject: Subject) -> Outcome:
@@ -19,7 +20,7 @@ def check(subject: Subject) -> Outcome:
         return NotApplicable("no guest with several vCPUs has a vhost-user port")
     single = [(guest, port) for guest, port in ports if port.queues == 1]
     if not single:
-        return Passed(f"{len(ports)} vhost-user ports have several queues")
+        return Passed(f"several queues have {counted(len(ports), 'vhost-user port')}")
     return [
         Problem(
             found=f"{guest.name} has {guest.vcpus} vCPUs and 1 queue on {port.path}",
