@@ -19,9 +19,8 @@ def check(subject: Subject) -> Outcome:
     # A guest with fewer vCPUs than that cannot serve more queues than it has vCPUs.
     few = [(g, p) for g, p in ports if p.queues < min(rxqs, g.vcpus)]
     if not few:
-        return Passed(
-            f"as many queues as DPDK ports ({rxqs}) or more: {counted(len(ports), 'vhost-user port')}"
-        )
+        count = counted(len(ports), "vhost-user port")
+        return Passed(f"at least the {rxqs} queues of DPDK ports: {count}")
     return [
         Problem(
             found=f"{guest.name} has {port.queues} queue on {port.path}, DPDK ports have {rxqs} "
