@@ -102,7 +102,7 @@ def audit(
         typer.Option("--explain", metavar="RULE", help="Explain one rule (WS19, 19, name)."),
     ] = None,
 ) -> None:
-    """Check a server against 50 rules. Changes nothing and needs no root."""
+    """Check a server against every rule (--list). Changes nothing and needs no root."""
     console = Console(highlight=False)
     if list_:
         return print_rules(all_rules(), console)
