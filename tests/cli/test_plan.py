@@ -39,12 +39,6 @@ def test_a_recorded_host_gives_the_same_plan() -> None:
     assert done.stdout == (EXAMPLE / "plan.json").read_text()
 
 
-def test_show_why_lists_reasons() -> None:
-    done = wirespeed("show", EXAMPLE / "plan.json", "--why")
-    assert "model s3-per-port (S3 appendix C)" in " ".join(done.stdout.split())
-    assert "hosts[s3-r740xd].vswitch.rx_queues" in done.stdout
-
-
 def test_diff(tmp_path: Path) -> None:
     text = (EXAMPLE / "workload.toml").read_text().replace("count = 164", "count = 128")
     (tmp_path / "w.toml").write_text(text)

@@ -29,8 +29,8 @@ def print_reasons(plan: Plan, console: Console) -> None:
         console.print(Text(owner, style="bold"))
         for key, decision in decisions:
             said = Text.assemble((key, "cyan"), "  ", _value(key, decision.value))
-            console.print(Padding(said, (0, 0, 0, 2)))
-            console.print(Padding(Text(decision.because, style="dim"), (0, 0, 0, 6)))
+            console.print(Padding.indent(said, 2))
+            console.print(Padding.indent(Text(decision.because, style="dim"), 6))
 
 
 def _decisions(value: Any, steps: tuple[Step, ...]) -> Iterator[tuple[tuple[Step, ...], Any]]:
