@@ -102,6 +102,13 @@ def test_html_is_whole_and_loads_nothing(s3: AuditReport) -> None:
     assert "Dell and Intel" in page
 
 
+def test_what_passed_is_told_by_what_is_right(s3: AuditReport) -> None:
+    passed = next(f for f in s3.with_status(Status.PASSED) if f.rule == "WS08")
+    page = html(s3, "1.0")
+    assert f"<td>WS08</td><td>{passed.wanted}</td>" in page
+    assert passed.title not in page
+
+
 def test_html_escapes_what_a_host_says() -> None:
     facts = with_facts().facts
     guest = replace((facts.guests or ())[0], name="<script>x</script>", huge_page_kib=None)

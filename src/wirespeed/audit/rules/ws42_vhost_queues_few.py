@@ -20,7 +20,7 @@ def check(subject: Subject) -> Outcome:
     few = [(g, p) for g, p in ports if p.queues < min(rxqs, g.vcpus)]
     if not few:
         count = counted(len(ports), "vhost-user port")
-        return Passed(f"at least the {rxqs} queues of DPDK ports: {count}")
+        return Passed(f"at least the {counted(rxqs, 'queue')} of DPDK ports: {count}")
     return [
         Problem(
             found=f"{guest.name} has {port.queues} queue on {port.path}, DPDK ports have {rxqs} "
