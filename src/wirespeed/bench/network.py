@@ -57,12 +57,13 @@ class Network:
         self._ip(namespace, "link", "set", "lo", "up")
         return namespace
 
-    def connect(self, cable: Cable, mtu: int) -> None:
+    def connect(self, cable: Cable, mtu: int, queues: int = 1) -> None:
         """Plug a cable in at both ends, with addresses, and bring it up."""
         a, b = cable.ends
+        each = ("mtu", str(mtu), "numtxqueues", str(queues), "numrxqueues", str(queues))
         self._ip(
-            a.namespace, "link", "add", a.name, "address", a.mac, "mtu", str(mtu), "type", "veth",
-            "peer", "name", b.name, "address", b.mac, "mtu", str(mtu), "netns", b.namespace,
+            a.namespace, "link", "add", a.name, "address", a.mac, *each, "type", "veth",
+            "peer", "name", b.name, "address", b.mac, *each, "netns", b.namespace,
         )  # fmt: skip
         for port in cable.ends:
             if port.ip is not None:

@@ -17,9 +17,12 @@ from wirespeed.report.charts.shapes import Chart
 from wirespeed.report.charts.svg import line_svg, search_svg
 from wirespeed.report.charts.tcp import tcp_charts
 from wirespeed.report.charts.throughput import throughput_charts
+from wirespeed.report.charts.waterfall import waterfall_svg
+from wirespeed.report.netperf import message_chart
 from wirespeed.report.table import missing_figures, terminal_table
 from wirespeed.report.tcp import offload_gains, split, tcp_table
 from wirespeed.report.text import NONE
+from wirespeed.report.waterfall import waterfall_table, waterfalls
 from wirespeed.store.records import RunRecord
 
 
@@ -33,6 +36,8 @@ def print_results(run: RunRecord, console: Console, html: Path | None = None) ->
     for gain in offload_gains(tcp):
         factor = NONE if gain.factor is None else f"{gain.factor:.1f}x"
         console.print(f"Offloads gain {factor}: {gain.what}", markup=False, soft_wrap=True)
+    for waterfall in waterfalls(tcp):
+        console.print(waterfall_table(waterfall))
     for sentence in missing_figures(run):
         console.print(sentence, style="yellow", markup=False, soft_wrap=True)
     if any(p.result and not p.result.conformant for p in frames):
@@ -51,12 +56,14 @@ def write_html(run: RunRecord, path: Path) -> None:
 
 
 def _charts(run: RunRecord) -> tuple[Chart, ...]:
-    return throughput_charts(run) + gateway_charts(run) + tcp_charts(run)
+    return throughput_charts(run) + gateway_charts(run) + tcp_charts(run) + message_chart(run)
 
 
 def write_svg(run: RunRecord, directory: Path) -> list[Path]:
     """Write the charts over all points, and each point's search and latency; their paths."""
     drawings = {chart.key: line_svg(chart, standalone=True) for chart in _charts(run)}
+    for number, waterfall in enumerate(waterfalls(split(run)[1]), start=1):
+        drawings[f"tcp-waterfall-{number}"] = waterfall_svg(waterfall, standalone=True)
     for point in run.points:
         if (search := search_chart(point)) is not None:
             drawings[search.key] = search_svg(search, standalone=True)

@@ -17,6 +17,16 @@ from annotated_types import Ge, Gt, Le
 class TcpPath(StrEnum):
     VETH = "veth"
     OVS = "ovs"
+    OVS_PMD = "ovs-pmd"
+
+    @property
+    def has_vswitch(self) -> bool:
+        return self is not TcpPath.VETH
+
+
+class TcpTool(StrEnum):
+    WIRESPEED = "wirespeed"
+    IPERF3 = "iperf3"
 
 
 class TcpDirection(StrEnum):
@@ -32,11 +42,18 @@ class Tcp:
 
     path: TcpPath = TcpPath.VETH
     """veth: a cable of its own from each client to the server; ovs: all of them plugged into a
-    userspace Open vSwitch."""
+    userspace Open vSwitch, whose main thread forwards; ovs-pmd: the same, but its PMD threads
+    poll the ports through DPDK's AF_PACKET driver, which carries no offloads."""
+    tool: TcpTool = TcpTool.WIRESPEED
+    """wirespeed: wirespeed-speedtest at both ends; iperf3: stock iperf3 at both ends, each process
+    pinned to one CPU, as in S0 table 5. It gives no verdict and no TCP_INFO."""
     clients: Annotated[int, Ge(1), Le(16)] = 1
     """How many client hosts test at the same time."""
+    processes: Annotated[int, Ge(1), Le(32)] = 1
+    """iperf3 only: processes of each client host, each with a server process and port of its own;
+    S0 has one for each virtual CPU."""
     streams: Annotated[int, Ge(1), Le(128)] = 1
-    """TCP connections of each client in each direction."""
+    """TCP connections of each client (with iperf3: of each process) in each direction."""
     direction: TcpDirection = TcpDirection.DOWN
     """down: the server sends; up: the clients send; both: at once."""
     seconds: Annotated[int, Ge(1), Le(3600)] = 5
@@ -56,7 +73,10 @@ class Tcp:
     mtu: Annotated[int, Ge(576), Le(9198)] = 1500
     """The hosts' MTU in octets of the IP packet."""
     offloads: bool = True
-    """TSO, GSO and GRO on all ports; with ovs also its userspace TSO."""
+    """TSO, GSO and GRO on all ports; with ovs also its userspace TSO. Not with ovs-pmd."""
+    queues: Annotated[int, Ge(1), Le(16)] = 1
+    """Queues of each host's port; with ovs-pmd also of the vSwitch's, spread over its PMD
+    threads (sut.vswitch.pmd_cpus)."""
     wire_bps: Annotated[float, Gt(0)] | None = None
     """Each host sends at most so many bits/s (tbf). Left out: as fast as it can."""
 
@@ -96,10 +116,11 @@ class TcpWay:
 
 @dataclass(frozen=True, slots=True)
 class TcpRun:
-    """All clients once. ways: in the order of the clients.
+    """All clients once. ways: in the order of the clients and their processes.
 
-    The CPU times are those of the programs (user and system), over elapsed_s from before the first
-    connection to after the last result; vswitch_cpu_s is None where there is no vSwitch.
+    elapsed_s: from before the first connection to after the last result. The CPU times are those
+    of the programs (user and system) without the share of the seconds that do not count;
+    vswitch_cpu_s is None where there is no vSwitch.
     """
 
     ways: tuple[TcpWay, ...]

@@ -72,7 +72,7 @@ def _dut_type(spec: PointSpec) -> str:
     """CSIT's word for what is measured."""
     kind = spec.topology.kind
     if spec.tcp is not None:
-        return "ovs-dpdk" if spec.tcp.path is TcpPath.OVS else "kernel"
+        return "kernel" if spec.tcp.path is TcpPath.VETH else "ovs-dpdk"
     if kind is TopologyKind.WIRE:
         return "reference"
     if kind is TopologyKind.EXTERNAL:

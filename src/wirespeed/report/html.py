@@ -26,11 +26,15 @@ from wirespeed.report.charts.search import outcome, search_chart
 from wirespeed.report.charts.svg import SMALL, line_svg, search_svg
 from wirespeed.report.charts.tcp import tcp_charts
 from wirespeed.report.charts.throughput import throughput_charts
+from wirespeed.report.charts.waterfall import waterfall_svg
 from wirespeed.report.explain import explain, first_loss, total_drops
 from wirespeed.report.figures import PointFigures, point_figures
 from wirespeed.report.headline import key_figures
+from wirespeed.report.netperf import message_chart, messages
+from wirespeed.report.published_tcp import NETPERF_INTERFACES, NETPERF_SOURCE
 from wirespeed.report.tcp import limited_by, offload_gains, split
 from wirespeed.report.theme import DARK, LIGHT, css_variables
+from wirespeed.report.waterfall import cpu_ms, published_rate, times, waterfalls
 from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -65,10 +69,11 @@ def html_report(run: RunRecord) -> str:
     )  # fmt: skip
     environment.filters |= {
         "mpps": text.mpps, "gbps": text.gbps, "percent": text.percent, "loss": text.loss,
-        "us": text.microseconds, "seconds": text.seconds, "moment": _moment,
+        "us": text.microseconds, "seconds": text.seconds, "moment": _moment, "times": times,
+        "cpu_ms": cpu_ms, "published_rate": published_rate,
     }  # fmt: skip
     frames, tcp = split(run)
-    charts = throughput_charts(run) + gateway_charts(run) + tcp_charts(run)
+    charts = throughput_charts(run) + gateway_charts(run) + tcp_charts(run) + message_chart(run)
     script, places = bokeh_charts(charts) if charts else ("", ())
     points = [_view(point) for point in frames]
     return environment.get_template("report.html.j2").render(
@@ -77,6 +82,10 @@ def html_report(run: RunRecord) -> str:
         tcp=[_view(point) for point in tcp],
         gains=offload_gains(tcp),
         limited_by=limited_by,
+        waterfalls=[(found, Markup(waterfall_svg(found))) for found in waterfalls(tcp)],  # noqa: S704
+        messages=messages(tcp),
+        netperf_interfaces=NETPERF_INTERFACES,
+        netperf_source=NETPERF_SOURCE,
         key_figures=key_figures(run),
         charts=[(chart, Markup(place)) for chart, place in zip(charts, places, strict=True)],  # noqa: S704
         bokeh=Markup(bokeh_script()) if charts else "",  # noqa: S704

@@ -109,7 +109,9 @@ def offload_gains(points: tuple[PointRecord, ...]) -> tuple[Gain, ...]:
     for point, values in zip(points, flattened, strict=True):
         result = tcp_result(point)
         # sut.vswitch says no more than that there is one.
-        words = [_words(name, values.get(name)) for name in varied if name.startswith("tcp.")]
+        words = [
+            parameter_words(name, values.get(name)) for name in varied if name.startswith("tcp.")
+        ]
         if result is not None:
             what = ", ".join(word for word in words if word) or "TCP"
             pairs.setdefault(what, {})[bool(values[key])] = result.total_bps
@@ -118,7 +120,8 @@ def offload_gains(points: tuple[PointRecord, ...]) -> tuple[Gain, ...]:
     )
 
 
-def _words(name: str, value: object) -> str:
+def parameter_words(name: str, value: object) -> str:
+    """How a parameter that tells points apart is said, e.g. "streams 4"."""
     if name == "tcp.path":
         return f"over {value}"
     if name == "tcp.wire_bps":

@@ -13,7 +13,6 @@ from typing import Any
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.spec import PointSpec
 from wirespeed.model.study import Point
-from wirespeed.model.tcp import TcpPath
 from wirespeed.study.faults import Fault
 from wirespeed.study.keys import parameter_keys, unknown_key
 from wirespeed.study.validate import validate_point
@@ -75,7 +74,7 @@ def parameters(spec: PointSpec) -> dict[str, Any]:
     plain = {name: _plain(table) for name, table in tables.items() if table is not None}
     if spec.tcp is None:
         return plain
-    with_vswitch = spec.tcp.path is TcpPath.OVS
+    with_vswitch = spec.tcp.path.has_vswitch
     vswitch = {"sut": {"vswitch": plain["sut"]["vswitch"]}} if with_vswitch else {}
     return {"tcp": plain["tcp"], **vswitch}
 

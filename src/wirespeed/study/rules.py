@@ -23,7 +23,7 @@ from wirespeed.model.spec import (
     VnfTuning,
     Vswitch,
 )
-from wirespeed.model.tcp import Tcp, TcpPath
+from wirespeed.model.tcp import Tcp, TcpPath, TcpTool
 from wirespeed.model.units import FCS_BYTES, MAX_FRAME_BYTES, MIN_FRAME_BYTES, mtu_for
 from wirespeed.study.faults import Fault
 
@@ -50,7 +50,7 @@ def _tcp(spec: PointSpec, tcp: Tcp) -> Iterator[Fault]:
         "sut.impair": sut.impair,
         "sut.ports": sut.ports,
     }
-    if tcp.path is not TcpPath.OVS:
+    if not tcp.path.has_vswitch:
         unused["sut.vswitch"] = sut.vswitch
     for name, value in unused.items():
         if value != type(value)():
@@ -60,14 +60,41 @@ def _tcp(spec: PointSpec, tcp: Tcp) -> Iterator[Fault]:
     if tcp.mss is not None and tcp.mss > tcp.mtu - _TCP_HEADERS_BYTES:
         most = tcp.mtu - _TCP_HEADERS_BYTES
         yield Fault("tcp.mss", tcp.mss, f"must be at most {most} with tcp.mtu = {tcp.mtu}")
-    if tcp.path is TcpPath.OVS:
+    if tcp.processes > 1 and tcp.tool is not TcpTool.IPERF3:
+        yield Fault(
+            "tcp.processes", tcp.processes,
+            'needs tcp.tool = "iperf3"; wirespeed-speedtest uses all its CPUs in one process',
+        )  # fmt: skip
+    if tcp.path.has_vswitch:
         yield from _vswitch(spec)
-        for key in ("rx_queues", "descriptors", "mtu", "pmd_cpus"):
-            if getattr(spec.sut.vswitch, key) != getattr(Vswitch(), key):
-                yield Fault(
-                    f"sut.vswitch.{key}", getattr(spec.sut.vswitch, key),
-                    "does not apply to [tcp]: Open vSwitch's main thread serves kernel ports",
-                )  # fmt: skip
+        yield from _tcp_vswitch(spec.sut.vswitch, tcp)
+
+
+# What DPDK's AF_PACKET driver has room for in a frame of its ring (2 KiB by default), and what of
+# [sut.vswitch] no port of TCP traffic has.
+_AF_PACKET_MTU = 1500
+_NEVER = {
+    "rx_queues": "tcp.queues says how many queues there are",
+    "descriptors": "ports of the kernel have no descriptor rings",
+    "mtu": "tcp.mtu says it",
+}
+
+
+def _tcp_vswitch(vswitch: Vswitch, tcp: Tcp) -> Iterator[Fault]:
+    """What a vSwitch between kernel ports cannot do, and what it would not look at."""
+    unused = dict(_NEVER)
+    if tcp.path is TcpPath.OVS:
+        unused["pmd_cpus"] = "Open vSwitch's main thread serves kernel ports; ovs-pmd has PMDs"
+    for key, why in unused.items():
+        if getattr(vswitch, key) != getattr(Vswitch(), key):
+            yield Fault(f"sut.vswitch.{key}", getattr(vswitch, key), f"does not apply: {why}")
+    if tcp.path is TcpPath.OVS_PMD and tcp.offloads:
+        yield Fault(
+            "tcp.offloads", True,
+            'must be false with path = "ovs-pmd": DPDK\'s AF_PACKET driver carries no offloads',
+        )  # fmt: skip
+    if tcp.path is TcpPath.OVS_PMD and tcp.mtu > _AF_PACKET_MTU:
+        yield Fault("tcp.mtu", tcp.mtu, f'must be at most {_AF_PACKET_MTU} with path = "ovs-pmd"')
 
 
 def _frame_size(spec: PointSpec) -> Iterator[Fault]:

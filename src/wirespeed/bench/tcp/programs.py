@@ -1,29 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two programs of a TCP test: our speed-test server as a part of the bench, and its client."""
+"""wirespeed-speedtest as both ends of a TCP test: its server is a part of the bench."""
 
 from __future__ import annotations
 
 import shutil
-import signal
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 from wirespeed.bench.dpdk import Directories
 from wirespeed.bench.host_state import HostState
 from wirespeed.bench.interface import BenchError, HopCount, PollingThread
 from wirespeed.bench.network import inside
-from wirespeed.bench.process import Daemon, await_true
+from wirespeed.bench.process import Daemon
 from wirespeed.model.tcp import Tcp, TcpDirection
-from wirespeed.remote.interface import Process, Runner
+from wirespeed.remote.interface import Process
 
 PROGRAM = "wirespeed-speedtest"
 # In a source tree, where `make speedtest` leaves the program.
 _BUILT = Path(__file__).parents[4] / "speedtest" / "target" / "release" / PROGRAM
 PORT = 5201
-# Beyond the test itself: connecting, and exchanging results over a slow wire.
-_GRACE_S = 60.0
 _DIRECTION = {
     TcpDirection.UP: (),
     TcpDirection.DOWN: ("--reverse",),
@@ -72,6 +67,10 @@ class SpeedtestServer:
     def alive(self) -> str | None:
         return self._daemon.ended()
 
+    def expects(self) -> str | None:
+        """Always ready for the next test: it serves many at once."""
+        return None
+
     @property
     def log(self) -> str:
         return self._daemon.log
@@ -97,51 +96,6 @@ class SpeedtestServer:
         return {"version": version, "command": list(self._daemon.command)}
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
-    """One client host: where it is, where its server is, where its output goes."""
-
-    namespace: str
-    server: str
-    log: str
-    cpus: tuple[int, ...]
-
-
-def run_clients(
-    state: HostState, clients: Sequence[Client], tcp: Tcp, server: SpeedtestServer
-) -> list[str]:
-    """Let all clients test at the same time; returns what each printed. Raises BenchError."""
-    with ExitStack() as stack:
-        processes = [_start(state, client, tcp, stack) for client in clients]
-        await_true(
-            lambda: all(process.poll() is not None for process in processes),
-            within_s=tcp.omit_s + tcp.seconds + _GRACE_S,
-            every_s=0.05,
-            alive=server.alive,
-            otherwise=lambda: "the speed-test clients do not end",
-        )
-    return [state.runner.read(client.log) for client in clients]
-
-
-def _start(state: HostState, client: Client, tcp: Tcp, stack: ExitStack) -> Process:
-    # What an earlier run wrote there would be taken for this one's.
-    state.runner.write(client.log, "")
-    process = state.spawn(
-        [*inside(client.namespace), find_program(), *client_words(client.server, tcp)],
-        log=client.log,
-        cpus=client.cpus,
-    )
-    stack.callback(_end, process)
-    return process
-
-
-def _end(process: Process) -> None:
-    """A client that still runs when its bench is given up keeps the server from ending."""
-    if process.poll() is None:
-        process.signal(signal.SIGKILL)
-        process.wait(_GRACE_S)
-
-
 def client_words(server: str, tcp: Tcp) -> list[str]:
     """The client's command line, after the program."""
     words = ["client", f"{server}:{PORT}", "--json", *_DIRECTION[tcp.direction]]
@@ -158,15 +112,3 @@ def client_words(server: str, tcp: Tcp) -> list[str]:
         if value is not None:
             words += [f"--{name}", str(value)]
     return words
-
-
-def cpu_s(runner: Runner, processes: Sequence[Process]) -> float:
-    """CPU time that these processes have used so far, user and system (proc_stat(5))."""
-    ticks = 0
-    for process in processes:
-        fields = runner.read(f"/proc/{process.pid}/stat").rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / _TICKS_PER_S
-
-
-_TICKS_PER_S = 100  # USER_HZ

@@ -18,12 +18,12 @@ from wirespeed.bench.network import Network
 from wirespeed.bench.parts import bring_up
 from wirespeed.bench.session import directories
 from wirespeed.bench.tcp import topology
-from wirespeed.bench.tcp.output import read_output
-from wirespeed.bench.tcp.programs import Client, SpeedtestServer, cpu_s, run_clients
+from wirespeed.bench.tcp.clients import Client, TcpServer, cpu_s, run_clients
+from wirespeed.bench.tcp.tools import make_clients, make_server, read_output
 from wirespeed.bench.vswitch.ovs import OvsDpdk
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import PointSpec
-from wirespeed.model.tcp import Tcp, TcpPath, TcpRun
+from wirespeed.model.tcp import Tcp, TcpRun
 from wirespeed.remote.interface import Runner
 
 OFFLOADS = ("tso", "gso", "gro")
@@ -35,24 +35,26 @@ class RealTcpBench:
 
     tcp: Tcp
     state: HostState
-    server: SpeedtestServer
+    server: TcpServer
     clients: tuple[Client, ...]
     vswitch: OvsDpdk | None
     description: Mapping[str, object]
 
     def run(self) -> TcpRun:
         """See interface.TcpBench."""
+        tested_s = self.tcp.omit_s + self.tcp.seconds
         began, before = time.monotonic(), self._cpu_s()
-        outputs = run_clients(self.state, self.clients, self.tcp, self.server)
+        outputs = run_clients(self.state, self.clients, self.server, tested_s)
         elapsed_s, after = time.monotonic() - began, self._cpu_s()
-        read = [read_output(text) for text in outputs]
-        measured_s = self.tcp.omit_s + self.tcp.seconds
+        read = [read_output(text, self.tcp) for text in outputs]
+        # Octets count after omit_s alone, and so does the share of the CPU time that they cost.
+        counted = self.tcp.seconds / tested_s
         return TcpRun(
             tuple(way for ways, _ in read for way in ways),
             elapsed_s,
-            after[0] - before[0],
-            sum(share for _, share in read) * measured_s,
-            None if self.vswitch is None else after[1] - before[1],
+            (after[0] - before[0]) * counted,
+            sum(share for _, share in read) * self.tcp.seconds,
+            None if self.vswitch is None else (after[1] - before[1]) * counted,
         )
 
     def _cpu_s(self) -> tuple[float, float]:
@@ -89,19 +91,17 @@ def open_tcp_bench(
         switch = None
         if host_plan.vswitch is not None:
             switch = OvsDpdk(
-                state, dirs, host_plan.vswitch, topology.switch_wiring(hosts.cables),
-                topology.switch_ports(hosts.cables), namespace=namespace[topology.SWITCH],
+                state, dirs, host_plan.vswitch, topology.switch_wiring(hosts.cables, tcp),
+                topology.switch_ports(hosts.cables, tcp), namespace=namespace[topology.SWITCH],
                 tso=tcp.offloads,
             )  # fmt: skip
         cpus = {guest.name: guest.cpus.value for guest in host_plan.guests}
-        server = SpeedtestServer(state, dirs, namespace[topology.SERVER], cpus["server"])
+        server = make_server(tcp, state, dirs, namespace[topology.SERVER], cpus["server"])
         parts: Sequence[Part] = (server,) if switch is None else (switch, server)
         with reserved(state, host_plan.huge_pages.value):
             bring_up(parts, stack)
-        clients = tuple(
-            Client(namespace[name], address, str(dirs.log / f"{name}.json"), cpus["clients"])
-            for name, address in hosts.clients
-        )
+        at = [(name, namespace[name], address) for name, address in hosts.clients]
+        clients = make_clients(tcp, at, cpus["clients"], str(dirs.log))
         description = {part.name: part.describe() for part in parts}
         yield RealTcpBench(tcp, state, server, clients, switch, description)
 
@@ -109,13 +109,13 @@ def open_tcp_bench(
 def connect(network: Network, hosts: topology.Hosts, tcp: Tcp) -> None:
     """Lay the cables and make them what the point asks for."""
     for cable in hosts.cables:
-        network.connect(cable, tcp.mtu)
+        network.connect(cable, tcp.mtu, tcp.queues)
         for port in cable.ends:
             network.set_offloads(port, *OFFLOADS, on=tcp.offloads)
     for port in hosts.ports:
         others = [other for other in hosts.ports if _same_subnet(port.ip, other.ip)]
         network.introduce(port, [other for other in others if other != port])
-        if tcp.path is TcpPath.OVS and not tcp.offloads:
+        if tcp.path.has_vswitch and not tcp.offloads:
             # Without its TSO, Open vSwitch passes on what the kernel left for a NIC to sum up.
             network.set_offloads(port, "tx", on=False)
         if tcp.wire_bps is not None:

@@ -38,7 +38,7 @@ def client_names(tcp: Tcp) -> tuple[str, ...]:
 
 def host_names(tcp: Tcp) -> tuple[str, ...]:
     """Every namespace that is needed."""
-    switch = (SWITCH,) if tcp.path is TcpPath.OVS else ()
+    switch = (SWITCH,) if tcp.path.has_vswitch else ()
     return (SERVER, *client_names(tcp), *switch)
 
 
@@ -70,19 +70,29 @@ def _mac(side: int, number: int) -> str:
     return f"02:00:00:00:{side:02x}:{number:02x}"
 
 
-def switch_ports(cables: Sequence[Cable]) -> tuple[SwitchPort, ...]:
+def switch_ports(cables: Sequence[Cable], tcp: Tcp) -> tuple[SwitchPort, ...]:
     """The vSwitch's ports, numbered from 1 in cable order: interfaces of its namespace."""
-    return tuple(
-        SwitchPort(cable.b.name, number, "system", {}, "", False, False)
-        for number, cable in enumerate(cables, start=1)
-    )
+    make = _polled_port if tcp.path is TcpPath.OVS_PMD else _kernel_port
+    return tuple(make(cable.b.name, number, tcp) for number, cable in enumerate(cables, start=1))
 
 
-def switch_wiring(cables: Sequence[Cable]) -> Wiring:
+def _kernel_port(name: str, number: int, _tcp: Tcp) -> SwitchPort:
+    return SwitchPort(name, number, "system", {}, "", False, False)
+
+
+def _polled_port(name: str, number: int, tcp: Tcp) -> SwitchPort:
+    """A port of DPDK's AF_PACKET driver, whose queues are sockets of one fan-out group."""
+    devargs = f"net_af_packet{number},iface={name},qpairs={tcp.queues}"
+    options = {"dpdk-devargs": devargs, "n_rxq": str(tcp.queues)}
+    return SwitchPort(f"dpdk-{name}", number, "dpdk", options, "", False, False)
+
+
+def switch_wiring(cables: Sequence[Cable], tcp: Tcp) -> Wiring:
     """The server's frames go to the client they are for, the clients' to the server."""
-    server, *clients = cables
+    names = [port.name for port in switch_ports(cables, tcp)]
+    server, clients = cables[0], zip(cables[1:], names[1:], strict=True)
     flows = []
-    for client in clients:
-        flows.append(Flow(server.b.name, client.a.mac, client.b.name))
-        flows.append(Flow(client.b.name, server.a.mac, server.b.name))
+    for client, port in clients:
+        flows.append(Flow(names[0], client.a.mac, port))
+        flows.append(Flow(port, server.a.mac, names[0]))
     return Wiring(cables=(), streams=(), flows=tuple(flows))

@@ -142,6 +142,8 @@ def _css() -> str:
     for i in range(8):
         rules.append(f"svg.chart .line.c{i}{{stroke:var(--s{i})}}")
         rules.append(f"svg.chart .dot.c{i}{{fill:var(--s{i})}}")
+        rules.append(f"svg.chart .fall.c{i}{{fill:var(--s{i});stroke:var(--s{i})}}")
+    rules.append("svg.chart .fall.lost{fill:none;stroke-width:1.5;stroke-dasharray:3 2}")
     for outcome in ("pass", "goal", "fail", "invalid"):
         rules.append(f"svg.chart .bar.{outcome}{{stroke:var(--{outcome})}}")
         rules.append(f"svg.chart .cross.{outcome}{{stroke:var(--{outcome})}}")

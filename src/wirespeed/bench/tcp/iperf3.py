@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stock iperf3 as both ends of a TCP test: a server process for each client process.
+
+iperf3 serves one client at a time and, before 3.16, from one thread; so S0 started one process on
+each virtual CPU, each with a port of its own (table 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from wirespeed.bench.dpdk import Directories
+from wirespeed.bench.host_state import HostState
+from wirespeed.bench.interface import BenchError, HopCount, PollingThread
+from wirespeed.bench.network import inside
+from wirespeed.bench.process import Daemon
+from wirespeed.model.tcp import Tcp, TcpDirection, TcpWay
+from wirespeed.remote.interface import Process
+
+PROGRAM = "iperf3"
+FIRST_PORT = 5201
+_DIRECTION = {
+    TcpDirection.UP: (),
+    TcpDirection.DOWN: ("--reverse",),
+    TcpDirection.BOTH: ("--bidir",),
+}
+
+
+class Iperf3Servers:
+    """A part of the bench: `count` servers on ports of their own, each pinned to one CPU."""
+
+    name = "iperf3 servers"
+
+    def __init__(
+        self, state: HostState, dirs: Directories, namespace: str, cpus: Sequence[int], count: int
+    ) -> None:
+        self._state, self._namespace = state, namespace
+        self._cpus = tuple(cpus[number % len(cpus)] for number in range(count))
+        self._daemons = tuple(Daemon(f"iperf3-{n}", state, dirs) for n in range(count))
+
+    def up(self) -> None:
+        for number, (daemon, cpu) in enumerate(zip(self._daemons, self._cpus, strict=True)):
+            command = [PROGRAM, "--server", "--port", str(FIRST_PORT + number), "--forceflush"]
+            daemon.start([*inside(self._namespace), *command], cpus=(cpu,))
+
+    def waits_for(self) -> str | None:
+        return self.expects()
+
+    def expects(self) -> str | None:
+        """The last that every server said is that it listens, not that it ends a test."""
+        busy = [
+            FIRST_PORT + number
+            for number, daemon in enumerate(self._daemons)
+            if not _listens(self._state.runner.read(daemon.log))
+        ]
+        return f"iperf3 to listen on {busy}" if busy else None
+
+    def alive(self) -> str | None:
+        return next((said for daemon in self._daemons if (said := daemon.ended())), None)
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return tuple(process for daemon in self._daemons for process in daemon.processes)
+
+    def begin(self) -> None:
+        """Its counts are those of single tests."""
+
+    def read(self) -> tuple[HopCount, ...]:
+        return ()
+
+    def threads(self) -> tuple[PollingThread, ...]:
+        return ()
+
+    def down(self) -> None:
+        for daemon in self._daemons:
+            daemon.stop()
+
+    def describe(self) -> Mapping[str, object]:
+        said = self._state.runner.run([PROGRAM, "--version"]).stdout
+        commands = [" ".join(daemon.command) for daemon in self._daemons]
+        return {"version": said.partition("\n")[0], "commands": commands, "cpus": list(self._cpus)}
+
+
+def _listens(log: str) -> bool:
+    said = [line for line in log.splitlines() if line.strip("- ")]
+    return bool(said) and said[-1].startswith("Server listening on")
+
+
+def client_words(server: str, number: int, tcp: Tcp) -> list[str]:
+    """The command line of the client process with that number."""
+    words = [PROGRAM, "--client", server, "--port", str(FIRST_PORT + number), "--json"]
+    words += _DIRECTION[tcp.direction]
+    values = {
+        "time": tcp.seconds,
+        "omit": tcp.omit_s,
+        "parallel": tcp.streams,
+        "length": tcp.message_bytes,
+        "congestion": tcp.congestion,
+        "window": tcp.window_bytes,
+        "set-mss": tcp.mss,
+    }
+    for name, value in values.items():
+        if value is not None:
+            words += [f"--{name}", str(value)]
+    return words
+
+
+class _Sum(BaseModel):
+    bytes: int
+    bits_per_second: float
+    retransmits: int = 0
+
+
+class _Cpu(BaseModel):
+    host_total: float
+    remote_total: float
+
+
+class _End(BaseModel):
+    """sum_...: from client to server, or the only way there is; bidir: from server to client."""
+
+    sum_sent: _Sum
+    sum_received: _Sum
+    sum_sent_bidir_reverse: _Sum | None = None
+    sum_received_bidir_reverse: _Sum | None = None
+    cpu_utilization_percent: _Cpu
+
+
+class _Output(BaseModel):
+    error: str | None = None
+    end: dict[str, Any] = {}
+
+
+def read_output(text: str, direction: TcpDirection) -> tuple[tuple[TcpWay, ...], float]:
+    """The directions of one process's test, and the share of a core that it used.
+
+    Raises BenchError when the test failed, or the text is not what iperf3 prints.
+    """
+    try:
+        output = _Output.model_validate_json(text)
+        if output.error is not None:
+            raise BenchError(f"iperf3 failed: {output.error}")
+        end = _End.model_validate(output.end)
+    except ValidationError:
+        said = " ".join(text.split())[-300:] or "it said nothing"
+        raise BenchError(f"iperf3 did not print a result: {said}") from None
+    first = TcpDirection.DOWN if direction is TcpDirection.DOWN else TcpDirection.UP
+    cpu = end.cpu_utilization_percent
+    ways = [_way(first, end.sum_sent, end.sum_received, cpu)]
+    if end.sum_sent_bidir_reverse is not None and end.sum_received_bidir_reverse is not None:
+        back = (end.sum_sent_bidir_reverse, end.sum_received_bidir_reverse)
+        ways.append(_way(TcpDirection.DOWN, *back, cpu))
+    return tuple(ways), cpu.host_total / 100
+
+
+def _way(direction: TcpDirection, sent: _Sum, received: _Sum, cpu: _Cpu) -> TcpWay:
+    because = (
+        "iperf3 gives no verdict",
+        f"its client used {cpu.host_total:.0f}% of a core, its server {cpu.remote_total:.0f}%",
+    )
+    return TcpWay(
+        direction, received.bytes, received.bits_per_second, sent.retransmits, "unknown", because
+    )

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does a waterfall of tuning steps look: what each adds, beside what S0 published?
+
+The vertical axis is the gain over the baseline, so that ours and S0's fit on one.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from wirespeed.report.charts.canvas import Canvas, Scale
+from wirespeed.report.text import gbps
+from wirespeed.report.waterfall import Waterfall, published_rate, times
+
+SIZE = (560, 320)
+# Shares of a step's slot: where our bar and S0's begin, and how wide each is.
+_OURS, _S0, _WIDTH = 0.14, 0.54, 0.32
+# Room above the tallest bar for its label.
+_ABOVE = 1.12
+
+
+def waterfall_svg(found: Waterfall, standalone: bool = False) -> str:
+    """A bar from the gain before each step to the gain after it; S0's in a second colour."""
+    ours = [found.total(index) if index else 1.0 for index in range(len(found.steps))]
+    theirs = [found.scenario.gain(step.tuning) if found.scenario else None for step in found.steps]
+    canvas = Canvas(*SIZE, Scale.linear(_ABOVE * max(v for v in (*ours, *theirs) if v)))
+    canvas.y_axis("gain over the baseline")
+    slots = len(found.steps)
+    labels = (str(step.tuning) for step in found.steps)
+    canvas.x_axis((((i + 0.5) / slots, label) for i, label in enumerate(labels)), "")
+    for index, step in enumerate(found.steps):
+        before, after = ours[index - 1] if index else 0.0, ours[index]
+        if before is not None and after is not None:
+            hover = f"{step.what}: {gbps(step.bps)} Gbps with {step.streams} streams"
+            left, right = (index + _OURS) / slots, (index + _OURS + _WIDTH) / slots
+            _bar(canvas, (left, right), (before, after), "c0", hover)
+        if (gain := theirs[index]) is not None:
+            before = (theirs[index - 1] or 0.0) if index else 0.0
+            hover = f"S0, {step.tuning}: {published_rate(step.published)} Gbps"
+            left, right = (index + _S0) / slots, (index + _S0 + _WIDTH) / slots
+            _bar(canvas, (left, right), (before, gain), "c1", hover)
+    entries = [("c0", "measured here")]
+    if found.scenario:
+        entries.append(("c1", found.scenario.source))
+    canvas.legend(
+        (f'<rect class="fall {kind}" width="18" height="9" y="-4"/>', name)
+        for kind, name in entries
+    )
+    return canvas.document(f"Gain of each step, {found.name}", standalone)
+
+
+def _bar(
+    canvas: Canvas, sides: tuple[float, float], ends: tuple[float, float], kind: str, hover: str
+) -> None:
+    """From ends[0] to ends[1]; a step that loses is an outline only. sides: shares of the width."""
+    before, after = ends
+    x, right = (canvas.x(side) for side in sides)
+    top, bottom = canvas.y(max(ends)), canvas.y(min(ends))
+    lost = " lost" if after < before else ""
+    canvas.add(
+        f'<rect class="fall {kind}{lost}" x="{x:.1f}" y="{top:.1f}" width="{right - x:.1f}" '
+        f'height="{max(bottom - top, 1.5):.1f}"><title>{escape(hover)}</title></rect>'
+    )
+    canvas.text((x + right) / 2, top - 5, times(after), kind="strong")

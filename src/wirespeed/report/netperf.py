@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does TCP throughput depend on the size of a program's writes, beside S2's netperf?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wirespeed.model.study import flat
+from wirespeed.report.charts.shapes import Chart, Line, Series
+from wirespeed.report.published_tcp import NETPERF, NETPERF_INTERFACES, NetperfRow
+from wirespeed.report.tcp import parameter_words, split, tcp_result
+from wirespeed.report.text import gbps
+from wirespeed.store.records import PointRecord, RunRecord
+
+_X = "tcp.message_bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """names: of what was measured. rows: a size, the rates in the order of names (None where a
+    point is missing), and S2's figures for that size, if it has them."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[int, tuple[float | None, ...], NetperfRow | None], ...]
+
+
+def messages(points: Sequence[PointRecord]) -> Messages | None:
+    """The points by the size of their writes; None where fewer than two sizes were measured."""
+    measured = [point for point in points if tcp_result(point) is not None]
+    flattened = [flat(point.parameters) for point in measured]
+    sizes = sorted({int(str(values[_X])) for values in flattened})
+    if len(sizes) < 2:
+        return None
+    keys = dict.fromkeys(key for values in flattened for key in values)
+    varied = [
+        key
+        for key in keys
+        if key != _X and len({str(v[key]) for v in flattened if key in v}) > 1
+    ]  # fmt: skip
+    found: dict[str, dict[int, float]] = {}
+    for point, values in zip(measured, flattened, strict=True):
+        words = [parameter_words(key, values[key]) for key in varied if key in values]
+        result = tcp_result(point)
+        assert result is not None
+        name = ", ".join(word for word in words if word) or "measured"
+        found.setdefault(name, {})[int(str(values[_X]))] = result.total_bps
+    published = {row.message_bytes: row for row in NETPERF}
+    rows = [
+        (size, tuple(rates.get(size) for rates in found.values()), published.get(size))
+        for size in sizes
+    ]
+    return Messages(tuple(found), tuple(rows))
+
+
+def message_chart(run: RunRecord) -> tuple[Chart, ...]:
+    """Rates over sizes, both logarithmic in effect; S2's lines where it has the sizes."""
+    found = messages(split(run)[1])
+    if found is None:
+        return ()
+    ours = [
+        _series(name, Line.SOLID, at, [rates[at] for _, rates, _ in found.rows])
+        for at, name in enumerate(found.names)
+    ]
+    theirs = [
+        _series(
+            f"S2 {name}", Line.SOLID, len(ours) + at,
+            [row.newer[at] * 1e9 if row else None for _, _, row in found.rows],
+        )
+        for at, name in enumerate(NETPERF_INTERFACES)
+    ]  # fmt: skip
+    return (
+        Chart(
+            key="tcp-messages",
+            title="TCP by size of writes, beside S2",
+            x_label="octets of each write",
+            y_label="Gbps",
+            categories=tuple(str(size) for size, _, _ in found.rows),
+            series=tuple(series for series in (*ours, *theirs) if series.points),
+            log_y=True,
+        ),
+    )
+
+
+def _series(name: str, line: Line, colour: int, rates: Sequence[float | None]) -> Series:
+    shown = [(float(x), bps) for x, bps in enumerate(rates) if bps]
+    hover = tuple(f"{name}: {gbps(bps)} Gbps" for _, bps in shown)
+    return Series(name, line, colour, tuple((x, bps / 1e9) for x, bps in shown), hover)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What did each cumulative step of tuning gain TCP, beside what S0 published?
+
+As S0 does it, a step's rate is that of the best number of streams, with the range over all of them.
+A step differs from the one before in one setting only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from wirespeed.model.study import flat
+from wirespeed.model.tcp import Tcp, TcpResult
+from wirespeed.report.published_tcp import PublishedStep, Scenario, Tuning, scenario
+from wirespeed.report.tcp import parameter_words, tcp_result
+from wirespeed.report.text import NONE, gbps
+from wirespeed.store.records import PointRecord
+
+# What the steps change, and what a step is the best of.
+_STEP_KEYS = ("tcp.offloads", "tcp.queues", "tcp.mtu")
+_BEST_OF = "tcp.streams"
+# What the scenario's name says already.
+_NAMED = ("tcp.path", "tcp.clients", "tcp.wire_bps")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """what: the tuning and its value. best: of the number of streams with the highest rate."""
+
+    tuning: Tuning
+    what: str
+    lowest_bps: float
+    best: TcpResult
+    streams: int
+    published: PublishedStep | None
+
+    @property
+    def bps(self) -> float:
+        return self.best.total_bps
+
+
+@dataclass(frozen=True, slots=True)
+class Waterfall:
+    """The steps of one scenario, at least two, each on top of the one before."""
+
+    name: str
+    scenario: Scenario | None
+    steps: tuple[Step, ...]
+
+    def gain(self, index: int) -> float | None:
+        """Over the step before; None of the first, or where nothing came through."""
+        before = self.steps[index - 1].bps if index else 0.0
+        return self.steps[index].bps / before if before else None
+
+    def total(self, index: int) -> float | None:
+        """Over the baseline."""
+        baseline = self.steps[0].bps
+        return self.steps[index].bps / baseline if index and baseline else None
+
+
+def waterfalls(points: Sequence[PointRecord]) -> tuple[Waterfall, ...]:
+    """One for each combination of what is neither a step nor the number of streams."""
+    measured = [point for point in points if point.spec.tcp and tcp_result(point)]
+    made = (_waterfall(name, group) for name, group in _groups(measured).items())
+    return tuple(waterfall for waterfall in made if len(waterfall.steps) > 1)
+
+
+def _groups(points: Sequence[PointRecord]) -> dict[str, list[PointRecord]]:
+    flattened = [flat(point.parameters) for point in points]
+    keys = dict.fromkeys(key for values in flattened for key in values)
+    apart = [key for key in keys if key not in (*_STEP_KEYS, _BEST_OF, *_NAMED)]
+    # A vSwitch's keys are missing where there is none: the path tells these apart already.
+    varied = [
+        key for key in apart if len({str(v[key]) for v in flattened if key in v}) > 1
+    ]  # fmt: skip
+    groups: dict[str, list[PointRecord]] = {}
+    for point, values in zip(points, flattened, strict=True):
+        assert point.spec.tcp is not None
+        words = [parameter_words(key, values[key]) for key in varied if key in values]
+        name = ", ".join([_place(point.spec.tcp), *(word for word in words if word)])
+        groups.setdefault(name, []).append(point)
+    return groups
+
+
+def _place(tcp: Tcp) -> str:
+    """Hosts, what joins them, and at which speed."""
+    known = scenario(tcp)
+    clients = f"{tcp.clients} client{'s' if tcp.clients > 1 else ''}"
+    wire = f", {tcp.wire_bps / 1e9:g} Gbps wire" if tcp.wire_bps else ""
+    name = known.name if known else clients + wire
+    return f"{name}, over {tcp.path}"
+
+
+def _waterfall(name: str, group: Sequence[PointRecord]) -> Waterfall:
+    specs = [point.spec.tcp for point in group if point.spec.tcp]
+    known = scenario(specs[0])
+    steps = []
+    for tuning, what, wanted in _tunings(specs):
+        alike = [(tcp, point) for tcp, point in zip(specs, group, strict=True)
+                 if (tcp.offloads, tcp.queues, tcp.mtu) == wanted]  # fmt: skip
+        found = [(result, tcp.streams) for tcp, p in alike if (result := tcp_result(p))]
+        if found:
+            best, streams = max(found, key=lambda pair: pair[0].total_bps)
+            lowest_bps = min(result.total_bps for result, _ in found)
+            published = known.steps.get(tuning) if known else None
+            steps.append(Step(tuning, what, lowest_bps, best, streams, published))
+    return Waterfall(name, known, tuple(steps))
+
+
+def _tunings(specs: Sequence[Tcp]) -> Iterator[tuple[Tuning, str, tuple[bool, int, int]]]:
+    """Each step that the points vary: its name, and the settings that it leaves."""
+    offloads = sorted({tcp.offloads for tcp in specs})
+    queues = sorted({tcp.queues for tcp in specs})
+    mtus = sorted({tcp.mtu for tcp in specs})
+    on, queue, mtu = offloads[0], queues[0], mtus[0]
+    without = "offloads off" if not on else "offloads on"
+    counted = f"{queue} queue{'s' if queue > 1 else ''}"
+    yield Tuning.BASELINE, f"{without}, {counted}, MTU {mtu}", (on, queue, mtu)
+    if len(offloads) > 1:
+        on = True
+        yield Tuning.OFFLOADS, "TSO, GSO and GRO on", (on, queue, mtu)
+    if len(queues) > 1:
+        queue = queues[-1]
+        yield Tuning.QUEUES, f"{queue} queues", (on, queue, mtu)
+    if len(mtus) > 1:
+        mtu = mtus[-1]
+        yield Tuning.MTU, f"MTU {mtu}", (on, queue, mtu)
+
+
+def times(factor: float | None) -> str:
+    return NONE if factor is None else f"{factor:.2g}x" if factor < 10 else f"{factor:.0f}x"
+
+
+def published_rate(step: PublishedStep | None) -> str:
+    """S0's Gbps, as a range where it depends on the number of streams."""
+    if step is None:
+        return NONE
+    if step.lowest_bps == step.highest_bps:
+        return f"{step.highest_bps / 1e9:g}"
+    return f"{step.lowest_bps / 1e9:g} - {step.highest_bps / 1e9:g}"
+
+
+def cpu_ms(cpu_s: float | None) -> str:
+    """CPU time for each Gbit."""
+    return NONE if cpu_s is None else f"{cpu_s * 1e3:.1f}"
+
+
+def waterfall_table(found: Waterfall) -> Table:
+    """The steps on a terminal."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.title, table.title_justify = found.name, "left"
+    table.add_column("step")
+    for heading in ("Gbps", "step", "so far", "S0 Gbps", "S0 says", "server", "clients",
+                    "vSwitch ms/Gbit"):  # fmt: skip
+        table.add_column(heading, justify="right")
+    for index, step in enumerate(found.steps):
+        table.add_row(
+            step.what,
+            gbps(step.bps),
+            times(found.gain(index)),
+            times(found.total(index)),
+            published_rate(step.published),
+            times(step.published.said if step.published else None),
+            cpu_ms(step.best.server_cpu_s_per_gbit),
+            cpu_ms(step.best.clients_cpu_s_per_gbit),
+            cpu_ms(step.best.vswitch_cpu_s_per_gbit),
+        )
+    return table
