@@ -20,7 +20,7 @@ from wirespeed.bench.session import clean
 from wirespeed.bench.tcp.programs import find_program
 from wirespeed.bench.tcp.session import RealTcpBench, open_tcp_bench
 from wirespeed.model.spec import PointSpec
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpPath
+from wirespeed.model.tcp import Tcp, TcpDirection, TcpPath, TcpTool
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("needs_root")]
 
@@ -80,6 +80,35 @@ def test_through_open_vswitch(tmp_path: Path, offloads: bool) -> None:
     assert run.vswitch_cpu_s is not None
     assert "port  server: rx pkts=0" not in forwarded
     assert len(bench.describe()) == 2
+
+
+def test_stock_iperf3_with_processes_and_queues_of_their_own(tmp_path: Path) -> None:
+    """Twice in a row: each of its servers has to be ready again."""
+    tcp = Tcp(tool=TcpTool.IPERF3, processes=2, queues=2, seconds=1, omit_s=0,
+              direction=TcpDirection.BOTH)  # fmt: skip
+    spec = PointSpec(tcp=tcp)
+    with open_tcp_bench(spec, planned(spec), RUNNER, tmp_path) as bench:
+        assert isinstance(bench, RealTcpBench)
+        assert len(bench.server.processes) == 2
+        assert "numtxqueues 2" in shown(bench, 0, "ip", "-d", "link", "show", "eth0")
+        runs = [bench.run() for _ in range(2)]
+    for run in runs:
+        assert [way.direction for way in run.ways] == [TcpDirection.UP, TcpDirection.DOWN] * 2
+        assert all(way.bytes > 0 for way in run.ways)
+        assert run.server_cpu_s > 0
+
+
+def test_pmd_threads_carry_tcp_between_the_hosts(tmp_path: Path) -> None:
+    tcp = Tcp(path=TcpPath.OVS_PMD, queues=2, offloads=False, seconds=1, omit_s=0)
+    spec = PointSpec(tcp=tcp)
+    with open_tcp_bench(spec, planned(spec), RUNNER, tmp_path) as bench:
+        assert isinstance(bench, RealTcpBench)
+        assert bench.vswitch is not None
+        polled = bench.vswitch.control.ask("dpif-netdev/pmd-rxq-show")
+        [way] = bench.run().ways
+    for port in ("dpdk-server", "dpdk-client0"):
+        assert sum(port in line for line in polled.splitlines()) == 2
+    assert way.bytes > 1_000_000
 
 
 def test_a_server_that_ends_is_the_reason_that_is_given(tmp_path: Path) -> None:

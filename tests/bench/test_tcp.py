@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from wirespeed.bench.interface import BenchError
-from wirespeed.bench.tcp import topology
+from wirespeed.bench.tcp import iperf3, topology
 from wirespeed.bench.tcp.output import read_output
 from wirespeed.bench.tcp.programs import client_words
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpPath
+from wirespeed.bench.tcp.tools import make_clients
+from wirespeed.model.tcp import Tcp, TcpDirection, TcpPath, TcpTool
 
 
 def spaces(tcp: Tcp) -> dict[str, str]:
@@ -35,14 +36,27 @@ def test_no_two_ports_share_an_address_or_a_name_on_their_host(path: TcpPath) ->
 def test_the_vswitch_connects_every_client_with_the_server_and_nobody_else() -> None:
     tcp = Tcp(path=TcpPath.OVS, clients=2)
     cables = topology.hosts(tcp, spaces(tcp)).cables
-    ways = {(f.in_port, f.out_port) for f in topology.switch_wiring(cables).flows}
+    ways = {(f.in_port, f.out_port) for f in topology.switch_wiring(cables, tcp).flows}
     assert ways == {
         ("server", "client0"),
         ("client0", "server"),
         ("server", "client1"),
         ("client1", "server"),
     }
-    assert {port.kind for port in topology.switch_ports(cables)} == {"system"}
+    assert {port.kind for port in topology.switch_ports(cables, tcp)} == {"system"}
+
+
+def test_pmd_threads_poll_every_queue_of_the_hosts_cables() -> None:
+    tcp = Tcp(path=TcpPath.OVS_PMD, queues=3, offloads=False)
+    cables = topology.hosts(tcp, spaces(tcp)).cables
+    ports = topology.switch_ports(cables, tcp)
+    assert [port.options["dpdk-devargs"] for port in ports] == [
+        "net_af_packet1,iface=server,qpairs=3",
+        "net_af_packet2,iface=client0,qpairs=3",
+    ]
+    assert {(port.kind, port.options["n_rxq"]) for port in ports} == {("dpdk", "3")}
+    wired = {f.in_port for f in topology.switch_wiring(cables, tcp).flows}
+    assert wired == {port.name for port in ports}
 
 
 def test_the_client_is_told_what_the_point_asks_for_and_nothing_else() -> None:
@@ -95,3 +109,60 @@ def test_the_clients_output_becomes_ways() -> None:
 def test_a_test_that_failed_says_how(text: str, says: str) -> None:
     with pytest.raises(BenchError, match=says):
         read_output(text)
+
+
+def test_each_iperf3_process_has_a_port_and_a_cpu_as_in_s0() -> None:
+    tcp = Tcp(tool=TcpTool.IPERF3, clients=2, processes=2, streams=4, mss=1400)
+    hosts = [("client0", "ns0", "198.18.0.1"), ("client1", "ns1", "198.18.1.1")]
+    clients = make_clients(tcp, hosts, (2, 3, 4), "/log")
+    ports = [client.command[client.command.index("--port") + 1] for client in clients]
+    assert ports == ["5201", "5202", "5203", "5204"]
+    assert [client.cpus for client in clients] == [(2,), (3,), (4,), (2,)]
+    assert [client.namespace for client in clients] == ["ns0", "ns0", "ns1", "ns1"]
+    assert len({client.log for client in clients}) == 4
+    command = " ".join(clients[0].command)
+    assert "--reverse" in command
+    assert command.endswith(
+        "--time 5 --omit 1 --parallel 4 --length 131072 --congestion cubic --set-mss 1400"
+    )
+
+
+def stock_output(**end: Any) -> str:
+    """The parts of iperf3 3.12's JSON that count."""
+    received = {"bytes": 9, "bits_per_second": 72.0}
+    whole = {
+        "sum_sent": received | {"bytes": 12, "retransmits": 4},
+        "sum_received": received,
+        "cpu_utilization_percent": {"host_total": 50.0, "remote_total": 98.6},
+    }
+    return json.dumps({"start": {}, "end": whole | end})
+
+
+def test_what_iperf3_received_counts_and_its_verdict_is_that_it_has_none() -> None:
+    [way], cpu = iperf3.read_output(stock_output(), TcpDirection.DOWN)
+    assert (way.direction, way.bytes, way.retransmits, cpu) == (TcpDirection.DOWN, 9, 4, 0.5)
+    assert way.limited_by == "unknown"
+    assert way.because[1] == "its client used 50% of a core, its server 99%"
+
+
+def test_both_ways_of_iperf3_are_told_apart() -> None:
+    back = {"bytes": 5, "bits_per_second": 40.0}
+    text = stock_output(sum_sent_bidir_reverse=back, sum_received_bidir_reverse=back)
+    ways, _ = iperf3.read_output(text, TcpDirection.BOTH)
+    assert [(way.direction, way.bytes) for way in ways] == [
+        (TcpDirection.UP, 9),
+        (TcpDirection.DOWN, 5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"error": "unable to connect to server"}', "iperf3 failed: unable to connect"),
+        ("", "it said nothing"),
+        ('{"end": {}}', "did not print a result"),
+    ],
+)
+def test_an_iperf3_that_failed_says_how(text: str, says: str) -> None:
+    with pytest.raises(BenchError, match=says):
+        iperf3.read_output(text, TcpDirection.UP)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from wirespeed.measure.tcp import summarise
+from wirespeed.measure.tcp import invalid, summarise
 from wirespeed.model.tcp import TcpDirection, TcpRun, TcpWay
 
 WAY = TcpWay(TcpDirection.DOWN, 1_250_000_000, 10e9, 3, "path", ("loss",), 1.5, 99.0, 20.0)
@@ -42,3 +42,14 @@ def test_cpu_time_is_told_for_each_gbit() -> None:
     assert result.server_cpu_s_per_gbit == pytest.approx(0.05)
     assert result.cpu_s_per_gbit == pytest.approx(0.05 + 0.025 + 0.1)
     assert summarise([run(WAY)]).vswitch_cpu_s_per_gbit is None
+
+
+def test_a_run_that_did_not_count_over_the_seconds_asked_for_is_invalid() -> None:
+    assert invalid(run(WAY), 1.0) is None
+    starved = replace(WAY, bytes=108_600, bits_per_second=58e9)
+    assert invalid(run(WAY, starved), 1.0) == "a test counted over 1.5e-05 s instead of 1 s"
+    assert invalid(run(replace(WAY, bits_per_second=WAY.bits_per_second / 14)), 1.0) is not None
+    drained = replace(WAY, bits_per_second=WAY.bits_per_second / 2.5)
+    assert invalid(run(drained), 1.0) is None
+    nothing = replace(WAY, bytes=0, bits_per_second=0.0)
+    assert invalid(run(nothing), 1.0) == "a test counted over 0 s instead of 1 s"

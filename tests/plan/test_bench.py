@@ -24,6 +24,7 @@ from wirespeed.model.spec import (
     VnfKind,
     Vswitch,
 )
+from wirespeed.model.tcp import Tcp, TcpPath
 from wirespeed.plan.bench import plan_bench
 
 
@@ -258,3 +259,26 @@ def test_no_cpu_is_given_twice_except_where_the_plan_says_so(  # noqa: PLR0917
             assert cpu not in pollers
             pollers.append(cpu)
     assert len(plan.vswitch.socket_memory_mib.value) == nodes
+
+
+def pmd_point(*cpus: int) -> PointSpec:
+    tcp = Tcp(path=TcpPath.OVS_PMD, offloads=False, queues=2)
+    return PointSpec(tcp=tcp, sut=Sut(vswitch=Vswitch(pmd_cpus=cpus or None)))
+
+
+def test_hosts_with_tcp_leave_the_pmd_threads_their_cpus() -> None:
+    plan = planned(host(cores=4), pmd_point(1, 2))
+    assert plan.vswitch is not None
+    assert (plan.vswitch.pmd_cpus.value, plan.vswitch.rx_queues.value) == ((1, 2), 2)
+    assert [guest.cpus.value for guest in plan.guests] == [(0,), (3,)]
+    unasked = planned(host(cores=4), pmd_point())
+    assert unasked.vswitch is not None
+    assert unasked.vswitch.pmd_cpus.value == (3,)
+    assert plan.huge_pages.value[0].count * 2 == plan.vswitch.socket_memory_mib.value[0]
+
+
+def test_pmd_threads_may_take_every_cpu_and_the_plan_says_so() -> None:
+    plan = planned(host(cores=2), pmd_point(0, 1))
+    assert [guest.cpus.value for guest in plan.guests] == [(0,), (1,)]
+    with pytest.raises(BadInput, match=r"CPUs \[7\]"):
+        planned(host(cores=2), pmd_point(1, 7))

@@ -63,13 +63,25 @@ def test_tcp_has_only_what_it_depends_on_and_frames_know_nothing_of_it() -> None
         ({"search": {"kind": "mrr"}}, "search"),
         ({"sut": {"vswitch": {"socket_memory_mib": 512}}}, "sut.vswitch"),
         ({"tcp": {"path": "ovs"}, "sut": {"vswitch": {"rx_queues": 2}}}, "sut.vswitch.rx_queues"),
+        ({"tcp": {"path": "ovs"}, "sut": {"vswitch": {"pmd_cpus": [1]}}}, "sut.vswitch.pmd_cpus"),
+        ({"tcp": {"path": "ovs-pmd"}}, "tcp.offloads"),
+        ({"tcp": {"path": "ovs-pmd", "offloads": False, "mtu": 9000}}, "tcp.mtu"),
+        ({"tcp": {"processes": 2}}, "tcp.processes"),
         ({"tcp": {"mss": 1500}}, "tcp.mss"),
         ({"tcp": {"stream": 2}}, "tcp.stream"),
     ],
 )
-def test_what_tcp_would_ignore_is_a_fault(raw: dict[str, Any], key: str) -> None:
+def test_what_tcp_would_ignore_or_cannot_do_is_a_fault(raw: dict[str, Any], key: str) -> None:
     _, faults = validate_point({"tcp": {}} | raw)
     assert [fault.key for fault in faults] == [key]
+
+
+def test_pmd_masks_are_a_factor_of_tcp() -> None:
+    vary = {"sut.vswitch.pmd_cpus": [[1], [0, 1]], "tcp.queues": [1, 2]}
+    points, faults = expand({"tcp": {"path": "ovs-pmd", "offloads": False}}, vary)
+    assert not faults
+    assert points[-1].label == "TCP over ovs-pmd, pmd_cpus [0, 1], queues 2"
+    assert len({point.id for point in points}) == 4
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from tests.fake_rig import FACTS, FakeHost
 from tests.report.sample import Nobody
-from wirespeed.bench.interface import BenchError
+from wirespeed.bench.interface import BenchError, TcpBench
+from wirespeed.model.plan import Plan
+from wirespeed.model.spec import PointSpec
 from wirespeed.model.study import Study
+from wirespeed.model.tcp import TcpRun
 from wirespeed.store.read import read_run
 from wirespeed.store.recording import Origin, Recording
 from wirespeed.store.records import PointState, RunRecord
 from wirespeed.store.store import Store
+from wirespeed.study.interface import Rig
 from wirespeed.study.load import load_study
 from wirespeed.study.run import run_study
 
@@ -117,21 +123,32 @@ def test_the_trials_of_an_attempt_that_broke_do_not_count(store: Store, study: S
     assert loads_of_first_point(resumed) == loads_of_first_point(undisturbed)
 
 
-def test_a_tcp_point_runs_as_often_as_asked_and_its_result_is_stored(store: Store) -> None:
-    study = load_study("tcp-messages", ["tcp.message_bytes=1024", "tcp.repeats=3"])
+@pytest.fixture
+def tcp_study(tmp_path: Path) -> str:
+    path = tmp_path / "tcp.toml"
+    path.write_text('[tcp]\npath = "ovs"\nstreams = 4\nseconds = 2\nrepeats = 2\n')
+    return str(path)
+
+
+def test_a_tcp_point_runs_as_often_as_asked_and_its_result_is_stored(
+    store: Store, tcp_study: str
+) -> None:
+    study = load_study(tcp_study, ["tcp.repeats=3"])
     host, recording = FakeHost(), start(store, study)
     run_study(study, recording, host.rig, Nobody())
     [point] = read_run(store, recording.run_id).points
     assert point.result is not None
     assert point.result.tcp is not None
     assert len(point.result.tcp.runs) == 3
-    assert point.result.tcp.figures[0].median_bps == pytest.approx(11e9)
+    assert point.result.tcp.figures[0].median_bps == pytest.approx(11e9 * 1.04)
     assert point.result.tcp.runs[0].ways[0].series[0][1].at_us == 250_000
     assert host.closed == 1
 
 
-def test_a_tcp_point_that_broke_is_measured_again_and_complete_ones_are_not(store: Store) -> None:
-    study = load_study("tcp-messages", ["vary.tcp.message_bytes=[64, 128]"])
+def test_a_tcp_point_that_broke_is_measured_again_and_complete_ones_are_not(
+    store: Store, tcp_study: str
+) -> None:
+    study = load_study(tcp_study, ["vary.tcp.message_bytes=[64, 128]"])
     recording = start(store, study)
 
     def breaks(number: int) -> None:
@@ -147,3 +164,55 @@ def test_a_tcp_point_that_broke_is_measured_again_and_complete_ones_are_not(stor
     run_study(study, recording, whole.rig, Nobody())
     assert [spec.tcp and spec.tcp.message_bytes for spec in whole.opened] == [128]
     assert read_run(store, recording.run_id).complete
+
+
+def starved(host: FakeHost, runs: range) -> Rig:
+    """The host, but in these runs a client counts next to no time, and the one before fails."""
+
+    @contextmanager
+    def open_tcp(spec: PointSpec, plan: Plan, name: str) -> Iterator[TcpBench]:
+        with host.open_tcp(spec, plan, name) as bench:
+            yield Starved(bench, runs)
+
+    return replace(host.rig, open_tcp=open_tcp)
+
+
+@dataclass
+class Starved:
+    bench: TcpBench
+    runs: range
+    number: int = 0
+
+    def run(self) -> TcpRun:
+        run = self.bench.run()
+        self.number += 1
+        if self.number == self.runs.start:
+            raise BenchError("the speed test failed: Broken pipe")
+        if self.number - 1 not in self.runs:
+            return run
+        return replace(run, ways=tuple(replace(way, bits_per_second=1e15) for way in run.ways))
+
+    def describe(self) -> Mapping[str, object]:
+        return self.bench.describe()
+
+
+def test_a_tcp_run_that_says_nothing_is_repeated_and_told(store: Store, tcp_study: str) -> None:
+    study = load_study(tcp_study, [])
+    recording = start(store, study)
+    run_study(study, recording, starved(FakeHost(), range(2, 4)), Nobody())
+    [point] = read_run(store, recording.run_id).points
+    assert point.result is not None
+    assert point.result.tcp is not None
+    assert len(point.result.tcp.runs) == 2
+    failed, *starving = point.result.tcp.discarded
+    assert failed == "the speed test failed: Broken pipe"
+    assert ["instead of 2 s" in why for why in starving] == [True, True]
+    assert point.result.tcp.total_bps < 1e12
+
+
+def test_a_tcp_point_whose_runs_all_say_nothing_has_no_figure(store: Store, tcp_study: str) -> None:
+    study = load_study(tcp_study, [])
+    recording = start(store, study)
+    with pytest.raises(BenchError, match="4 TCP runs in a row failed or say nothing"):
+        run_study(study, recording, starved(FakeHost(), range(100)), Nobody())
+    assert states(read_run(store, recording.run_id)) == [PointState.FAILED]

@@ -12,8 +12,24 @@ from wirespeed.model.tcp import TcpDirection, TcpFigure, TcpResult, TcpRun, TcpW
 _DIRECTIONS = (TcpDirection.UP, TcpDirection.DOWN)
 
 
-def summarise(runs: Sequence[TcpRun]) -> TcpResult:
-    """The result of a point from its runs (at least one)."""
+# Counting ends when what the sender's buffers held has arrived, so it may take longer than asked.
+_SHORTEST, _LONGEST, _SLACK_S = 0.8, 2.0, 1.0
+
+
+def invalid(run: TcpRun, seconds: float) -> str | None:
+    """Why the run says nothing, or None: a test must count over about the seconds asked for.
+
+    Where the host took the CPU from a client, its omitted and its counted seconds may end at once.
+    """
+    for way in run.ways:
+        counted_s = way.bytes * 8 / way.bits_per_second if way.bits_per_second else 0.0
+        if not _SHORTEST * seconds <= counted_s <= _LONGEST * seconds + _SLACK_S:
+            return f"a test counted over {counted_s:.3g} s instead of {seconds:g} s"
+    return None
+
+
+def summarise(runs: Sequence[TcpRun], discarded: Sequence[str] = ()) -> TcpResult:
+    """The result of a point from its valid runs (at least one)."""
     gbit = sum(way.bytes for run in runs for way in run.ways) * 8 / 1e9
     switched = [run.vswitch_cpu_s for run in runs if run.vswitch_cpu_s is not None]
     return TcpResult(
@@ -22,6 +38,7 @@ def summarise(runs: Sequence[TcpRun]) -> TcpResult:
         _each(sum(run.server_cpu_s for run in runs), gbit),
         _each(sum(run.clients_cpu_s for run in runs), gbit),
         _each(sum(switched), gbit) if switched else None,
+        tuple(discarded),
     )
 
 

@@ -158,13 +158,17 @@ class TcpFigure:
 
 @dataclass(frozen=True, slots=True)
 class TcpResult:
-    """What a point of TCP traffic showed. CPU in seconds for each Gbit moved, all ways together."""
+    """What a point of TCP traffic showed. CPU in seconds for each Gbit moved, all ways together.
+
+    discarded: why further runs, which were repeated, do not count.
+    """
 
     figures: tuple[TcpFigure, ...]
     runs: tuple[TcpRun, ...]
     server_cpu_s_per_gbit: float
     clients_cpu_s_per_gbit: float
     vswitch_cpu_s_per_gbit: float | None
+    discarded: tuple[str, ...] = ()
 
     @property
     def total_bps(self) -> float:

@@ -13,6 +13,7 @@ S2: SR-IOV for NFV Solutions, Intel 2017, sections 3.1 and 5.1. Four netperf ses
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -44,6 +45,11 @@ class Scenario:
     name: str
     source: str
     steps: dict[Tuning, PublishedStep]
+
+    def figure(self, step: Tuning, done: Collection[Tuning]) -> PublishedStep | None:
+        """What it published for a step after all of its own before that, else nothing."""
+        before = list(self.steps)[: list(self.steps).index(step)] if step in self.steps else []
+        return self.steps.get(step) if set(before) <= set(done) else None
 
     def gain(self, step: Tuning) -> float | None:
         """By its figures: the highest rate of the step over the highest of the baseline."""

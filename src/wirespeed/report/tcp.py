@@ -68,6 +68,10 @@ def tcp_sentences(result: TcpResult) -> Iterator[str]:
         parts.append(("Open vSwitch", result.vswitch_cpu_s_per_gbit))
     spent = ", ".join(f"{name} {cpu_s * 1e3:.1f} ms" for name, cpu_s in parts)
     yield f"CPU time of the programs for each Gbit: {spent}."
+    if result.discarded:
+        repeated = len(result.discarded)
+        runs = "run was" if repeated == 1 else "runs were"
+        yield f"{repeated} {runs} repeated: {result.discarded[-1]}."
 
 
 def _rfc6349(figure: TcpFigure) -> str:

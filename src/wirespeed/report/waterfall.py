@@ -97,7 +97,7 @@ def _place(tcp: Tcp) -> str:
 def _waterfall(name: str, group: Sequence[PointRecord]) -> Waterfall:
     specs = [point.spec.tcp for point in group if point.spec.tcp]
     known = scenario(specs[0])
-    steps = []
+    steps: list[Step] = []
     for tuning, what, wanted in _tunings(specs):
         alike = [(tcp, point) for tcp, point in zip(specs, group, strict=True)
                  if (tcp.offloads, tcp.queues, tcp.mtu) == wanted]  # fmt: skip
@@ -105,7 +105,8 @@ def _waterfall(name: str, group: Sequence[PointRecord]) -> Waterfall:
         if found:
             best, streams = max(found, key=lambda pair: pair[0].total_bps)
             lowest_bps = min(result.total_bps for result, _ in found)
-            published = known.steps.get(tuning) if known else None
+            done = {step.tuning for step in steps}
+            published = known.figure(tuning, done) if known else None
             steps.append(Step(tuning, what, lowest_bps, best, streams, published))
     return Waterfall(name, known, tuple(steps))
 
@@ -131,7 +132,11 @@ def _tunings(specs: Sequence[Tcp]) -> Iterator[tuple[Tuning, str, tuple[bool, in
 
 
 def times(factor: float | None) -> str:
-    return NONE if factor is None else f"{factor:.2g}x" if factor < 10 else f"{factor:.0f}x"
+    """A gain, e.g. 2.4x, 12x; below 1 it is a loss."""
+    if factor is None:
+        return NONE
+    decimals = 0 if factor >= 10 else 1 if factor >= 1 else 2
+    return f"{factor:.{decimals}f}x"
 
 
 def published_rate(step: PublishedStep | None) -> str:

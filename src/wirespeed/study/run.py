@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wirespeed.bench.interface import Bench, TcpBench
+from wirespeed.bench.interface import Bench, BenchError, TcpBench
 from wirespeed.measure.interface import UNLIMITED, Progress
 from wirespeed.measure.run import run_search
-from wirespeed.measure.tcp import summarise
+from wirespeed.measure.tcp import invalid, summarise
 from wirespeed.model.errors import WirespeedError
 from wirespeed.model.result import TCP, SearchResult
 from wirespeed.model.spec import PointSpec, TopologyKind
@@ -64,13 +64,36 @@ def _measure_point(point: Point, recording: Recording, rig: Rig, watcher: Watche
     return result
 
 
+# So many runs in a row may be discarded before a point is given up.
+_TCP_ATTEMPTS = 4
+
+
 def _measure_tcp(bench: TcpBench, tcp: Tcp, watcher: Watcher) -> SearchResult:
     """There is no load to search for: TCP finds its own, run after run."""
     runs: list[TcpRun] = []
+    discarded: list[str] = []
     for number in range(1, tcp.repeats + 1):
-        runs.append(bench.run())
+        runs.append(_valid_run(bench, tcp, discarded))
         watcher.tcp_run(runs[-1], number)
-    return SearchResult(TCP, conformant=False, trials=(), tcp=summarise(runs))
+    return SearchResult(TCP, conformant=False, trials=(), tcp=summarise(runs, discarded))
+
+
+def _valid_run(bench: TcpBench, tcp: Tcp, discarded: list[str]) -> TcpRun:
+    """A run that counts; why others did not is added to `discarded`. Raises BenchError."""
+    for _ in range(_TCP_ATTEMPTS):
+        try:
+            run = bench.run()
+        except BenchError as failed:
+            discarded.append(failed.what)
+            continue
+        why = invalid(run, tcp.seconds)
+        if why is None:
+            return run
+        discarded.append(why)
+    raise BenchError(
+        f"{_TCP_ATTEMPTS} TCP runs in a row failed or say nothing; the last: {discarded[-1]}",
+        "Free the host's CPUs of other work, or use fewer clients; --resume goes on here.",
+    )
 
 
 def max_load_fps(spec: PointSpec, bench: Bench) -> float:

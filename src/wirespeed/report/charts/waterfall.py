@@ -22,7 +22,10 @@ _ABOVE = 1.12
 def waterfall_svg(found: Waterfall, standalone: bool = False) -> str:
     """A bar from the gain before each step to the gain after it; S0's in a second colour."""
     ours = [found.total(index) if index else 1.0 for index in range(len(found.steps))]
-    theirs = [found.scenario.gain(step.tuning) if found.scenario else None for step in found.steps]
+    theirs = [
+        found.scenario.gain(step.tuning) if found.scenario and step.published else None
+        for step in found.steps
+    ]
     canvas = Canvas(*SIZE, Scale.linear(_ABOVE * max(v for v in (*ours, *theirs) if v)))
     canvas.y_axis("gain over the baseline")
     slots = len(found.steps)
