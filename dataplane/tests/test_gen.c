@@ -252,7 +252,7 @@ static void
 test_set_while_running(void)
 {
 	/* All is caught up with, or a pause of the machine could end the run before its 500th frame. */
-	struct bench bench = generator("rate_fps = 1000000\nduration_ns = 4000000\n"
+	struct bench bench = generator("rate_fps = 1000000\nduration_ns = 50000000\n"
 				       "catchup_ns = 60000000000\n");
 	struct stamp stamp;
 	uint64_t expected = 0, offered;
