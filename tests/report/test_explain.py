@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.report.sample import sample_run
-from wirespeed.model.trial import Drop, DropCause
+from wirespeed.model.trial import Drop, DropCause, Proximity
 from wirespeed.report.explain import explain, first_loss
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -132,6 +132,23 @@ def test_a_sut_that_overload_slows_down_is_told(run: RunRecord) -> None:
     slowed = replace(point, result=replace(point.result, mrr_fps=1e6))
     assert "overload itself slows the SUT" in said(slowed)
     assert "each frame takes 1000 ns" not in said(slowed)
+
+
+def test_cpus_that_share_no_cache_or_share_a_core_are_told(run: RunRecord) -> None:
+    def placed(core_to_core_ns: float, slowdown: float) -> str:
+        where = Proximity(core_to_core_ns, slowdown)
+        point = run.points[3]
+        trials = tuple(
+            replace(t, trial=replace(t.trial, seen=replace(t.trial.seen, proximity=(where, where))))
+            for t in point.trials
+        )
+        return said(replace(point, trials=trials))
+
+    assert "cache line" not in said(run.points[3])
+    assert "cache line" not in placed(45, 1.0)
+    assert "takes 210 ns from one polling CPU to another" in placed(210, 1.0)
+    assert "slow each other" not in placed(210, 1.05)
+    assert "slow each other 1.5x: they are threads of one core" in placed(35, 1.5)
 
 
 def test_not_measurable_comes_first(run: RunRecord) -> None:

@@ -62,7 +62,7 @@ def explain(point: PointRecord) -> tuple[str, ...]:
         sentences.insert(0, f"Not measurable: {result.not_measurable}.")
     if result.limited_by is not None and not _is_reference(point):
         sentences.append(_LIMITED_BY.get(result.limited_by, f"Limited by {result.limited_by}."))
-    sentences += [*_gap(point), *_overload(point), *_budget(point)]
+    sentences += [*_gap(point), *_overload(point), *_placement(point), *_budget(point)]
     sentences += (note.rstrip(".") + "." for note in result.notes)
     return tuple(sentences)
 
@@ -157,6 +157,29 @@ def _overload(point: PointRecord) -> Iterator[str]:
         "overload itself slows the SUT. A generator on the same host takes memory bandwidth and "
         "cache from it, and every refused frame costs time."
     )
+
+
+# Beyond what two cores of one cache show (bench/proximity.py).
+_ANOTHER_CACHE_NS, _SAME_CORE = 100.0, 1.2
+
+
+def _placement(point: PointRecord) -> Iterator[str]:
+    """CPUs that share no cache, or share a core, whatever the machine says of itself."""
+    pairs = [t.trial.seen.proximity for t in point.trials if t.trial.valid]
+    last = next((pair[0] for pair in reversed(pairs) if pair is not None), None)
+    if last is None:
+        return
+    if last.core_to_core_ns > _ANOTHER_CACHE_NS:
+        yield (
+            f"A cache line takes {last.core_to_core_ns:.0f} ns from one polling CPU to another; "
+            "between CPUs of one cache it takes 20 to 70 ns: every frame crosses chips. On a "
+            "host, choose CPUs that share a cache; for a guest, pin its CPUs to such."
+        )
+    if last.slowdown > _SAME_CORE:
+        yield (
+            f"Polling CPUs slow each other {last.slowdown:.1f}x: they are threads of one core. "
+            "Each on a core of its own would do more."
+        )
 
 
 def _best_fps(point: PointRecord) -> float:
