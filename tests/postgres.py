@@ -25,9 +25,23 @@ class Cluster:
     def url(self) -> str:
         return f"postgresql://wirespeed@/postgres?host={self.directory}"
 
-    def start(self) -> None:
-        options = f"-c listen_addresses= -c unix_socket_directories={self.directory} -c fsync=off"
+    def start(self, *settings: str) -> None:
+        wanted = ["listen_addresses=", f"unix_socket_directories={self.directory}", "fsync=off"]
+        options = " ".join(f"-c {setting}" for setting in [*wanted, *settings])
         self._control("-l", str(self.directory / "log"), "-o", options, "start")
+
+    def serve_tls(self, certificate: Path, key: Path, port: int) -> None:
+        """Starts anew, on loopback too, where nobody is let in without TLS."""
+        self.stop()
+        data = self.directory / "data"
+        for source, name in ((certificate, "server.crt"), (key, "server.key")):
+            (data / name).write_bytes(source.read_bytes())
+            (data / name).chmod(0o600)
+            if user := _ordinary_user():
+                os.chown(data / name, int(str(user["user"])), int(str(user["group"])))
+        rules = data / "pg_hba.conf"
+        rules.write_text("local all all trust\nhostssl all all 127.0.0.1/32 trust\n")
+        self.start("listen_addresses=127.0.0.1", f"port={port}", "ssl=on")
 
     def stop(self) -> None:
         self._control("-m", "immediate", "stop")

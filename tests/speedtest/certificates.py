@@ -33,6 +33,8 @@ def make_certificate(folder: Path, name: str) -> Certificate:
         *("openssl", "req", "-x509", "-nodes", "-days", "2", "-subj", f"/CN={name}"),
         *("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"),
         *("-addext", "subjectAltName=IP:127.0.0.1"),
+        # rustls believes no server that is an authority itself.
+        *("-addext", "basicConstraints=critical,CA:FALSE"),
         *("-keyout", str(made.key), "-out", str(made.cert)),
     ]
     subprocess.run(command, check=True, capture_output=True)

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Server, free_port
 from .test_iperf3 import MEGABYTE
 
 Serve = Callable[..., Server]
@@ -100,6 +100,63 @@ def test_a_user_of_stock_iperf3_is_let_in(serve: Serve, keys: Keys, way: list[st
     assert "error" not in report
     assert server.next_event("user authenticated")["user"] == "mia"
     assert server.next_event("test finished")["directions"][0]["bytes"] >= MEGABYTE
+
+
+def own_client(
+    binary: Path, port: int, keys: Keys, password: str | None, *options: str
+) -> subprocess.CompletedProcess[str]:
+    who = ["--username", "mia", "--rsa-public-key-path", str(keys.folder / "public.pem")]
+    return subprocess.run(
+        [binary, "client", f"127.0.0.1:{port}", "--bytes", "1048576", "--json", *who, *options],
+        env={} if password is None else {"IPERF3_PASSWORD": password},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("padding", [[], ["--use-pkcs1-padding"]], ids=["oaep", "pkcs1"])
+def test_our_own_client_says_who_it_is(
+    binary: Path, serve: Serve, keys: Keys, padding: list[str]
+) -> None:
+    server = serve(*keys.options)
+    port = server.ports["--iperf3"]
+    # Each of these needs a token of its own, as none is good twice.
+    assert own_client(binary, port, keys, "geheim", "--clients", "3", *padding).returncode == 0
+    for _ in range(3):
+        assert server.next_event("user authenticated")["user"] == "mia"
+    refused = own_client(binary, port, keys, "falsch", *padding)
+    assert refused.returncode == 1
+    assert str(DENIED_CODE) in json.loads(refused.stdout)["results"][0]["error"]
+
+
+def test_stock_iperf3s_server_lets_our_client_in(binary: Path, keys: Keys) -> None:
+    port = free_port()
+    stock = subprocess.Popen(
+        ["iperf3", "-s", "-p", str(port), "--forceflush", *keys.options],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert stock.stdout is not None
+    while "listening" not in stock.stdout.readline():
+        pass
+    try:
+        # This iperf3 knows the older padding only.
+        done = own_client(binary, port, keys, "geheim", "--use-pkcs1-padding")
+        assert json.loads(done.stdout)["failed"] == 0
+        wrong = own_client(binary, port, keys, "falsch", "--use-pkcs1-padding")
+        assert json.loads(wrong.stdout)["failed"] == 1
+    finally:
+        stock.kill()
+        stock.wait()
+
+
+def test_what_our_client_lacks_is_named(binary: Path, keys: Keys, tmp_path: Path) -> None:
+    absent = own_client(binary, 1, keys, None)
+    assert (absent.returncode, "IPERF3_PASSWORD" in absent.stderr) == (2, True)
+    other = own_client(binary, 1, Keys(tmp_path), "geheim")
+    assert (other.returncode, "public.pem" in other.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,8 @@ def test_a_timed_test_over_tls_and_whom_it_believes(
     port = serve(*certificate.options, protocols=("--https",)).ports["--https"]
     options = ["--protocol", protocol, "--tls", "--time", "1", "--bidirectional"]
     trusting = client(binary, port, *options, "--ca", str(certificate.cert))
+    assert trusting["results"][0]["error"] is None
+    assert len(trusting["results"][0]["directions"]) == 2
     for one in trusting["results"][0]["directions"]:
         assert one["bytes"] > MEGABYTE
     other = make_certificate(tmp_path, "other")

@@ -22,7 +22,7 @@ import pytest
 
 from .conftest import PATIENCE_S, Server, free_port, running, until
 from .test_http import ask
-from .test_iperf3 import iperf3
+from .test_iperf3 import MEGABYTE, iperf3
 from .test_iperf3_faults import PARAMS, connect, framed, goodbye, memory_kib, still_serves
 
 Serve = Callable[..., Server]
@@ -41,17 +41,20 @@ def nothing_is_left(server: Server, files: int) -> None:
 
 @contextmanager
 def somebody_testing(server: Server) -> Iterator[None]:
-    """A test of stock iperf3 that runs meanwhile and must keep its rate to its end."""
+    """A test of stock iperf3 that runs meanwhile, for about three seconds, and must lose nothing.
+
+    It ends by amount: at the end of a timed test what is on its way does not count, and on a
+    machine that stalls that is a second's worth. Of an amount the server counts each byte.
+    """
+    amount = str(7 * MEGABYTE)
     with ThreadPoolExecutor(1) as pool:
-        test = pool.submit(iperf3, server, "-t", "3", "-b", "20M")
+        test = pool.submit(iperf3, server, "-n", amount, "-b", "20M")
         until(lambda: server_has_a_test(server), "the other test runs")
         yield
         report = test.result()
         assert "error" not in report
         end = report["end"]
-        # Every byte that was sent came in, and to the end.
-        assert end["sum_received"]["bytes"] == pytest.approx(end["sum_sent"]["bytes"], rel=0.05)
-        assert end["sum_received"]["seconds"] >= 3
+        assert end["sum_received"]["bytes"] == end["sum_sent"]["bytes"] >= int(amount)
 
 
 def server_has_a_test(server: Server) -> bool:

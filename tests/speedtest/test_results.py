@@ -18,7 +18,8 @@ import pytest
 
 from tests.postgres import Cluster, cluster
 
-from .conftest import PATIENCE_S, Server, until
+from .certificates import make_certificate
+from .conftest import PATIENCE_S, Server, free_port, until
 from .test_http import ask
 from .test_iperf3 import iperf3
 
@@ -103,6 +104,49 @@ def test_postgresql_has_every_result_as_columns_and_jsonb(serve: Serve, empty: C
     by_limit = "SELECT record->'directions'->0->'verdict'->>'limited_by' FROM speedtest_result"
     assert len(query(empty, by_limit)) == 2
     assert spool.read_text() == ""
+
+
+def test_postgresql_over_tls_and_only_of_whom_it_believes(serve: Serve, tmp_path: Path) -> None:
+    own, other = make_certificate(tmp_path, "db"), make_certificate(tmp_path, "other")
+    port = free_port()
+
+    def start(ca: Path, name: str) -> Server:
+        config = tmp_path / f"{name}.toml"
+        url = f"postgresql://wirespeed@127.0.0.1:{port}/postgres"
+        results = f"postgresql = '{url}'\npostgresql_ca = '{ca}'\nspool = '{tmp_path / name}'\n"
+        config.write_text(f"[results]\n{results}")
+        return serve("--config", str(config), protocols=BOTH)
+
+    with cluster() as database:
+        database.serve_tls(own.cert, own.key, port)
+        server = start(own.cert, "trusting")
+        say(server, b"secret")
+        until_kept(server, 1)
+        link = f"host={database.directory} port={port} user=wirespeed dbname=postgres"
+        with psycopg.connect(link) as local:
+            [(record,)] = local.execute("SELECT record FROM speedtest_result").fetchall()
+        assert record["said"] == "secret"
+        stop(server)
+        doubting = start(other.cert, "doubting")
+        say(doubting, b"not for you")
+        until_spooled(doubting, 1)
+        stop(doubting)
+    assert "not for you" in (tmp_path / "doubting").read_text()
+
+
+def test_a_kept_result_has_the_series_of_every_stream(serve: Serve, tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    server = serve("--results", str(path))
+    assert "error" not in iperf3(server, "-n", "1M", "-P", "2")
+    assert "series" not in server.next_event("test finished")
+    assert "error" not in iperf3(server, "-n", "1M", "-P", "20")
+    stop(server)
+    few, many = map(json.loads, path.read_text().splitlines())
+    assert [stream["id"] for stream in few["series"]] == [1, 3]
+    for stream in few["series"]:
+        assert stream["tcp_info"][0]["bytes"] <= stream["tcp_info"][-1]["bytes"] == 512 * 1024
+    assert few["series_left_out"] == 0
+    assert (len(many["series"]), many["series_left_out"]) == (16, 4)
 
 
 def test_without_its_database_the_server_tests_on_and_replays_once(
@@ -256,9 +300,14 @@ def drained(server: Server) -> list[dict[str, Any]]:
         ("jsonl = 'a'\nsqlite = 'b'", ["results", "only one"]),
         ("postgresql = 'postgresql:///x'", ["results.spool", "not set"]),
         ("postgresql = 'nonsense'\nspool = 's'", ["results.postgresql"]),
+        ("sqlite = 'x'\npostgresql_ca = 'c'", ["results.postgresql_ca", "only postgresql"]),
+        (
+            "postgresql = 'postgresql://h/x'\npostgresql_ca = '/nonexistent'\nspool = 's'",
+            ["results.postgresql", "/nonexistent"],
+        ),
         (
             "postgresql = 'postgresql://h/x?sslmode=require'\nspool = 's'",
-            ["results.postgresql", "TLS"],
+            ["results.postgresql", "postgresql_ca"],
         ),
         ("sqlite = '/nonexistent/dir/file'", ["results.sqlite", "/nonexistent/dir/file"]),
         ("keep_addresses_days = 99999", ["results.keep_addresses_days", "0 to 36500"]),

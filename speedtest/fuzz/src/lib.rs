@@ -9,19 +9,23 @@
 mod http1;
 mod iperf3;
 mod script;
+mod websocket;
 
 pub use http1::http1;
 pub use iperf3::{iperf3_client, iperf3_json, iperf3_server, udp};
 pub use script::Script;
+pub use websocket::{ndt7, websocket};
 
 /// A target: panics where an invariant breaks.
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its folder in `corpus/`.
-pub const TARGETS: [(&str, Target); 5] = [
+pub const TARGETS: [(&str, Target); 7] = [
     ("iperf3_server", iperf3_server),
     ("iperf3_client", iperf3_client),
     ("iperf3_json", iperf3_json),
     ("udp", udp),
     ("http1", http1),
+    ("websocket", websocket),
+    ("ndt7", ndt7),
 ];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The endpoints of a responsiveness test (draft-ietf-ippm-responsiveness) and where they are.
 
+use serde::Deserialize;
 use serde_json::{json, Value};
 
 /// Where a client asks for the rest.
@@ -56,9 +57,82 @@ pub fn config(scheme: &str, host: &str) -> Value {
     })
 }
 
+/// Where a client finds what it asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Urls {
+    pub small: String,
+    pub large: String,
+    pub upload: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    #[error("the configuration is not JSON as the draft has it: {0}")]
+    Json(String),
+    #[error("the configuration has no {0}")]
+    Missing(&'static str),
+}
+
+#[derive(Deserialize)]
+struct Config {
+    urls: Keys,
+}
+
+/// Two spellings, the draft's and the older one.
+#[derive(Deserialize)]
+struct Keys {
+    small_download_url: Option<String>,
+    large_download_url: Option<String>,
+    upload_url: Option<String>,
+    small_https_download_url: Option<String>,
+    large_https_download_url: Option<String>,
+    https_upload_url: Option<String>,
+}
+
+impl Urls {
+    /// Reads a configuration in either spelling; the draft's wins.
+    pub fn of_config(text: &str) -> Result<Urls, ConfigError> {
+        let config: Config =
+            serde_json::from_str(text).map_err(|error| ConfigError::Json(error.to_string()))?;
+        let urls = config.urls;
+        let either = |new: Option<String>, old: Option<String>, name| {
+            new.or(old).ok_or(ConfigError::Missing(name))
+        };
+        Ok(Urls {
+            small: either(
+                urls.small_download_url,
+                urls.small_https_download_url,
+                "small_download_url",
+            )?,
+            large: either(
+                urls.large_download_url,
+                urls.large_https_download_url,
+                "large_download_url",
+            )?,
+            upload: either(urls.upload_url, urls.https_upload_url, "upload_url")?,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_client_reads_either_spelling_and_names_what_is_missing() {
+        let own = Urls::of_config(&config("https", "a").to_string()).unwrap();
+        assert_eq!(own.upload, "https://a/nq/upload");
+        let old = r#"{"version":1,"urls":{"small_https_download_url":"https://b/s",
+            "large_https_download_url":"https://b/l","https_upload_url":"https://b/u"}}"#;
+        let urls = Urls::of_config(old).unwrap();
+        assert_eq!(
+            [&*urls.small, &urls.large, &urls.upload].map(|url| &url[9..]),
+            ["/s", "/l", "/u"]
+        );
+        let half = old.replace("large_https", "huge");
+        assert_eq!(Urls::of_config(&half), Err(ConfigError::Missing("large_download_url")));
+        assert!(matches!(Urls::of_config("no"), Err(ConfigError::Json(_))));
+    }
 
     #[test]
     fn both_spellings_lead_to_the_same_place() {

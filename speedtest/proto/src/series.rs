@@ -87,7 +87,11 @@ impl Series {
         self.cwnd_sum += sample.cwnd_bytes as f64;
         self.snd_wnd_sum += f64::from(sample.snd_wnd_bytes);
         self.snd_wnd_max = self.snd_wnd_max.max(sample.snd_wnd_bytes);
-        self.rcv_wnd_max = self.rcv_wnd_max.max(sample.rcv_wnd_bytes);
+        // The first window is that of the handshake: a buffer that was made small after it does not
+        // take it back, and one that may grow has not begun to.
+        if self.seen > 1 {
+            self.rcv_wnd_max = self.rcv_wnd_max.max(sample.rcv_wnd_bytes);
+        }
         self.delivery_rate_max_bps = self.delivery_rate_max_bps.max(sample.delivery_rate_bps);
         if sample.min_rtt_us > 0 && (self.min_rtt_us == 0 || sample.min_rtt_us < self.min_rtt_us) {
             self.min_rtt_us = sample.min_rtt_us;
@@ -175,6 +179,16 @@ mod tests {
         assert!(series.samples().windows(2).all(|pair| pair[0].at_us < pair[1].at_us));
         assert_eq!(series.summary().retransmits, 9_999);
         assert_eq!(series.last().at_us, 9_999);
+    }
+
+    #[test]
+    fn the_window_of_the_handshake_is_not_that_of_the_test() {
+        let mut series = Series::default();
+        // Seen with SO_RCVBUF of 16 KiB, set on a socket that was connected.
+        for rcv_wnd_bytes in [65_536, 29_696, 27_648] {
+            series.push(Sample { rcv_wnd_bytes, ..Sample::default() });
+        }
+        assert_eq!(series.summary().max_rcv_wnd_bytes, 29_696.0);
     }
 
     #[test]

@@ -216,7 +216,10 @@ fn judge_receiving(evidence: &Evidence) -> Verdict {
         return verdict(Limiter::Client, full);
     }
     let mut answer = verdict(Limiter::Client, "the client did not send faster".into());
-    answer.because.push("the server had time, no segment was lost, the window was open".into());
+    answer.because.push(format!(
+        "the server had time, no segment was lost, the window was open: {}",
+        waiting_in_window(evidence)
+    ));
     answer
 }
 
@@ -281,11 +284,7 @@ fn filled_window(evidence: &Evidence) -> Option<String> {
     let filled = if grew { GROWN_WINDOW_FILLED } else { WINDOW_FILLED };
     let waiting = total(evidence, |stream| stream.mean_move_bytes);
     if !grew && window > 0.0 && waiting / window >= WINDOW_WAITING {
-        return Some(format!(
-            "{:.1} KiB of a window of {:.1} KiB had arrived each time the server read",
-            waiting / 1024.0,
-            window / 1024.0
-        ));
+        return Some(waiting_in_window(evidence));
     }
     (window > 0.0 && per_round_trip / window >= filled).then(|| {
         format!(
@@ -294,6 +293,15 @@ fn filled_window(evidence: &Evidence) -> Option<String> {
             window / 1024.0
         )
     })
+}
+
+/// How full the window was, in words.
+fn waiting_in_window(evidence: &Evidence) -> String {
+    format!(
+        "{:.1} KiB of a window of {:.1} KiB had arrived each time the server read",
+        total(evidence, |stream| stream.mean_move_bytes) / 1024.0,
+        total(evidence, |stream| stream.max_rcv_wnd_bytes) / 1024.0
+    )
 }
 
 fn server_core(evidence: &Evidence) -> String {

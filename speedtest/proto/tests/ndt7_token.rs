@@ -2,15 +2,21 @@
 //! Access tokens: signed by a key pair that is made here, then bent in every way.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
+use aws_lc_rs::rsa::{KeySize, PrivateDecryptingKey};
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::Engine;
 use ring::rand::SystemRandom;
-use ring::signature::{EcdsaKeyPair, Ed25519KeyPair, KeyPair, ECDSA_P256_SHA256_FIXED_SIGNING};
-use speedtest_proto::base64;
+use ring::signature::{
+    EcdsaKeyPair, Ed25519KeyPair, KeyPair, RsaKeyPair, RsaPublicKeyComponents,
+    ECDSA_P256_SHA256_FIXED_SIGNING, RSA_PKCS1_SHA256,
+};
 use speedtest_proto::ndt7::token::{verify, Expected, Key, TokenError};
 
 const CLAIMS: &str = r#"{"iss":"locate","aud":["mlab1-here","other"],"exp":2000,"sub":"1"}"#;
 
 fn url(bytes: &[u8]) -> String {
-    base64::encode(bytes).trim_end_matches('=').replace('+', "-").replace('/', "_")
+    URL_SAFE_NO_PAD.encode(bytes)
 }
 
 struct Signer {
@@ -89,6 +95,37 @@ fn p256_signs_as_well() {
     let token = format!("{message}.{}", url(signature.as_ref()));
     let keys = [Key::of_json(&json).unwrap()];
     assert_eq!(verify(&keys, &expected(), &token, 0.0), Ok(()));
+}
+
+/// ring does not make RSA keys, so aws-lc does.
+fn rsa_pair() -> RsaKeyPair {
+    let made = PrivateDecryptingKey::generate(KeySize::Rsa2048).unwrap();
+    let pkcs8: Pkcs8V1Der<'static> = made.as_der().unwrap();
+    RsaKeyPair::from_pkcs8(pkcs8.as_ref()).unwrap()
+}
+
+#[test]
+fn rsa_signs_as_well() {
+    let (pair, other) = (rsa_pair(), rsa_pair());
+    let key = |pair: &RsaKeyPair| {
+        let public: RsaPublicKeyComponents<Vec<u8>> = pair.public().into();
+        let (n, e) = (url(&public.n), url(&public.e));
+        Key::of_json(&format!(r#"{{"kty":"RSA","kid":"k1","n":"{n}","e":"{e}"}}"#)).unwrap()
+    };
+    let signed = |algorithm: &str| {
+        let head = format!(r#"{{"alg":"{algorithm}","kid":"k1"}}"#);
+        let message = format!("{}.{}", url(head.as_bytes()), url(CLAIMS.as_bytes()));
+        let mut signature = vec![0; pair.public().modulus_len()];
+        let random = SystemRandom::new();
+        pair.sign(&RSA_PKCS1_SHA256, &random, message.as_bytes(), &mut signature).unwrap();
+        format!("{message}.{}", url(&signature))
+    };
+    assert_eq!(verify(&[key(&pair)], &expected(), &signed("RS256"), 0.0), Ok(()));
+    let forged = verify(&[key(&other)], &expected(), &signed("RS256"), 0.0);
+    assert_eq!(forged, Err(TokenError::Signature));
+    // The key decides about the algorithm, not the token.
+    let renamed = verify(&[key(&pair)], &expected(), &signed("HS256"), 0.0);
+    assert_eq!(renamed, Err(TokenError::Signature));
 }
 
 #[test]

@@ -199,6 +199,8 @@ pub struct ResultsTo {
     pub sqlite: Option<PathBuf>,
     /// `postgresql://USER@HOST/DATABASE` or `host=... user=...`.
     pub postgresql: Option<String>,
+    /// Certificate authorities to believe about that server, in PEM: the connection is TLS then.
+    pub postgresql_ca: Option<PathBuf>,
     /// What the database does not take waits here; beside a SQLite file when unset.
     pub spool: Option<PathBuf>,
     /// Client addresses are dropped after so many days; 0 keeps none, unset keeps them for ever.
@@ -217,6 +219,9 @@ impl ResultsTo {
         if self.postgresql.is_some() && self.spool.is_none() {
             let fault = "not set; results wait in this file while PostgreSQL cannot be reached";
             return error("results.spool", fault);
+        }
+        if self.postgresql_ca.is_some() && self.postgresql.is_none() {
+            return error("results.postgresql_ca", "only postgresql has one");
         }
         if self.spool.is_some() && self.sqlite.is_none() && self.postgresql.is_none() {
             return error("results.spool", "only sqlite and postgresql have a spool");

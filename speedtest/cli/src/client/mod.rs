@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `client`: one test, or many at once out of one process: iperf3, ndt7 or LibreSpeed.
+//! `client`: one test, or many at once out of one process: iperf3, ndt7, LibreSpeed or responsiveness.
 
+mod auth;
 mod report;
+mod responsiveness;
 mod stream;
 mod test;
 mod web;
@@ -25,29 +27,31 @@ use test::Test;
 /// Time that a server may take for everything around the test itself.
 const GRACE: Duration = Duration::from_secs(30);
 
+const DEFAULT_BLOCK: u32 = 128 << 10;
+
 #[derive(clap::Args)]
 pub struct Args {
-    /// Server, as HOST or HOST:PORT; left out, the port is 5201, or 80 or 443 of ndt7 and LibreSpeed
+    /// Server, as HOST or HOST:PORT; left out, the port is 5201 of iperf3, else 80 or 443
     server: String,
     /// What is spoken
     #[arg(long, value_enum, default_value_t = Protocol::Iperf3)]
     protocol: Protocol,
-    /// ndt7 and LibreSpeed over TLS: wss and https
+    /// ndt7 and LibreSpeed over TLS: wss and https; responsiveness always is
     #[arg(long)]
     tls: bool,
     /// Certificate authorities to believe, as a file in PEM; the system's when left out
-    #[arg(long, value_name = "FILE", requires = "tls")]
+    #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Seconds to test
+    /// Seconds to test; of responsiveness the most that one direction takes
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     time: u32,
     /// Bytes to move in each direction, instead of a time
     #[arg(long, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u64).range(1..))]
     bytes: Option<u64>,
-    /// The server sends
+    /// The server sends; left out, the client does, and with responsiveness one after the other
     #[arg(long, conflicts_with = "bidirectional")]
     reverse: bool,
-    /// Both send
+    /// Both send at the same time
     #[arg(long)]
     bidirectional: bool,
     /// Streams in each direction
@@ -60,7 +64,7 @@ pub struct Args {
     #[arg(long, value_name = "BPS", value_parser = clap::value_parser!(u64).range(1..))]
     rate: Option<u64>,
     /// Bytes of each write
-    #[arg(long, value_name = "N", default_value_t = 128 << 10, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_BLOCK_BYTES)))]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_BLOCK, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_BLOCK_BYTES)))]
     block: u32,
     /// Socket buffers on both sides, bytes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -74,6 +78,8 @@ pub struct Args {
     /// Tests at once, all out of this process
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     clients: u32,
+    #[command(flatten)]
+    auth: auth::Args,
     /// One JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -84,25 +90,37 @@ enum Protocol {
     Iperf3,
     Ndt7,
     Librespeed,
+    /// Round trips a minute under load (draft-ietf-ippm-responsiveness), over HTTP/2
+    Responsiveness,
 }
 
 impl Args {
     fn port(&self) -> u16 {
         match (self.protocol, self.tls) {
             (Protocol::Iperf3, _) => 5201,
-            (_, true) => 443,
+            (Protocol::Responsiveness, _) | (_, true) => 443,
             (_, false) => 80,
         }
     }
 
     /// Which option does not go with the protocol?
     fn misfit(&self) -> Option<&'static str> {
-        match self.protocol {
-            Protocol::Iperf3 => self.tls.then_some("--tls"),
-            _ if self.omit > 0 => Some("--omit"),
-            _ if self.rate.is_some() => Some("--rate"),
-            _ => None,
-        }
+        let responsiveness = self.protocol == Protocol::Responsiveness;
+        let iperf3 = self.protocol == Protocol::Iperf3;
+        let given = [
+            (iperf3 && self.tls, "--tls"),
+            (self.ca.is_some() && !self.tls && !responsiveness, "--ca without --tls"),
+            (!iperf3 && self.auth.username.is_some(), "--username"),
+            (!iperf3 && self.omit > 0, "--omit"),
+            (!iperf3 && self.rate.is_some(), "--rate"),
+            (responsiveness && self.bytes.is_some(), "--bytes"),
+            (responsiveness && self.parallel != 1, "--parallel"),
+            (responsiveness && self.clients != 1, "--clients"),
+            (responsiveness && self.block != DEFAULT_BLOCK, "--block"),
+            (responsiveness && self.window.is_some(), "--window"),
+            (responsiveness && self.mss.is_some(), "--mss"),
+        ];
+        given.into_iter().find(|(wrong, _)| *wrong).map(|(_, option)| option)
     }
 }
 
@@ -116,21 +134,35 @@ pub fn run(args: &Args) -> ExitCode {
         eprintln!("error: {option} cannot be used with --protocol {name}");
         return ExitCode::from(BAD_INPUT);
     }
+    let identity = match args.auth.identity() {
+        Ok(identity) => identity,
+        Err(why) => {
+            eprintln!("error: {why}");
+            return ExitCode::from(BAD_INPUT);
+        }
+    };
     let result = resolve(&args.server, args.port()).and_then(|address| match args.protocol {
-        Protocol::Iperf3 => test(args, address),
-        Protocol::Ndt7 | Protocol::Librespeed => web::test(args, address),
+        Protocol::Iperf3 => {
+            test(args, address, identity.as_ref()).map(|outcomes| told(args, &outcomes))
+        }
+        Protocol::Ndt7 | Protocol::Librespeed => {
+            web::test(args, address).map(|outcomes| told(args, &outcomes))
+        }
+        Protocol::Responsiveness => responsiveness::run(args, address),
     });
     match result {
-        Ok(outcomes) => {
-            report::print(args.json, &outcomes);
-            let failed = outcomes.iter().any(|outcome| outcome.error.is_some());
-            ExitCode::from(u8::from(failed))
-        }
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {}: {error}", args.server);
             ExitCode::FAILURE
         }
     }
+}
+
+fn told(args: &Args, outcomes: &[Outcome]) -> ExitCode {
+    report::print(args.json, outcomes);
+    let failed = outcomes.iter().any(|outcome| outcome.error.is_some());
+    ExitCode::from(u8::from(failed))
 }
 
 /// The host of HOST or HOST:PORT; IPv6 addresses with a port are in brackets.
@@ -151,7 +183,7 @@ fn resolve(server: &str, port: u16) -> io::Result<SocketAddr> {
     found.ok_or_else(|| io::Error::other("the name has no address"))
 }
 
-fn params(args: &Args) -> Params {
+fn params(args: &Args, auth_token: Option<String>) -> Params {
     Params {
         direction: match (args.reverse, args.bidirectional) {
             (true, _) => Direction::Reverse,
@@ -167,19 +199,25 @@ fn params(args: &Args) -> Params {
         rate_bps: args.rate,
         congestion: args.congestion.clone(),
         server_output: true,
+        auth_token,
         client_version: concat!("wirespeed-speedtest ", env!("CARGO_PKG_VERSION")).into(),
         ..Params::default()
     }
 }
 
 /// Runs all tests at once and waits for the last one.
-fn test(args: &Args, address: SocketAddr) -> io::Result<Vec<Outcome>> {
+fn test(
+    args: &Args,
+    address: SocketAddr,
+    identity: Option<&auth::Identity>,
+) -> io::Result<Vec<Outcome>> {
     sys::raise_file_limit()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let lanes = Lanes::new(cores.min(args.clients as usize * args.parallel as usize))?;
     let (outcomes, results) = mpsc::channel();
     for number in 0..args.clients as usize {
-        let test = Test::begin(number, address, params(args), outcomes.clone())?;
+        let token = identity.map(auth::Identity::token).transpose().map_err(io::Error::other)?;
+        let test = Test::begin(number, address, params(args, token), outcomes.clone())?;
         lanes.adopt(number % lanes.count(), Box::new(test));
     }
     let until = deadline(args);

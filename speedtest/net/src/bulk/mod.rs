@@ -26,6 +26,7 @@ pub use datagram::DatagramStream;
 pub use pacer::Pacer;
 pub use sink::Sink;
 pub use source::{Source, HOT};
+pub use threshold::Threshold;
 
 use crate::reactor::Address;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! For how much data shall the kernel wake the loop?
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Waking for less than this costs more than it tells.
 const MOST: f64 = 512.0 * 1024.0;
@@ -9,6 +9,7 @@ const MOST: f64 = 512.0 * 1024.0;
 const OF_BUFFER: f64 = 0.125;
 /// The loop shall not wait longer than this for a threshold to fill.
 const FILL_S: f64 = 0.002;
+const OFTEN: Duration = Duration::from_millis(10);
 
 /// SO_RCVLOWAT of one stream, as much as comes in two milliseconds: a slow one is seen byte by byte.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +47,14 @@ impl Threshold {
         })
     }
 
+    /// As [`Threshold::adapt`], but not more often than every ten milliseconds: for whoever asks after
+    /// each read. `buffer` is only asked for when it is needed.
+    pub fn adapt_sometimes(&mut self, now: Instant, bytes: u64, buffer: impl FnOnce() -> u32) {
+        if now >= self.then + OFTEN {
+            self.adapt(now, bytes, buffer());
+        }
+    }
+
     /// What the kernel has been told last.
     pub fn bytes(&self) -> i32 {
         self.set
@@ -55,7 +64,6 @@ impl Threshold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn it_follows_the_rate_between_one_byte_and_512_kib_and_leaves_the_window_open() {
@@ -70,5 +78,15 @@ mod tests {
         assert_eq!(threshold.adapt(at(4), 1 << 40, BUFFER), Some(512 << 10));
         assert_eq!(threshold.adapt(at(5), 1 << 40, BUFFER), Some(1));
         assert_eq!(threshold.bytes(), 1);
+    }
+
+    #[test]
+    fn asked_after_each_read_it_waits_until_there_is_a_rate() {
+        let start = Instant::now();
+        let mut threshold = Threshold::new(start);
+        threshold.adapt_sometimes(start + Duration::from_millis(9), 1 << 30, || unreachable!());
+        assert_eq!(threshold.bytes(), 1);
+        threshold.adapt_sometimes(start + Duration::from_millis(10), 1 << 30, || 6 << 20);
+        assert_eq!(threshold.bytes(), 512 << 10);
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! M-Lab's access tokens: JSON web tokens (RFC 7519) signed with a key that the operator trusts.
 
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::Engine;
 use ring::signature::{
     RsaPublicKeyComponents, UnparsedPublicKey, ECDSA_P256_SHA256_FIXED, ED25519,
     RSA_PKCS1_2048_8192_SHA256,
 };
 use serde::Deserialize;
-
-use crate::base64::decode_url;
 
 /// A public JSON web key (RFC 7517): Ed25519, P-256 or RSA.
 #[derive(Debug, Clone)]
@@ -79,6 +79,11 @@ enum Audience {
     Many(Vec<String>),
 }
 
+/// Base64 for URLs without padding (RFC 7515, section 2).
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    URL_SAFE_NO_PAD.decode(text).ok()
+}
+
 impl Key {
     pub fn of_json(text: &str) -> Result<Key, TokenError> {
         let jwk: Jwk =
@@ -87,7 +92,7 @@ impl Key {
             return Err(TokenError::Key("it holds the private part (d)".into()));
         }
         let part = |text: &Option<String>, name: &str| {
-            let bytes = text.as_deref().and_then(decode_url);
+            let bytes = text.as_deref().and_then(decoded);
             bytes.ok_or_else(|| TokenError::Key(format!("{name} is missing or not base64url")))
         };
         let public = match (jwk.kty.as_str(), jwk.crv.as_deref()) {
@@ -136,7 +141,7 @@ pub fn verify(keys: &[Key], expected: &Expected, token: &str, now: f64) -> Resul
     let malformed = || TokenError::Malformed;
     let (message, signature) = token.rsplit_once('.').ok_or_else(malformed)?;
     let (head, claims) = message.split_once('.').ok_or_else(malformed)?;
-    let [head, claims, signature] = [head, claims, signature].map(decode_url);
+    let [head, claims, signature] = [head, claims, signature].map(decoded);
     let (Some(head), Some(claims), Some(signature)) = (head, claims, signature) else {
         return Err(TokenError::Malformed);
     };

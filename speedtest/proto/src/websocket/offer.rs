@@ -3,7 +3,8 @@
 
 use ring::digest::{digest, SHA1_FOR_LEGACY_USE_ONLY};
 
-use crate::base64;
+use base64::engine::general_purpose::STANDARD;
+use base64::Engine;
 
 /// Appended to the client's key before hashing (1.3).
 const MAGIC: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -48,7 +49,7 @@ impl Offer {
 
     /// The value of Sec-WebSocket-Accept for a client that offers `protocol`.
     pub fn accept(&self, protocol: &str) -> Result<String, OfferError> {
-        let key = self.key.as_deref().filter(|key| base64::decode(key).is_some_and(is_a_key));
+        let key = self.key.as_deref().filter(|key| STANDARD.decode(key).is_ok_and(is_a_key));
         let key = key.filter(|_| self.upgrade && self.connection);
         let key = key.ok_or(OfferError::NotAnUpgrade)?;
         if self.version.as_deref() != Some("13") {
@@ -68,7 +69,7 @@ fn is_a_key(nonce: Vec<u8>) -> bool {
 /// What a server answers to this key, in base64 as the key.
 pub fn accept_key(key: &str) -> String {
     let salted = [key.as_bytes(), MAGIC].concat();
-    base64::encode(digest(&SHA1_FOR_LEGACY_USE_ONLY, &salted).as_ref())
+    STANDARD.encode(digest(&SHA1_FOR_LEGACY_USE_ONLY, &salted))
 }
 
 #[cfg(test)]

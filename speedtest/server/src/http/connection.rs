@@ -7,8 +7,9 @@ use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use speedtest_net::bulk::Threshold;
 use speedtest_net::reactor::{Cx, Handler, Interest, Next, Ready};
 use speedtest_net::wire::{unless_blocked, Wire};
 use speedtest_proto::http1::{Answer, Heads, HttpError, Method, Request};
@@ -22,6 +23,8 @@ use crate::ndt7::{Visitor, Waiting};
 use crate::shared::Shared;
 
 const READ_BYTES: usize = 4096;
+/// What the kernel keeps to itself, because it is less than the threshold, is looked for this often.
+const LOOK: Duration = Duration::from_millis(100);
 /// Of a refused body so much is dropped, so that its sender comes to read the answer.
 const REFUSED_BYTES: u64 = 32 << 20;
 
@@ -53,7 +56,11 @@ pub struct Connection {
     /// An ndt7 test that was asked for, and goes on without this connection.
     leaving: Option<(Subtest, Request)>,
     deadline: Instant,
-    threshold: u64,
+    /// Bytes of bodies that were dropped, and how fast they come.
+    dropped: u64,
+    rate: Threshold,
+    /// The kernel wakes the loop for so many bytes.
+    threshold: i32,
     armed: Option<Instant>,
     _counted: clients::Connection,
 }
@@ -66,6 +73,7 @@ impl Connection {
         shared: Arc<Shared>,
         service: Service,
     ) -> Connection {
+        let now = Instant::now();
         Connection {
             wire,
             peer,
@@ -80,7 +88,9 @@ impl Connection {
             delivery: Delivery::default(),
             client: peer.ip(),
             leaving: None,
-            deadline: Instant::now(),
+            deadline: now,
+            dropped: 0,
+            rate: Threshold::new(now),
             threshold: 1,
             armed: None,
             _counted: counted,
@@ -273,14 +283,6 @@ impl Connection {
         self.output.extend_from_slice(whole.head().as_bytes());
     }
 
-    fn set_threshold(&mut self, bytes: u64) -> io::Result<()> {
-        if self.threshold != bytes {
-            self.wire.set_threshold(bytes as i32)?;
-            self.threshold = bytes;
-        }
-        Ok(())
-    }
-
     /// Counts what has moved; an error when the client may not move more.
     fn moved(&mut self, cx: &Cx<'_>, bytes: u64) -> io::Result<()> {
         if bytes == 0 {
@@ -301,6 +303,9 @@ impl Connection {
         let fd = self.fd();
         let look = self.delivery.settle(fd, self.wire.has_output(), cx.now);
         let mut at = look.map_or(self.deadline, |look| look.min(self.deadline));
+        if self.threshold > 1 {
+            at = at.min(cx.now + LOOK);
+        }
         if let Some(flow) = &mut self.flow {
             for due in [flow.wait_until(cx.now), flow.sample(fd, cx.now)] {
                 at = due.map_or(at, |due| due.min(at));
@@ -370,7 +375,7 @@ impl Handler for Connection {
             return Next::Close;
         }
         self.arm(cx);
-        if self.flow.is_some() && !waits {
+        if (self.flow.is_some() || self.threshold > 1) && !waits {
             return self.attend(cx);
         }
         Next::Stay

@@ -14,9 +14,10 @@ use aws_lc_rs::digest::{digest, SHA256, SHA256_OUTPUT_LEN};
 use aws_lc_rs::rsa::{
     OaepPrivateDecryptingKey, Pkcs1PrivateDecryptingKey, PrivateDecryptingKey, OAEP_SHA1_MGF1SHA1,
 };
+use base64::engine::general_purpose::STANDARD;
+use base64::Engine;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::PrivateKeyDer;
-use speedtest_proto::base64;
 
 use crate::config::{AuthFiles, ConfigError, Padding};
 
@@ -100,7 +101,7 @@ impl Auth {
     }
 
     fn decrypt(&self, token: &str) -> Option<String> {
-        let cipher = base64::decode(token)?;
+        let cipher = STANDARD.decode(token).ok()?;
         let oaep = self.oaep.as_ref().and_then(|key| {
             let mut plain = vec![0; key.min_output_size()];
             let plain = key.decrypt(&OAEP_SHA1_MGF1SHA1, &cipher, &mut plain, None).ok()?;
@@ -233,7 +234,7 @@ mod tests {
         let text = format!("user: {user}\npwd:  {password}\nts:   {time}");
         let key = Pkcs1PublicEncryptingKey::new(key.clone()).unwrap();
         let mut cipher = vec![0; key.ciphertext_size()];
-        base64::encode(key.encrypt(text.as_bytes(), &mut cipher).unwrap())
+        STANDARD.encode(key.encrypt(text.as_bytes(), &mut cipher).unwrap())
     }
 
     #[test]
@@ -267,7 +268,7 @@ mod tests {
         let mut cipher = vec![0; oaep.ciphertext_size()];
         let text = format!("user: mia\npwd:  secret\nts:   {NOW}");
         let cipher = oaep.encrypt(&OAEP_SHA1_MGF1SHA1, text.as_bytes(), &mut cipher, None).unwrap();
-        assert_eq!(auth.user(Some(&base64::encode(cipher)), NOW), Ok("mia".to_owned()));
+        assert_eq!(auth.user(Some(&STANDARD.encode(cipher)), NOW), Ok("mia".to_owned()));
         auth.pkcs1 = None;
         let old = token(&key, "mia", "secret", NOW);
         assert_eq!(auth.user(Some(&old), NOW), Err(Denied::Undecipherable));

@@ -292,9 +292,8 @@ impl Control {
         Counters::add(&counters.tests_finished, 1);
         Counters::add(&counters.bytes_received, record.received_bytes);
         Counters::add(&counters.bytes_sent, record.sent_bytes);
-        let fields = record.log_fields(self.peer);
-        self.shared.keep_result(fields.clone());
-        self.shared.log.info("test finished", fields);
+        self.shared.keep_result(record.kept_fields(self.peer));
+        self.shared.log.info("test finished", record.log_fields(self.peer));
         self.machine.send_results(&record.results);
     }
 

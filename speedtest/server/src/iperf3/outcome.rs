@@ -29,7 +29,13 @@ pub struct Record {
     pub received_bytes: u64,
     pub sent_bytes: u64,
     summary: Value,
+    series: Value,
+    /// Streams beyond those whose series are kept.
+    more_streams: usize,
 }
+
+/// Streams whose TCP_INFO series goes into a record, about 25 KB each; the client is sent all of them.
+const KEPT_SERIES: usize = 16;
 
 /// Does this test end by amount, so that both sides can count the same bytes?
 pub fn counts_exactly(params: &Params) -> bool {
@@ -78,6 +84,8 @@ pub fn record(side: Side<'_>) -> Record {
         results: results(side, &ended, &summary),
         received_bytes: bytes(false),
         sent_bytes: bytes(true),
+        series: series(ended.iter().take(KEPT_SERIES)),
+        more_streams: ended.len().saturating_sub(KEPT_SERIES),
         summary,
     }
 }
@@ -88,6 +96,14 @@ impl Record {
         if let (Some(fields), Some(summary)) = (fields.as_object_mut(), self.summary.as_object()) {
             fields.extend(summary.clone());
         }
+        fields
+    }
+
+    /// The same with the streams' TCP_INFO, to be kept.
+    pub fn kept_fields(&self, peer: SocketAddr) -> Value {
+        let mut fields = self.log_fields(peer);
+        fields["series"] = self.series.clone();
+        fields["series_left_out"] = self.more_streams.into();
         fields
     }
 }
@@ -207,8 +223,13 @@ fn busiest(streams: &[&Ended]) -> Load {
 }
 
 fn with_series(summary: &Value, ended: &[Ended]) -> Value {
-    let series: Vec<Value> = ended
-        .iter()
+    let mut output = summary.clone();
+    output["series"] = series(ended.iter());
+    output
+}
+
+fn series<'a>(streams: impl Iterator<Item = &'a Ended>) -> Value {
+    streams
         .map(|stream| {
             json!({
                 "id": stream.id,
@@ -216,10 +237,7 @@ fn with_series(summary: &Value, ended: &[Ended]) -> Value {
                 "tcp_info": stream.report.series.samples(),
             })
         })
-        .collect();
-    let mut output = summary.clone();
-    output["series"] = series.into();
-    output
+        .collect()
 }
 
 fn direction_name(direction: Direction) -> &'static str {

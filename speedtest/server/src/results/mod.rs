@@ -160,7 +160,7 @@ fn open(config: &ResultsTo, log: Logger) -> Result<Option<Opened>, ConfigError> 
         return Ok(Some((Box::new(store), spool)));
     }
     if let Some(url) = &config.postgresql {
-        let store = postgresql::Postgresql::open(url, log)
+        let store = postgresql::Postgresql::open(url, config.postgresql_ca.as_deref(), log)
             .map_err(|error| fault("results.postgresql", &error))?;
         let path = config.spool.as_deref().unwrap_or(Path::new(""));
         return Ok(Some((Box::new(store), spool(path)?)));

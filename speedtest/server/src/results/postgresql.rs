@@ -5,13 +5,18 @@
 //! must not hold the writer for ever.
 
 use std::future::Future;
+use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::CertificateDer;
+use rustls::{ClientConfig, RootCertStore};
 use serde_json::{json, Value};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::{Record, Refusal, Store};
 use crate::log::Logger;
@@ -39,6 +44,8 @@ const CONNECT: Duration = Duration::from_secs(5);
 
 pub struct Postgresql {
     config: Config,
+    /// None: in clear text.
+    tls: Option<MakeRustlsConnect>,
     runtime: Runtime,
     client: Option<Client>,
 }
@@ -75,20 +82,27 @@ impl std::fmt::Display for Fault {
 }
 
 impl Postgresql {
-    /// Checks the address, and the schema if the database can be reached. If not: later.
-    pub fn open(url: &str, log: Logger) -> Result<Postgresql, String> {
+    /// Checks the address, and the schema if the database can be reached. If not: later. With an
+    /// authority the connection is TLS and the server's certificate is checked, name included.
+    pub fn open(url: &str, ca: Option<&Path>, log: Logger) -> Result<Postgresql, String> {
         let mut config = Config::from_str(url).map_err(|error| error.to_string())?;
-        if config.get_ssl_mode() == SslMode::Require {
-            return Err(
-                "sslmode=require: TLS to the database is not built in; use a unix socket, \
-                        loopback or a tunnel"
-                    .into(),
-            );
+        let tls = ca.map(trusting).transpose()?;
+        match (config.get_ssl_mode(), &tls) {
+            (SslMode::Require, None) => {
+                let missing = "needs results.postgresql_ca, the authority to believe";
+                return Err(format!("sslmode=require {missing}"));
+            }
+            (SslMode::Disable, Some(_)) => {
+                return Err("sslmode=disable, but results.postgresql_ca is set".into());
+            }
+            // Whoever names an authority does not want clear text instead.
+            (_, Some(_)) => drop(config.ssl_mode(SslMode::Require)),
+            (_, None) => {}
         }
         config.connect_timeout(CONNECT).application_name("wirespeed-speedtest");
         let runtime =
             Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
-        let mut store = Postgresql { config, runtime, client: None };
+        let mut store = Postgresql { config, tls, runtime, client: None };
         match store.connect() {
             Ok(()) => {}
             Err(fault @ Fault::Newer(_)) => return Err(fault.to_string()),
@@ -101,11 +115,21 @@ impl Postgresql {
     }
 
     fn connect(&mut self) -> Result<(), Fault> {
-        let config = self.config.clone();
+        let (config, tls) = (self.config.clone(), self.tls.clone());
         self.client = Some(timed(&self.runtime, async move {
-            let (mut client, connection) = config.connect(NoTls).await?;
-            // It runs while the calls below wait; it ends with the client, and says why there.
-            tokio::spawn(async move { connection.await.ok() });
+            // The connection runs while the calls wait; it ends with the client, and says why there.
+            let mut client = match tls {
+                None => {
+                    let (client, connection) = config.connect(NoTls).await?;
+                    tokio::spawn(async move { connection.await.ok() });
+                    client
+                }
+                Some(tls) => {
+                    let (client, connection) = config.connect(tls).await?;
+                    tokio::spawn(async move { connection.await.ok() });
+                    client
+                }
+            };
             prepare(&mut client).await?;
             Ok(client)
         })?);
@@ -132,6 +156,21 @@ impl Postgresql {
             Err(fault) => Err(Refusal::Later(fault.to_string())),
         }
     }
+}
+
+/// Believes the authorities in this file.
+fn trusting(path: &Path) -> Result<MakeRustlsConnect, String> {
+    let wrong = |why: String| format!("{}: {why}", path.display());
+    let mut roots = RootCertStore::empty();
+    for found in CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))? {
+        let certificate = found.map_err(|error| wrong(error.to_string()))?;
+        roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
+    }
+    if roots.is_empty() {
+        return Err(wrong("no certificate in PEM".into()));
+    }
+    let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
 }
 
 fn timed<T>(runtime: &Runtime, what: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {

@@ -8,7 +8,7 @@ mod dial;
 mod fetch;
 mod librespeed;
 mod ndt7;
-mod trust;
+pub mod trust;
 
 use std::io;
 use std::net::SocketAddr;

@@ -5,11 +5,12 @@ use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::{Duration, Instant};
 
+use base64::engine::general_purpose::STANDARD;
+use base64::Engine;
 use speedtest_net::bulk::Channel;
 use speedtest_net::reactor::{Cx, Handler, Interest, Next, Ready};
 use speedtest_net::sys;
 use speedtest_net::wire::{unless_blocked, Wire};
-use speedtest_proto::base64;
 use speedtest_proto::ndt7::{Subtest, PROTOCOL};
 use speedtest_proto::reply::{Replies, MAX_REPLY_BYTES};
 use speedtest_proto::websocket::endpoint::Notice;
@@ -40,7 +41,7 @@ impl Stream {
         let mut nonce = [0; 16];
         // Only has to differ from run to run, so that no cache answers.
         let _ = sys::random(&mut nonce);
-        let key = base64::encode(&nonce);
+        let key = STANDARD.encode(nonce);
         let subtest = if job.server_sends { Subtest::Download } else { Subtest::Upload };
         let request = format!(
             "GET {}?client_name=wirespeed-speedtest&client_version={}&id={} HTTP/1.1\r\nHost: {}\r\n\

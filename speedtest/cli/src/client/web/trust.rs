@@ -44,8 +44,21 @@ impl Trust {
         let mut config =
             ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        let name = ServerName::try_from(name.to_owned());
-        let name = name.map_err(|error| io::Error::other(error.to_string()))?;
-        Ok(Trust { config: Arc::new(config), name })
+        Ok(Trust { config: Arc::new(config), name: server_name(name)? })
     }
+
+    /// Offers this protocol alone.
+    pub fn speak(&mut self, protocol: &[u8]) {
+        Arc::make_mut(&mut self.config).alpn_protocols = vec![protocol.to_vec()];
+    }
+
+    /// Expects the certificate of another server.
+    pub fn rename(&mut self, name: &str) -> io::Result<()> {
+        self.name = server_name(name)?;
+        Ok(())
+    }
+}
+
+fn server_name(name: &str) -> io::Result<ServerName<'static>> {
+    ServerName::try_from(name.to_owned()).map_err(|error| io::Error::other(error.to_string()))
 }

@@ -2,18 +2,17 @@
 //! Moves the bodies of one connection: downloads out of the hot buffer, uploads dropped where they are.
 
 use std::io::{self, ErrorKind};
+use std::os::fd::AsRawFd;
 
 use speedtest_net::bulk::HOT;
 use speedtest_net::reactor::{Cx, Interest};
+use speedtest_net::sys;
 use speedtest_net::wire::unless_blocked;
 
 use super::{Body, Connection, Flow, READ_BYTES};
 
 /// One turn moves at most this much, so that the other sockets of the loop get theirs.
 const MOST_AT_ONCE: u64 = 4 << 20;
-/// Uploads longer than this are taken in steps of at least `THRESHOLD`.
-const LONG_BYTES: u64 = 4 << 20;
-const THRESHOLD: u64 = 256 << 10;
 
 impl Connection {
     /// Bytes to move in one turn.
@@ -73,11 +72,30 @@ impl Connection {
                     return Err(ErrorKind::UnexpectedEof.into());
                 }
                 left -= count;
+                self.dropped += count;
                 self.moved(cx, count)?;
             }
         }
-        self.set_threshold(if left > LONG_BYTES { THRESHOLD } else { 1 })?;
+        self.wait_for_much(cx, left)?;
         Ok(left)
+    }
+
+    /// Lets the kernel wake the loop only for what comes in two milliseconds, or for the end of the
+    /// body: the next head may be short.
+    fn wait_for_much(&mut self, cx: &mut Cx<'_>, left: u64) -> io::Result<()> {
+        if self.wire.is_tls() {
+            return Ok(());
+        }
+        let fd = self.wire.as_raw_fd();
+        let buffer = || sys::buffer_limits(fd).unwrap_or_default().0;
+        self.rate.adapt_sometimes(cx.now, self.dropped, buffer);
+        let wanted = i32::try_from(left).unwrap_or(i32::MAX).min(self.rate.bytes()).max(1);
+        if self.threshold != wanted {
+            self.wire.set_threshold(wanted)?;
+            self.threshold = wanted;
+            self.arm(cx);
+        }
+        Ok(())
     }
 
     pub(super) fn keep_body(

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How many round trips a minute does the path allow while it is busy? HTTP/2 over TLS, as
+//! draft-ietf-ippm-responsiveness has it.
+//!
+//! # Layout
+//! - [`connect`]: a connection, and how long it took to open; small answers on it.
+//! - [`load`]: connections that move as much as they can.
+//! - [`measure`]: one direction: load, probes, intervals, until the figures are stable.
+//! - [`report`]: JSON and text.
+
+mod connect;
+mod load;
+mod measure;
+mod report;
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use speedtest_net::options::Options;
+use speedtest_proto::nq::{Urls, WELL_KNOWN};
+use speedtest_proto::responsiveness::responsiveness;
+
+use super::web::trust::Trust;
+use super::Args;
+use connect::{fetch, probe_foreign, Link, Place};
+use measure::{Direction, Timings};
+
+/// Probes before there is any load.
+const IDLE_PROBES: usize = 5;
+const PATIENCE: Duration = Duration::from_secs(10);
+const MOST_CONFIG_BYTES: usize = 64 << 10;
+
+/// What loads the path, both at once or one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Down,
+    Up,
+}
+
+/// Measures and prints. Fails when any direction could not be measured.
+pub fn run(args: &Args, address: SocketAddr) -> io::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let found = runtime.block_on(test(args, address));
+    // Load that is still running is not waited for.
+    runtime.shutdown_background();
+    let (error, idle, directions) = match found {
+        Ok((idle, directions, error)) => (error, Some(idle), directions),
+        Err(error) => (Some(error), None, Vec::new()),
+    };
+    let error = error.map(|error| error.to_string());
+    print!("{}", report::render(args.json, error.as_deref(), idle.as_ref(), &directions));
+    Ok(ExitCode::from(u8::from(error.is_some())))
+}
+
+type Found = (Timings, Vec<Direction>, Option<io::Error>);
+
+async fn test(args: &Args, address: SocketAddr) -> io::Result<Found> {
+    let options = Options { congestion: args.congestion.clone(), ..Options::default() };
+    let name = super::host(&args.server);
+    let mut trust = Trust::load(args.ca.as_deref(), name)?;
+    trust.speak(b"h2");
+    let home =
+        Place::new(address, format!("{}:{}", authority(name), address.port()), trust, options);
+    let urls = timely("the configuration", configuration(&home)).await?;
+    let small = home.at(&urls.small)?;
+    let large = home.at(&urls.large)?;
+    let upload = home.at(&urls.upload)?;
+    let mut idle = Timings::default();
+    for _ in 0..IDLE_PROBES {
+        idle.foreign(timely("a probe without load", probe_foreign(&small)).await?);
+    }
+    let rounds: &[&[Way]] = match (args.reverse, args.bidirectional) {
+        (true, _) => &[&[Way::Down]],
+        (_, true) => &[&[Way::Down, Way::Up]],
+        _ => &[&[Way::Down], &[Way::Up]],
+    };
+    let mut directions = Vec::new();
+    for ways in rounds {
+        match measure::direction(ways, [&small, &large, &upload], args.time).await {
+            Ok(direction) => directions.push(direction),
+            // What was measured before is still true.
+            Err(error) => return Ok((idle, directions, Some(error))),
+        }
+    }
+    Ok((idle, directions, None))
+}
+
+/// A name as it stands in a URL: IPv6 addresses are in brackets.
+fn authority(name: &str) -> String {
+    if name.contains(':') {
+        format!("[{name}]")
+    } else {
+        name.to_owned()
+    }
+}
+
+async fn configuration(home: &Place) -> io::Result<Urls> {
+    let mut link = Link::open(home).await?;
+    let (status, body) = fetch(&mut link, home, WELL_KNOWN, MOST_CONFIG_BYTES).await?;
+    if status != 200 {
+        let why = format!("{WELL_KNOWN}: status {status}; the server does not offer this test");
+        return Err(io::Error::other(why));
+    }
+    let text = String::from_utf8(body).map_err(io::Error::other)?;
+    Urls::of_config(&text).map_err(io::Error::other)
+}
+
+/// The outcome, if it comes in time.
+async fn timely<T>(what: &str, outcome: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    let late = || {
+        let why = format!("no answer to {what} in {} s", PATIENCE.as_secs());
+        io::Error::new(io::ErrorKind::TimedOut, why)
+    };
+    tokio::time::timeout(PATIENCE, outcome).await.unwrap_or_else(|_| Err(late()))
+}
+
+impl Timings {
+    fn summary(&self) -> Option<speedtest_proto::responsiveness::Responsiveness> {
+        responsiveness(std::iter::once(&self.0))
+    }
+}
