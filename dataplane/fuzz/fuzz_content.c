@@ -13,11 +13,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *octets, size_t size);
 
-/* Of both directions. */
+/* Of both directions, downstream odd; the second two with PPPoE. */
 static struct {
 	struct bng_script script;
 	struct bng_offer offer;
-} ways[2];
+} ways[4];
 
 static void
 require(bool holds)
@@ -38,16 +38,21 @@ build(void)
 		{0x14000000, 8, 0}, {0x14010000, 16, 1}, {0x1e000000, 24, 0}};
 	static struct bng_user_entry users[USERS];
 	const struct bng_table_file file = {hops, routes, users, 2, ROUTES, USERS};
+	struct fault why;
 
-	for (uint32_t i = 0; i < USERS; i++)
-		users[i] = (struct bng_user_entry){.line = 0x7064 + i, .key = 5000 + i};
-	for (unsigned int way = 0; way < 2; way++) {
-		struct bng_script_spec spec = {.upstream = way == 0,
+	for (unsigned int way = 0; way < 4; way++) {
+		struct bng_script_spec spec = {.upstream = (way & 1) == 0,
+					       .pppoe = (way & 2) != 0,
 					       .local_ip = 0xc0000201,
 					       .tpid = 0x88a8,
 					       .gateway_mac = {2, 0, 0, 0, 0, 0xf1},
 					       .inet_mac = {2, 0, 0, 0, 0, 0xf2}};
 
+		for (uint32_t i = 0; i < USERS; i++)
+			users[i] = (struct bng_user_entry){.line = 0x7064 + i,
+							   .key = 5000 + i,
+							   .session = spec.pppoe ? i + 9 : 0};
+		require(bng_script_check(&spec, &file, &why) == 0);
 		require(bng_script_build(&ways[way].script, &spec, &file, &bng_heap) == 0);
 		require(bng_offer_build(&ways[way].offer, &ways[way].script) == 0);
 	}
@@ -72,8 +77,8 @@ judge_anything(const uint8_t *octets, size_t size)
 	require(frame != NULL);
 	/* Right up to the end of what is allocated. */
 	memcpy(frame + 1, octets, kept);
-	for (unsigned int i = 0; i < 4; i++) {
-		const struct bng_content_rule rule = {&ways[i & 1].script, i >= 2, 0};
+	for (unsigned int i = 0; i < 8; i++) {
+		const struct bng_content_rule rule = {&ways[i & 3].script, i >= 4, 0};
 
 		(void)judged(&rule, frame + 1, (uint32_t)size);
 	}
@@ -92,7 +97,7 @@ exchange_a_bit(const uint8_t choice[6], unsigned int way)
 
 	bng_offer_packet_build(&packet, PACKET, true, template);
 	len = bng_offer_write(&ways[way].offer, frame, &packet, choice[0] % USERS,
-			      be16_load(choice + 1), 0, 0, way == 0);
+			      be16_load(choice + 1), 0, 0, (way & 1) == 0);
 	require(judged(&rule, frame, len) == BNG_CONTENT_RIGHT);
 	headers = len - (PACKET - BNG_SCRIPT_PACKET_MIN);
 	bit = be16_load(choice + 3) % (headers * 8);
@@ -112,6 +117,6 @@ LLVMFuzzerTestOneInput(const uint8_t *octets, size_t size)
 		return 0;
 	judge_anything(octets, size);
 	if (size >= 6)
-		exchange_a_bit(octets, octets[5] & 1);
+		exchange_a_bit(octets, octets[5] & 3);
 	return 0;
 }

@@ -55,14 +55,16 @@ bng_script_read(struct bng_script_keys *keys, const struct config_section *secti
 	static const char *const sides[] = {"up", "down", NULL};
 	static const char *const orders[] = {"random", "file", NULL};
 	static const char *const tpids[] = {"0x88a8", "0x8100", NULL};
+	static const char *const accesses[] = {"ipoe", "pppoe", NULL};
 	struct bng_script_spec *spec = &keys->spec;
-	unsigned int side = 0, order = 0, tpid = 0;
+	unsigned int side = 0, order = 0, tpid = 0, access = 0;
 	int ret = 0;
 
 	if (!config_has(section, "bng"))
 		return 0;
 	ret |= config_enum(section, "bng", sides, &side);
 	ret |= config_enum(section, "order", orders, &order);
+	ret |= config_enum(section, "access", accesses, &access);
 	ret |= config_enum(section, "outer_tpid", tpids, &tpid);
 	ret |= config_u32(section, "flows", &spec->flows, 1, FLOWS_MAX);
 	ret |= bng_config_ipv4(section, "local_ip", &spec->local_ip);
@@ -71,6 +73,7 @@ bng_script_read(struct bng_script_keys *keys, const struct config_section *secti
 	keys->tables = config_string(section, "tables");
 	spec->upstream = side == 0;
 	spec->shuffled = order == 0;
+	spec->pppoe = access == 1;
 	spec->tpid = tpid == 0 ? BNG_TYPE_SVLAN : BNG_TYPE_VLAN;
 	ret |= read_tables(keys, section);
 	return ret == 0 ? 0 : -1;

@@ -70,17 +70,18 @@ static int
 build_packets(struct gen_bng *bng, const struct gen_config *config, const struct task *task)
 {
 	const struct frame_sizes *sizes = &config->sizes;
+	const bool pppoe = config->bng.spec.pppoe;
 	size_t nb_octets = 0, at = 0;
 
 	for (unsigned int i = 0; i < sizes->nb_sizes; i++)
-		nb_octets += FRAME_ROOM(bng_script_packet(sizes->sizes[i]));
+		nb_octets += FRAME_ROOM(bng_script_packet(sizes->sizes[i], pppoe));
 	bng->packets = rte_calloc_socket(task->name, sizes->nb_sizes, sizeof(*bng->packets), 0,
 					 task->socket_id);
 	bng->octets = rte_zmalloc_socket(task->name, nb_octets, FRAME_BLOCK, task->socket_id);
 	if (bng->packets == NULL || bng->octets == NULL)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < sizes->nb_sizes; i++) {
-		uint16_t total = bng_script_packet(sizes->sizes[i]);
+		uint16_t total = bng_script_packet(sizes->sizes[i], pppoe);
 
 		bng_offer_packet_build(&bng->packets[i], total, config->frame.stamped,
 				       bng->octets + at);

@@ -214,7 +214,11 @@ read_bng(struct gen_config *config, const struct config_section *section)
 	}
 	ret |= bng_script_read(&config->bng, section);
 	ret |= config_u32(section, "arp_every", &config->arp_every, 2, UINT32_MAX);
-	if (config->arp_every != 0 && !config->bng.spec.upstream) {
+	if (config->arp_every != 0 && config->bng.spec.pppoe) {
+		config_fault(section, "arp_every",
+			     "does not go with access = pppoe: there is no ARP");
+		ret = -EINVAL;
+	} else if (config->arp_every != 0 && !config->bng.spec.upstream) {
 		config_fault(section, "arp_every",
 			     "goes with bng = up: subscribers announce "
 			     "themselves");
@@ -222,7 +226,7 @@ read_bng(struct gen_config *config, const struct config_section *section)
 	}
 	config->flows = config->bng.spec.flows;
 	for (unsigned int i = 0; i < config->sizes.nb_sizes; i++) {
-		uint16_t packet = bng_script_packet(config->sizes.sizes[i]);
+		uint16_t packet = bng_script_packet(config->sizes.sizes[i], config->bng.spec.pppoe);
 
 		/* What the largest packet takes, written in whole blocks. */
 		config->largest_bytes = RTE_MAX(config->largest_bytes,

@@ -17,12 +17,14 @@ from wirespeed.bench.plugs import Plugs
 from wirespeed.bench.topology import wiring
 from wirespeed.bench.vswitch.ports import switch_ports
 from wirespeed.bench.wsdp.program import find_program
-from wirespeed.model.gateway import Bng, GatewayDirection
+from wirespeed.model.frame import FrameSizes
+from wirespeed.model.gateway import Access, Bng, GatewayDirection
 from wirespeed.model.spec import (
     PointSpec,
     Sut,
     Topology,
     TopologyKind,
+    Traffic,
     Vnf,
     VnfKind,
     VnfMode,
@@ -53,6 +55,7 @@ VARIANTS = {
     "on plain ports": replace(GATEWAY, topology=Topology(TopologyKind.HOST)),
     "upstream": replace(GATEWAY, bng=replace(SMALL, direction=GatewayDirection.UP)),
     "downstream": replace(GATEWAY, bng=replace(SMALL, direction=GatewayDirection.DOWN)),
+    "in PPPoE sessions": replace(GATEWAY, bng=replace(SMALL, access=Access.PPPOE)),
     "two queues": replace(
         GATEWAY, sut=Sut(Vswitch(rx_queues=2), Vnf(VnfKind.BNG, own_process=True))
     ),
@@ -88,6 +91,15 @@ def test_senders_and_receivers_agree_with_the_gateway(tmp_path: Path) -> None:
     assert [tasks[name].keys["bng"] for name in ("gen1_0", "sink1")] == ["down", "down"]
     assert tasks["gen0_0"].keys["arp_every"] == "500"
     assert "arp_every" not in tasks["gen1_0"].keys
+
+
+def test_who_has_a_session_does_not_announce_himself(tmp_path: Path) -> None:
+    spec = replace(GATEWAY, bng=replace(SMALL, access=Access.PPPOE))
+    tasks = laid_out(spec, tmp_path).traffic.config.tasks
+    assert {task.keys["access"] for task in tasks} == {"pppoe"}
+    assert not any("arp_every" in task.keys for task in tasks)
+    assert spec.wire_bytes == (78,)
+    assert replace(spec, traffic=Traffic(FrameSizes.parse("256"))).wire_bytes == (272,)
 
 
 def test_the_vswitch_knows_the_blocks_behind_the_gateway() -> None:

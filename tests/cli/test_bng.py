@@ -32,6 +32,15 @@ def test_wsdp_takes_generated_tables(tmp_path: Path, options: tuple[str, ...]) -
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_wsdp_takes_generated_sessions(tmp_path: Path) -> None:
+    options = ("--users", "70000", "--pppoe", "--host", "10.0.0.7")
+    tables = write(tmp_path / "tables.txt", *options)
+    access = "access = pppoe\n"
+    ini = eal_section() + PORTS + up_task(tables, extra=access) + down_task(tables, access)
+    done = check(ini, tmp_path, "--check")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_wsdp_tells_every_fault_of_tables_once(tmp_path: Path) -> None:
     tables = tmp_path / "tables.txt"
     tables.write_text(

@@ -64,3 +64,18 @@ def test_lines_as_the_format_has_them() -> None:
 def test_impossible_numbers_are_refused(spec: TableSpec) -> None:
     with pytest.raises(BadInput, match="must be from"):
         list(table_lines(spec))
+
+
+def test_sessions_stand_behind_the_host() -> None:
+    spec = TableSpec(2, 1, hops=1, host=IPv4Address("10.0.0.1"), pppoe=True)
+    assert list(table_lines(spec))[3:] == [
+        "user 1 1 0 0 10.0.0.1 02:00:00:00:00:00 1",
+        "user 1 2 1 0 10.0.0.1 02:00:00:00:00:01 2",
+    ]
+    many = users(replace(spec, users=65_536))
+    assert {user.session for user in many} == set(range(1, 65_535))
+
+
+def test_sessions_without_hosts_are_refused() -> None:
+    with pytest.raises(BadInput, match="PPPoE sessions need a host"):
+        list(table_lines(TableSpec(2, 1, pppoe=True)))

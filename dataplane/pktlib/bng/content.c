@@ -11,6 +11,10 @@
 #define TYPE_VLAN 0x8100
 #define TYPE_SVLAN 0x88a8
 #define TYPE_MPLS 0x8847
+#define TYPE_PPPOE_SESSION 0x8864
+#define PPPOE_VERSION_CODE 0x1100
+#define PPP_IPV4 0x0021
+#define PPPOE_LEN 8 /* with PPP */
 #define PROTO_UDP 17
 #define PROTO_GRE 47
 #define GRE_KEY_IPV4 0x20000800
@@ -22,19 +26,20 @@ const char *
 bng_content_name(enum bng_content content)
 {
 	static const char *const names[BNG_CONTENTS] = {
-		[BNG_CONTENT_RIGHT] = "right",         [BNG_CONTENT_FOREIGN] = "foreign",
-		[BNG_CONTENT_FORMAT] = "wrong_format", [BNG_CONTENT_CHECKSUM] = "wrong_checksum",
-		[BNG_CONTENT_LENGTH] = "wrong_length", [BNG_CONTENT_TTL] = "wrong_ttl",
-		[BNG_CONTENT_PACKET] = "wrong_packet", [BNG_CONTENT_TUNNEL] = "wrong_tunnel",
-		[BNG_CONTENT_PORT] = "wrong_port",     [BNG_CONTENT_MAC] = "wrong_mac",
-		[BNG_CONTENT_TAGS] = "wrong_tags",     [BNG_CONTENT_LABEL] = "wrong_label",
-		[BNG_CONTENT_ENDS] = "wrong_ends",     [BNG_CONTENT_KEY] = "wrong_key",
+		[BNG_CONTENT_RIGHT] = "right",           [BNG_CONTENT_FOREIGN] = "foreign",
+		[BNG_CONTENT_FORMAT] = "wrong_format",   [BNG_CONTENT_CHECKSUM] = "wrong_checksum",
+		[BNG_CONTENT_LENGTH] = "wrong_length",   [BNG_CONTENT_TTL] = "wrong_ttl",
+		[BNG_CONTENT_PACKET] = "wrong_packet",   [BNG_CONTENT_TUNNEL] = "wrong_tunnel",
+		[BNG_CONTENT_PORT] = "wrong_port",       [BNG_CONTENT_MAC] = "wrong_mac",
+		[BNG_CONTENT_TAGS] = "wrong_tags",       [BNG_CONTENT_LABEL] = "wrong_label",
+		[BNG_CONTENT_ENDS] = "wrong_ends",       [BNG_CONTENT_KEY] = "wrong_key",
+		[BNG_CONTENT_SESSION] = "wrong_session",
 	};
 
 	return names[content];
 }
 
-/* Over tags and label to the first IPv4 header. False: there is none. */
+/* Over tags, session and label to the first IPv4 header. False: there is none. */
 static bool
 skip_link(const uint8_t *frame, uint32_t len, struct bng_content_seen *seen, uint32_t *at)
 {
@@ -51,8 +56,11 @@ skip_link(const uint8_t *frame, uint32_t len, struct bng_content_seen *seen, uin
 	if (type == TYPE_MPLS) {
 		*at += 4;
 		seen->mpls = true;
+	} else if (type == TYPE_PPPOE_SESSION) {
+		*at += PPPOE_LEN;
+		seen->pppoe = true;
 	}
-	return (type == TYPE_IPV4 || seen->mpls) && len >= *at + HEADERS_LEN;
+	return (type == TYPE_IPV4 || seen->mpls || seen->pppoe) && len >= *at + HEADERS_LEN;
 }
 
 bool
@@ -106,6 +114,18 @@ judge_packet(const struct bng_content_rule *rule, const uint8_t *ip,
 	return BNG_CONTENT_RIGHT;
 }
 
+/* The headers of a subscriber's session, behind both tags. */
+static enum bng_content
+judge_session(const uint8_t *pppoe, const struct bng_content_seen *seen,
+	      const struct bng_script_user *user)
+{
+	if (be16_load(pppoe) != PPPOE_VERSION_CODE || be16_load(pppoe + 6) != PPP_IPV4)
+		return BNG_CONTENT_FORMAT;
+	if (be16_load(pppoe + 4) != seen->total + 2)
+		return BNG_CONTENT_LENGTH;
+	return be16_load(pppoe + 2) == user->session ? BNG_CONTENT_RIGHT : BNG_CONTENT_SESSION;
+}
+
 /* A frame of the subscribers' side, on its way to the gateway or from it. */
 static enum bng_content
 judge_cpe(const struct bng_content_rule *rule, const uint8_t *frame, uint32_t len,
@@ -114,9 +134,10 @@ judge_cpe(const struct bng_content_rule *rule, const uint8_t *frame, uint32_t le
 	const struct bng_script_spec *spec = &rule->script->spec;
 	bool to_user = rule->translated;
 	uint32_t expected_len = seen->inner_at + (uint32_t)seen->total;
+	enum bng_content session = BNG_CONTENT_RIGHT;
 	uint32_t line;
 
-	if (seen->nb_tags != 2 || seen->mpls || seen->outer_at != 0 ||
+	if (seen->nb_tags != 2 || seen->mpls || seen->pppoe != spec->pppoe || seen->outer_at != 0 ||
 	    be16_load(frame + 12) != spec->tpid || be16_load(frame + 16) != TYPE_VLAN)
 		return BNG_CONTENT_FORMAT;
 	if (len != (expected_len < FRAME_LEN_LEAST ? FRAME_LEN_LEAST : expected_len))
@@ -128,6 +149,10 @@ judge_cpe(const struct bng_content_rule *rule, const uint8_t *frame, uint32_t le
 	line = (uint32_t)be16_load(frame + 14) << 12 | be16_load(frame + 18);
 	if (line != user->line || be16_load(frame + 18) > 0x0fff)
 		return BNG_CONTENT_TAGS;
+	if (spec->pppoe)
+		session = judge_session(frame + seen->inner_at - PPPOE_LEN, seen, user);
+	if (session != BNG_CONTENT_RIGHT)
+		return session;
 	return rule->translated && rule->port != user->port ? BNG_CONTENT_PORT : BNG_CONTENT_RIGHT;
 }
 
@@ -156,7 +181,7 @@ judge_inet(const struct bng_content_rule *rule, const uint8_t *frame, uint32_t l
 	bool to_hop = rule->translated;
 	enum bng_content tunnel;
 
-	if (seen->nb_tags != 0 || seen->outer_at == 0)
+	if (seen->nb_tags != 0 || seen->pppoe || seen->outer_at == 0)
 		return BNG_CONTENT_FORMAT;
 	tunnel = judge_tunnel(outer, seen);
 	if (tunnel != BNG_CONTENT_RIGHT)

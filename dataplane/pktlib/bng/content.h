@@ -18,7 +18,7 @@ enum bng_content {
 	BNG_CONTENT_FOREIGN, /* not recognised as one of the test's frames */
 
 	/* Corrupt. */
-	BNG_CONTENT_FORMAT,   /* tags, label or tunnel where there must be others, or none */
+	BNG_CONTENT_FORMAT,   /* tags, PPPoE, label or tunnel where there must be others, or none */
 	BNG_CONTENT_CHECKSUM, /* of an IPv4 header */
 	BNG_CONTENT_LENGTH,   /* lengths that do not agree, or too much or too little padding */
 	BNG_CONTENT_TTL,      /* of the inner packet: not lowered, or lowered by more than one */
@@ -26,12 +26,13 @@ enum bng_content {
 	BNG_CONTENT_TUNNEL,   /* a field of the outer IPv4 or the GRE header, ends and key aside */
 
 	/* Misdirected. */
-	BNG_CONTENT_PORT,  /* it came out of another port than the tables say */
-	BNG_CONTENT_MAC,   /* source or destination */
-	BNG_CONTENT_TAGS,  /* another subscriber's */
-	BNG_CONTENT_LABEL, /* another next hop's, or there must be none */
-	BNG_CONTENT_ENDS,  /* the tunnel's ends */
-	BNG_CONTENT_KEY,   /* another subscriber's */
+	BNG_CONTENT_PORT,    /* it came out of another port than the tables say */
+	BNG_CONTENT_MAC,     /* source or destination */
+	BNG_CONTENT_TAGS,    /* another subscriber's */
+	BNG_CONTENT_SESSION, /* another subscriber's */
+	BNG_CONTENT_LABEL,   /* another next hop's, or there must be none */
+	BNG_CONTENT_ENDS,    /* the tunnel's ends */
+	BNG_CONTENT_KEY,     /* another subscriber's */
 
 	BNG_CONTENTS
 };
@@ -60,6 +61,7 @@ struct bng_content_seen {
 	uint16_t stamp_at; /* 0: no room */
 	uint8_t nb_tags;
 	bool mpls;
+	bool pppoe;
 };
 
 /* No header that is looked at ends beyond this. */

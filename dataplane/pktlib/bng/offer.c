@@ -3,6 +3,9 @@
 
 #define TYPE_MPLS 0x8847
 #define TYPE_ARP 0x0806
+#define TYPE_PPPOE_SESSION 0x8864
+#define PPPOE_VERSION_CODE 0x1100 /* version 1, type 1, code 0: a session's data */
+#define PPP_IPV4 0x0021
 #define PROTO_GRE 47
 #define DONT_FRAGMENT 0x4000
 #define GRE_KEY_PRESENT 0x2000
@@ -18,8 +21,13 @@ build_cpe(struct bng_offer_outer *outer, const struct bng_script_spec *spec)
 	memcpy(at, spec->gateway_mac, 6);
 	be16_store(at + 12, spec->tpid);
 	be16_store(at + 16, TPID_VLAN);
-	be16_store(at + 20, ETH_TYPE_IPV4);
+	be16_store(at + 20, spec->pppoe ? TYPE_PPPOE_SESSION : ETH_TYPE_IPV4);
 	outer->len = BNG_OFFER_CPE_LEN;
+	if (!spec->pppoe)
+		return;
+	be16_store(at + 22, PPPOE_VERSION_CODE);
+	be16_store(at + 28, PPP_IPV4);
+	outer->len += BNG_OFFER_PPPOE_LEN;
 }
 
 /* From a hop's end of the tunnel to the gateway. */

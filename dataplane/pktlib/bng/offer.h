@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The frames that subscribers and the network offer a BNG in a test, made from templates.
  *
- * Upstream: Ethernet | S-tag | C-tag | IPv4 | UDP. Downstream: Ethernet | [MPLS] | IPv4 | GRE | IPv4 |
- * UDP. The payload begins with the stamp where there is room, and is zeros otherwise; UDP carries
+ * Upstream: Ethernet | S-tag | C-tag | [PPPoE | PPP] | IPv4 | UDP. Downstream: Ethernet | [MPLS] |
+ * IPv4 | GRE | IPv4 | UDP. The payload begins with the stamp where there is room, and is zeros otherwise; UDP carries
  * checksum 0, "not computed". An announcement (ARP, RFC 5227) tells the gateway who a subscriber is
  * and asks for nothing.
  */
@@ -18,6 +18,7 @@
 #include "script.h"
 
 #define BNG_OFFER_CPE_LEN 22
+#define BNG_OFFER_PPPOE_LEN 8 /* with PPP */
 #define BNG_OFFER_INET_MAX 46
 #define BNG_OFFER_OUTER_ROOM 48
 /* A frame is written in whole blocks from its inner packet on. */
@@ -80,6 +81,10 @@ bng_offer_write(const struct bng_offer *offer, uint8_t *to, const struct bng_off
 		memcpy(to + 6, user->mac, 6);
 		be16_store(to + 14, (uint16_t)(user->line >> 12));
 		be16_store(to + 18, user->line & 0x0fff);
+		if (user->session != 0) {
+			be16_store(to + 24, user->session);
+			be16_store(to + 26, (uint16_t)(packet->total + 2));
+		}
 	} else {
 		uint32_t total = packet->total + 28u;
 
@@ -100,7 +105,8 @@ bng_offer_write(const struct bng_offer *offer, uint8_t *to, const struct bng_off
 	return len < 60 ? 60 : len;
 }
 
-/* Write a subscriber's announcement, to the gateway alone. Returns its length without FCS. */
+/* Write a subscriber's announcement, to the gateway alone; who has a session makes none. Returns its
+ * length without FCS. */
 uint16_t bng_offer_announce(const struct bng_offer *offer, uint8_t *to, uint32_t flow);
 
 #endif

@@ -24,6 +24,10 @@ bng_script_check(const struct bng_script_spec *spec, const struct bng_table_file
 	if (flows_of(spec, file) > file->nb_users)
 		return fault_say(why, "%u flows need as many users; the tables have %u",
 				 spec->flows, file->nb_users);
+	for (uint32_t i = 0; i < flows_of(spec, file); i++)
+		if ((file->users[i].session > 0) != spec->pppoe)
+			return fault_say(why, "the user with key %u has %s PPPoE session",
+					 file->users[i].key, spec->pppoe ? "no" : "a");
 	if (flows_of(spec, file) > BNG_SCRIPT_FLOW_MAX)
 		return fault_say(why, "%u users: at most %u can be told apart",
 				 flows_of(spec, file), BNG_SCRIPT_FLOW_MAX);
@@ -109,6 +113,7 @@ build_users(struct bng_script *script, const struct bng_table_file *file)
 			.key = entry->key,
 			.ip = entry->has_host ? entry->ip : BNG_SCRIPT_DEFAULT_HOST,
 			.port = entry->port,
+			.session = entry->session,
 		};
 		for (unsigned int octet = 0; octet < 6; octet++)
 			user->mac[octet] = entry->has_host ? entry->mac[octet]

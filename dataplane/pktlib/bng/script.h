@@ -32,6 +32,7 @@
 struct bng_script_spec {
 	bool upstream;  /* from subscribers to the network */
 	bool shuffled;  /* subscribers take turns in a random order, not in the file's */
+	bool pppoe;     /* subscribers come in PPPoE sessions, those of the file */
 	uint32_t flows; /* so many subscribers, 0: all */
 	uint32_t local_ip;
 	uint16_t tpid; /* of the outer tag that is sent, or expected */
@@ -46,7 +47,8 @@ struct bng_script_user {
 	uint8_t mac[6];
 	uint8_t port;
 	uint8_t unused;
-	uint32_t padding[3];
+	uint16_t session; /* PPPoE; 0: IPv4 follows the tags */
+	uint16_t padding[5];
 } __attribute__((aligned(32)));
 
 /* An address behind the gateway, and where the longest prefix that holds it leads. */
@@ -106,9 +108,9 @@ bng_script_flow(uint32_t ports, uint32_t *flow)
 /* Octets of the IPv4 packet in a subscriber's frame of `bytes` octets with FCS. The shortest packet
  * there is goes into frames of 64 octets, padded: it is 78 octets behind the gateway, with MPLS. */
 static inline uint16_t
-bng_script_packet(uint16_t bytes)
+bng_script_packet(uint16_t bytes, bool pppoe)
 {
-	return (uint16_t)(bytes <= 64 ? BNG_SCRIPT_PACKET_MIN : bytes - 26);
+	return (uint16_t)(bytes <= 64 ? BNG_SCRIPT_PACKET_MIN : bytes - (pppoe ? 34 : 26));
 }
 
 #endif

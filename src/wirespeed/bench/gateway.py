@@ -53,6 +53,7 @@ class Gateway:
     def _shared(self) -> dict[str, str]:
         return {
             "tables": self.tables,
+            "access": str(self.bng.access),
             "local_ip": _LOCAL_IP,
             "gateway_mac": self.gateway_mac,
             "inet_mac": self.inet_mac,

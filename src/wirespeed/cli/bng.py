@@ -38,11 +38,15 @@ def tables(
         str | None,
         typer.Option(metavar="IPV4", help="One static host of this address for each subscriber."),
     ] = None,
+    pppoe: Annotated[
+        bool, typer.Option(help="Give every subscriber a PPPoE session; needs --host.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same tables.")] = 1,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Default: stdout.")] = None,
 ) -> None:
     """Write a table file of any size: subscribers, routes and next hops."""
-    lines = table_lines(TableSpec(users, routes, hops, ports, mpls, sparse, address(host), seed))
+    spec = TableSpec(users, routes, hops, ports, mpls, sparse, address(host), seed, pppoe)
+    lines = table_lines(spec)
     if output is None:
         sys.stdout.writelines(f"{line}\n" for line in lines)
         return

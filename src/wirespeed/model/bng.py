@@ -26,6 +26,7 @@ FIRST_LABEL = 16
 # Subscribers' MACs, and next hops', count up in their low three octets.
 FIRST_MAC = 0x020000000000
 FIRST_HOP_MAC = 0x020010000000
+SESSIONS = range(1, 0xFFFF)  # PPPoE's; 0 and 0xffff are nobody's
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class TableSpec:
 
     `sparse`: tags and keys are random instead of consecutive, so that a gateway has to hash them.
     `host`: the address that every subscriber's one static host has; None: hosts are to be learnt.
+    `pppoe`: every subscriber has a session, which needs a host.
     """
 
     users: int
@@ -44,6 +46,7 @@ class TableSpec:
     sparse: bool = False
     host: IPv4Address | None = None
     seed: int = 1
+    pppoe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,13 @@ class User:
     key: int
     port: int
     host: tuple[IPv4Address, int] | None = None
+    session: int | None = None
 
     def line(self) -> str:
         text = f"user {self.svid} {self.cvid} {self.key} {self.port}"
-        return text if self.host is None else f"{text} {self.host[0]} {mac_text(self.host[1])}"
+        if self.host is not None:
+            text += f" {self.host[0]} {mac_text(self.host[1])}"
+        return text if self.session is None else f"{text} {self.session}"
 
 
 def mac_text(mac: int) -> str:
@@ -97,6 +103,8 @@ def check(spec: TableSpec) -> None:
     for name, (value, least, most) in limits.items():
         if not least <= value <= most:
             raise BadInput(f"{name} = {value}: must be from {least} to {most}")
+    if spec.pppoe and spec.host is None:
+        raise BadInput("PPPoE sessions need a host: who has one does not announce himself by ARP")
 
 
 def hops(spec: TableSpec) -> Iterator[Hop]:
@@ -114,7 +122,11 @@ def routes(spec: TableSpec) -> Iterator[Route]:
 
 
 def users(spec: TableSpec) -> Iterator[User]:
-    """Subscribers, in equal shares on the ports; tags and keys as `sparse` says."""
+    """Subscribers, in equal shares on the ports; tags and keys as `sparse` says.
+
+    Sessions repeat from the 65,535th subscriber on: they need be distinct only behind one pair of
+    tags.
+    """
     lines: Sequence[int] = range(spec.users)
     keys: Sequence[int] = range(spec.users)
     if spec.sparse:
@@ -123,7 +135,8 @@ def users(spec: TableSpec) -> Iterator[User]:
     for i, (line, key) in enumerate(zip(lines, keys, strict=True)):
         host = None if spec.host is None else (spec.host, FIRST_MAC + i)
         svid, cvid = SVIDS[line // len(CVIDS)], CVIDS[line % len(CVIDS)]
-        yield User(svid, cvid, key, i * spec.ports // spec.users, host)
+        session = SESSIONS[i % len(SESSIONS)] if spec.pppoe else None
+        yield User(svid, cvid, key, i * spec.ports // spec.users, host, session)
 
 
 def table_lines(spec: TableSpec) -> Iterator[str]:

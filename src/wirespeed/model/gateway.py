@@ -12,10 +12,10 @@ from annotated_types import Ge, Le
 
 from wirespeed.model.bng import TableSpec
 
-# What surrounds the inner packet, FCS included: two tags on the subscribers' side, tunnel and
-# perhaps a label on the network's (docs/reference/bng.md).
-_SUBSCRIBER_BYTES, _NETWORK_BYTES, _LABEL_BYTES = 26, 46, 4
-_SHORTEST_PACKET_BYTES, _STAMP_BYTES = 28, 18
+# What surrounds the inner packet, FCS included: two tags and perhaps PPPoE on the subscribers'
+# side, tunnel and perhaps a label on the network's (docs/reference/bng.md).
+_SUBSCRIBER_BYTES, _PPPOE_BYTES, _NETWORK_BYTES, _LABEL_BYTES = 26, 8, 46, 4
+_SHORTEST_PACKET_BYTES = 28
 # Every subscriber may have the same address: the GRE key tells them apart.
 _HOST = IPv4Address("10.0.0.7")
 
@@ -31,17 +31,24 @@ class SubscriberOrder(StrEnum):
     FILE = "file"
 
 
+class Access(StrEnum):
+    IPOE = "ipoe"
+    PPPOE = "pppoe"
+
+
 @dataclass(frozen=True, slots=True)
 class Bng:
     """The frames are a Broadband Network Gateway's: subscribers with two VLAN tags in the east,
     MPLS and GRE in the west. sut.vnf.kind = "bng" is such a gateway; mode = "io" of another kind
     carries the same frames unchanged, for comparison. traffic.frame is then the size on the
-    subscribers' side; in the network the same packet takes 24 octets more (20 without MPLS), and a
-    frame of 64 octets becomes one of 78."""
+    subscribers' side; in the network the same packet takes 24 octets more (20 without MPLS, 8 less
+    with PPPoE), and a frame of 64 octets becomes one of 78."""
 
     direction: GatewayDirection = GatewayDirection.BOTH
     """up: from subscribers to the network; down: the other way. Of both, loads and rates are
     sums."""
+    access: Access = Access.IPOE
+    """What follows a subscriber's tags: IPv4, or a PPPoE session."""
     users: Annotated[int, Ge(1), Le(1_000_000)] = 32_768
     """Subscribers; each is a flow."""
     routes: Annotated[int, Ge(1), Le(65_536)] = 8192
@@ -56,30 +63,24 @@ class Bng:
     """In which order subscribers take turns; file: by tags and key."""
     arp_share: Annotated[float, Ge(0), Le(0.5)] = 0.002
     """Upstream, this share of the frames is ARP: announcements, which the gateway consumes. They
-    are neither lost nor forwarded."""
+    are neither lost nor forwarded. With PPPoE there is no ARP."""
 
     @property
     def tables(self) -> TableSpec:
         return TableSpec(
-            self.users, self.routes, self.hops, mpls=self.mpls, sparse=self.sparse, host=_HOST
-        )
+            self.users, self.routes, self.hops, mpls=self.mpls, sparse=self.sparse, host=_HOST,
+            pppoe=self.access is Access.PPPOE,
+        )  # fmt: skip
 
     @property
     def arp_every(self) -> int:
         """Every so many frames is an announcement; 0: none."""
-        return round(1 / self.arp_share) if self.arp_share else 0
+        announces = self.arp_share > 0 and self.access is Access.IPOE
+        return round(1 / self.arp_share) if announces else 0
 
     def network_bytes(self, frame_bytes: int) -> int:
         """What a subscriber's frame of this size is in the network, FCS included both times."""
-        packet = _packet_bytes(frame_bytes)
+        # A frame of minimum size carries the shortest packet there is, padded.
+        around = _SUBSCRIBER_BYTES + (_PPPOE_BYTES if self.access is Access.PPPOE else 0)
+        packet = _SHORTEST_PACKET_BYTES if frame_bytes <= 64 else frame_bytes - around
         return packet + _NETWORK_BYTES + (_LABEL_BYTES if self.mpls else 0)
-
-
-def has_stamp(frame_bytes: int) -> bool:
-    """Whether a subscriber's frame of this size has room for a stamp."""
-    return _packet_bytes(frame_bytes) >= _SHORTEST_PACKET_BYTES + _STAMP_BYTES
-
-
-def _packet_bytes(frame_bytes: int) -> int:
-    """A frame of minimum size carries the shortest packet there is, padded."""
-    return _SHORTEST_PACKET_BYTES if frame_bytes <= 64 else frame_bytes - _SUBSCRIBER_BYTES
