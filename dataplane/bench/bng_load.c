@@ -53,8 +53,8 @@ main(int argc, char **argv)
 		octets += bng_tables_octets(&tables[i]);
 	}
 	printf("seconds %.3f octets %" PRIu64 " users %u routes %u\n",
-	       (double)(rte_rdtsc_precise() - start) / (double)tsc_hz(), octets,
-	       file.nb_users, file.nb_routes);
+	       (double)(rte_rdtsc_precise() - start) / (double)tsc_hz(), octets, file.nb_users,
+	       file.nb_routes);
 	for (uint32_t i = 0; i < workers; i++)
 		bng_tables_free(&tables[i]);
 	bng_table_file_free(&file);

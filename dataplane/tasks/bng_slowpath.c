@@ -46,8 +46,7 @@ bng_slowpath_prepare(struct task *task)
 {
 	struct bng_slowpath *slow = task->priv;
 
-	token_bucket_init(&slow->bucket, tsc_hz(), slow->rate_fps, slow->burst,
-			  rte_rdtsc());
+	token_bucket_init(&slow->bucket, tsc_hz(), slow->rate_fps, slow->burst, rte_rdtsc());
 	return 0;
 }
 

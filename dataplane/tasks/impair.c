@@ -96,8 +96,7 @@ apply(struct impair *impair)
 
 	token_bucket_change(&line->bucket, settings->rate_fps, settings->bucket_frames,
 			    rte_rdtsc());
-	line->delay_tsc =
-		(uint64_t)((double)settings->delay_ns * (double)tsc_hz() / NS_PER_S);
+	line->delay_tsc = (uint64_t)((double)settings->delay_ns * (double)tsc_hz() / NS_PER_S);
 	line->loss_every = settings->loss_every;
 	line->queue_frames = settings->queue_frames == QUEUE_BY_RATE ? queue_by_rate(impair)
 								     : settings->queue_frames;

@@ -10,9 +10,11 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tests.plan.test_bench import host
+from wirespeed.bench import accounts
 from wirespeed.bench.dpdk import Directories
 from wirespeed.bench.gateway import gateway_of
 from wirespeed.bench.layout import Layout, WsdpLayout, lay_out
+from wirespeed.bench.nf.functions import function
 from wirespeed.bench.plugs import Plugs
 from wirespeed.bench.topology import wiring
 from wirespeed.bench.vswitch.ports import switch_ports
@@ -31,6 +33,7 @@ from wirespeed.model.spec import (
     VnfTuning,
     Vswitch,
 )
+from wirespeed.model.trial import DropCause
 from wirespeed.plan.bench import plan_bench
 from wirespeed.remote.local import LocalRunner
 
@@ -39,9 +42,9 @@ GATEWAY = PointSpec(Topology(TopologyKind.PVP), sut=Sut(vnf=Vnf(VnfKind.BNG)), b
 PLAIN = Sut(vnf=Vnf(VnfKind.WSDP, VnfMode.IO))
 
 
-def laid_out(spec: PointSpec, directory: Path, cores: int = 2) -> Layout:
+def laid_out(spec: PointSpec, directory: Path, cores: int = 2, *, smt: bool = False) -> Layout:
     dirs = Directories(PurePosixPath(directory), PurePosixPath(directory), "abcd1234")
-    plan = plan_bench(host(cores=cores), spec).hosts[0]
+    plan = plan_bench(host(cores=cores, smt=smt), spec).hosts[0]
     wired = wiring(spec)
     ports = switch_ports(wired, plan.vswitch, dirs.run) if plan.vswitch else ()
     gateway = gateway_of(spec, dirs)
@@ -58,6 +61,14 @@ VARIANTS = {
     "in PPPoE sessions": replace(GATEWAY, bng=replace(SMALL, access=Access.PPPOE)),
     "two queues": replace(
         GATEWAY, sut=Sut(Vswitch(rx_queues=2), Vnf(VnfKind.BNG, own_process=True))
+    ),
+    "eight workers": replace(
+        GATEWAY, topology=Topology(TopologyKind.HOST), sut=Sut(vnf=Vnf(VnfKind.BNG, workers=8))
+    ),
+    "sixteen workers downstream through the vSwitch": replace(
+        GATEWAY,
+        sut=Sut(vnf=Vnf(VnfKind.BNG, workers=16)),
+        bng=replace(SMALL, direction=GatewayDirection.DOWN),
     ),
     "a plain forwarder": replace(GATEWAY, sut=PLAIN),
     "the vSwitch alone": replace(GATEWAY, topology=Topology(TopologyKind.P2P), sut=PLAIN),
@@ -130,3 +141,57 @@ def test_tuning_steps(tmp_path: Path, tuning: VnfTuning, lcore: str, huge: bool)
     ini = function.config.render()
     assert f"{lcore}\n" in ini
     assert ("--no-huge" in ini) != huge
+
+
+WORKERS = replace(
+    GATEWAY, topology=Topology(TopologyKind.HOST), sut=Sut(vnf=Vnf(VnfKind.BNG, workers=8))
+)
+
+
+@pytest.mark.parametrize(
+    ("cores", "smt", "lcores"), [(2, False, 1), (20, False, 6), (20, True, 10)]
+)
+def test_workers_are_two_to_a_core_or_all_on_one(
+    tmp_path: Path, cores: int, smt: bool, lcores: int
+) -> None:
+    [function] = laid_out(WORKERS, tmp_path, cores, smt=smt).functions
+    assert isinstance(function, WsdpLayout)
+    tasks = {task.name: task for task in function.config.tasks}
+    assert len(tasks) == 2 * (1 + 8 + 1)
+    assert {task.lcore for task in tasks.values()} == set(range(1, lcores + 1))
+    for number in range(8):
+        up, down = tasks[f"vnf0_a_w{number}"], tasks[f"vnf0_b_w{number}"]
+        assert (up.type, down.type) == ("bng_up", "bng_down")
+        assert up.lcore == down.lcore
+        assert {up.keys["worker"], down.keys["worker"]} == {str(number)}
+        if lcores > 1:
+            alone = {tasks[name].lcore for name in ("vnf0_a_lb", "vnf0_to_b")}
+            assert len(alone) == 2
+            assert up.lcore not in alone
+
+
+def test_the_books_of_many_workers() -> None:
+    """What the load balancers took, the aggregation let out; what a full ring dropped is inside."""
+    counted = function(wiring(WORKERS), "vnf0", 1, workers=2)
+    idle = {"rx": 0, "tx": 0, "tx_fail": 0, "discard": 0, "handled": 0}
+    stats = {
+        "vnf0_a_lb": idle | {"rx": 10, "tx": 9, "tx_fail": 1},
+        "vnf0_a_w0": idle | {"rx": 5, "tx": 4, "handled": 1},
+        "vnf0_a_w1": idle | {"rx": 4, "tx": 3, "discard": 1},
+        "vnf0_to_b": idle | {"rx": 7, "tx": 5, "tx_fail": 2},
+        "vnf0_b_lb": idle | {"rx": 3, "tx": 3},
+        "vnf0_b_w0": idle | {"rx": 3, "tx": 3},
+        "vnf0_b_w1": idle,
+        "vnf0_to_a": idle | {"rx": 3, "tx": 3},
+    }
+    seen = counted.read(stats)
+    assert (seen.entered, seen.left) == ({"a": 10, "b": 3}, {"b": 5, "a": 3})
+    assert {cause: frames for (_, cause), frames in seen.drops.items()} == {
+        DropCause.VNF_RING_FULL: 1, DropCause.TG_RX_RING_FULL: 2,
+        DropCause.VNF_DISCARD: 1, DropCause.VNF_HANDLED: 1,
+    }  # fmt: skip
+    nothing = replace(seen, workers=dict.fromkeys(seen.workers, 0))
+    shares = accounts.shares(accounts.since([nothing], [seen]))
+    assert [(share.hop, share.number, share.frames) for share in shares] == [
+        ("vnf0", 0, 8), ("vnf0", 1, 4)
+    ]  # fmt: skip

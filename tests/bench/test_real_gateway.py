@@ -87,3 +87,24 @@ def test_one_direction_alone(tmp_path: Path) -> None:
     [direction] = seen.directions
     assert direction.name == "west-east"
     assert direction.received == direction.offered > 0
+
+
+@pytest.mark.usefixtures("needs_root")
+def test_eight_workers_share_random_subscribers_evenly(tmp_path: Path) -> None:
+    """S1's layout; both directions of a subscriber meet one worker, or frames would be dropped."""
+    spec = gateway_point(
+        TopologyKind.HOST,
+        "128",
+        Vnf(VnfKind.BNG, workers=8),
+        Bng(users=32_768, routes=512, sparse=True),
+    )
+    with opened(spec, tmp_path) as bench:
+        seen = bench.measure(2 * LOAD_FPS, 2 * 32_768 / (2 * LOAD_FPS))
+    assert books_close(seen), seen.drops
+    assert {drop.cause for drop in seen.drops} == {DropCause.VNF_HANDLED}
+    loads = [share.frames for share in seen.workers]
+    assert len(loads) == 8
+    assert sum(loads) == seen.total("offered")
+    mean = sum(loads) / len(loads)
+    assert max(loads) < 1.05 * mean
+    assert min(loads) > 0.95 * mean

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.report.sample import sample_run
-from wirespeed.model.trial import Drop, DropCause, Proximity
+from wirespeed.model.trial import Drop, DropCause, Proximity, WorkerShare
 from wirespeed.report.explain import explain, first_loss
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -161,3 +161,27 @@ def test_not_measurable_comes_first(run: RunRecord) -> None:
 
 def test_a_point_without_result_has_nothing_to_explain(run: RunRecord) -> None:
     assert explain(replace(run.points[0], result=None)) == ()
+
+
+def test_workers_are_said_to_be_even_or_not(run: RunRecord) -> None:
+    """Over all valid trials, both directions: here the loads are 60, 40 and 50 of a mean of 50."""
+    point = run.points[0]
+    assert "workers" not in said(point)
+    loads = ((45, 35, 40), (15, 5, 10))
+    trials = tuple(
+        replace(
+            stored,
+            trial=replace(
+                stored.trial,
+                valid=True,
+                seen=replace(
+                    stored.trial.seen,
+                    workers=tuple(WorkerShare("vnf0", n, load) for n, load in enumerate(frames)),
+                ),
+            ),
+        )
+        for stored, frames in zip(point.trials, loads, strict=False)
+    )
+    text = said(replace(point, trials=trials))
+    assert "3 workers shared the frames: the busiest took 20.0% more than the mean, " in text
+    assert "the idlest 20.0% less" in text

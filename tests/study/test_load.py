@@ -210,6 +210,7 @@ GATEWAY = '[topology]\nkind = "pvp"\n[sut.vnf]\nkind = "bng"\n[bng]\nusers = 10\
         ("traffic.frame=9200", "traffic.frame", "9224 octets in the network"),
         ("sut.vswitch.mtu=1500", "sut.vswitch.mtu", "needs an MTU of 1524"),
         ("sut.vnf.tuning=none", "sut.vnf.tuning", "a wsdp process of its own"),
+        ("sut.vnf.workers=17", "sut.vnf.workers", "less than or equal to 16"),
         ("bng.users=0", "bng.users", "greater than or equal to 1"),
     ],
 )

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.topology.wiring import GENERATOR, Cable, End
-from wirespeed.model.trial import DirectionCount, Drop, DropCause
+from wirespeed.model.trial import DirectionCount, Drop, DropCause, WorkerShare
 
 INGRESS = "sut-ingress"
 OUTSIDE = "external"
@@ -33,6 +33,7 @@ def since(before: Iterable[HopCount], after: Iterable[HopCount]) -> Books:
             _minus(count.entered, start[count.hop].entered),
             _minus(count.left, start[count.hop].left),
             _minus(count.drops, start[count.hop].drops),
+            _minus(count.workers, start[count.hop].workers),
         )
         for count in after
     }
@@ -74,6 +75,15 @@ def drops(
 def _lost_between(books: Books, origin: End, target: End) -> int:
     left = books[origin.owner].left.get(origin.port, 0)
     return left - books[target.owner].entered.get(target.port, 0)
+
+
+def shares(books: Books) -> tuple[WorkerShare, ...]:
+    """What each of several workers took, by hop and number."""
+    loads: Counter[tuple[str, int]] = Counter()
+    for count in books.values():
+        for (number, _), frames in count.workers.items():
+            loads[count.hop, number] += frames
+    return tuple(WorkerShare(hop, number, frames) for (hop, number), frames in loads.items())
 
 
 def unexplained(found: Iterable[Drop]) -> bool:

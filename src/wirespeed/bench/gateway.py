@@ -24,13 +24,15 @@ _LOCAL_IP, _GATEWAY_IP = "192.0.2.1", "10.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """tables: the file. translates: the function under test is a gateway, not a plain forwarder."""
+    """tables: the file. translates: the function under test is a gateway, not a plain forwarder.
+    workers: how many it has."""
 
     bng: Bng
     tables: str
     gateway_mac: str
     inet_mac: str
     translates: bool
+    workers: int = 1
 
     def write_tables(self, runner: Runner) -> None:
         runner.write(self.tables, "\n".join(table_lines(self.bng.tables)) + "\n")
@@ -74,4 +76,5 @@ def gateway_of(spec: PointSpec, dirs: Directories) -> Gateway | None:
         gateway_mac,
         inet_mac,
         spec.sut.vnf.kind is VnfKind.BNG,
+        spec.sut.vnf.workers,
     )

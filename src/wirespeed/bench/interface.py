@@ -56,13 +56,15 @@ class HopCount:
     entered: frames that came in through each port. left: frames that went out through each port.
     drops: frames that did neither, by place (e.g. "ovs:vnf0.a") and cause. The books of a hop that
     forwards close when everything that entered has left or was dropped; a traffic generator is
-    where frames begin and end, so its books are the trial's own.
+    where frames begin and end, so its books are the trial's own. workers: frames that each of
+    several workers took, by its number and the port that they came in by.
     """
 
     hop: str
     entered: Mapping[str, int] = field(default_factory=dict)
     left: Mapping[str, int] = field(default_factory=dict)
     drops: Mapping[tuple[str, DropCause], int] = field(default_factory=dict)
+    workers: Mapping[tuple[int, str], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

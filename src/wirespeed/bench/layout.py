@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from wirespeed.bench.dpdk import Directories
 from wirespeed.bench.gateway import gateway_of
-from wirespeed.bench.nf.functions import Function, blocked_by, function, function_tasks
+from wirespeed.bench.nf.functions import blocked_by, function, function_rings, function_tasks
+from wirespeed.bench.nf.roles import Function
 from wirespeed.bench.nf.testpmd import TestpmdConfig
 from wirespeed.bench.plugs import Plug, Plugs
 from wirespeed.bench.topology.wiring import GENERATOR, IMPAIR, PORTS, SIDES, End, Wiring
@@ -53,7 +54,7 @@ def lay_out(
     tasks = tuple(traffic_tasks(spec.traffic, wiring, plugged, len(cpus), gateway))
     for name in inside:
         lcore = _lcore(plan, name, cpus)
-        tasks += function_tasks(spec, wiring, name, plugged, lcore, gateway=gateway)
+        tasks += function_tasks(spec, wiring, name, plugged, (lcore,), gateway=gateway)
     config = WsdpConfig(
         f"tg{dirs.tag}",
         control,
@@ -61,7 +62,10 @@ def lay_out(
         generator.process.value,
         tuple(plug.port for plug in plugged.values() if plug.port is not None),
         tasks,
-        tuple(ring for plug in plugged.values() for ring in plug.rings),
+        (
+            *(ring for plug in plugged.values() for ring in plug.rings),
+            *(ring for name in inside for ring in function_rings(spec, wiring, name)),
+        ),
     )
     traffic = WsdpLayout(config, tuple(_function(spec, wiring, name) for name in inside))
     ways = directions(wiring, plugged)
@@ -73,11 +77,11 @@ def lay_out(
         if spec.sut.vnf.kind is VnfKind.TESTPMD:
             functions.append(_testpmd(spec, wiring, guest.name, process))
         else:
-            tasks = function_tasks(spec, wiring, guest.name, plugged, 1, gateway=gateway)
-            layout = WsdpLayout(
-                replace(process, tasks=tasks), (_function(spec, wiring, guest.name),)
-            )
-            functions.append(layout)
+            lcores = tuple(range(1, 1 + len(process.cpus)))
+            tasks = function_tasks(spec, wiring, guest.name, plugged, lcores, gateway=gateway)
+            rings = function_rings(spec, wiring, guest.name)
+            config = replace(process, tasks=tasks, rings=rings)
+            functions.append(WsdpLayout(config, (_function(spec, wiring, guest.name),)))
     return Layout(traffic, ways, tuple(functions))
 
 
@@ -95,7 +99,7 @@ def _function(spec: PointSpec, wiring: Wiring, name: str) -> Function:
     # Rings have no queues, and a gateway has one task for all of a port's.
     one_task = name == IMPAIR or spec.sut.vnf.kind is VnfKind.BNG
     queues = 1 if one_task else spec.sut.vswitch.rx_queues
-    return function(wiring, name, queues)
+    return function(wiring, name, queues, spec.sut.vnf.workers)
 
 
 def _process(

@@ -22,7 +22,7 @@ from wirespeed.bench.realtime import alone, before_all_pollers, fits
 from wirespeed.bench.threads import Treatment, steal_ns, treatment
 from wirespeed.bench.topology.wiring import Wiring
 from wirespeed.bench.traffic.generator import AFTER_NS, Generator
-from wirespeed.model.trial import Drop, Observation, ThreadHealth
+from wirespeed.model.trial import Drop, Observation, ThreadHealth, WorkerShare
 from wirespeed.remote.interface import Process, Runner
 
 # A generator that has not ended this long after its time has hung.
@@ -80,7 +80,7 @@ def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
         after = _stand(rig, tids)
     threads = tuple(_health(t, before, after) for part in rig.parts for t in part.threads())
     _await_end(rig)
-    drops = _drain(rig, hops)
+    drops, workers = _drain(rig, hops)
     after_it = rig.watch.now() if rig.watch else None
     directions = rig.generator.directions()
     offered_s = rig.generator.elapsed_ns() / 1e9
@@ -98,6 +98,7 @@ def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
         limited_by=rig.limited_by,
         proximity=(before_it, after_it) if before_it and after_it else None,
         waited_s=waited_s,
+        workers=workers,
     )
 
 
@@ -129,22 +130,21 @@ def _watched(rig: Rig) -> list[Process]:
     return [process for part in rig.parts for process in part.processes]
 
 
-def _drain(rig: Rig, before: Sequence[HopCount]) -> tuple[Drop, ...]:
-    """Wait until no frame is on its way; then where did the missing ones go?"""
+def _drain(
+    rig: Rig, before: Sequence[HopCount]
+) -> tuple[tuple[Drop, ...], tuple[WorkerShare, ...]]:
+    """Wait until no frame is on its way; then where did the missing ones go, and who did what?"""
     deadline = time.monotonic() + _DRAIN_S
     time.sleep(_POLL_S)
     while rig.generator.holds() and time.monotonic() < deadline:
         time.sleep(_POLL_S)
     rig.generator.rest()
     while True:
-        found = accounts.drops(
-            accounts.since(before, _read(rig.parts)),
-            rig.wiring.cables,
-            rig.generator.directions(),
-        )
+        books = accounts.since(before, _read(rig.parts))
+        found = accounts.drops(books, rig.wiring.cables, rig.generator.directions())
         if not accounts.unexplained(found) or time.monotonic() > deadline:
             check_alive(rig.parts)
-            return found
+            return found, accounts.shares(books)
         time.sleep(_POLL_S)
 
 

@@ -129,6 +129,11 @@ class Vnf:
     mode: VnfMode = VnfMode.MAC
     """What it does to a frame: nothing, rewrite the destination MAC, or swap both MACs. bng has no
     such choice."""
+    workers: Annotated[int, Ge(1), Le(16)] = 1
+    """bng only: how many workers share the subscribers. 1: both directions are two tasks of one
+    lcore; more: S1's layout, with load balancers in front and aggregation behind. host gives load
+    balancers, aggregation and each worker a CPU where there are enough cores, two workers to a
+    core; otherwise all tasks take turns on one lcore."""
     own_process: bool | None = None
     """One process for each VNF. Left out: yes where the machine has the cores."""
     tuning: VnfTuning = VnfTuning.CORES

@@ -23,6 +23,7 @@ class DropCause(StrEnum):
     POLICER = "policer"
     VNF_DISCARD = "vnf_discard"
     VNF_TX_RING_FULL = "vnf_tx_ring_full"
+    VNF_RING_FULL = "vnf_ring_full"
     VNF_HANDLED = "vnf_handled"
     IMPAIRED = "impaired"
     TG_RX_RING_FULL = "tg_rx_ring_full"
@@ -35,6 +36,15 @@ class DropCause(StrEnum):
 class Drop:
     hop: str
     cause: DropCause
+    frames: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerShare:
+    """How many frames one of several workers of a network function took, both directions."""
+
+    hop: str
+    number: int
     frames: int
 
 
@@ -140,6 +150,7 @@ class Observation:
     proximity: of the polling CPUs, of all pairs the worst, right before and right after; None where
     only one polls. waited_s: how long the trial was put off until the CPUs shared what they had
     shared before; not part of overhead_s.
+    workers: where a network function has several, what each of them took.
     """
 
     intended_load_fps: float
@@ -155,6 +166,7 @@ class Observation:
     limited_by: str | None = None
     proximity: tuple[Proximity, Proximity] | None = None
     waited_s: float = 0.0
+    workers: tuple[WorkerShare, ...] = ()
 
     def total(self, field: str) -> int:
         """Sum of one count over the directions."""

@@ -16,7 +16,7 @@ from wirespeed.model.plan import (
 )
 from wirespeed.model.spec import PointSpec, TopologyKind, VnfKind, VnfTuning
 from wirespeed.model.units import mtu_for
-from wirespeed.plan.bench_cpus import Demand, Placement, place
+from wirespeed.plan.bench_cpus import Demand, Placement, physical_cores, place
 from wirespeed.plan.bench_memory import huge_pages, process_memory, socket_memory
 from wirespeed.plan.bench_tcp import plan_tcp
 
@@ -61,11 +61,20 @@ def _demand(facts: HostFacts, spec: PointSpec) -> Demand:
                 'sut.vnf.own_process = false cannot go with topology.kind = "host"',
                 "There the forwarder is the SUT and always a process of its own; drop the key.",
             )
-        return Demand(directions, vnfs=0, sut=1, own_process=None)
+        return Demand(directions, vnfs=0, sut=_forwarder_cores(facts, spec), own_process=None)
     if kind is TopologyKind.EXTERNAL:
         return Demand(directions, vnfs=0, sut=0, own_process=None, node=_node_of_ports(facts, spec))
     pinned = spec.sut.vswitch.pmd_cpus
     return Demand(directions, _vnfs(spec), sut=1, own_process=own, pinned_sut=pinned)
+
+
+def _forwarder_cores(facts: HostFacts, spec: PointSpec) -> int:
+    """One; for a gateway of several workers one for load balancers, one for aggregation and one for
+    two workers each, if that leaves each direction's generator a core."""
+    workers = spec.sut.vnf.workers
+    wanted = 2 + -(-workers // 2)
+    others = 1 + len(spec.directions)
+    return wanted if workers > 1 and physical_cores(facts) >= wanted + others else 1
 
 
 def _vnfs(spec: PointSpec) -> int:
@@ -126,13 +135,30 @@ def _mtu(spec: PointSpec) -> Decision[int]:
 
 def _guests(facts: HostFacts, spec: PointSpec, placement: Placement) -> tuple[GuestPlan, ...]:
     if spec.topology.kind is TopologyKind.HOST:
-        return (_own_process(facts, spec, "vnf0", placement.sut, placement.why_sut),)
+        return (_own_process(facts, spec, "vnf0", *_forwarder_cpus(facts, spec, placement)),)
     if not placement.vnfs:
         cpus = Decision(placement.generator[:1], placement.why_vnfs)
         return tuple(GuestPlan(f"vnf{i}", cpus) for i in range(_vnfs(spec)))
     return tuple(
         _own_process(facts, spec, f"vnf{i}", (cpu,), placement.why_vnfs)
         for i, cpu in enumerate(placement.vnfs)
+    )
+
+
+def _forwarder_cpus(
+    facts: HostFacts, spec: PointSpec, placement: Placement
+) -> tuple[tuple[int, ...], str]:
+    """The CPUs of the forwarder of the host topology. Workers use all threads of their cores."""
+    cpus, why, workers = placement.sut, placement.why_sut, spec.sut.vnf.workers
+    if workers == 1:
+        return cpus, why
+    if len(cpus) == 1:
+        return cpus, f"{why}; no cores are left for {workers} workers: they take turns on it"
+    threads = [cpu for core in cpus[2:] for cpu in facts.siblings(core)]
+    return (
+        (*cpus[:2], *threads[:workers]),
+        f"load balancers, aggregation, then {workers} workers, two to a physical core, on NUMA "
+        f"node {placement.node}",
     )
 
 
@@ -145,7 +171,9 @@ def _own_process(
     return GuestPlan(
         name,
         Decision(cpus, why),
-        process=process_memory(spec, ports=2, nodes=nodes, huge=tuning.huge_pages),
+        process=process_memory(
+            spec, ports=2, nodes=nodes, lcores=len(cpus), huge=tuning.huge_pages
+        ),
         floats_over=_floats_over(facts, tuning, nodes),
     )
 

@@ -152,6 +152,11 @@ def _cores(facts: HostFacts, demand: Demand, node: int | None) -> list[int]:
     return list(cores.values())
 
 
+def physical_cores(facts: HostFacts) -> int:
+    """How many there are with a CPU that we may use."""
+    return len({facts.siblings(cpu) for cpu in _threads(facts)})
+
+
 def _threads(facts: HostFacts) -> list[int]:
     return [c.id for c in facts.cpus if c.online and c.allowed]
 

@@ -25,6 +25,9 @@ _FLOW_BYTES = 64
 # subscriber were seen where tags are consecutive, twice that where they are hashed, and its test
 # keeps 32 at each of two senders and receivers.
 _BNG_ROUTES_BYTES, _BNG_ENTRY_BYTES = 40 * _MIB, 256
+# In front of several workers: an octet for each pair of tags (tasks/bng_lb_cpe.c), and rings to
+# each worker and to each port (bench/nf/workers.py).
+_BNG_BALANCER_BYTES, _BNG_WORKER_FRAMES, _BNG_PORT_FRAMES = 16 * _MIB, 1024, 4096
 
 # Open vSwitch, lib/netdev-dpdk.c: buffers are a multiple of 1 KiB, and each carries a header.
 _OVS_BUFFER_STEP, _OVS_OBJECT_HEADER_BYTES = 1024, 960
@@ -43,7 +46,8 @@ def process_memory(
     rings = ports * 2 * spec.sut.vswitch.descriptors * spec.sut.vswitch.rx_queues
     cached = lcores * _CACHE_MBUFS * 3 // 2
     held = _held_by_reference_sut(spec)
-    mbufs = _power_of_two(rings + cached + held + _IN_FLIGHT) - 1
+    between = _between_workers(spec)
+    mbufs = _power_of_two(rings + cached + held + between + _IN_FLIGHT) - 1
     data = _round_up(max(2048, *spec.wire_bytes), 64) + _HEADROOM_BYTES
     flows = _tables_bytes(spec) + _flows(spec) * _FLOW_BYTES * len(spec.directions)
     # Without huge pages DPDK lets no buffer cross a page it cannot rely on being contiguous.
@@ -52,7 +56,7 @@ def process_memory(
     return Decision(
         ProcessMemory(mbufs, data, mib, tuple(sorted(set(nodes))), huge),
         f"{ports} ports x {spec.sut.vswitch.descriptors} descriptors each way, {lcores} lcore "
-        f"caches and {held} frames held back need {mbufs} buffers of {data} octets",
+        f"caches and {held + between} frames held back need {mbufs} buffers of {data} octets",
     )
 
 
@@ -64,7 +68,18 @@ def _tables_bytes(spec: PointSpec) -> int:
     """A gateway's tables, and what its generator keeps of each subscriber and route."""
     if spec.bng is None:
         return 0
-    return _BNG_ROUTES_BYTES + (spec.bng.users + spec.bng.routes) * _BNG_ENTRY_BYTES
+    workers = spec.sut.vnf.workers
+    balancer = _BNG_BALANCER_BYTES if workers > 1 else 0
+    entries = (spec.bng.users + workers * spec.bng.routes) * _BNG_ENTRY_BYTES
+    return balancer + workers * _BNG_ROUTES_BYTES + entries
+
+
+def _between_workers(spec: PointSpec) -> int:
+    """Frames in the rings between the tasks of a gateway."""
+    if spec.sut.vnf.workers == 1:
+        return 0
+    each = spec.sut.vnf.workers * _BNG_WORKER_FRAMES + _BNG_PORT_FRAMES
+    return each * len(spec.directions)
 
 
 def _held_by_reference_sut(spec: PointSpec) -> int:

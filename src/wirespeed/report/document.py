@@ -207,4 +207,5 @@ def _evidence(trial: Trial) -> dict[str, Any]:
         "ring_frames": trial.seen.ring_frames,
         "threads": encode(list(trial.seen.threads)),
         "directions": encode(list(trial.seen.directions)),
+        "workers": encode(list(trial.seen.workers)),
     }

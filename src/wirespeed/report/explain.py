@@ -7,6 +7,7 @@ lost frames beyond the NDR: what gives way first is the limit, what gives way la
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from wirespeed.model.spec import TopologyKind
@@ -30,6 +31,8 @@ _BECAUSE = {
     "malformed",
     DropCause.VNF_TX_RING_FULL: "the VNF's transmit ring was full: the vSwitch took frames back "
     "more slowly than the VNF returned them",
+    DropCause.VNF_RING_FULL: "a ring between two tasks of the VNF was full: the workers, or the "
+    "aggregation behind them, took frames more slowly than they were handed over",
     DropCause.IMPAIRED: "the reference SUT dropped them as it was told to",
     DropCause.TG_RX_RING_FULL: "the analyser's own ring was full: the generator side is too slow "
     "here, and the SUT may be faster than the figure says",
@@ -63,6 +66,7 @@ def explain(point: PointRecord) -> tuple[str, ...]:
     if result.limited_by is not None and not _is_reference(point):
         sentences.append(_LIMITED_BY.get(result.limited_by, f"Limited by {result.limited_by}."))
     sentences += [*_gap(point), *_overload(point), *_placement(point), *_budget(point)]
+    sentences += _balance(point)
     sentences += (note.rstrip(".") + "." for note in result.notes)
     return tuple(sentences)
 
@@ -203,3 +207,19 @@ def _budget(point: PointRecord) -> Iterator[str]:
     if result is None or not result.mrr_fps or point.spec.topology.kind is TopologyKind.WIRE:
         return
     yield f"At its best each frame takes {1e9 / _best_fps(point):.0f} ns of the slowest stage."
+
+
+def _balance(point: PointRecord) -> Iterator[str]:
+    """How evenly several workers shared the frames of all valid trials."""
+    trials = (stored.trial for stored in point.trials if stored.trial.valid)
+    frames: Counter[int] = Counter()
+    for trial in trials:
+        frames.update({share.number: share.frames for share in trial.seen.workers})
+    if not sum(frames.values()):
+        return
+    mean = sum(frames.values()) / len(frames)
+    most, least = max(frames.values()) / mean - 1, 1 - min(frames.values()) / mean
+    yield (
+        f"{len(frames)} workers shared the frames: the busiest took {percent(most)} more than the "
+        f"mean, the idlest {percent(least)} less."
+    )

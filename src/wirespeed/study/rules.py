@@ -35,7 +35,7 @@ def broken_rules(spec: PointSpec) -> list[Fault]:
     """Every rule that the point breaks."""
     if spec.tcp is not None:
         return list(_tcp(spec, spec.tcp))
-    checks = (_frame_size, _flows, _topology, _vnf, _vswitch, _search, _gateway)
+    checks = (_frame_size, _flows, _topology, _vnf, _vswitch, _search, _gateway, _workers)
     return [fault for check in checks for fault in check(spec)]
 
 
@@ -200,6 +200,12 @@ def _gateway(spec: PointSpec) -> Iterator[Fault]:
     if spec.topology.bidirectional:
         yield Fault("topology.bidirectional", True, 'with [bng], bng.direction = "both" says it')
     yield from _gateway_place(spec, bng)
+
+
+def _workers(spec: PointSpec) -> Iterator[Fault]:
+    workers = spec.sut.vnf.workers
+    if workers > 1 and spec.sut.vnf.kind is not VnfKind.BNG:
+        yield Fault("sut.vnf.workers", workers, 'only sut.vnf.kind = "bng" has workers')
 
 
 def _gateway_place(spec: PointSpec, bng: Bng) -> Iterator[Fault]:

@@ -1,72 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which tasks make up a network function, and what do their counters mean?
 
-Pure. A function has one task for each direction and queue of its two ports.
+Pure. A function has one task for each direction and queue of its two ports; a gateway of several
+workers has more (workers.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from wirespeed.bench.gateway import Gateway
-from wirespeed.bench.interface import HopCount
+from wirespeed.bench.nf.roles import Function, Role
+from wirespeed.bench.nf.workers import worker_rings, worker_roles, worker_tasks
 from wirespeed.bench.plugs import Plug
 from wirespeed.bench.topology.wiring import IMPAIR, SIDES, VSWITCH, End, Forward, Wiring
-from wirespeed.bench.wsdp.config import WsdpTask
+from wirespeed.bench.wsdp.config import WsdpRing, WsdpTask
 from wirespeed.model.spec import Impair, PointSpec
 from wirespeed.model.trial import DropCause
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
-    """One task of a network function, and which of its ports it forwards between."""
-
-    task: str
-    from_port: str
-    to_port: str
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A network function in wsdp.
-
-    discards: why it drops on purpose. blocked_by: whose slowness a full output of it shows.
-    """
-
-    name: str
-    roles: tuple[Role, ...]
-    discards: DropCause
-    blocked_by: DropCause
-
-    def read(self, stats: Mapping[str, Mapping[str, int]]) -> HopCount:
-        """Its books, from wsdp's counters by task."""
-        entered: dict[str, int] = {}
-        left: dict[str, int] = {}
-        drops: dict[tuple[str, DropCause], int] = {}
-        for role in self.roles:
-            seen = stats[role.task]
-            entered[role.from_port] = entered.get(role.from_port, 0) + seen["rx"]
-            left[role.to_port] = left.get(role.to_port, 0) + seen["tx"]
-            for cause, key in (
-                (self.blocked_by, "tx_fail"),
-                (self.discards, "discard"),
-                (DropCause.VNF_HANDLED, "handled"),
-            ):
-                place = (self.name, cause)
-                drops[place] = drops.get(place, 0) + seen[key]
-        return HopCount(self.name, entered, left, drops)
-
-
-def function(wiring: Wiring, name: str, queues: int) -> Function:
+def function(wiring: Wiring, name: str, queues: int, workers: int = 1) -> Function:
     """The function of this name."""
+    forwards = _forwards(wiring, name)
+    roles = (
+        Role(_task_name(f, queue), f.from_port, f.to_port)
+        for f in forwards
+        for queue in range(queues)
+    )
     return Function(
         name,
-        tuple(
-            Role(_task_name(f, queue), f.from_port, f.to_port)
-            for f in _forwards(wiring, name)
-            for queue in range(queues)
-        ),
+        tuple(roles if workers == 1 else worker_roles(forwards, workers)),
         DropCause.IMPAIRED if name == IMPAIR else DropCause.VNF_DISCARD,
         blocked_by(wiring, name),
     )
@@ -83,15 +46,16 @@ def function_tasks(
     wiring: Wiring,
     name: str,
     plugs: Mapping[End, Plug],
-    lcore: int,
+    lcores: Sequence[int],
     *,
     gateway: Gateway | None = None,
 ) -> tuple[WsdpTask, ...]:
-    """The tasks of the function, all on one lcore."""
+    """The tasks of the function, all on the first lcore unless it is a gateway of many workers."""
+    lcore, forwards = lcores[0], _forwards(wiring, name)
     if gateway is not None and gateway.translates and name != IMPAIR:
-        return tuple(
-            _gateway_task(gateway, forward, plugs, lcore) for forward in _forwards(wiring, name)
-        )
+        if gateway.workers > 1:
+            return tuple(worker_tasks(gateway, forwards, plugs, lcores))
+        return tuple(_gateway_task(gateway, forward, plugs, lcore) for forward in forwards)
     return tuple(
         WsdpTask(
             _task_name(forward, queue),
@@ -101,7 +65,7 @@ def function_tasks(
             tx=(transmit,),
             keys=_impair_keys(spec.sut.impair) if name == IMPAIR else _keys(forward),
         )
-        for forward in _forwards(wiring, name)
+        for forward in forwards
         for queue, (receive, transmit) in enumerate(
             zip(
                 plugs[End(name, forward.from_port)].receive,
@@ -110,6 +74,12 @@ def function_tasks(
             )
         )
     )
+
+
+def function_rings(spec: PointSpec, wiring: Wiring, name: str) -> tuple[WsdpRing, ...]:
+    """The rings between the tasks of the function."""
+    workers = spec.sut.vnf.workers
+    return tuple(worker_rings(_forwards(wiring, name), workers)) if workers > 1 else ()
 
 
 def _gateway_task(

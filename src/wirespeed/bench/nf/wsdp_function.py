@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wirespeed.bench.interface import HopCount, PollingThread
-from wirespeed.bench.nf.functions import Function
+from wirespeed.bench.nf.roles import Function
 from wirespeed.bench.wsdp.program import Wsdp
 from wirespeed.remote.interface import Process
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from wirespeed.bench.interface import HopCount, PollingThread
-from wirespeed.bench.nf.functions import Function
+from wirespeed.bench.nf.roles import Function
 from wirespeed.bench.topology.wiring import GENERATOR
 from wirespeed.bench.traffic.latency import SinkLatency, merged
 from wirespeed.bench.traffic.streams import Direction
