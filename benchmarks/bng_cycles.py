@@ -8,8 +8,8 @@ cycles of all chains by number of subscribers, for a curve.
 One lcore in one process, minimum frames of random subscribers and 8,192 routes, handed out by a
 source that costs almost nothing and restored between timed passes; each frame must be forwarded, or
 the program fails. `hot`: 64 mbufs, `cold`: 2,048 circulating. Median pass of TSC cycles a frame,
-least of two runs in turns with `io`. Prints `name value unit ratio-to-what`; the ratio is to one
-subscriber's figure. Needs root, for 512 MiB of huge pages.
+least of two runs in turns with `io`. Prints `name value unit ratio-to-what`; the ratio is to the
+figure with the fewest subscribers. `--users N ...` measures these numbers only. Needs root, for 512 MiB of huge pages.
 """
 
 from __future__ import annotations
@@ -128,7 +128,8 @@ def one_size(directory: Path, users: int, keys: str, first: dict[str, float]) ->
         for mode in MBUFS:
             value = beyond_io(directory, mode, side, tasks)
             base = first.setdefault(f"{name}_{mode}", value)
-            show(f"{name}_{mode}_{keys}_users_{users}", value, "cycles", value / base, "of 1 user")
+            fewest = "of-the-fewest-users"
+            show(f"{name}_{mode}_{keys}_users_{users}", value, "cycles", value / base, fewest)
             points.append(Point(name, mode, keys, users, round(value, 2)))
     return points
 
@@ -160,7 +161,9 @@ def lookups(directory: Path, users: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, help="write the curve's points here")
-    output: Path | None = parser.parse_args().json
+    parser.add_argument("--users", type=int, nargs="+", default=USERS, help="just these numbers")
+    arguments = parser.parse_args()
+    output: Path | None = arguments.json
     points: list[Point] = []
     runner = LocalRunner()
     print(f"# {ROUTES} routes, cycles of the TSC a frame beyond io; hot: 64 mbufs, cold: 2,048")
@@ -170,7 +173,7 @@ def main() -> None:
         reserved(state, [HugePages(0, 2048, HUGE_MIB // 2)]),
     ):
         first: dict[str, float] = {}
-        for users in USERS:
+        for users in arguments.users:
             for keys in ("dense", "sparse") if users >= SPARSE_FROM else ("dense",):
                 points += one_size(Path(name), users, keys, first)
                 loading(Path(name), users, keys)

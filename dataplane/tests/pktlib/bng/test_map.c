@@ -97,6 +97,24 @@ test_full(void)
 	bng_map_free(&map);
 }
 
+/* As many keys as a power of two, and the spare ones: 16 octets a key, not twice that. */
+static void
+test_spare_keys_do_not_double_it(void)
+{
+	const uint32_t nb = 1u << 15, spare = 1024;
+	uint64_t state = 5;
+	struct bng_map map;
+
+	CHECK_EQ(bng_map_init(&map, &bng_heap, nb, 0, UINT32_MAX, spare), 0);
+	CHECK_EQ(bng_map_octets(&map), nb * 16);
+	for (uint32_t i = 1; i <= nb + spare; i++)
+		CHECK_EQ(bng_map_set(&map, (uint32_t)random_next(&state), i), 0);
+	state = 5;
+	for (uint32_t i = 1; i <= nb + spare; i++)
+		CHECK(bng_map_get(&map, (uint32_t)random_next(&state)) >= i);
+	bng_map_free(&map);
+}
+
 int
 main(void)
 {
@@ -104,5 +122,6 @@ main(void)
 	test_random(near(0), near(KEYS - 1), near, true);
 	test_beside_the_array();
 	test_full();
+	test_spare_keys_do_not_double_it();
 	return 0;
 }
