@@ -9,7 +9,8 @@ One lcore in one process, minimum frames of random subscribers and 8,192 routes,
 source that costs almost nothing and restored between timed passes; each frame must be forwarded, or
 the program fails. `hot`: 64 mbufs, `cold`: 2,048 circulating. Median pass of TSC cycles a frame,
 least of two runs in turns with `io`. Prints `name value unit ratio-to-what`; the ratio is to the
-figure with the fewest subscribers. `--users N ...` measures these numbers only. Needs root, for 512 MiB of huge pages.
+figure with the fewest subscribers. `--users N ...` measures these numbers only. Needs root, for
+512 MiB of huge pages.
 """
 
 from __future__ import annotations

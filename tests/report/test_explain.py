@@ -164,7 +164,7 @@ def test_a_point_without_result_has_nothing_to_explain(run: RunRecord) -> None:
 
 
 def test_workers_are_said_to_be_even_or_not(run: RunRecord) -> None:
-    """Over all valid trials, both directions: here the loads are 60, 40 and 50 of a mean of 50."""
+    """Over all trials, both directions: here the loads are 60, 40 and 50 of a mean of 50."""
     point = run.points[0]
     assert "workers" not in said(point)
     loads = ((45, 35, 40), (15, 5, 10))
@@ -173,7 +173,6 @@ def test_workers_are_said_to_be_even_or_not(run: RunRecord) -> None:
             stored,
             trial=replace(
                 stored.trial,
-                valid=True,
                 seen=replace(
                     stored.trial.seen,
                     workers=tuple(WorkerShare("vnf0", n, load) for n, load in enumerate(frames)),

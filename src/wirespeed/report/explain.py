@@ -210,11 +210,13 @@ def _budget(point: PointRecord) -> Iterator[str]:
 
 
 def _balance(point: PointRecord) -> Iterator[str]:
-    """How evenly several workers shared the frames of all valid trials."""
-    trials = (stored.trial for stored in point.trials if stored.trial.valid)
+    """How evenly several workers shared the frames of all trials.
+
+    Invalid trials count, too: pauses do not change whose a frame is.
+    """
     frames: Counter[int] = Counter()
-    for trial in trials:
-        frames.update({share.number: share.frames for share in trial.seen.workers})
+    for stored in point.trials:
+        frames.update({share.number: share.frames for share in stored.trial.seen.workers})
     if not sum(frames.values()):
         return
     mean = sum(frames.values()) / len(frames)
