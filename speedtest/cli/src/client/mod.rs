@@ -42,7 +42,7 @@ pub struct Args {
     /// Certificate authorities to believe, as a file in PEM; the system's when left out
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Seconds to test; of responsiveness the most that one direction takes
+    /// Seconds to test; of responsiveness the most for a direction, which needs 14 to be sure
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     time: u32,
     /// Bytes to move in each direction, instead of a time
