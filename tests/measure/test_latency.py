@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 
 from tests.measure.simulated import LATENCY, Recorder, Rig, Sharp
-from wirespeed.measure.latency import measure_latency
+from wirespeed.measure.latency import REPEATS, measure_latency
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.validity import USUAL
 from wirespeed.model.trial import Observation, Stage
@@ -45,6 +45,12 @@ def test_a_load_that_cannot_be_measured_leaves_the_others() -> None:
     found, (note,) = measure_latency(prober, 4e6, 2.0)
     assert [x.share for x in found] == [0.1, 0.9]
     assert "50% of the PDR is not measurable" in note
+
+
+def test_a_restless_machine_costs_few_repeats() -> None:
+    rig = Rig(Sharp(5e6), invalid_share=1.0)
+    measure_latency(prober_of(rig, repeats=50), 4e6, 2.0)
+    assert len(rig.calls) == 3 * (1 + REPEATS)
 
 
 def test_pauses_are_bounded_as_at_full_load() -> None:

@@ -64,15 +64,17 @@ class Prober:
         stage: Stage = Stage.SEARCH,
         purpose: Purpose = Purpose.LOSS,
         pause_load_fps: float | None = None,
+        repeats: int | None = None,
     ) -> Trial:
         """A trial that can be believed. Raises NotMeasurable, Moved or BeyondGenerator.
 
         pause_load_fps: the load that bounds the pauses (validity.judge) when it is not the
-        trial's own.
+        trial's own. repeats: at most so many, where that is less than everywhere.
         """
+        repeats = self.repeats if repeats is None else min(repeats, self.repeats)
         short: list[Trial] = []
         moved = 0
-        for attempt in range(1 + self.repeats):
+        for attempt in range(1 + repeats):
             seen = self._see(load_fps, duration_s, stage, attempt)
             invalid = self._judge(seen, purpose, pause_load_fps)
             trial = self._note(seen, stage, invalid)
@@ -87,7 +89,7 @@ class Prober:
                 offered_fps = max(t.offered_fps for t in short)
                 raise BeyondGenerator(load_fps, offered_fps, invalid.reason)
         raise NotMeasurable(
-            f"{1 + self.repeats} trials of {duration_s:g} s at "
+            f"{1 + repeats} trials of {duration_s:g} s at "
             f"{trial.intended_load_fps:,.0f} frames/s were all invalid; "
             f"the last: {trial.invalid_reason}"
         )
