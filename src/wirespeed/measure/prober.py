@@ -64,6 +64,7 @@ class Prober:
         stage: Stage = Stage.SEARCH,
         purpose: Purpose = Purpose.LOSS,
         pause_load_fps: float | None = None,
+        *,
         repeats: int | None = None,
     ) -> Trial:
         """A trial that can be believed. Raises NotMeasurable, Moved or BeyondGenerator.
