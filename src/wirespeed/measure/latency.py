@@ -13,7 +13,7 @@ from wirespeed.model.trial import Stage
 
 SHARES = (0.1, 0.5, 0.9)
 # A latency that the machine does not let be measured is a note, and not worth minutes.
-REPEATS = 10
+REPEATS = 3
 
 
 def measure_latency(

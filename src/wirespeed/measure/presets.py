@@ -36,7 +36,8 @@ class Preset:
 
     warm_up_s: one trial whose outcome is not looked at (tables and caches fill). mrr: measured
     first; it sets the ceiling. search: None where the MRR is all that is asked for.
-    repeats_invalid: how often one trial is run again when it cannot be believed.
+    repeats_invalid: how often one trial is run again when it cannot be believed. time_limit_s: of
+    all before latency, waits and overheads included.
     """
 
     mrr: Mrr | None
@@ -44,6 +45,7 @@ class Preset:
     repeats_invalid: int
     latency_trial_s: float
     warm_up_s: float = 1.0
+    time_limit_s: float = inf
 
     @property
     def conformant(self) -> bool:
@@ -122,7 +124,7 @@ PRESETS: Mapping[SearchKind, Preset] = {
     ),
 }
 
-_OF_PRESET = ("repeats_invalid", "latency_trial_s")
+_OF_PRESET = ("repeats_invalid", "latency_trial_s", "time_limit_s")
 _OF_SEARCH = ("trial_s", "width", "load_fps", "step_fps", "max_r", "max_z", "total_s")
 
 

@@ -25,6 +25,10 @@ class NotMeasurable(MeasureError):
     """Every repeat of a trial was invalid."""
 
 
+class OutOfTime(NotMeasurable):
+    """The search has used its time."""
+
+
 class Moved(MeasureError):
     """The CPUs do not share any more what they shared when the search began."""
 
@@ -41,7 +45,8 @@ class BeyondGenerator(MeasureError):
 @dataclass(slots=True)
 class Prober:
     """`repeats` bounds how often one trial is run again; `expected_s` is how long the search's
-    valid trials take together, as far as its author can tell.
+    valid trials take together, as far as its author can tell; time_limit_s bounds what all trials
+    before latency take, waits and overheads included.
 
     overload_fps: the MRR, once known. Above it the SUT drops frames whatever happens, so pauses
     are bounded as at the MRR: at four times the load the rings would seem to bear a quarter.
@@ -53,6 +58,7 @@ class Prober:
     rules: ValidityRules
     repeats: int
     expected_s: float
+    time_limit_s: float = math.inf
     overload_fps: float = math.inf
     proximity: Proximity | None = None
     trials: list[Trial] = field(default_factory=list)
@@ -67,7 +73,7 @@ class Prober:
         *,
         repeats: int | None = None,
     ) -> Trial:
-        """A trial that can be believed. Raises NotMeasurable, Moved or BeyondGenerator.
+        """A trial that can be believed. Raises NotMeasurable, OutOfTime, Moved or BeyondGenerator.
 
         pause_load_fps: the load that bounds the pauses (validity.judge) when it is not the
         trial's own. repeats: at most so many, where that is less than everywhere.
@@ -76,6 +82,8 @@ class Prober:
         short: list[Trial] = []
         moved = 0
         for attempt in range(1 + repeats):
+            if self.out_of_time and stage is not Stage.LATENCY:
+                raise OutOfTime(f"its {self.time_limit_s:g} s were over")
             seen = self._see(load_fps, duration_s, stage, attempt)
             invalid = self._judge(seen, purpose, pause_load_fps)
             trial = self._note(seen, stage, invalid)
@@ -125,13 +133,21 @@ class Prober:
         self.listener.trial(trial)
         return trial
 
+    @property
+    def out_of_time(self) -> bool:
+        """Whether no more than latency may still be measured."""
+        return self._spent_s() >= self.time_limit_s
+
+    def _spent_s(self) -> float:
+        return sum(t.duration_s + t.seen.overhead_s + t.seen.waited_s for t in self.trials)
+
     def _left_s(self) -> float | None:
         """What is left of expected_s, at the pace (overheads, invalid repeats) kept so far."""
         useful_s = sum(t.duration_s for t in self.trials if t.valid)
         if not useful_s:
             return None
-        spent_s = sum(t.duration_s + t.seen.overhead_s + t.seen.waited_s for t in self.trials)
-        return max(0.0, self.expected_s - useful_s) * spent_s / useful_s
+        left_s = max(0.0, self.expected_s - useful_s) * self._spent_s() / useful_s
+        return min(left_s, max(0.0, self.time_limit_s - self._spent_s()))
 
 
 def _finite(seen: Observation) -> Observation:

@@ -60,7 +60,9 @@ def run_search(
             f"{ceiling_fps:,.0f} frames/s",
             "Lower min_load_fps.",
         )
-    prober = Prober(measure, listener, rules, preset.repeats_invalid, preset.expected_s)
+    prober = Prober(
+        measure, listener, rules, preset.repeats_invalid, preset.expected_s, preset.time_limit_s
+    )
     found, not_measurable = _run_undivided(preset, search, prober, ceiling_fps)
     return SearchResult(
         search=search.kind.value,
@@ -142,7 +144,7 @@ def _find(method: Method, prober: Prober, limits: Limits, found: _Found) -> Figu
     near_fps = HEADROOM * (limits.mrr_fps or limits.max_fps)
     if limits.min_fps < near_fps < limits.max_fps:
         figures = _below(method, prober, replace(limits, max_fps=near_fps), found)
-        if _all_bounded(figures):
+        if _all_bounded(figures) or prober.out_of_time:
             return figures
     return _below(method, prober, limits, found)
 

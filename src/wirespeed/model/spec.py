@@ -197,6 +197,9 @@ class Search:
     """Stop when upper and lower bound are this close, relative to the upper."""
     repeats_invalid: Annotated[int, Ge(0), Le(100)] | None = None
     """How often an invalid trial is repeated before the point counts as not measurable."""
+    time_limit_s: Annotated[float, Gt(0)] | None = None
+    """How long MRR and search may take in all, in seconds; mlr and quick then give the bounds that
+    they know by then, however far apart, the others none. Left out: as long as it takes."""
     pdr_loss: Annotated[float, Gt(0), Lt(1)] = 0.005
     """The loss ratio that the partial drop rate tolerates."""
     load_fps: Annotated[float, Gt(0)] | None = None

@@ -56,3 +56,36 @@ def test_a_point_takes_at_most_20_seconds_of_traffic(capacity_fps: float) -> Non
     rig = Rig(Sharp(capacity_fps, buffer_frames=1024), generator_fps=40e6)
     run_search(Search(SearchKind.QUICK), rig.measure, UNLIMITED, Recorder())
     assert rig.traffic_s <= 20
+
+
+def test_a_time_limit_gives_the_bounds_known_by_then() -> None:
+    limited = Search(SearchKind.QUICK, time_limit_s=12.0)
+    result = run_search(limited, Rig(Sharp(4e6)).measure, UNLIMITED, Recorder())
+    before_latency = [t for t in result.trials if t.stage is not Stage.LATENCY]
+    assert sum(t.duration_s + t.seen.overhead_s for t in before_latency[:-1]) < 12.0
+    assert result.not_measurable is None
+    for interval, figure_fps in ((result.ndr, 4e6), (result.pdr, 4e6 / 0.995)):
+        assert interval is not None
+        assert interval.lower is not None
+        assert interval.upper is not None
+        assert interval.lower.load_fps <= figure_fps < interval.upper.load_fps
+        assert interval.lower.loss_ratio <= 0.005
+    assert any("12 s were over" in note for note in result.notes)
+    assert len(result.latency) == 3
+
+
+@pytest.mark.parametrize("kind", [SearchKind.QUICK, SearchKind.MRR, SearchKind.RFC2544])
+def test_a_time_limit_that_lets_nothing_be_known(kind: SearchKind) -> None:
+    limited = Search(kind, time_limit_s=1.0)
+    result = run_search(limited, Rig(Sharp(4e6)).measure, UNLIMITED, Recorder())
+    assert result.not_measurable == "its 1 s were over"
+    assert (result.ndr, result.latency) == (None, ())
+
+
+def test_disturbed_trials_use_the_time_up_too() -> None:
+    rig = Rig(Sharp(4e6), invalid_share=0.9)
+    result = run_search(
+        Search(SearchKind.QUICK, time_limit_s=15.0), rig.measure, UNLIMITED, Recorder()
+    )
+    spent_s = sum(t.duration_s + t.seen.overhead_s for t in result.trials)
+    assert spent_s < 15.0 + 3 * 4 * 0.7 + 1.0

@@ -21,7 +21,7 @@ from MLRsearch import (
     SearchGoal,
 )
 
-from wirespeed.measure.prober import Prober
+from wirespeed.measure.prober import OutOfTime, Prober
 from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.model.result import Bound, Interval
 from wirespeed.model.trial import Trial
@@ -67,10 +67,22 @@ class Mlr:
         # The number of trials is bounded by the widths; wall time is not ours to read.
         config.search_duration_max = math.inf
         measurer = _Measurer(prober)
-        found = MultipleLossRatioSearch(config=config).search(measurer, debug=_quiet)
+        try:
+            found = MultipleLossRatioSearch(config=config).search(measurer, debug=_quiet)
+        except OutOfTime as late:
+            return self._so_far(measurer, late)
         return Figures(
             ndr=measurer.interval(found[ndr_goal]), pdr=measurer.interval(found[pdr_goal])
         )
+
+    def _so_far(self, measurer: _Measurer, late: OutOfTime) -> Figures:
+        """What the trials decide by now. Raises `late` where that is no load."""
+        votes = round(self.duration_sum_s / self.trial_s)
+        needed = math.ceil(votes * max(self.exceed_ratio, 1 - self.exceed_ratio))
+        ndr, pdr = (measurer.decided(loss, needed) for loss in (0.0, self.pdr_loss))
+        if ndr.lower is None and pdr.lower is None:
+            raise late
+        return Figures(ndr=ndr, pdr=pdr, notes=(f"{late.what}: bounds are as far apart as told",))
 
     def _goal(self, loss_ratio: float) -> SearchGoal:
         return SearchGoal(
@@ -105,6 +117,30 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]  # the package has no t
             intended_count=trial.offered,
         )
 
+    def decided(self, loss_ratio: float, needed: int) -> Interval:
+        """The highest load that met the goal in so many trials, below the lowest that missed it."""
+        met = {load: sum(t.loss_ratio <= loss_ratio for t in ts) for load, ts in self._known()}
+        missed = {load: len(ts) - met[load] for load, ts in self._known()}
+        too_high = min((load for load, n in missed.items() if n >= needed), default=math.inf)
+        good = [load for load, n in met.items() if n >= needed and load < too_high]
+        return Interval(
+            lower=self._worst_of_best(max(good), needed) if good else None,
+            upper=self._bound(too_high) if too_high < math.inf else None,
+        )
+
+    def _known(self) -> list[tuple[float, list[Trial]]]:
+        return list(self._trials.items())
+
+    def _worst_of_best(self, load_fps: float, needed: int) -> Bound:
+        loss_ratio = sorted(t.loss_ratio for t in self._trials[load_fps])[needed - 1]
+        return Bound(load_fps, load_fps * (1.0 - loss_ratio), loss_ratio)
+
+    def _bound(self, load_fps: float) -> Bound:
+        """With the loss of all trials at that load together."""
+        trials = self._trials[load_fps]
+        loss_ratio = sum(t.lost for t in trials) / sum(t.offered for t in trials)
+        return Bound(load_fps, load_fps * (1.0 - loss_ratio), loss_ratio)
+
     def interval(self, found: GoalResult) -> Interval:
         """MLRsearch's relevant bounds, each with what was seen at its load.
 
@@ -117,10 +153,7 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]  # the package has no t
             forwarding_fps = float(found.conditional_throughput)
             lower = Bound(load_fps, forwarding_fps, 1.0 - forwarding_fps / load_fps)
         if (stat := found.relevant_upper_bound) is not None:
-            load_fps = float(stat)
-            trials = self._trials[load_fps]
-            loss_ratio = sum(t.lost for t in trials) / sum(t.offered for t in trials)
-            upper = Bound(load_fps, load_fps * (1.0 - loss_ratio), loss_ratio)
+            upper = self._bound(float(stat))
         return Interval(lower, upper)
 
 
