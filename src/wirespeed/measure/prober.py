@@ -83,7 +83,7 @@ class Prober:
         moved = 0
         for attempt in range(1 + repeats):
             if self.out_of_time and stage is not Stage.LATENCY:
-                raise OutOfTime(f"its {self.time_limit_s:g} s were over")
+                raise OutOfTime(f"search.time_limit_s, {self.time_limit_s:g} s, was over")
             seen = self._see(load_fps, duration_s, stage, attempt)
             invalid = self._judge(seen, purpose, pause_load_fps)
             trial = self._note(seen, stage, invalid)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass
+from statistics import median_high
 
 from MLRsearch import (
     AbstractMeasurer,
@@ -76,13 +77,15 @@ class Mlr:
         )
 
     def _so_far(self, measurer: _Measurer, late: OutOfTime) -> Figures:
-        """What the trials decide by now. Raises `late` where that is no load."""
-        votes = round(self.duration_sum_s / self.trial_s)
-        needed = math.ceil(votes * max(self.exceed_ratio, 1 - self.exceed_ratio))
-        ndr, pdr = (measurer.decided(loss, needed) for loss in (0.0, self.pdr_loss))
+        """What the trials say by now. Raises `late` where no load has passed."""
+        ndr, pdr = measurer.so_far(0.0), measurer.so_far(self.pdr_loss)
         if ndr.lower is None and pdr.lower is None:
             raise late
-        return Figures(ndr=ndr, pdr=pdr, notes=(f"{late.what}: bounds are as far apart as told",))
+        return Figures(
+            ndr=ndr,
+            pdr=pdr,
+            notes=(f"{late.what}: some bounds rest on fewer trials, and lie farther apart",),
+        )
 
     def _goal(self, loss_ratio: float) -> SearchGoal:
         return SearchGoal(
@@ -117,23 +120,19 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]  # the package has no t
             intended_count=trial.offered,
         )
 
-    def decided(self, loss_ratio: float, needed: int) -> Interval:
-        """The highest load that met the goal in so many trials, below the lowest that missed it."""
-        met = {load: sum(t.loss_ratio <= loss_ratio for t in ts) for load, ts in self._known()}
-        missed = {load: len(ts) - met[load] for load, ts in self._known()}
-        too_high = min((load for load, n in missed.items() if n >= needed), default=math.inf)
-        good = [load for load, n in met.items() if n >= needed and load < too_high]
-        return Interval(
-            lower=self._worst_of_best(max(good), needed) if good else None,
-            upper=self._bound(too_high) if too_high < math.inf else None,
-        )
-
-    def _known(self) -> list[tuple[float, list[Trial]]]:
-        return list(self._trials.items())
-
-    def _worst_of_best(self, load_fps: float, needed: int) -> Bound:
-        loss_ratio = sorted(t.loss_ratio for t in self._trials[load_fps])[needed - 1]
-        return Bound(load_fps, load_fps * (1.0 - loss_ratio), loss_ratio)
+    def so_far(self, loss_ratio: float) -> Interval:
+        """The highest load that met the goal, below the lowest that missed it; half of its trials
+        decide. The lower bound's loss is the median one."""
+        medians = {
+            load_fps: median_high(t.loss_ratio for t in trials)
+            for load_fps, trials in self._trials.items()
+        }
+        upper_fps = min((x for x, loss in medians.items() if loss > loss_ratio), default=math.inf)
+        lower_fps = max((x for x in medians if x < upper_fps), default=None)
+        lower = None
+        if lower_fps is not None:
+            lower = Bound(lower_fps, lower_fps * (1.0 - medians[lower_fps]), medians[lower_fps])
+        return Interval(lower, self._bound(upper_fps) if upper_fps < math.inf else None)
 
     def _bound(self, load_fps: float) -> Bound:
         """With the loss of all trials at that load together."""
