@@ -13,7 +13,7 @@
 #include "tsc.h"
 
 #define BATCHES 32
-#define TRIPS 64   /* there and back, a batch: far longer than reading the clock takes */
+#define TRIPS 64     /* there and back, a batch: far longer than reading the clock takes */
 #define ROUNDS 32768 /* rounds of work, a batch: some 30 us */
 #define GIVE_UP_S 1
 #define LOOKS_PER_CLOCK 1024

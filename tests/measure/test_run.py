@@ -232,6 +232,17 @@ def test_a_search_begins_again_where_the_cpus_moved_for_good() -> None:
     assert [t.stage for t in result.trials].count(Stage.WARM_UP) == 2
 
 
+def test_a_search_with_a_time_limit_keeps_what_it_knew_when_the_cpus_moved() -> None:
+    limited = replace(QUICK, time_limit_s=60.0)
+    result = run_search(limited, Moving(12).measure, UNLIMITED, Recorder())
+    assert result.mrr_fps == 4e6
+    assert result.ndr is not None
+    assert result.ndr.lower is not None
+    assert 3e6 < result.ndr.lower.load_fps <= 4e6
+    assert any("moved the CPUs" in note for note in result.notes)
+    assert [t.stage for t in result.trials].count(Stage.WARM_UP) == 1
+
+
 def test_cpus_that_come_back_at_once_cost_a_repeat_only() -> None:
     rig = Moving(8)
 

@@ -7,7 +7,7 @@ longer ones, and those would show in the percentiles as if the SUT had caused th
 
 from __future__ import annotations
 
-from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, Prober
+from wirespeed.measure.prober import BeyondGenerator, Moved, NotMeasurable, Prober
 from wirespeed.model.result import LatencyAtLoad
 from wirespeed.model.trial import Stage
 
@@ -32,7 +32,7 @@ def measure_latency(
                 pause_load_fps=full_load_fps,
                 repeats=REPEATS,
             )
-        except (NotMeasurable, BeyondGenerator) as error:
+        except (NotMeasurable, BeyondGenerator, Moved) as error:
             notes.append(f"latency at {share:.0%} of the PDR is not measurable: {error.what}")
             continue
         if trial.seen.latency is None:

@@ -22,7 +22,7 @@ from MLRsearch import (
     SearchGoal,
 )
 
-from wirespeed.measure.prober import OutOfTime, Prober
+from wirespeed.measure.prober import Moved, OutOfTime, Prober
 from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.model.result import Bound, Interval
 from wirespeed.model.trial import Trial
@@ -70,21 +70,25 @@ class Mlr:
         measurer = _Measurer(prober)
         try:
             found = MultipleLossRatioSearch(config=config).search(measurer, debug=_quiet)
-        except OutOfTime as late:
-            return self._so_far(measurer, late)
+        except (OutOfTime, Moved) as ended:
+            return self._so_far(measurer, ended, prober.time_limit_s)
         return Figures(
             ndr=measurer.interval(found[ndr_goal]), pdr=measurer.interval(found[pdr_goal])
         )
 
-    def _so_far(self, measurer: _Measurer, late: OutOfTime) -> Figures:
-        """What the trials say by now. Raises `late` where no load has passed."""
+    def _so_far(
+        self, measurer: _Measurer, ended: OutOfTime | Moved, time_limit_s: float
+    ) -> Figures:
+        """What the trials say by now. Raises `ended` where no load has passed, or where there is
+        time to begin again."""
         ndr, pdr = measurer.so_far(0.0), measurer.so_far(self.pdr_loss)
-        if ndr.lower is None and pdr.lower is None:
-            raise late
+        nothing = ndr.lower is None and pdr.lower is None
+        if nothing or time_limit_s == math.inf:
+            raise ended
         return Figures(
             ndr=ndr,
             pdr=pdr,
-            notes=(f"{late.what}: some bounds rest on fewer trials, and lie farther apart",),
+            notes=(f"{ended.what}: some bounds rest on fewer trials, and lie farther apart",),
         )
 
     def _goal(self, loss_ratio: float) -> SearchGoal:
