@@ -260,7 +260,8 @@ def test_cpus_that_never_stay_are_not_measurable() -> None:
     assert result.not_measurable is not None
     assert f"began {1 + FRESH_STARTS} times" in result.not_measurable
     assert "210 ns apart" in result.not_measurable
-    assert (result.mrr_fps, result.ndr) == (None, None)
+    assert result.mrr_fps in {3e6, 4e6}, "that of one placement, measured whole"
+    assert result.ndr is None
 
 
 def test_a_generator_slower_than_the_minimum_is_not_measurable() -> None:

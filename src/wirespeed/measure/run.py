@@ -86,21 +86,23 @@ def _run_undivided(
 ) -> tuple[_Found, str | None]:
     """What is found on one placement of the machine's CPUs, and why that is not all, if so.
 
-    Where they move under a search, what it knew so far holds no more: it begins again.
+    Where they move under a search, what it knew so far holds no more: it begins again. Where that
+    leads nowhere, the MRR of the placement before stands.
     """
     moved = ""
+    before = _Found()
     for _ in range(1 + FRESH_STARTS):
         found = _Found()
         try:
             _run(preset, search, prober, ceiling_fps, found)
         except NotMeasurable as error:
-            return found, error.what
+            return (before if found.mrr_fps is None else found), error.what
         except Moved as error:
-            moved = error.what
+            moved, before = error.what, found
             prober.begin_again()
         else:
             return found, None
-    return _Found(), f"the search began {1 + FRESH_STARTS} times; the last time {moved}"
+    return before, f"the search began {1 + FRESH_STARTS} times; the last time {moved}"
 
 
 def _run(preset: Preset, search: Search, prober: Prober, ceiling_fps: float, found: _Found) -> None:
