@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.dataplane.bng import check_closes
+from tests.dataplane.bng_traffic import RINGS, bng, gen, sink, tables
 from tests.dataplane.program import running
-from tests.dataplane.test_bng_traffic import RINGS, bng, gen, sink, tables
 
 READINGS = 25
 UPDATES = 1000
