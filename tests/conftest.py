@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ settings.register_profile(
     "wirespeed", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 settings.register_profile("explore", parent=settings.get_profile("wirespeed"), derandomize=False)
+# Where the tests run in the background, SIGINT is ignored, and what they start would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "wirespeed"))
 
 

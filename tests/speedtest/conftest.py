@@ -49,6 +49,7 @@ class Server:
                 raise AssertionError(f"the server did not log {name!r}") from None
             if event["event"] == name:
                 return event
+            assert event["event"] != "words", event["words"]
 
 
 def free_port() -> int:
@@ -78,7 +79,9 @@ def running(binary: Path, ports: dict[str, int], options: list[str]) -> Iterator
     def read() -> None:
         assert process.stderr is not None
         for line in process.stderr:
-            server.events.put(json.loads(line))
+            # An error is told in words, whatever the log's format.
+            told = line.startswith("{")
+            server.events.put(json.loads(line) if told else {"event": "words", "words": line})
 
     reader = threading.Thread(target=read)
     reader.start()
