@@ -14,13 +14,9 @@ import time
 from collections.abc import Callable, Collection
 
 from wirespeed.model.cpuset import parse_list
-from wirespeed.model.trial import Proximity
+from wirespeed.model.trial import OWN_CORE_SLOWDOWN, SHARED_CACHE_NS, Proximity
 from wirespeed.remote.interface import Runner
 
-# Two cores of one cache need less, one way, on every server processor since 2017: 20 to 70 ns.
-_SHARED_CACHE_NS = 100.0
-# Two cores do not slow each other, whatever their clocks do.
-_OWN_CORE = 1.2
 _WAIT_S, _LOOK_S = 5.0, 0.05
 
 Ask = Callable[[int, int], Proximity]
@@ -71,6 +67,8 @@ def expected(runner: Runner, cpus: Collection[int]) -> Proximity:
     )
     siblings = parse_list(runner.read(f"{cpu}/topology/thread_siblings_list"))
     return Proximity(
-        core_to_core_ns=_SHARED_CACHE_NS if cached else math.inf,
-        slowdown=_OWN_CORE if set(cpus).isdisjoint(set(siblings) - {min(cpus)}) else math.inf,
+        core_to_core_ns=SHARED_CACHE_NS if cached else math.inf,
+        slowdown=OWN_CORE_SLOWDOWN
+        if set(cpus).isdisjoint(set(siblings) - {min(cpus)})
+        else math.inf,
     )

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from wirespeed.model.spec import TopologyKind
-from wirespeed.model.trial import Drop, DropCause, Stage, Trial
+from wirespeed.model.trial import OWN_CORE_SLOWDOWN, SHARED_CACHE_NS, Drop, DropCause, Stage, Trial
 from wirespeed.report.tcp import tcp_sentences
 from wirespeed.report.text import mpps, percent
 from wirespeed.store.records import PointRecord
@@ -163,23 +163,19 @@ def _overload(point: PointRecord) -> Iterator[str]:
     )
 
 
-# Beyond what two cores of one cache show (bench/proximity.py).
-_ANOTHER_CACHE_NS, _SAME_CORE = 100.0, 1.2
-
-
 def _placement(point: PointRecord) -> Iterator[str]:
     """CPUs that share no cache, or share a core, whatever the machine says of itself."""
     pairs = [t.trial.seen.proximity for t in point.trials if t.trial.valid]
     last = next((pair[0] for pair in reversed(pairs) if pair is not None), None)
     if last is None:
         return
-    if last.core_to_core_ns > _ANOTHER_CACHE_NS:
+    if last.core_to_core_ns > SHARED_CACHE_NS:
         yield (
             f"A cache line takes {last.core_to_core_ns:.0f} ns from one polling CPU to another; "
             "between CPUs of one cache it takes 20 to 70 ns: every frame crosses chips. On a "
             "host, choose CPUs that share a cache; for a guest, pin its CPUs to such."
         )
-    if last.slowdown > _SAME_CORE:
+    if last.slowdown > OWN_CORE_SLOWDOWN:
         yield (
             f"Polling CPUs slow each other {last.slowdown:.1f}x: they are threads of one core. "
             "Each on a core of its own would do more."
