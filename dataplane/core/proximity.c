@@ -19,9 +19,9 @@
 #define LOOKS_PER_CLOCK 1024
 #define FIFO_PRIORITY 2 /* above pollers that run alone */
 
-/* What B does; A says so. */
+/* What B does; A says so, once B has begun with the second. */
 enum {
-	ARRIVE, /* tell that it runs */
+	ARRIVE, /* it does not run yet */
 	PAUSE,  /* leave a core that they share to A */
 	ANSWER, /* throw the ball back: A throws odd numbers, B the even ones */
 	WORK,
@@ -31,7 +31,6 @@ enum {
 struct match {
 	_Alignas(2 * RTE_CACHE_LINE_SIZE) atomic_uint ball;
 	_Alignas(2 * RTE_CACHE_LINE_SIZE) atomic_uint phase;
-	atomic_bool arrived;
 	uint64_t deadline;
 	/* A's batches, in cycles; 0: it did not get so far. */
 	uint64_t alone[BATCHES], trips[BATCHES], together[BATCHES];
@@ -119,10 +118,9 @@ run_a(void *arg)
 	struct match *match = arg;
 	unsigned int looks = 0;
 
-	while (!atomic_load(&match->arrived) && !late(match, ++looks))
+	while (phase_of(match) == ARRIVE && !late(match, ++looks))
 		rte_pause();
-	if (atomic_load(&match->arrived)) {
-		atomic_store(&match->phase, PAUSE);
+	if (phase_of(match) == PAUSE) {
 		measure_work(match->alone);
 		atomic_store(&match->phase, ANSWER);
 		measure_trips(match);
@@ -136,10 +134,11 @@ static void *
 run_b(void *arg)
 {
 	struct match *match = arg;
-	unsigned int ball;
+	unsigned int ball, before = ARRIVE;
 
-	atomic_store(&match->arrived, true);
-	while (phase_of(match) <= PAUSE)
+	/* Unless A has given up. */
+	atomic_compare_exchange_strong(&match->phase, &before, PAUSE);
+	while (phase_of(match) == PAUSE)
 		rte_pause();
 	while (phase_of(match) == ANSWER) {
 		ball = atomic_load_explicit(&match->ball, memory_order_acquire);
