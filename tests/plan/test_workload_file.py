@@ -116,6 +116,7 @@ name = "lb"
 
 
 VNF = '[[vnf]]\nname = "v"\nvcpus = 4\nmemory_mib = 4096\n'
+NIC = '[[nic]]\nnetwork = "data"\nports = ["0000:5e:00.1"]\n'
 PORT = '[[vnf.port]]\nname = "p"\nnetwork = "data"\n'
 
 
@@ -140,6 +141,8 @@ PORT = '[[vnf.port]]\nname = "p"\nnetwork = "data"\n'
         ),
         (VNF + 'aggregate = "fast"', "there is no such [[aggregate]]"),
         (VNF + '[[vnf.device]]\nalias = "gpu"', "there is no such [[alias]]; there are: qat"),
+        (VNF + NIC + 'use = "dpdk"\nvfs = 4', 'nic[data].vfs = 4: goes with use = "sriov" only'),
+        (VNF + NIC + 'use = "sriov"\nbond = "b0"', ".bond = 'b0': goes with use = \"dpdk\" only"),
         (VNF + PORT + 'kind = "vhost"', "no [[nic]] of network 'data' has use = \"dpdk\""),
         (VNF + PORT + 'pattern = "east-west"', "an east-west port must name its [[chain]]"),
         (VNF + PORT + "frame_bytes = 9700", "needs MTU 9682; network 'data' has 9000"),
