@@ -108,6 +108,10 @@ pub async fn direction(ways: &[Way], places: [&Place; 3], seconds: u32) -> io::R
     run.finish(meter)
 }
 
+fn during(what: &str, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{what} connection: {error}"))
+}
+
 impl Run<'_> {
     fn add_load(&mut self) {
         if self.connections < MOST_CONNECTIONS {
@@ -135,9 +139,16 @@ impl Run<'_> {
         let small = self.places[0].clone();
         self.probes.spawn({
             let small = small.clone();
-            async move { probe_foreign(&small).await.map(Answer::Foreign) }
+            async move {
+                let times = probe_foreign(&small).await;
+                times.map(Answer::Foreign).map_err(|error| during("probe on its own", error))
+            }
         });
-        self.probes.spawn(async move { probe(chosen, &small).await.map(Answer::Loaded) });
+        // What breaks a connection may show in its probe before it shows in its load.
+        self.probes.spawn(async move {
+            let time = probe(chosen, &small).await;
+            time.map(Answer::Loaded).map_err(|error| during("probe on a load-generating", error))
+        });
         Ok(())
     }
 
