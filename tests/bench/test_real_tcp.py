@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from wirespeed.bench.process import await_true
 from wirespeed.bench.session import clean
 from wirespeed.bench.tcp.programs import find_program
 from wirespeed.bench.tcp.session import RealTcpBench, open_tcp_bench
+from wirespeed.measure.tcp import invalid
 from wirespeed.model.spec import PointSpec
 from wirespeed.model.tcp import Tcp, TcpDirection, TcpPath, TcpTool
 
@@ -78,8 +80,20 @@ def test_through_open_vswitch(tmp_path: Path, offloads: bool) -> None:
     [way] = run.ways
     assert way.bytes > 1_000_000
     assert run.vswitch_cpu_s is not None
+    assert [program.name for program in run.programs] == ["server", "clients", "Open vSwitch"]
     assert "port  server: rx pkts=0" not in forwarded
     assert len(bench.describe()) == 2
+
+
+def test_a_program_that_takes_the_cpus_is_seen_and_spoils_the_run(tmp_path: Path) -> None:
+    spec = PointSpec(tcp=Tcp(seconds=1, omit_s=0))
+    with open_tcp_bench(spec, planned(spec), RUNNER, tmp_path) as bench, ExitStack() as hogs:
+        for cpu in os.sched_getaffinity(0):
+            hog = ["taskset", "-c", str(cpu), "timeout", "60", "sh", "-c", "while :; do :; done"]
+            hogs.callback(subprocess.Popen(hog).kill)
+        run = bench.run()
+    assert "sh" in run.others
+    assert "other programs ran for" in (invalid(run, 1.0) or "")
 
 
 def test_stock_iperf3_with_processes_and_queues_of_their_own(tmp_path: Path) -> None:

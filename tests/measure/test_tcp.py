@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from wirespeed.measure.tcp import invalid, summarise
-from wirespeed.model.tcp import TcpDirection, TcpRun, TcpWay
+from wirespeed.model.tcp import TcpDirection, TcpProgram, TcpRun, TcpWay
 
 WAY = TcpWay(TcpDirection.DOWN, 1_250_000_000, 10e9, 3, "path", ("loss",), 1.5, 99.0, 20.0)
 
@@ -53,3 +53,60 @@ def test_a_run_that_did_not_count_over_the_seconds_asked_for_is_invalid() -> Non
     assert invalid(run(drained), 1.0) is None
     nothing = replace(WAY, bytes=0, bits_per_second=0.0)
     assert invalid(run(nothing), 1.0) == "a test counted over 0 s instead of 1 s"
+
+
+def treated(
+    *, cpus: int = 1, steal_s: float = 0.0, waited_s: float = 0.0, others_s: float = 0.0
+) -> TcpRun:
+    """A run of 10 s in which the server was treated so, beside clients that were left alone."""
+    programs = (TcpProgram("clients", 1, 0.0, 0.0), TcpProgram("server", cpus, steal_s, waited_s))
+    others = ("cc1", "sh") if others_s else ()
+    return replace(run(WAY), elapsed_s=10.0, programs=programs, others_cpu_s=others_s,
+                   others=others)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("disturbed", "says"),
+    [
+        (
+            treated(steal_s=1.1, others_s=0.0),
+            "11.0% of the run, the limit is 10%: in 10.0 s 1.10 s",
+        ),
+        (treated(waited_s=3.0, others_s=2.0), "20.0% of the run"),
+        (treated(steal_s=0.6, waited_s=0.6, others_s=2.0), "12.0% of the run"),
+        (treated(cpus=2, waited_s=3.0, others_s=9.0), "server on 2 CPUs may have lost 15.0%"),
+    ],
+)
+def test_a_run_is_invalid_when_too_much_of_a_programs_time_was_taken(
+    disturbed: TcpRun, says: str
+) -> None:
+    why = invalid(disturbed, 1.0)
+    assert why is not None
+    assert why.startswith("server on")
+    assert says in why
+
+
+@pytest.mark.parametrize(
+    "bearable",
+    [
+        treated(steal_s=0.4, waited_s=0.5, others_s=0.5),
+        treated(waited_s=9.0, others_s=0.5),  # it waited for the bench's own programs
+        treated(waited_s=0.5, others_s=9.0),  # others ran, but elsewhere or while it slept
+        treated(cpus=4, waited_s=3.0, others_s=9.0),
+    ],
+)
+def test_a_little_disturbance_spoils_no_run(bearable: TcpRun) -> None:
+    assert invalid(bearable, 1.0) is None
+
+
+def test_validity_is_decided_without_looking_at_the_rate() -> None:
+    disturbed = treated(steal_s=2.0)
+    for bits_per_second in (1.0, 10e9, 1e15):
+        way = replace(WAY, bits_per_second=bits_per_second)
+        assert invalid(replace(disturbed, ways=(way,)), 1.0) == invalid(disturbed, 1.0)
+
+
+def test_the_reason_names_who_ran_instead() -> None:
+    assert (invalid(treated(waited_s=3.0, others_s=2.0), 1.0) or "").endswith(
+        "0.00 s steal, 3.00 s run-queue wait, and other programs ran for 2.00 s (cc1, sh)"
+    )

@@ -14,6 +14,8 @@ from rich.console import Console
 from tests.report.sample import sample_run
 from tests.report.test_document import problems
 from wirespeed.cli.show import print_results
+from wirespeed.model.result import TCP, SearchResult
+from wirespeed.model.tcp import TcpProgram
 from wirespeed.report.charts.tcp import tcp_charts
 from wirespeed.report.document import document
 from wirespeed.report.explain import explain
@@ -99,3 +101,32 @@ def test_csv_has_both_kinds_of_point_in_the_same_columns(
     assert tcp["tcp_down_limited_by"] == "path"
     assert (frame["tcp_down_bps"], frame["topology"]) == ("", "p2p")
     assert frame["ndr_fps"]
+
+
+def test_a_point_without_a_run_that_counts_says_why_everywhere(tcp_run: RunRecord) -> None:
+    why = "none of 8 runs counts; the last: server on 1 CPU may have lost 43.2% of the run"
+    nothing = SearchResult(
+        TCP, conformant=False, trials=(), not_measurable=why, notes=("run 1: x",)
+    )
+    run = replace(tcp_run, points=(replace(tcp_run.points[0], result=nothing), *tcp_run.points[1:]))
+    assert problems(document(run)) == []
+    assert document(run)["points"][0]["result"]["not_measurable"] == why
+    assert f"not measurable: {why}" in html_report(run)
+    out = io.StringIO()
+    print_results(run, Console(file=out, width=200))
+    assert "not measurable: none of 8 runs" in out.getvalue()
+    assert explain(run.points[0]) == (f"Not measurable: {why}.", "Run 1: x.")
+    [line, *_] = csv.DictReader(io.StringIO(csv_text(run)))
+    assert (line["tcp_down_bps"], line["not_measurable"]) == ("", why)
+
+
+def test_how_disturbed_the_runs_were_is_said(tcp_run: RunRecord) -> None:
+    result = tcp_run.points[0].result
+    assert result is not None
+    assert result.tcp is not None
+    programs = (TcpProgram("server", 1, 0.02, 0.0), TcpProgram("clients", 2, 0.02, 9.0))
+    runs = tuple(
+        replace(run, elapsed_s=1.0, programs=programs, others_cpu_s=0.04) for run in result.tcp.runs
+    )
+    point = replace(tcp_run.points[0], result=replace(result, tcp=replace(result.tcp, runs=runs)))
+    assert "took at most 3.0% of a run that counts (clients)." in explain(point)[-1]

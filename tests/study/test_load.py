@@ -8,7 +8,7 @@ import pytest
 from wirespeed.model.errors import BadInput
 from wirespeed.model.spec import SearchKind, TopologyKind
 from wirespeed.study.faults import StudyError
-from wirespeed.study.load import load_study
+from wirespeed.study.load import load_study, resolve_study
 from wirespeed.study.shipped import shipped_names
 
 
@@ -59,6 +59,42 @@ def test_every_case_has_all_of_vary_and_the_same_point_twice_is_one(tmp_path: Pa
 def test_a_wrong_case_is_a_fault(tmp_path: Path) -> None:
     assert "[[case]]" in faults(tmp_path, "case = 3\n")["case"]
     assert "'streams'" in faults(tmp_path, '[[case]]\n"tcp.stream" = 3\n')['vary."tcp.stream"']
+
+
+CASES = """
+[[case]]
+"topology.kind" = "pvp"
+[[case]]
+topology.kind = "chain"
+topology.vnfs = 2
+[vary]
+"traffic.frame" = [64, 128]
+"""
+
+
+@pytest.mark.parametrize(
+    ("overrides", "labels"),
+    [
+        (["traffic.frame=64", "topology.vnfs=3", "topology.kind=chain"], ["chain, 64 B"]),
+        (
+            ["traffic.frame=64", "vary.topology.vnfs=[1, 3]", "topology.kind=parallel"],
+            ["parallel, 64 B, vnfs 1", "parallel, 64 B, vnfs 3"],
+        ),
+        (["traffic.frame=64", "traffic.flows=7"], ["pvp, 64 B", "chain, 64 B, vnfs 2"]),
+    ],
+)
+def test_a_key_that_cases_set_is_fixed_like_one_that_is_varied(
+    tmp_path: Path, overrides: list[str], labels: list[str]
+) -> None:
+    study = load_study(write(tmp_path, CASES), overrides)
+    assert [point.label for point in study.points] == labels
+    again = resolve_study(study.name, "the stored study", study.resolved)
+    assert [point.id for point in again.points] == [point.id for point in study.points]
+
+
+def test_a_key_both_varied_and_set_by_a_case_is_a_fault(tmp_path: Path) -> None:
+    text = CASES + '"topology.vnfs" = [1, 2]\n'
+    assert "[[case]]" in faults(tmp_path, text)['vary."topology.vnfs"']
 
 
 def test_all_faults_are_said_at_once_with_key_value_and_what_is_allowed(tmp_path: Path) -> None:

@@ -210,9 +210,16 @@ def test_a_tcp_run_that_says_nothing_is_repeated_and_told(store: Store, tcp_stud
     assert point.result.tcp.total_bps < 1e12
 
 
-def test_a_tcp_point_whose_runs_all_say_nothing_has_no_figure(store: Store, tcp_study: str) -> None:
-    study = load_study(tcp_study, [])
+def test_a_tcp_point_without_a_run_that_counts_is_not_measurable_and_the_study_goes_on(
+    store: Store, tcp_study: str
+) -> None:
+    study = load_study(tcp_study, ["vary.tcp.message_bytes=[64, 128]"])
     recording = start(store, study)
-    with pytest.raises(BenchError, match="4 TCP runs in a row failed or say nothing"):
-        run_study(study, recording, starved(FakeHost(), range(100)), Nobody())
-    assert states(read_run(store, recording.run_id)) == [PointState.FAILED]
+    run_study(study, recording, starved(FakeHost(), range(100)), Nobody())
+    record = read_run(store, recording.run_id)
+    assert states(record) == [PointState.COMPLETE] * 2
+    for point in record.points:
+        assert point.result is not None
+        assert point.result.tcp is None
+        assert (point.result.not_measurable or "").startswith("none of 8 runs counts; the last: a ")
+        assert len(point.result.notes) == 8

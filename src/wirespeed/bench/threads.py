@@ -60,6 +60,12 @@ def treatment(runner: Runner, tid: int) -> Treatment:
     )
 
 
+def waited_ns(runner: Runner, pid: int) -> int:
+    """Time that the threads which the process has now have waited for a CPU so far; 0: it ended."""
+    found = runner.read_many(runner.glob(f"/proc/{pid}/task/*/schedstat"))
+    return sum(int(text.split()[1]) for text in found.values() if isinstance(text, str))
+
+
 def steal_ns(runner: Runner, cpus: Collection[int]) -> int:
     """Time that the hypervisor took from these CPUs since boot (proc_stat(5), 8th column)."""
     total = 0

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wirespeed.measure.interface import UNLIMITED, Progress
-from wirespeed.model.result import Interval, SearchResult
+from wirespeed.model.result import TCP, Interval, SearchResult
 from wirespeed.model.study import Point, Study
 from wirespeed.model.tcp import TcpRun
 from wirespeed.model.trial import Trial
@@ -83,6 +83,8 @@ def found(result: SearchResult) -> str:
             f"{f.direction} {gbps(f.median_bps)} Gbps, limited by {limiter(f.limited_by)}"
             for f in result.tcp.figures
         )
+    if result.search == TCP:
+        return "not measurable"
     parts = [f"NDR {_lower(result.ndr)}", f"PDR {_lower(result.pdr)}"] if result.ndr else []
     if result.ndr is None and result.pdr is not None:
         parts.append(f"PDR {_lower(result.pdr)}")
@@ -145,6 +147,9 @@ class PlainLines:
     def tcp_run(self, run: TcpRun, number: int) -> None:
         self._line(f"run {number}: {_rates(run)}")
 
+    def tcp_discarded(self, why: str) -> None:
+        self._line(f"run does not count: {why}")
+
     def point_complete(self, point: Point, result: SearchResult) -> None:  # noqa: ARG002
         self._line(f"{found(result)} ({seconds(self._counter.complete())})")
 
@@ -190,6 +195,10 @@ class LiveTable:
 
     def tcp_run(self, run: TcpRun, number: int) -> None:
         self._now = Text(f"run {number}: {_rates(run)}")
+        self.redraw()
+
+    def tcp_discarded(self, why: str) -> None:
+        self._now = Text(f"run does not count: {why}", style="yellow")
         self.redraw()
 
     def point_complete(self, point: Point, result: SearchResult) -> None:

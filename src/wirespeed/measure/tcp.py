@@ -1,31 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do several runs of the same TCP traffic say together?"""
+"""Which runs of the same TCP traffic can be believed, and what do they say together?
+
+Decided before the rate is looked at, as for trials of frames, but by other rules: TCP waits while a
+program is away and goes on, so a pause spoils nothing by itself; what a run loses is the share of
+its time that was taken. docs/explanation/how-a-trial-is-judged.md has the reasoning and figures.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from statistics import fmean, median
 
-from wirespeed.model.tcp import TcpDirection, TcpFigure, TcpResult, TcpRun, TcpWay
+from wirespeed.model.tcp import TcpDirection, TcpFigure, TcpProgram, TcpResult, TcpRun, TcpWay
 
 _DIRECTIONS = (TcpDirection.UP, TcpDirection.DOWN)
 
 
-# Counting ends when what the sender's buffers held has arrived, so it may take longer than asked.
-_SHORTEST, _LONGEST, _SLACK_S = 0.8, 2.0, 1.0
+@dataclass(frozen=True, slots=True)
+class TcpRules:
+    """How much disturbance does a run bear? Ratios are shares of its time."""
+
+    # A rate can be too low by as much as was taken of the time. Undisturbed runs of one point lie
+    # about 10% apart by themselves, as TCP and the scheduler find another balance each time: what
+    # is taken below that does not decide a median.
+    max_taken_ratio: float = 0.1
+    # Counting ends when what the sender's buffers held has arrived: it may take longer than asked.
+    shortest: float = 0.8
+    longest: float = 2.0
+    slack_s: float = 1.0
 
 
-def invalid(run: TcpRun, seconds: float) -> str | None:
-    """Why the run says nothing, or None: a test must count over about the seconds asked for.
+USUAL = TcpRules()
 
-    Where the host took the CPU from a client, its omitted and its counted seconds may end at once.
+
+def invalid(run: TcpRun, seconds: float, rules: TcpRules = USUAL) -> str | None:
+    """Why the run says nothing, or None. Reads no rate.
+
+    Every test must count over about the seconds asked for: where the host took the CPU from a
+    client, its omitted and its counted seconds may end at once.
     """
+    for program in run.programs:
+        ratio = run.taken_ratio(program)
+        if ratio > rules.max_taken_ratio:
+            return (
+                f"{_who(program)} may have lost {ratio:.1%} of the run, the limit is "
+                f"{rules.max_taken_ratio:.0%}: {_evidence(program, run)}"
+            )
+    longest_s = rules.longest * seconds + rules.slack_s
     for way in run.ways:
         counted_s = way.bytes * 8 / way.bits_per_second if way.bits_per_second else 0.0
-        if not _SHORTEST * seconds <= counted_s <= _LONGEST * seconds + _SLACK_S:
+        if not rules.shortest * seconds <= counted_s <= longest_s:
             return f"a test counted over {counted_s:.3g} s instead of {seconds:g} s"
     return None
+
+
+def _who(program: TcpProgram) -> str:
+    return f"{program.name} on {program.cpus} CPU{'s' if program.cpus > 1 else ''}"
+
+
+def _evidence(program: TcpProgram, run: TcpRun) -> str:
+    others = f" ({', '.join(run.others)})" if run.others else ""
+    return (
+        f"in {run.elapsed_s:.1f} s {program.steal_s:.2f} s steal, {program.waited_s:.2f} s "
+        f"run-queue wait, and other programs ran for {run.others_cpu_s:.2f} s{others}"
+    )
 
 
 def summarise(runs: Sequence[TcpRun], discarded: Sequence[str] = ()) -> TcpResult:

@@ -115,12 +115,29 @@ class TcpWay:
 
 
 @dataclass(frozen=True, slots=True)
+class TcpProgram:
+    """How undisturbed did the server, the clients or the vSwitch run? All processes of it together.
+
+    cpus: how many it may use. steal_s: time that the hypervisor took from these. waited_s: time
+    that its threads could have run and did not (run-queue wait), whoever ran instead.
+    """
+
+    name: str
+    cpus: int
+    steal_s: float
+    waited_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class TcpRun:
     """All clients once. ways: in the order of the clients and their processes.
 
     elapsed_s: from before the first connection to after the last result. The CPU times are those
     of the programs (user and system) without the share of the seconds that do not count;
     vswitch_cpu_s is None where there is no vSwitch.
+
+    programs: how each was treated in elapsed_s. others_cpu_s: what programs that are not the
+    bench's used in that time and could have used on its CPUs; others: those that used most.
     """
 
     ways: tuple[TcpWay, ...]
@@ -128,10 +145,22 @@ class TcpRun:
     server_cpu_s: float
     clients_cpu_s: float
     vswitch_cpu_s: float | None = None
+    programs: tuple[TcpProgram, ...] = ()
+    others_cpu_s: float = 0.0
+    others: tuple[str, ...] = ()
 
     def rate_bps(self, direction: TcpDirection) -> float:
         """The sum over all clients."""
         return sum(w.bits_per_second for w in self.ways if w.direction is direction)
+
+    def taken_ratio(self, program: TcpProgram) -> float:
+        """The share of its CPUs' time that hypervisor and other programs took from it at most.
+
+        Its threads also wait for each other, and for the bench's other programs where these share
+        their CPUs. That is part of what is measured, so no more counts as waiting than others ran.
+        """
+        taken_s = program.steal_s + min(program.waited_s, self.others_cpu_s)
+        return taken_s / (self.elapsed_s * program.cpus)
 
 
 @dataclass(frozen=True, slots=True)

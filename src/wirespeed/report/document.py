@@ -17,7 +17,7 @@ from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord, RunRecord, StoredTrial
 
 # Raise the second number when a field is added, the first when one changes or goes.
-SCHEMA_VERSION = "1.2"
+SCHEMA_VERSION = "1.3"
 
 
 def document(run: RunRecord) -> dict[str, Any]:
@@ -83,8 +83,15 @@ def _dut_type(spec: PointSpec) -> str:
 
 
 def _result(result: SearchResult, spec: PointSpec) -> dict[str, Any]:
-    if result.tcp is not None:
-        return {"type": TCP, "search": TCP, "rfc2544_conformant": False, "tcp": _tcp(result.tcp)}
+    if result.search == TCP:
+        return {
+            "type": TCP,
+            "search": TCP,
+            "rfc2544_conformant": False,
+            "not_measurable": result.not_measurable,
+            "notes": list(result.notes),
+            "tcp": None if result.tcp is None else _tcp(result.tcp),
+        }
     held = result.search in (SearchKind.FIXED, SearchKind.SOAK)
     kinds = {SearchKind.MRR: "mrr", SearchKind.B2B: "back_to_back"}
     return {

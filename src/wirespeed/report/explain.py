@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from wirespeed.model.result import TCP
 from wirespeed.model.spec import TopologyKind
 from wirespeed.model.trial import OWN_CORE_SLOWDOWN, SHARED_CACHE_NS, Drop, DropCause, Stage, Trial
 from wirespeed.report.tcp import tcp_sentences
@@ -58,8 +59,8 @@ def explain(point: PointRecord) -> tuple[str, ...]:
     result = point.result
     if result is None:
         return ()
-    if result.tcp is not None:
-        return tuple(tcp_sentences(result.tcp))
+    if result.search == TCP:
+        return tuple(tcp_sentences(result))
     sentences = [*_first_loss(point)]
     if result.not_measurable is not None:
         sentences.insert(0, f"Not measurable: {result.not_measurable}.")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
+from wirespeed.model.result import SearchResult
 from wirespeed.model.study import flat
 from wirespeed.model.tcp import TcpDirection, TcpFigure, TcpResult
 from wirespeed.report.text import NONE, gbps, limiter, percent
@@ -35,7 +36,7 @@ def tcp_table(points: tuple[PointRecord, ...]) -> Table:
     for point in points:
         result = tcp_result(point)
         if result is None:
-            table.add_row(point.label, *[NONE] * 5, point.error or "not measured yet")
+            table.add_row(point.label, *[NONE] * 5, why_missing(point))
             continue
         for figure in result.figures:
             table.add_row(
@@ -50,14 +51,29 @@ def tcp_table(points: tuple[PointRecord, ...]) -> Table:
     return table
 
 
+def why_missing(point: PointRecord) -> str:
+    """Why a point has no figure."""
+    if point.result is not None:
+        return f"not measurable: {point.result.not_measurable}"
+    return point.error or "not measured yet"
+
+
 def limited_by(figure: TcpFigure) -> str:
     """The verdict, and how many of the tests shared it unless all did."""
     agreed = "" if figure.agreeing == figure.tests else f" ({figure.agreeing} of {figure.tests})"
     return limiter(figure.limited_by) + agreed
 
 
-def tcp_sentences(result: TcpResult) -> Iterator[str]:
+def tcp_sentences(found: SearchResult) -> Iterator[str]:
     """Who limited each direction and how that is known, RFC 6349, and who used the CPU."""
+    if found.not_measurable is not None:
+        yield f"Not measurable: {found.not_measurable}."
+    if found.tcp is not None:
+        yield from _of_runs(found.tcp)
+    yield from (f"{note[:1].upper()}{note[1:]}." for note in found.notes)
+
+
+def _of_runs(result: TcpResult) -> Iterator[str]:
     for figure in result.figures:
         because = "; ".join(figure.because)
         yield f"{str(figure.direction).capitalize()}: {limited_by(figure)}. {because}."
@@ -68,10 +84,21 @@ def tcp_sentences(result: TcpResult) -> Iterator[str]:
         parts.append(("Open vSwitch", result.vswitch_cpu_s_per_gbit))
     spent = ", ".join(f"{name} {cpu_s * 1e3:.1f} ms" for name, cpu_s in parts)
     yield f"CPU time of the programs for each Gbit: {spent}."
+    if (taken := _most_taken(result)) is not None:
+        yield taken
     if result.discarded:
         repeated = len(result.discarded)
-        runs = "run was" if repeated == 1 else "runs were"
-        yield f"{repeated} {runs} repeated: {result.discarded[-1]}."
+        runs = "run does" if repeated == 1 else "runs do"
+        yield f"{repeated} {runs} not count; the last: {result.discarded[-1]}."
+
+
+def _most_taken(result: TcpResult) -> str | None:
+    """How disturbed were the runs that count? None where that was not watched."""
+    watched = [(run.taken_ratio(p), p.name) for run in result.runs for p in run.programs]
+    if not watched:
+        return None
+    ratio, name = max(watched)
+    return f"Steal and other programs took at most {percent(ratio)} of a run that counts ({name})."
 
 
 def _rfc6349(figure: TcpFigure) -> str:

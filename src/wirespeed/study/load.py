@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ def resolve_study(
             found.append(Fault(key, texts[key], "must be text"))
     vary = _flatten(base.pop("vary", {}))
     points: dict[str, Point] = {}
-    for case in _cases(base.pop("case", [{}]), found):
+    for case in _cases(base.pop("case", [{}]), vary, found):
         expanded, more = expand(base, case | vary)
         found += more
         points |= {point.id: point for point in expanded}
@@ -54,12 +54,18 @@ def resolve_study(
     return Study(name, texts["title"] or name, description, tuple(points.values()), raw)
 
 
-def _cases(written: object, found: list[Fault]) -> list[dict[str, list[Any]]]:
+def _cases(
+    written: object, vary: Mapping[str, Any], found: list[Fault]
+) -> list[dict[str, list[Any]]]:
     """Each [[case]] as keys with one value each; one empty case where there are none."""
     if not isinstance(written, list) or not all(isinstance(case, dict) for case in written):
         found.append(Fault("case", written, "must be tables, each written [[case]]"))
         return []
-    return [{key: [value] for key, value in _flatten(case).items() if key} for case in written]
+    cases = [{key: value for key, value in _flatten(case).items() if key} for case in written]
+    for key in dict.fromkeys(key for case in cases for key in case if key in vary):
+        allowed = "is set by a [[case]], too: a key is either varied or told for each case"
+        found.append(Fault(f'vary."{key}"', vary[key], allowed))
+    return [{key: [value] for key, value in case.items()} for case in cases]
 
 
 def _flatten(vary: object, prefix: str = "") -> dict[str, Any]:
@@ -77,7 +83,10 @@ def _flatten(vary: object, prefix: str = "") -> dict[str, Any]:
 
 
 def _override(raw: dict[str, Any], text: str) -> list[Fault]:
-    """Apply one --set. A key that the study varies is fixed; vary.KEY=[...] varies it."""
+    """Apply one --set. A key that the study varies is fixed; vary.KEY=[...] varies it.
+
+    So is one that its cases set: whoever sets a key wants that value in every point.
+    """
     key, equals, written = text.partition("=")
     key = key.strip()
     if not equals:
@@ -87,6 +96,7 @@ def _override(raw: dict[str, Any], text: str) -> list[Fault]:
         return [Fault(f"--set {key}", written, unknown_key(target))]
     vary = _flatten(raw.get("vary", {}))
     vary.pop(target, None)
+    raw |= _cases_without(target, raw)
     try:
         if key != target:
             vary[target] = _value(written)
@@ -98,6 +108,15 @@ def _override(raw: dict[str, Any], text: str) -> list[Fault]:
     if not vary:
         del raw["vary"]
     return []
+
+
+def _cases_without(key: str, raw: dict[str, Any]) -> dict[str, Any]:
+    """The study's cases, none of which sets the key; nothing where it has no cases."""
+    cases = raw.get("case")
+    if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
+        return {}  # Said when the cases are read.
+    flattened = [_flatten(case) for case in cases]
+    return {"case": [{k: v for k, v in case.items() if k != key} for case in flattened]}
 
 
 def _value(written: str) -> Any:

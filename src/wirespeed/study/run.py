@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wirespeed.bench.interface import Bench, BenchError, TcpBench
+from wirespeed.bench.interface import Bench
 from wirespeed.measure.interface import UNLIMITED, Progress
 from wirespeed.measure.run import run_search
-from wirespeed.measure.tcp import invalid, summarise
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.result import TCP, SearchResult
+from wirespeed.model.result import SearchResult
 from wirespeed.model.spec import PointSpec, TopologyKind
 from wirespeed.model.study import Point, Study
-from wirespeed.model.tcp import Tcp, TcpRun
 from wirespeed.model.trial import Trial
 from wirespeed.model.units import line_rate_fps
 from wirespeed.store.errors import StoreError
 from wirespeed.store.recording import Recording
 from wirespeed.study.interface import Rig, Watcher
+from wirespeed.study.tcp import measure_tcp
 
 
 def run_study(study: Study, recording: Recording, rig: Rig, watcher: Watcher) -> None:
@@ -52,7 +51,7 @@ def _measure_point(point: Point, recording: Recording, rig: Rig, watcher: Watche
     if point.spec.tcp is not None:
         with rig.open_tcp(point.spec, plan, f"{recording.run_id}/{point.id}") as tcp_bench:
             recording.add_bench(point.id, tcp_bench.describe())
-            result = _measure_tcp(tcp_bench, point.spec.tcp, watcher)
+            result = measure_tcp(tcp_bench, point.spec.tcp, watcher)
             recording.complete_point(point.id, result)
         return result
     with rig.open_bench(point.spec, plan, f"{recording.run_id}/{point.id}") as bench:
@@ -62,38 +61,6 @@ def _measure_point(point: Point, recording: Recording, rig: Rig, watcher: Watche
         result = run_search(point.spec.search, bench.measure, ceiling_fps, listener)
         recording.complete_point(point.id, result)
     return result
-
-
-# So many runs in a row may be discarded before a point is given up.
-_TCP_ATTEMPTS = 4
-
-
-def _measure_tcp(bench: TcpBench, tcp: Tcp, watcher: Watcher) -> SearchResult:
-    """There is no load to search for: TCP finds its own, run after run."""
-    runs: list[TcpRun] = []
-    discarded: list[str] = []
-    for number in range(1, tcp.repeats + 1):
-        runs.append(_valid_run(bench, tcp, discarded))
-        watcher.tcp_run(runs[-1], number)
-    return SearchResult(TCP, conformant=False, trials=(), tcp=summarise(runs, discarded))
-
-
-def _valid_run(bench: TcpBench, tcp: Tcp, discarded: list[str]) -> TcpRun:
-    """A run that counts; why others did not is added to `discarded`. Raises BenchError."""
-    for _ in range(_TCP_ATTEMPTS):
-        try:
-            run = bench.run()
-        except BenchError as failed:
-            discarded.append(failed.what)
-            continue
-        why = invalid(run, tcp.seconds)
-        if why is None:
-            return run
-        discarded.append(why)
-    raise BenchError(
-        f"{_TCP_ATTEMPTS} TCP runs in a row failed or say nothing; the last: {discarded[-1]}",
-        "Free the host's CPUs of other work, or use fewer clients; --resume goes on here.",
-    )
 
 
 def max_load_fps(spec: PointSpec, bench: Bench) -> float:

@@ -20,6 +20,7 @@ from wirespeed.bench.session import directories
 from wirespeed.bench.tcp import topology
 from wirespeed.bench.tcp.clients import Client, TcpServer, cpu_s, run_clients
 from wirespeed.bench.tcp.tools import make_clients, make_server, read_output
+from wirespeed.bench.tcp.treatment import Program, between, stand
 from wirespeed.bench.vswitch.ovs import OvsDpdk
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import PointSpec
@@ -27,6 +28,7 @@ from wirespeed.model.tcp import Tcp, TcpRun
 from wirespeed.remote.interface import Runner
 
 OFFLOADS = ("tso", "gso", "gro")
+CLIENTS = "clients"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +40,21 @@ class RealTcpBench:
     server: TcpServer
     clients: tuple[Client, ...]
     vswitch: OvsDpdk | None
+    programs: tuple[Program, ...]
     description: Mapping[str, object]
 
     def run(self) -> TcpRun:
         """See interface.TcpBench."""
+        runner = self.state.runner
         tested_s = self.tcp.omit_s + self.tcp.seconds
+        stood = stand(runner, self.programs)
         began, before = time.monotonic(), self._cpu_s()
-        outputs = run_clients(self.state, self.clients, self.server, tested_s)
+        tested = run_clients(self.state, self.clients, self.server, tested_s)
         elapsed_s, after = time.monotonic() - began, self._cpu_s()
-        read = [read_output(text, self.tcp) for text in outputs]
+        programs, others = between(
+            runner, stood, stand(runner, self.programs), self.programs, {CLIENTS: tested.waited_ns}
+        )
+        read = [read_output(text, self.tcp) for text in tested.outputs]
         # Octets count after omit_s alone, and so does the share of the CPU time that they cost.
         counted = self.tcp.seconds / tested_s
         return TcpRun(
@@ -55,6 +63,9 @@ class RealTcpBench:
             (after[0] - before[0]) * counted,
             sum(share for _, share in read) * self.tcp.seconds,
             None if self.vswitch is None else (after[1] - before[1]) * counted,
+            programs,
+            others.cpu_s,
+            others.busiest,
         )
 
     def _cpu_s(self) -> tuple[float, float]:
@@ -102,8 +113,15 @@ def open_tcp_bench(
             bring_up(parts, stack)
         at = [(name, namespace[name], address) for name, address in hosts.clients]
         clients = make_clients(tcp, at, cpus["clients"], str(dirs.log))
+        programs = [
+            Program("server", frozenset(cpus["server"]), server.processes),
+            Program(CLIENTS, frozenset(cpus["clients"])),
+        ]
+        if switch is not None and host_plan.vswitch is not None:
+            forwarding = frozenset(host_plan.vswitch.pmd_cpus.value)
+            programs.append(Program(switch.name, forwarding, switch.processes))
         description = {part.name: part.describe() for part in parts}
-        yield RealTcpBench(tcp, state, server, clients, switch, description)
+        yield RealTcpBench(tcp, state, server, clients, switch, tuple(programs), description)
 
 
 def connect(network: Network, hosts: topology.Hosts, tcp: Tcp) -> None:

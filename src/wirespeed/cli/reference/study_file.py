@@ -26,7 +26,8 @@ def study_page() -> str:
     lines = [
         "# Study file\n", MADE,
         "TOML. Every key may be left out; an unknown key is an error. `--set section.key=value` "
-        "sets a key for one run.\n",
+        "sets a key for one run, in all its points: one that `vary` or a `case` sets is then "
+        "fixed.\n",
         "| key | value | meaning |\n|---|---|---|",
         "| `title` | text | the question that the study answers |",
         "| `description` | text | what to know before and after |",
