@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import fcntl
 from pathlib import Path
 
 import pytest
 
 from tests.bench.fake_host import FakeHost
+from wirespeed.bench import page_lock
 from wirespeed.bench.host_state import changing_host
 from wirespeed.bench.hugepages import reserved
 from wirespeed.bench.interface import BenchError
@@ -39,6 +41,26 @@ def test_only_the_shortfall_is_added_and_given_back(tmp_path: Path) -> None:
         assert host.files[f"{POOL}/nr_hugepages"] == "124"
         assert host.files[f"{POOL}/free_hugepages"] == "64"
     assert host.files[f"{POOL}/nr_hugepages"] == "100"
+
+
+def test_pages_are_neither_added_nor_given_back_while_another_run_relies_on_free_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_lock, "_LOCK", str(tmp_path / "lock"))
+    host = host_with(total=100, free=40)
+    kernel, written = host.on_write, []
+
+    def watched(files: dict[str, str], path: str, text: str) -> None:
+        with open(tmp_path / "lock") as lock, pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        written.append(text)
+        assert kernel is not None
+        kernel(files, path, text)
+
+    host.on_write = watched
+    with changing_host(host, tmp_path) as state, reserved(state, [HugePages(0, 2048, 64)]):
+        pass
+    assert written == ["124", "100"]
 
 
 def test_nothing_is_changed_when_enough_are_free(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirespeed.bench.interface import BenchError
+from wirespeed.bench.page_lock import pools_locked
 from wirespeed.remote.interface import Runner
 
 
@@ -47,11 +48,12 @@ class HugePagesAdded(Change):
 
     def undo(self, runner: Runner) -> str | None:
         path = f"{self.pool}/nr_hugepages"
-        total = int(runner.read(path))
-        given_back = min(self.count, total)
-        if given_back == 0:
-            return None
-        runner.write(path, str(total - given_back))
+        with pools_locked():
+            total = int(runner.read(path))
+            given_back = min(self.count, total)
+            if given_back == 0:
+                return None
+            runner.write(path, str(total - given_back))
         return f"gave back {given_back} huge pages of {self.size_kib} KiB on node {self.node}"
 
 

@@ -3,19 +3,15 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from wirespeed.bench.changes import HugePagesAdded
 from wirespeed.bench.host_state import HostState
 from wirespeed.bench.interface import BenchError
+from wirespeed.bench.page_lock import pools_locked
 from wirespeed.model.plan import HugePages
 from wirespeed.remote.interface import Runner
-
-# One for the host, whoever runs: the pages are the host's, too.
-_LOCK = "/run/lock/wirespeed-huge-pages"
 
 
 @contextmanager
@@ -23,26 +19,16 @@ def reserved(state: HostState, wanted: Sequence[HugePages]) -> Iterator[None]:
     """See to it that each node has the wanted pages free; add what is short to its pool.
 
     In the body the programs start that take the pages. Until they have, no other run may count
-    them as free: it waits. Raises BenchError when more pages need root, or when the kernel has not
-    enough memory in one piece.
+    them as free, or give back pages of its own: it waits. Raises BenchError when more pages need
+    root, or when the kernel has not enough memory in one piece.
     """
     if not wanted:
         yield
         return
-    with _lock():
+    with pools_locked():
         for pages in wanted:
             _reserve_on_node(state, pages)
         yield
-
-
-@contextmanager
-def _lock() -> Iterator[None]:
-    descriptor = os.open(_LOCK, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _reserve_on_node(state: HostState, wanted: HugePages) -> None:
