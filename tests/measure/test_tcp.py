@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from wirespeed.measure.tcp import invalid, summarise
-from wirespeed.model.tcp import TcpDirection, TcpProgram, TcpRun, TcpWay
+from wirespeed.model.tcp import Tcp, TcpDirection, TcpProgram, TcpRun, TcpWay
 
+SECOND = Tcp(seconds=1)
 WAY = TcpWay(TcpDirection.DOWN, 1_250_000_000, 10e9, 3, "path", ("loss",), 1.5, 99.0, 20.0)
 
 
@@ -45,14 +46,14 @@ def test_cpu_time_is_told_for_each_gbit() -> None:
 
 
 def test_a_run_that_did_not_count_over_the_seconds_asked_for_is_invalid() -> None:
-    assert invalid(run(WAY), 1.0) is None
+    assert invalid(run(WAY), SECOND) is None
     starved = replace(WAY, bytes=108_600, bits_per_second=58e9)
-    assert invalid(run(WAY, starved), 1.0) == "a test counted over 1.5e-05 s instead of 1 s"
-    assert invalid(run(replace(WAY, bits_per_second=WAY.bits_per_second / 14)), 1.0) is not None
+    assert invalid(run(WAY, starved), SECOND) == "a test counted over 1.5e-05 s instead of 1 s"
+    assert invalid(run(replace(WAY, bits_per_second=WAY.bits_per_second / 14)), SECOND) is not None
     drained = replace(WAY, bits_per_second=WAY.bits_per_second / 2.5)
-    assert invalid(run(drained), 1.0) is None
+    assert invalid(run(drained), SECOND) is None
     nothing = replace(WAY, bytes=0, bits_per_second=0.0)
-    assert invalid(run(nothing), 1.0) == "a test counted over 0 s instead of 1 s"
+    assert invalid(run(nothing), SECOND) == "a test counted over 0 s instead of 1 s"
 
 
 def treated(
@@ -80,7 +81,7 @@ def treated(
 def test_a_run_is_invalid_when_too_much_of_a_programs_time_was_taken(
     disturbed: TcpRun, says: str
 ) -> None:
-    why = invalid(disturbed, 1.0)
+    why = invalid(disturbed, SECOND)
     assert why is not None
     assert why.startswith("server on")
     assert says in why
@@ -96,17 +97,23 @@ def test_a_run_is_invalid_when_too_much_of_a_programs_time_was_taken(
     ],
 )
 def test_a_little_disturbance_spoils_no_run(bearable: TcpRun) -> None:
-    assert invalid(bearable, 1.0) is None
+    assert invalid(bearable, SECOND) is None
 
 
 def test_validity_is_decided_without_looking_at_the_rate() -> None:
     disturbed = treated(steal_s=2.0)
     for bits_per_second in (1.0, 10e9, 1e15):
         way = replace(WAY, bits_per_second=bits_per_second)
-        assert invalid(replace(disturbed, ways=(way,)), 1.0) == invalid(disturbed, 1.0)
+        assert invalid(replace(disturbed, ways=(way,)), SECOND) == invalid(disturbed, SECOND)
 
 
 def test_the_reason_names_who_ran_instead() -> None:
-    assert (invalid(treated(waited_s=3.0, others_s=2.0), 1.0) or "").endswith(
+    assert (invalid(treated(waited_s=3.0, others_s=2.0), SECOND) or "").endswith(
         "0.00 s steal, 3.00 s run-queue wait, and other programs ran for 2.00 s (cc1, sh)"
     )
+
+
+def test_how_much_a_run_bears_is_the_studys_choice() -> None:
+    disturbed = treated(steal_s=2.0)
+    assert invalid(disturbed, replace(SECOND, max_taken=0.3)) is None
+    assert "the limit is 15%" in (invalid(disturbed, replace(SECOND, max_taken=0.15)) or "")

@@ -66,7 +66,7 @@ def test_the_sentences_name_the_limiter_its_evidence_and_who_used_the_cpu(
     tcp_run: RunRecord,
 ) -> None:
     limited, rfc6349, cpu = explain(tcp_run.points[0])
-    assert limited.startswith("Down: path. 7 of 90 segments")
+    assert limited.startswith("Down: path, as 7 of 90 segments")
     assert rfc6349 == (
         "RFC 6349: TCP efficiency 92.20%, transfer time ratio 1.50, buffer delay 30%."
     )
@@ -115,7 +115,7 @@ def test_a_point_without_a_run_that_counts_says_why_everywhere(tcp_run: RunRecor
     out = io.StringIO()
     print_results(run, Console(file=out, width=200))
     assert "not measurable: none of 8 runs" in out.getvalue()
-    assert explain(run.points[0]) == (f"Not measurable: {why}.", "Run 1: x.")
+    assert explain(run.points[0]) == (f"Not measurable: {why}.",)
     [line, *_] = csv.DictReader(io.StringIO(csv_text(run)))
     assert (line["tcp_down_bps"], line["not_measurable"]) == ("", why)
 

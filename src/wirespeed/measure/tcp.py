@@ -10,32 +10,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from statistics import fmean, median
 
-from wirespeed.model.tcp import TcpDirection, TcpFigure, TcpProgram, TcpResult, TcpRun, TcpWay
+from wirespeed.model.tcp import Tcp, TcpDirection, TcpFigure, TcpProgram, TcpResult, TcpRun, TcpWay
 
 _DIRECTIONS = (TcpDirection.UP, TcpDirection.DOWN)
 
 
-@dataclass(frozen=True, slots=True)
-class TcpRules:
-    """How much disturbance does a run bear? Ratios are shares of its time."""
-
-    # A rate can be too low by as much as was taken of the time. Undisturbed runs of one point lie
-    # about 10% apart by themselves, as TCP and the scheduler find another balance each time: what
-    # is taken below that does not decide a median.
-    max_taken_ratio: float = 0.1
-    # Counting ends when what the sender's buffers held has arrived: it may take longer than asked.
-    shortest: float = 0.8
-    longest: float = 2.0
-    slack_s: float = 1.0
+# Counting ends when what the sender's buffers held has arrived, so it may take longer than asked.
+_SHORTEST, _LONGEST, _SLACK_S = 0.8, 2.0, 1.0
 
 
-USUAL = TcpRules()
-
-
-def invalid(run: TcpRun, seconds: float, rules: TcpRules = USUAL) -> str | None:
+def invalid(run: TcpRun, tcp: Tcp) -> str | None:
     """Why the run says nothing, or None. Reads no rate.
 
     Every test must count over about the seconds asked for: where the host took the CPU from a
@@ -43,15 +29,16 @@ def invalid(run: TcpRun, seconds: float, rules: TcpRules = USUAL) -> str | None:
     """
     for program in run.programs:
         ratio = run.taken_ratio(program)
-        if ratio > rules.max_taken_ratio:
+        if ratio > tcp.max_taken:
             return (
                 f"{_who(program)} may have lost {ratio:.1%} of the run, the limit is "
-                f"{rules.max_taken_ratio:.0%}: {_evidence(program, run)}"
+                f"{tcp.max_taken:.0%}: {_evidence(program, run)}"
             )
-    longest_s = rules.longest * seconds + rules.slack_s
+    seconds = tcp.seconds
+    longest_s = _LONGEST * seconds + _SLACK_S
     for way in run.ways:
         counted_s = way.bytes * 8 / way.bits_per_second if way.bits_per_second else 0.0
-        if not rules.shortest * seconds <= counted_s <= longest_s:
+        if not _SHORTEST * seconds <= counted_s <= longest_s:
             return f"a test counted over {counted_s:.3g} s instead of {seconds:g} s"
     return None
 

@@ -62,6 +62,9 @@ class Tcp:
     """Seconds at the start that do not count."""
     repeats: Annotated[int, Ge(1), Le(100)] = 3
     """Runs of each point; the figures are their medians."""
+    max_taken: Annotated[float, Gt(0), Le(1)] = 0.1
+    """The share of a run that steal and other programs may take from server, clients or vSwitch; a
+    run that lost more is repeated."""
     message_bytes: Annotated[int, Ge(1), Le(1_048_576)] = 131_072
     """Octets of each write, as in netperf's TCP_STREAM."""
     congestion: str = "cubic"

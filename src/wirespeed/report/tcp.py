@@ -68,6 +68,7 @@ def tcp_sentences(found: SearchResult) -> Iterator[str]:
     """Who limited each direction and how that is known, RFC 6349, and who used the CPU."""
     if found.not_measurable is not None:
         yield f"Not measurable: {found.not_measurable}."
+        return
     if found.tcp is not None:
         yield from _of_runs(found.tcp)
     yield from (f"{note[:1].upper()}{note[1:]}." for note in found.notes)
@@ -76,7 +77,7 @@ def tcp_sentences(found: SearchResult) -> Iterator[str]:
 def _of_runs(result: TcpResult) -> Iterator[str]:
     for figure in result.figures:
         because = "; ".join(figure.because)
-        yield f"{str(figure.direction).capitalize()}: {limited_by(figure)}. {because}."
+        yield f"{str(figure.direction).capitalize()}: {limited_by(figure)}, as {because}."
         if figure.tcp_efficiency_percent is not None:
             yield _rfc6349(figure)
     parts = [("server", result.server_cpu_s_per_gbit), ("clients", result.clients_cpu_s_per_gbit)]

@@ -50,7 +50,7 @@ def _run(bench: TcpBench, tcp: Tcp) -> tuple[TcpRun | None, str | None]:
         run = bench.run()
     except BenchError as failed:
         return None, failed.what
-    return run, invalid(run, tcp.seconds)
+    return run, invalid(run, tcp)
 
 
 def _result(runs: list[TcpRun], discarded: list[str], wanted: int) -> SearchResult:
