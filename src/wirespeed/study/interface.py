@@ -32,7 +32,19 @@ class Rig:
     open_tcp: Callable[[PointSpec, Plan, str], AbstractContextManager[TcpBench]]
 
 
-class Watcher(Listener, Protocol):
+class TcpListener(Protocol):
+    """Sees the runs of TCP traffic at a point."""
+
+    def tcp_run(self, run: TcpRun, number: int) -> None:
+        """TCP was tested once, and the run is valid; `number` counts from 1."""
+        ...
+
+    def tcp_discarded(self, why: str) -> None:
+        """TCP was tested once, and the run does not count."""
+        ...
+
+
+class Watcher(Listener, TcpListener, Protocol):
     """Sees a run as it happens; decides nothing."""
 
     def point_skipped(self, point: Point) -> None:
@@ -41,14 +53,6 @@ class Watcher(Listener, Protocol):
 
     def point_started(self, point: Point) -> None:
         """Its bench is about to be brought up."""
-        ...
-
-    def tcp_run(self, run: TcpRun, number: int) -> None:
-        """TCP was tested once, and the run is valid; `number` counts from 1."""
-        ...
-
-    def tcp_discarded(self, why: str) -> None:
-        """TCP was tested once, and the run does not count."""
         ...
 
     def point_complete(self, point: Point, result: SearchResult) -> None: ...

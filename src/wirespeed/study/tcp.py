@@ -10,7 +10,7 @@ from wirespeed.bench.interface import BenchError, TcpBench
 from wirespeed.measure.tcp import invalid, summarise
 from wirespeed.model.result import TCP, SearchResult
 from wirespeed.model.tcp import Tcp, TcpRun
-from wirespeed.study.interface import Watcher
+from wirespeed.study.interface import TcpListener
 
 # For each run that is asked for, so many are made at most: a restless minute passes, and a host
 # that is always busy is told so after a bounded time.
@@ -19,7 +19,7 @@ ATTEMPTS = 4
 FAILURES = 4
 
 
-def measure_tcp(bench: TcpBench, tcp: Tcp, watcher: Watcher) -> SearchResult:
+def measure_tcp(bench: TcpBench, tcp: Tcp, listener: TcpListener) -> SearchResult:
     """tcp.repeats valid runs, together; fewer, with a note, where the host is too restless.
 
     Raises BenchError where runs fail again and again.
@@ -32,10 +32,10 @@ def measure_tcp(bench: TcpBench, tcp: Tcp, watcher: Watcher) -> SearchResult:
         failures = failures + 1 if run is None else 0
         if run is not None and why is None:
             runs.append(run)
-            watcher.tcp_run(run, len(runs))
+            listener.tcp_run(run, len(runs))
             continue
         discarded.append(why or "")
-        watcher.tcp_discarded(discarded[-1])
+        listener.tcp_discarded(discarded[-1])
         if failures == FAILURES:
             raise BenchError(
                 f"{FAILURES} TCP runs in a row failed; the last: {why}",
