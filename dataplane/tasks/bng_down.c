@@ -15,9 +15,11 @@
 
 /* What is known of a burst's frames: an array for each thing, so that each is one plain store. */
 struct burst {
+	uint8_t *ips[TASK_BURST]; /* the inner packets */
+	uint32_t destinations[TASK_BURST];
 	uint32_t keys[TASK_BURST];
 	uint32_t slots[TASK_BURST];
-	uint16_t inner_at[TASK_BURST];
+	uint32_t n;
 };
 
 struct bng_down_task {
@@ -78,57 +80,6 @@ handle_arp(struct task *task, struct rte_mbuf *mbuf)
 	}
 }
 
-/* Parse a burst and bring near what it needs of the tables: the host where slots are computed, what
- * leads to the slot otherwise. Returns how many frames are left for the fast path. */
-static __rte_always_inline uint16_t
-parse(const struct bng_down_task *down, struct rte_mbuf **mbufs, uint16_t n, struct burst *burst,
-      struct bng_aside *aside)
-{
-	const struct bng_hosts *hosts = &down->settings.worker->tables.hosts;
-	uint16_t left = 0;
-
-	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = mbufs[i];
-		const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-		bool whole = mbuf->nb_segs == 1;
-
-		if (likely(whole && bng_down_has_headers(frame, mbuf->data_len))) {
-			struct bng_down parsed =
-				bng_down_parse(frame, mbuf->data_len, down->settings.local_ip);
-			uint32_t slot = bng_hosts_dense_slot(hosts, parsed.key);
-
-			if (slot != BNG_NO_SLOT)
-				rte_prefetch0(&hosts->hosts[slot]);
-			else
-				bng_map_prefetch(&hosts->slots, parsed.key);
-			burst->keys[left] = parsed.key;
-			burst->slots[left] = slot;
-			burst->inner_at[left] = parsed.inner_at;
-			if (likely(parsed.fast)) {
-				mbufs[left++] = mbuf;
-				continue;
-			}
-		}
-		bng_set_aside(aside, mbuf,
-			      whole ? bng_down_judge(frame, mbuf->data_len, down->settings.local_ip)
-				    : BNG_BUFFER);
-	}
-	return left;
-}
-
-/* Find the slots that are not computed, and bring their hosts near. */
-static void
-look_up_slots(const struct bng_hosts *hosts, struct burst *burst, uint16_t n)
-{
-	for (uint16_t i = 0; i < n; i++) {
-		if (burst->slots[i] != BNG_NO_SLOT)
-			continue;
-		burst->slots[i] = bng_map_get(&hosts->slots, burst->keys[i]) - 1;
-		if (burst->slots[i] != BNG_NO_SLOT)
-			rte_prefetch0(&hosts->hosts[burst->slots[i]]);
-	}
-}
-
 /* Frames below the Ethernet minimum are padded, with zeros: no octet of an earlier frame shows. The
  * shortest has BNG_UP_MIN octets: two stores that overlap do for all, and reach into the buffer behind
  * the frame's end. */
@@ -147,29 +98,99 @@ pad(struct rte_mbuf *mbuf, uint8_t *frame, uint16_t len)
 	return true;
 }
 
-static __rte_always_inline enum bng_verdict
-forward(const struct bng_down_task *down, struct rte_mbuf *mbuf, const struct burst *burst,
-	uint16_t i, uint8_t *port, const bool pppoe)
+/* Make of a frame with a tunnel one for a subscriber, all but the headers that depend on who that is.
+ * Nobody misses what it was: from here on it is forwarded or dropped. */
+static __rte_always_inline bool
+strip(struct rte_mbuf *mbuf, uint8_t *frame, const struct bng_down *parsed, const bool pppoe)
 {
 	const uint16_t ip_at = pppoe ? BNG_PPPOE_IP_AT : BNG_QINQ_LEN;
+	uint8_t *ip = frame + parsed->inner_at;
+
+	bng_ipv4_age(ip);
+	mbuf->data_off += parsed->inner_at - ip_at;
+	return pad(mbuf, ip - ip_at, ip_at + parsed->total);
+}
+
+/* Bring near what a key needs of the tables: the host where slots are computed, what leads to the slot
+ * otherwise. Returns the slot, or BNG_NO_SLOT. */
+static __rte_always_inline uint32_t
+prefetch_slot(const struct bng_hosts *hosts, uint32_t key)
+{
+	uint32_t slot = bng_hosts_dense_slot(hosts, key);
+
+	if (slot != BNG_NO_SLOT)
+		rte_prefetch0(&hosts->hosts[slot]);
+	else
+		bng_map_prefetch_hashed(&hosts->slots, key);
+	return slot;
+}
+
+/* Parse a burst and strip the frames that are fit for the fast path. */
+static __rte_always_inline void
+parse(const struct bng_down_task *down, struct rte_mbuf **mbufs, uint16_t n, struct burst *burst,
+      struct bng_aside *aside, const bool pppoe)
+{
 	const struct bng_hosts *hosts = &down->settings.worker->tables.hosts;
-	uint8_t *ip = rte_pktmbuf_mtod_offset(mbuf, uint8_t *, burst->inner_at[i]);
+	const uint32_t local_ip = down->settings.local_ip;
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = mbufs[i];
+		uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+		enum bng_verdict verdict = BNG_BUFFER;
+
+		if (likely(mbuf->nb_segs == 1 && bng_down_has_headers(frame, mbuf->data_len))) {
+			struct bng_down parsed = bng_down_parse(frame, mbuf->data_len, local_ip);
+
+			burst->slots[left] = prefetch_slot(hosts, parsed.key);
+			burst->keys[left] = parsed.key;
+			burst->destinations[left] = parsed.destination;
+			burst->ips[left] = frame + parsed.inner_at;
+			if (likely(parsed.fast && strip(mbuf, frame, &parsed, pppoe))) {
+				mbufs[left++] = mbuf;
+				continue;
+			}
+			if (!parsed.fast)
+				verdict = bng_down_judge(frame, mbuf->data_len, local_ip);
+		} else if (mbuf->nb_segs == 1) {
+			verdict = bng_down_judge(frame, mbuf->data_len, local_ip);
+		}
+		bng_set_aside(aside, mbuf, verdict);
+	}
+	burst->n = left;
+}
+
+/* Find the slots that are not computed, and bring their hosts near. */
+static void
+look_up_slots(const struct bng_hosts *hosts, struct burst *burst)
+{
+	for (uint32_t i = 0; i < burst->n; i++) {
+		if (burst->slots[i] != BNG_NO_SLOT)
+			continue;
+		burst->slots[i] = bng_map_get_hashed(&hosts->slots, burst->keys[i]) - 1;
+		if (likely(burst->slots[i] != BNG_NO_SLOT))
+			rte_prefetch0(&hosts->hosts[burst->slots[i]]);
+	}
+}
+
+/* Put a subscriber's headers on a stripped frame. Returns what becomes of it. */
+static __rte_always_inline enum bng_verdict
+tag(const struct bng_down_task *down, const struct bng_hosts *hosts, const struct burst *burst,
+    uint32_t i, uint8_t *port, const bool pppoe)
+{
 	uint32_t slot = burst->slots[i];
+	uint8_t *ip = burst->ips[i];
 	const struct bng_host *host;
 
 	if (unlikely(slot == BNG_NO_SLOT))
 		return BNG_NO_USER;
-	host = bng_hosts_find(hosts, slot, be32_load(ip + 16));
+	host = bng_hosts_find(hosts, slot, burst->destinations[i]);
 	if (unlikely(host == NULL))
 		return hosts->books[slot].key == burst->keys[i] ? BNG_NO_HOST : BNG_NO_USER;
-	bng_ipv4_age(ip);
 	if (pppoe)
 		bng_pppoe_tag(ip, bng_ipv4_total(ip), host, hosts->sessions[slot], &down->side);
 	else
 		bng_tag(ip, host, &down->side);
-	mbuf->data_off += burst->inner_at[i] - ip_at;
-	if (unlikely(!pad(mbuf, ip - ip_at, ip_at + bng_ipv4_total(ip))))
-		return BNG_BUFFER;
 	*port = host->mac & BNG_HOST_PORT_MASK;
 	return BNG_FORWARD;
 }
@@ -181,21 +202,22 @@ handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n, const bool pppoe)
 	const struct bng_hosts *hosts = &down->settings.worker->tables.hosts;
 	struct burst burst;
 	uint8_t ports[TASK_BURST];
-	struct bng_aside aside = {.nb = 0};
-	uint16_t left, sent = 0;
+	struct bng_aside aside;
 	uint64_t octets = 0;
+	uint32_t sent = 0;
 
-	for (uint16_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		/* The inner header lies on both sides of a cache line's end. */
 		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
 		rte_prefetch0(rte_pktmbuf_mtod_offset(mbufs[i], void *, RTE_CACHE_LINE_SIZE));
 	}
-	left = parse(down, mbufs, n, &burst, &aside);
+	aside.nb = 0;
+	parse(down, mbufs, n, &burst, &aside, pppoe);
 	if (hosts->slots.nb_hashed > 0)
-		look_up_slots(hosts, &burst, left);
-	for (uint16_t i = 0; i < left; i++) {
+		look_up_slots(hosts, &burst);
+	for (uint32_t i = 0; i < burst.n; i++) {
 		struct rte_mbuf *mbuf = mbufs[i];
-		enum bng_verdict verdict = forward(down, mbuf, &burst, i, &ports[sent], pppoe);
+		enum bng_verdict verdict = tag(down, hosts, &burst, i, &ports[sent], pppoe);
 
 		if (unlikely(verdict != BNG_FORWARD)) {
 			bng_set_aside(&aside, mbuf, verdict);

@@ -159,11 +159,12 @@ handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n, const bool pppoe)
 	const struct bng_tables *tables = &up->settings.worker->tables;
 	struct burst burst;
 	uint8_t ports[TASK_BURST];
-	struct bng_aside aside = {.nb = 0};
+	struct bng_aside aside;
 	uint16_t left, sent = 0;
 
 	for (uint16_t i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
+	aside.nb = 0; /* all of it would be cleared with the rest */
 	left = parse(tables, mbufs, n, &burst, &aside, pppoe);
 	if (pppoe)
 		find_sessions(tables, &burst, left);

@@ -51,7 +51,8 @@ bng_raw16(const uint8_t *at)
 static inline uint16_t
 bng_ipv4_total(const uint8_t *ip)
 {
-	return be16_load(ip + 2);
+	/* 32 bits: a load of 16 would leave the rest of the register as it was, and wait for it. */
+	return (uint16_t)be32_load(ip);
 }
 
 /* More fragments follow, or this is not the first. "Don't fragment" does not matter. */
@@ -69,10 +70,10 @@ bng_ipv4_is_intact(const uint8_t *ip)
 {
 	unsigned long long sum, carry;
 
-	/* An end-around carry in every addition, as always in one's complement. */
+	/* End-around carries, as always in one's complement. The last one finds room: behind it the sum
+	 * is at most what was added, 2^32. */
 	carry = __builtin_uaddll_overflow(bng_raw64(ip), bng_raw64(ip + 8), &sum);
-	carry += __builtin_uaddll_overflow(sum, bng_raw32(ip + 16), &sum);
-	carry = __builtin_uaddll_overflow(sum, carry, &sum);
+	carry = __builtin_uaddll_overflow(sum, bng_raw32(ip + 16) + carry, &sum);
 	sum += carry;
 	/* Right if the 16-bit halves add up to 0xffff, which is if that divides the whole sum: then
 	 * multiplying by its inverse modulo 2^64 gives the quotient, otherwise something larger. */
@@ -84,12 +85,12 @@ bng_ipv4_is_intact(const uint8_t *ip)
 static inline void
 bng_ipv4_age(uint8_t *ip)
 {
-	/* The TTL is the upper octet of its word, hence the lower one of what the CPU loads. */
-	uint32_t sum = (uint32_t)bng_raw16(ip + 10) + 1;
-	uint16_t folded = (uint16_t)(sum + (sum >= UINT16_MAX));
+	/* TTL, protocol and checksum, the TTL lowest: what is taken from it and added to the checksum
+	 * is one addition. A carry out of the checksum is out of the word. */
+	uint32_t word = bng_raw32(ip + 8);
 
-	memcpy(ip + 10, &folded, sizeof(folded));
-	ip[8]--;
+	word += (word >= UINT32_C(0xfffe0000) ? UINT32_C(0x20000) : UINT32_C(0x10000)) - 1;
+	memcpy(ip + 8, &word, sizeof(word));
 }
 
 #endif

@@ -12,6 +12,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 #include "memory.h"
 
@@ -53,6 +56,13 @@ bng_map_bucket_of(const struct bng_map *map, uint32_t key)
 	return (uint32_t)((uint64_t)(uint32_t)(key * UINT32_C(0x9e3779b1)) >> map->shift);
 }
 
+/* Bring near what bng_map_get_hashed of this key will read. */
+static inline void
+bng_map_prefetch_hashed(const struct bng_map *map, uint32_t key)
+{
+	__builtin_prefetch(&map->buckets[bng_map_bucket_of(map, key)]);
+}
+
 /* Bring near what bng_map_get of this key will read. */
 static inline void
 bng_map_prefetch(const struct bng_map *map, uint32_t key)
@@ -62,41 +72,50 @@ bng_map_prefetch(const struct bng_map *map, uint32_t key)
 	if (at < map->nb_direct)
 		__builtin_prefetch(&map->direct[at]);
 	else
-		__builtin_prefetch(&map->buckets[bng_map_bucket_of(map, key)]);
+		bng_map_prefetch_hashed(map, key);
 }
 
-typedef uint32_t bng_lanes __attribute__((vector_size(32), may_alias));
-typedef uint64_t bng_wide_lanes __attribute__((vector_size(32), may_alias));
-
-/* The value of a key in one bucket, or 0. Free places have the value 0, so that all eight values
- * can be masked by equality and joined without a branch. */
+/* The value of a key in one bucket, or 0. A free place may hold a key, 0, but none that stands in
+ * front of it: those in use come first. */
 static inline uint32_t
 bng_bucket_get(const struct bng_bucket *bucket, uint32_t key)
 {
-	bng_lanes equal = (bng_lanes)(*(const bng_lanes *)bucket->keys == key);
-	bng_wide_lanes found = (bng_wide_lanes)(*(const bng_lanes *)bucket->values & equal);
-	uint64_t joined = (found[0] | found[1]) | (found[2] | found[3]);
+#ifdef __AVX2__
+	__m256i equal = _mm256_cmpeq_epi32(_mm256_load_si256((const __m256i *)bucket->keys),
+					   _mm256_set1_epi32((int)key));
+	uint32_t places = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(equal));
+#else
+	uint32_t places = 0;
 
-	return (uint32_t)(joined >> 32) | (uint32_t)joined;
+	for (int i = 0; i < BNG_BUCKET_KEYS; i++)
+		places |= (uint32_t)(bucket->keys[i] == key) << i;
+#endif
+	return places == 0 ? 0 : bucket->values[__builtin_ctz(places)];
 }
 
+/* bng_map_get for keys that are not in the array. */
 static inline uint32_t
-bng_map_get(const struct bng_map *map, uint32_t key)
+bng_map_get_hashed(const struct bng_map *map, uint32_t key)
 {
-	uint32_t at = key - map->first, value;
-	const struct bng_bucket *bucket;
+	uint32_t at = bng_map_bucket_of(map, key);
 
-	if (at < map->nb_direct)
-		return map->direct[at];
-	at = bng_map_bucket_of(map, key);
 	for (;;) {
-		bucket = &map->buckets[at];
-		value = bng_bucket_get(bucket, key);
+		const struct bng_bucket *bucket = &map->buckets[at];
+		uint32_t value = bng_bucket_get(bucket, key);
+
 		/* Only behind a full bucket can there be more. */
 		if (value != 0 || bucket->values[BNG_BUCKET_KEYS - 1] == 0)
 			return value;
 		at = (at + 1) & map->mask;
 	}
+}
+
+static inline uint32_t
+bng_map_get(const struct bng_map *map, uint32_t key)
+{
+	uint32_t at = key - map->first;
+
+	return at < map->nb_direct ? map->direct[at] : bng_map_get_hashed(map, key);
 }
 
 #endif
