@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does the gateway cost a frame? `bench_bng_cycles INI TABLES PASSES MBUFS CHAIN -- EAL`
+/* What does the gateway cost a frame? `bench_bng_cycles INI TABLES TURNS CHAIN... -- EAL`
  *
  * Tasks of the INI run on a source that hands out valid frames of minimum size and into a sink that
  * keeps them; both are a few instructions. Between passes, untimed, all frames are restored for the
  * next subscribers in a random order. A pass is timed as a whole, through the lcore's own round.
  *
  * CHAIN is "SIDE:TASK[,TASK...]", for instance "up:lb,up0": the first task reads from the source, the
- * last one sends to the sink, what lies between are the INI's own rings. Prints the median, the
- * least and the mean of the passes in TSC cycles a frame. Fails if any frame was not forwarded. */
+ * last one sends to the sink, what lies between are the INI's own rings.
+ *
+ * Chains take turns, with few mbufs (hot) and many (cold), so that whatever slows the CPU down for a
+ * while meets all of them. The first half of a turn brings the caches to where the chain has them, the
+ * median pass of the second half is the turn's figure. Prints for each chain "CHAIN hot|cold QUIET
+ * MEDIAN": the turn at the lowest decile and the median turn, in TSC cycles a frame. Fails if any
+ * frame was not forwarded. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +26,17 @@
 #include "pktlib/bng/wire.h"
 #include "pktlib/checksum.h"
 
-#define WARM_UP_PASSES 20
+#define FRAMES_A_TURN 131072
+#define MBUFS_HOT 64
+#define MBUFS_COLD 2048
+#define MODES 2
+#define CHAINS_MAX 8
+#define TURNS_MAX 1000
 #define ROUNDS_AFTER 4 /* for what a chain may still hold */
 #define UP_BYTES 60    /* 64 with FCS */
 #define DOWN_BYTES 74  /* 78 with FCS */
 #define HOST_IP 0x0a000007
+#define LOCAL_IP 0xc0000201
 
 struct source {
 	struct rte_mbuf **mbufs;
@@ -156,38 +167,52 @@ restore(struct traffic *traffic, struct rte_mbuf *mbuf)
 					    (destination & UINT16_MAX)));
 }
 
-/* Let an lcore poll just the tasks of a chain. Returns the last task. */
-static struct lcore *
-connect_chain(struct app *app, char *chain, struct task *tasks[TASK_MAX_OUT], unsigned int *nb)
+struct chain {
+	const char *name;
+	struct traffic *traffic;
+	struct task *tasks[TASK_MAX_OUT];
+	unsigned int nb_tasks;
+	struct lcore_poll polls[TASK_MAX_OUT];
+	double figures[MODES][TURNS_MAX];
+};
+
+/* What an lcore polls when it polls just the tasks of a chain. */
+static void
+make_chain(struct chain *chain, struct app *app, const char *name, struct traffic traffic[MODES])
 {
-	struct lcore *lcore = NULL;
-	char *name, *rest = NULL;
+	char *copy = must(strdup(name)), *task_name, *rest = NULL;
 
-	*nb = 0;
-	for (name = strtok_r(chain, ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest)) {
-		struct app_task *slot = app_task_find(app, name);
+	if (strchr(copy, ':') == NULL)
+		fail("a chain is SIDE:TASK[,TASK...]");
+	chain->name = name;
+	chain->traffic = &traffic[strcmp(strtok_r(copy, ":", &rest), "up") == 0 ? 0 : 1];
+	while ((task_name = strtok_r(NULL, ",", &rest)) != NULL) {
+		struct app_task *slot = app_task_find(app, task_name);
+		struct lcore_poll *poll = &chain->polls[chain->nb_tasks];
 
-		if (slot == NULL || *nb == TASK_MAX_OUT)
+		if (slot == NULL || chain->nb_tasks == TASK_MAX_OUT)
 			fail("no such task, or too many");
-		tasks[(*nb)++] = &slot->task;
+		chain->tasks[chain->nb_tasks++] = &slot->task;
+		*poll = (struct lcore_poll){.in = slot->task.in[0],
+					    .handle = slot->task.ops->handle,
+					    .task = &slot->task};
 	}
-	for (unsigned int i = 0; i < app->nb_lcores; i++)
-		if (app->lcores[i]->id == tasks[0]->lcore_id)
-			lcore = app->lcores[i];
-	lcore->nb_polls = 0;
-	for (unsigned int i = 0; i < *nb; i++) {
-		struct lcore_poll *poll = &lcore->polls[lcore->nb_polls++];
+	free(copy);
+	if (chain->nb_tasks == 0)
+		fail("a chain has a task");
+	chain->polls[0].in.receive = source_receive;
+	for (unsigned int out = 0; out < chain->tasks[chain->nb_tasks - 1]->nb_out; out++)
+		chain->tasks[chain->nb_tasks - 1]->out[out].send = sink_send;
+}
 
-		poll->in = tasks[i]->in[0];
-		poll->handle = tasks[i]->ops->handle;
-		poll->task = tasks[i];
-		poll->idle = false;
-	}
-	lcore->polls[0].in.receive = source_receive;
-	for (unsigned int i = *nb > 1; i < *nb; i++)
-		for (unsigned int out = 0; out < tasks[i]->nb_out; out++)
-			tasks[i]->out[out].send = sink_send;
-	return lcore;
+static struct lcore *
+lcore_of(struct app *app, const struct task *task)
+{
+	for (unsigned int i = 0; i < app->nb_lcores; i++)
+		if (app->lcores[i]->id == task->lcore_id)
+			return app->lcores[i];
+	fail("a task without an lcore");
+	return NULL;
 }
 
 static int
@@ -198,25 +223,70 @@ compare(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-static void
-measure(struct lcore *lcore, struct traffic *traffic, unsigned int passes, double *cycles)
+/* One pass over all mbufs of the source, in TSC cycles a frame. */
+static double
+pass(struct lcore *lcore, struct traffic *traffic)
 {
-	for (unsigned int pass = 0; pass < passes + WARM_UP_PASSES; pass++) {
-		uint64_t start, expected = nb_sunk + source.nb;
+	uint64_t start, taken, expected = nb_sunk + source.nb;
 
-		for (uint32_t i = 0; i < source.nb; i++)
-			restore(traffic, source.mbufs[i]);
-		source.next = 0;
-		start = rte_rdtsc_precise();
-		while (source.next < source.nb)
-			lcore_round(lcore);
-		for (unsigned int i = 0; nb_sunk < expected && i < ROUNDS_AFTER; i++)
-			lcore_round(lcore);
-		if (pass >= WARM_UP_PASSES)
-			cycles[pass - WARM_UP_PASSES] =
-				(double)(rte_rdtsc_precise() - start) / source.nb;
-		if (nb_sunk != expected)
-			fail("a frame was not forwarded");
+	for (uint32_t i = 0; i < source.nb; i++)
+		restore(traffic, source.mbufs[i]);
+	source.next = 0;
+	start = rte_rdtsc_precise();
+	while (source.next < source.nb)
+		lcore_round(lcore);
+	for (unsigned int i = 0; nb_sunk < expected && i < ROUNDS_AFTER; i++)
+		lcore_round(lcore);
+	taken = rte_rdtsc_precise() - start;
+	if (nb_sunk != expected)
+		fail("a frame was not forwarded");
+	return (double)taken / source.nb;
+}
+
+static double
+turn(struct app *app, struct chain *chain, uint32_t mbufs)
+{
+	static double cycles[FRAMES_A_TURN / MBUFS_HOT];
+	struct lcore *lcore = lcore_of(app, chain->tasks[0]);
+	unsigned int passes = FRAMES_A_TURN / mbufs, warm_up = passes / 2;
+
+	memcpy(lcore->polls, chain->polls, sizeof(chain->polls));
+	lcore->nb_polls = chain->nb_tasks;
+	source.nb = mbufs;
+	for (unsigned int i = 0; i < passes; i++)
+		cycles[i] = pass(lcore, chain->traffic);
+	qsort(cycles + warm_up, passes - warm_up, sizeof(*cycles), compare);
+	return cycles[warm_up + (passes - warm_up) / 2];
+}
+
+static void
+measure(struct app *app, struct chain *chains, unsigned int nb_chains, unsigned int turns)
+{
+	static const uint32_t mbufs[MODES] = {MBUFS_HOT, MBUFS_COLD};
+	static const char *const names[MODES] = {"hot", "cold"};
+
+	for (unsigned int i = 0; i < turns; i++)
+		for (unsigned int mode = 0; mode < MODES; mode++)
+			for (unsigned int c = 0; c < nb_chains; c++)
+				chains[c].figures[mode][i] = turn(app, &chains[c], mbufs[mode]);
+	for (unsigned int c = 0; c < nb_chains; c++)
+		for (unsigned int mode = 0; mode < MODES; mode++) {
+			double *figures = chains[c].figures[mode];
+
+			qsort(figures, turns, sizeof(*figures), compare);
+			printf("%s %s %.3f %.3f\n", chains[c].name, names[mode],
+			       figures[turns / 10], figures[turns / 2]);
+		}
+}
+
+static void
+check_tasks(const struct app *app)
+{
+	for (unsigned int i = 0; i < app->nb_tasks; i++) {
+		const struct task_stats *stats = &app->tasks[i].task.stats;
+
+		if (stats->discard + stats->handled + stats->tx_fail > 0)
+			fail("a task did not forward everything");
 	}
 }
 
@@ -246,43 +316,38 @@ start_app(struct config **config, const char *ini, int argc, char **argv)
 int
 main(int argc, char **argv)
 {
+	static struct chain chains[CHAINS_MAX];
 	const struct bng_complaint complaint = {say, NULL};
+	unsigned int turns, nb_chains = 0;
 	struct bng_table_file tables;
-	struct task *tasks[TASK_MAX_OUT];
-	struct traffic traffic;
+	struct traffic traffic[2];
 	struct config *config;
-	struct lcore *lcore;
 	struct app *app;
-	unsigned int passes, nb_tasks;
-	double *cycles, sum = 0;
-	bool up;
 
-	if (argc < 7 || strcmp(argv[6], "--") != 0)
-		fail("usage: bench_bng_cycles INI TABLES PASSES MBUFS SIDE:TASK[,TASK] -- EAL");
-	passes = (unsigned int)atoi(argv[3]);
-	source.nb = (uint32_t)atoi(argv[4]);
-	up = strncmp(argv[5], "up:", 3) == 0;
-	if (passes == 0 || source.nb == 0 || strchr(argv[5], ':') == NULL)
-		fail("passes, mbufs and chain must be given");
-	app = start_app(&config, argv[1], argc - 6, argv + 6);
+	while (4 + (int)nb_chains < argc && strcmp(argv[4 + nb_chains], "--") != 0)
+		nb_chains++;
+	if (nb_chains == 0 || nb_chains > CHAINS_MAX || 4 + (int)nb_chains == argc)
+		fail("usage: bench_bng_cycles INI TABLES TURNS SIDE:TASK[,TASK]... -- EAL");
+	turns = (unsigned int)atoi(argv[3]);
+	if (turns == 0 || turns > TURNS_MAX)
+		fail("there are 1 to 1000 turns");
+	app = start_app(&config, argv[1], argc - 4 - (int)nb_chains, argv + 4 + nb_chains);
 	if (bng_table_file_read(&tables, argv[2], &complaint) != 0)
 		return 1;
-	lcore = connect_chain(app, strchr(argv[5], ':') + 1, tasks, &nb_tasks);
-	source.mbufs = must(calloc(source.nb, sizeof(*source.mbufs)));
-	if (rte_pktmbuf_alloc_bulk(tasks[0]->pool, source.mbufs, source.nb) != 0)
+	make_traffic(&traffic[0], &tables, true, LOCAL_IP);
+	make_traffic(&traffic[1], &tables, false, LOCAL_IP);
+	for (unsigned int c = 0; c < nb_chains; c++)
+		make_chain(&chains[c], app, argv[4 + c], traffic);
+	source.mbufs = must(calloc(MBUFS_COLD, sizeof(*source.mbufs)));
+	if (rte_pktmbuf_alloc_bulk(chains[0].tasks[0]->pool, source.mbufs, MBUFS_COLD) != 0)
 		fail("the pool is too small");
-	make_traffic(&traffic, &tables, up, 0xc0000201);
-	cycles = must(calloc(passes, sizeof(*cycles)));
-	measure(lcore, &traffic, passes, cycles);
-	for (unsigned int i = 0; i < nb_tasks; i++)
-		if (tasks[i]->stats.discard + tasks[i]->stats.handled + tasks[i]->stats.tx_fail > 0)
-			fail("a task did not forward everything");
-	for (unsigned int i = 0; i < passes; i++)
-		sum += cycles[i];
-	qsort(cycles, passes, sizeof(*cycles), compare);
-	printf("median %.3f least %.3f mean %.3f frames %" PRIu64 " discard 0\n",
-	       cycles[passes / 2], cycles[0], sum / passes, nb_sunk);
-	rte_pktmbuf_free_bulk(source.mbufs, source.nb);
+	measure(app, chains, nb_chains, turns);
+	check_tasks(app);
+	rte_pktmbuf_free_bulk(source.mbufs, MBUFS_COLD);
+	free(source.mbufs);
+	free(traffic[0].order);
+	free(traffic[1].order);
+	bng_table_file_free(&tables);
 	app_stop(app);
 	app_free(app);
 	config_free(config);

@@ -11,13 +11,16 @@
 #include "app.h"
 #include "ask.h"
 #include "commands.h"
+#include "pktlib/tsc_clock.h"
 #include "telemetry_reply.h"
 #include "tsc.h"
 
 static uint64_t
 tsc_to_ns(uint64_t tsc)
 {
-	return (uint64_t)((double)tsc * 1e9 / (double)tsc_hz());
+	struct tsc_clock clock = tsc_clock_of(tsc_hz());
+
+	return tsc_clock_ns(&clock, tsc);
 }
 
 static void

@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <string.h>
 #include <rte_malloc.h>
-#include <rte_prefetch.h>
 #include <rte_string_fns.h>
 
 #include "bng_files.h"
+#include "bng_lines.h"
 #include "bng_worker.h"
 #include "core/arguments.h"
 #include "core/config.h"
@@ -57,29 +57,25 @@ bng_lb_cpe_prepare(struct task *task)
 	return lb->workers == NULL ? -ENOMEM : 0;
 }
 
+static inline void
+prefetch_worker(const void *workers, uint32_t line)
+{
+	rte_prefetch0((const uint8_t *)workers + line);
+}
+
 /* The output of every frame, or TASK_MAX_OUT: it is dropped. */
 static void
 choose(struct bng_lb_cpe *lb, struct rte_mbuf **mbufs, uint16_t n, uint8_t *outputs)
 {
 	uint32_t lines[TASK_BURST];
 
-	for (uint16_t i = 0; i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
+	bng_lines_read(mbufs, n, lines, prefetch_worker, lb->workers);
 	for (uint16_t i = 0; i < n; i++) {
-		const uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
-
-		lines[i] = UINT32_MAX;
-		if (likely(mbufs[i]->data_len >= BNG_QINQ_LEN && bng_is_qinq(frame))) {
-			lines[i] = bng_line_of(frame);
-			rte_prefetch0(&lb->workers[lines[i]]);
-		}
-	}
-	for (uint16_t i = 0; i < n; i++) {
-		uint8_t worker = likely(lines[i] != UINT32_MAX) ? lb->workers[lines[i]] : NOBODY;
+		uint8_t worker = likely(lines[i] != BNG_NO_LINE) ? lb->workers[lines[i]] : NOBODY;
 
 		outputs[i] = worker == NOBODY ? TASK_MAX_OUT : worker - 1;
-		lb->type += lines[i] == UINT32_MAX;
-		lb->no_user += worker == NOBODY && lines[i] != UINT32_MAX;
+		lb->type += lines[i] == BNG_NO_LINE;
+		lb->no_user += worker == NOBODY && lines[i] != BNG_NO_LINE;
 	}
 }
 

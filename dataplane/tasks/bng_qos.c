@@ -9,9 +9,9 @@
 #include <rte_cycles.h>
 #include <rte_malloc.h>
 #include <rte_meter.h>
-#include <rte_prefetch.h>
 
 #include "bng_files.h"
+#include "bng_lines.h"
 #include "bng_worker.h"
 #include "core/arguments.h"
 #include "core/config.h"
@@ -213,29 +213,25 @@ colour_of(struct bng_qos *qos, uint32_t value, uint64_t now, uint32_t octets)
 							   octets);
 }
 
+static inline void
+prefetch_meter(const void *lines, uint32_t line)
+{
+	bng_map_prefetch(lines, line);
+}
+
 /* The meters of a burst, near; 0: there is none. */
 static void
 find_meters(struct bng_qos *qos, struct rte_mbuf **mbufs, uint16_t n, uint32_t *values)
 {
 	uint32_t lines[TASK_BURST];
 
-	for (uint16_t i = 0; i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
+	bng_lines_read(mbufs, n, lines, prefetch_meter, &qos->lines);
 	for (uint16_t i = 0; i < n; i++) {
-		const uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
-
-		lines[i] = UINT32_MAX;
-		if (likely(mbufs[i]->data_len >= BNG_QINQ_LEN && bng_is_qinq(frame))) {
-			lines[i] = bng_line_of(frame);
-			bng_map_prefetch(&qos->lines, lines[i]);
-		}
-	}
-	for (uint16_t i = 0; i < n; i++) {
-		values[i] = lines[i] == UINT32_MAX ? 0 : bng_map_get(&qos->lines, lines[i]);
+		values[i] = lines[i] == BNG_NO_LINE ? 0 : bng_map_get(&qos->lines, lines[i]);
 		if (likely(values[i] > 0))
 			rte_prefetch0(&qos->meters[values[i] - 1]);
-		qos->type += lines[i] == UINT32_MAX;
-		qos->no_user += lines[i] != UINT32_MAX && values[i] == 0;
+		qos->type += lines[i] == BNG_NO_LINE;
+		qos->no_user += lines[i] != BNG_NO_LINE && values[i] == 0;
 	}
 }
 
