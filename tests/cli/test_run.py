@@ -53,6 +53,16 @@ def test_people_get_a_table_a_warning_and_the_way_to_the_report(wirespeed: Comma
     assert not list(report.parent.glob(".*.partial"))
 
 
+def test_in_a_file_every_point_has_one_line(
+    wirespeed: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS")
+    ended = wirespeed("run", "tcp-messages")
+    rows = [line for line in ended.out.splitlines() if line.startswith("TCP over ")]
+    assert len(rows) == 21
+    assert all("Gbps" not in row and " - " in row for row in rows)
+
+
 def test_a_point_that_was_not_measurable_is_a_failure_with_its_reason(
     wirespeed: Command, host: FakeHost
 ) -> None:

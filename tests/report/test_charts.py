@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from tests.report.sample import sample_run
 from wirespeed.report.charts.canvas import round_ticks
+from wirespeed.report.charts.interactive import bokeh_figure
 from wirespeed.report.charts.latency import latency_chart
 from wirespeed.report.charts.search import search_chart
-from wirespeed.report.charts.shapes import Line, Mark
+from wirespeed.report.charts.shapes import Chart, Line, Mark, Series
 from wirespeed.report.charts.svg import line_svg, search_svg
 from wirespeed.report.charts.throughput import throughput_charts
 from wirespeed.store.records import RunRecord
@@ -34,6 +35,22 @@ def test_throughput_has_a_line_for_each_topology_and_the_line_rate(run: RunRecor
     assert p2p.points[0] == (0.0, result.ndr.lower.load_fps / 1e6)
     (reference,) = [series for series in gbps.series if series.line is Line.REFERENCE]
     assert [y for _, y in reference.points] == pytest.approx([10.0, 10.0, 10.0])
+
+
+@pytest.mark.parametrize(
+    ("values", "ticks"),
+    [
+        ([0.27, 39.2], [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]),
+        ([3.0, 4.0], [1, 2, 5, 10, 20, 50]),
+        ([0.5, 5000.0], [0.1, 1, 10, 100, 1000, 10000]),
+    ],
+)
+def test_a_logarithmic_axis_has_values_that_people_can_read(
+    values: list[float], ticks: list[float]
+) -> None:
+    series = Series("one", Line.SOLID, 0, tuple(enumerate(values)), ("", ""))
+    plot = bokeh_figure(Chart("k", "t", "x", "y", ("a", "b"), (series,), log_y=True))
+    assert plot.yaxis[0].ticker.ticks == pytest.approx(ticks)
 
 
 def test_what_else_differs_tells_the_lines_apart(tmp_path: Path) -> None:

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from wirespeed.cli import rig as rigs
 from wirespeed.cli.options import JsonOption, SetOption, StoreOption, StudyArgument
 from wirespeed.cli.progress import watching
-from wirespeed.cli.show import print_results, write_html
+from wirespeed.cli.show import print_results, results_console, write_html
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.study import Study
 from wirespeed.report.document import document
@@ -64,7 +63,7 @@ def run(
     if json:
         typer.echo(json_text.dumps(document(record), indent=2, allow_nan=False))
     else:
-        print_results(record, Console(highlight=False), html)
+        print_results(record, results_console(), html)
     _fail_without_figures(record)
 
 

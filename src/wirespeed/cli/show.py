@@ -25,6 +25,17 @@ from wirespeed.report.text import NONE
 from wirespeed.report.waterfall import waterfall_table, waterfalls
 from wirespeed.store.records import RunRecord
 
+# A file or a pipe has no edge: wide enough for a row a line there.
+_FILE_WIDTH = 200
+
+
+def results_console() -> Console:
+    """stdout, as wide as the terminal that it is, if it is one, or as COLUMNS says."""
+    console = Console(highlight=False)
+    if console.is_terminal or "COLUMNS" in os.environ:
+        return console
+    return Console(highlight=False, width=_FILE_WIDTH)
+
 
 def print_results(run: RunRecord, console: Console, html: Path | None = None) -> None:
     """The table of results, what to keep in mind, and where the report is."""

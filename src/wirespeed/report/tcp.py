@@ -158,6 +158,8 @@ def parameter_words(name: str, value: object) -> str:
         return f"over {value}"
     if name == "tcp.wire_bps":
         return f"{gbps(float(str(value)))} Gbps wire" if value else ""
+    if isinstance(value, bool):
+        value = "on" if value else "off"
     return f"{name.rpartition('.')[2]} {value}"
 
 

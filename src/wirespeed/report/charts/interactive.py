@@ -7,6 +7,7 @@ repaint it for a dark theme (templates/report.js).
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from bokeh.embed import components
@@ -14,8 +15,10 @@ from bokeh.models import (
     ColumnDataSource,
     DataRange1d,
     FactorRange,
+    FixedTicker,
     HoverTool,
     Line,
+    PrintfTickFormatter,
     Scatter,
 )
 from bokeh.models.annotations import Legend, LegendItem
@@ -61,8 +64,19 @@ def bokeh_figure(chart: Chart, height: int = 340) -> figure:
         orientation="horizontal",
     )  # fmt: skip
     plot.add_layout(legend, "above")
+    if chart.log_y:
+        ticks = _log_ticks([y for series in chart.series for _, y in series.points])
+        plot.yaxis.ticker = FixedTicker(ticks=ticks)
+        plot.yaxis.formatter = PrintfTickFormatter(format="%g")
     _style(plot)
     return plot
+
+
+def _log_ticks(values: list[float]) -> list[float]:
+    """1, 2 and 5 in each decade that has values; of more than three decades the tens alone."""
+    first, last = (math.floor(math.log10(value)) for value in (min(values), max(values)))
+    mantissas = (1, 2, 5) if last - first < 3 else (1,)
+    return [m * 10.0**decade for decade in range(first, last + 2) for m in mantissas]
 
 
 def _draw(plot: figure, chart: Chart, series: Series) -> LegendItem:
