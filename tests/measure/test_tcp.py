@@ -76,6 +76,7 @@ def treated(
         (treated(waited_s=3.0, others_s=2.0), "20.0% of the run"),
         (treated(steal_s=0.6, waited_s=0.6, others_s=2.0), "12.0% of the run"),
         (treated(cpus=2, waited_s=3.0, others_s=9.0), "server on 2 CPUs may have lost 15.0%"),
+        (treated(waited_s=30.0, others_s=20.0), "may have lost 100.0%"),
     ],
 )
 def test_a_run_is_invalid_when_too_much_of_a_programs_time_was_taken(

@@ -161,9 +161,11 @@ class TcpRun:
 
         Its threads also wait for each other, and for the bench's other programs where these share
         their CPUs. That is part of what is measured, so no more counts as waiting than others ran.
+        Others may have run on further CPUs, and several threads have waited at once: more than all
+        of the time cannot be taken.
         """
         taken_s = program.steal_s + min(program.waited_s, self.others_cpu_s)
-        return taken_s / (self.elapsed_s * program.cpus)
+        return min(1.0, taken_s / (self.elapsed_s * program.cpus))
 
 
 @dataclass(frozen=True, slots=True)
