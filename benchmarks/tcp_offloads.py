@@ -56,7 +56,7 @@ def measured(rig: Rig, watcher: Counting, path: TcpPath, streams: int, offloads:
     with rig.open_tcp(spec, rig.plan(spec), f"benchmark-{offloads}") as bench:
         found = measure_tcp(bench, tcp, watcher)
     if found.tcp is None:
-        raise WirespeedError(f"{path}, {streams} streams: {found.not_measurable}")
+        raise WirespeedError(f"over {path}, streams {streams}: {found.not_measurable}")
     return found.tcp
 
 

@@ -32,7 +32,7 @@ from wirespeed.report.figures import PointFigures, point_figures
 from wirespeed.report.headline import key_figures
 from wirespeed.report.netperf import message_chart, messages
 from wirespeed.report.published_tcp import NETPERF_INTERFACES, NETPERF_SOURCE
-from wirespeed.report.tcp import limited_by, offload_gains, split, why_missing
+from wirespeed.report.tcp import limited_by, most_taken, offload_gains, split, why_missing
 from wirespeed.report.theme import DARK, LIGHT, css_variables
 from wirespeed.report.waterfall import cpu_ms, published_rate, times, waterfalls
 from wirespeed.store.codec import encode
@@ -83,6 +83,7 @@ def html_report(run: RunRecord) -> str:
         gains=offload_gains(tcp),
         limited_by=limited_by,
         why_missing=why_missing,
+        most_taken=most_taken,
         waterfalls=[(found, Markup(waterfall_svg(found))) for found in waterfalls(tcp)],  # noqa: S704
         messages=messages(tcp),
         netperf_interfaces=NETPERF_INTERFACES,

@@ -30,13 +30,13 @@ def tcp_table(points: tuple[PointRecord, ...]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("point")
     table.add_column("way")
-    for heading in ("Gbps", "lowest - highest", "sent again", "CPU ms/Gbit"):
+    for heading in ("Gbps", "lowest - highest", "taken", "sent again", "CPU ms/Gbit"):
         table.add_column(heading, justify="right")
     table.add_column("limited by")
     for point in points:
         result = tcp_result(point)
         if result is None:
-            table.add_row(point.label, *[NONE] * 5, why_missing(point))
+            table.add_row(point.label, *[NONE] * 6, why_missing(point))
             continue
         for figure in result.figures:
             table.add_row(
@@ -44,6 +44,7 @@ def tcp_table(points: tuple[PointRecord, ...]) -> Table:
                 str(figure.direction),
                 gbps(figure.median_bps),
                 f"{gbps(figure.lowest_bps)} - {gbps(figure.highest_bps)}",
+                percent(most_taken(result)),
                 f"{figure.retransmits:,}",
                 f"{result.cpu_s_per_gbit * 1e3:.1f}",
                 limited_by(figure),
@@ -85,21 +86,18 @@ def _of_runs(result: TcpResult) -> Iterator[str]:
         parts.append(("Open vSwitch", result.vswitch_cpu_s_per_gbit))
     spent = ", ".join(f"{name} {cpu_s * 1e3:.1f} ms" for name, cpu_s in parts)
     yield f"CPU time of the programs for each Gbit: {spent}."
-    if (taken := _most_taken(result)) is not None:
-        yield taken
+    if (taken := most_taken(result)) is not None:
+        yield f"Steal and other programs took at most {percent(taken)} of a run that counts."
     if result.discarded:
         repeated = len(result.discarded)
         runs = "run does" if repeated == 1 else "runs do"
         yield f"{repeated} {runs} not count; the last: {result.discarded[-1]}."
 
 
-def _most_taken(result: TcpResult) -> str | None:
-    """How disturbed were the runs that count? None where that was not watched."""
-    watched = [(run.taken_ratio(p), p.name) for run in result.runs for p in run.programs]
-    if not watched:
-        return None
-    ratio, name = max(watched)
-    return f"Steal and other programs took at most {percent(ratio)} of a run that counts ({name})."
+def most_taken(result: TcpResult) -> float | None:
+    """The largest share of a run that counts which steal and other programs took from server,
+    clients or vSwitch. None where that was not watched."""
+    return max((run.taken_ratio(p) for run in result.runs for p in run.programs), default=None)
 
 
 def _rfc6349(figure: TcpFigure) -> str:
@@ -157,7 +155,7 @@ def parameter_words(name: str, value: object) -> str:
     if name == "tcp.path":
         return f"over {value}"
     if name == "tcp.wire_bps":
-        return f"{gbps(float(str(value)))} Gbps wire" if value else ""
+        return f"{float(str(value)) / 1e9:g} Gbps wire" if value else ""
     if isinstance(value, bool):
         value = "on" if value else "off"
     return f"{name.rpartition('.')[2]} {value}"
@@ -175,8 +173,9 @@ def csv_fields(point: PointRecord) -> dict[str, object]:
         "tcp_down_limited_by": down and down.limited_by,
         "tcp_up_limited_by": up and up.limited_by,
         "tcp_cpu_s_per_gbit": result and result.cpu_s_per_gbit,
+        "tcp_most_taken": result and most_taken(result),
     }
 
 
 CSV_FIELDS = ("tcp_down_bps", "tcp_up_bps", "tcp_retransmits", "tcp_down_limited_by",
-              "tcp_up_limited_by", "tcp_cpu_s_per_gbit")  # fmt: skip
+              "tcp_up_limited_by", "tcp_cpu_s_per_gbit", "tcp_most_taken")  # fmt: skip

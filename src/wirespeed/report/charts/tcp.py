@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from wirespeed.model.study import flat
 from wirespeed.report.charts.shapes import Chart, Line, Series
-from wirespeed.report.tcp import split, tcp_result
+from wirespeed.report.tcp import parameter_words, split, tcp_result
 from wirespeed.report.text import gbps
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -46,15 +46,9 @@ def _groups(points: Sequence[PointRecord]) -> dict[str, list[PointRecord]]:
     ]
     groups: dict[str, list[PointRecord]] = {}
     for point, values in zip(points, flattened, strict=True):
-        words = [f"{key.rpartition('.')[2]} {_word(values[key])}" for key in varied]
-        groups.setdefault(", ".join(words) or "TCP", []).append(point)
+        words = [parameter_words(key, values[key]) for key in varied]
+        groups.setdefault(", ".join(word for word in words if word) or "TCP", []).append(point)
     return groups
-
-
-def _word(value: object) -> str:
-    if value is None:
-        return "without limit"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _series(members: Sequence[PointRecord], streams: Sequence[int]) -> list[Series]:
