@@ -85,13 +85,19 @@ def test_through_open_vswitch(tmp_path: Path, offloads: bool) -> None:
     assert len(bench.describe()) == 2
 
 
+def hog(cpu: int) -> subprocess.Popen[bytes]:
+    """A program that does nothing else than use this CPU; for a minute of it at most."""
+    busy = "ulimit -t 60; while :; do :; done"
+    return subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", busy])
+
+
 def test_a_program_that_takes_the_cpus_is_seen_and_spoils_the_run(tmp_path: Path) -> None:
     tcp = Tcp(seconds=1, omit_s=0)
     spec = PointSpec(tcp=tcp)
     with open_tcp_bench(spec, planned(spec), RUNNER, tmp_path) as bench, ExitStack() as hogs:
         for cpu in os.sched_getaffinity(0):
-            hog = ["taskset", "-c", str(cpu), "timeout", "60", "sh", "-c", "while :; do :; done"]
-            hogs.callback(subprocess.Popen(hog).kill)
+            process = hogs.enter_context(hog(cpu))
+            hogs.callback(process.kill)
         run = bench.run()
     assert "sh" in run.others
     assert "other programs ran for" in (invalid(run, tcp) or "")
