@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report.sample import sample_run
+from wirespeed.model.spec import TopologyKind
 from wirespeed.report.charts.canvas import round_ticks
 from wirespeed.report.charts.interactive import bokeh_figure
 from wirespeed.report.charts.latency import latency_chart
@@ -58,6 +59,20 @@ def test_what_else_differs_tells_the_lines_apart(tmp_path: Path) -> None:
     mpps, _ = throughput_charts(run)
     solid = [series.name for series in mpps.series if series.line is Line.SOLID]
     assert solid == ["p2p, flows 1", "p2p, flows 64"]
+
+
+def test_what_has_no_more_than_mrrs_is_not_drawn_as_an_ndr(run: RunRecord) -> None:
+    points = tuple(
+        replace(point, result=replace(point.result, ndr=None, pdr=None))
+        if point.result is not None and point.spec.topology.kind is TopologyKind.PVP
+        else point
+        for point in run.points
+    )
+    mpps, _ = throughput_charts(replace(run, points=points))
+    lines = {(series.name, series.line) for series in mpps.series}
+    assert ("pvp", Line.DASHED) in lines
+    assert ("pvp", Line.SOLID) not in lines
+    assert ("p2p", Line.SOLID) in lines
 
 
 def test_one_frame_size_makes_no_chart(run: RunRecord) -> None:

@@ -40,13 +40,14 @@ def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
         return ()
     x_of = {size: float(index) for index, size in enumerate(sizes)}
     groups = list(_groups(figures).items())[:MAX_GROUPS]
-    legend = "solid: NDR, dashed: MRR" if any(f.ndr and f.mrr for f in figures) else ""
+    mixed = any(f.ndr and f.mrr for f in figures)
+    legend = "solid: NDR, dashed: MRR" if mixed else ""
     charts = []
     for quantity in _QUANTITIES:
         series = [
             line
             for colour, (name, members) in enumerate(groups)
-            for line in _lines(_Group(name, colour, members), quantity, x_of)
+            for line in _lines(_Group(name, colour, members), quantity, x_of, mixed)
         ]
         series.append(_line_rate(figures, quantity, x_of))
         charts.append(
@@ -94,9 +95,12 @@ class _Group:
 
 
 def _lines(
-    group: _Group, quantity: _Quantity, x_of: dict[tuple[float, str], float]
+    group: _Group, quantity: _Quantity, x_of: dict[tuple[float, str], float], mixed: bool
 ) -> Iterable[Series]:
-    """The NDR as a solid line, the MRR dashed; what was measured instead of an NDR, solid."""
+    """The NDR as a solid line, the MRR dashed; what was measured instead of an NDR, solid.
+
+    `mixed`: other groups have an NDR, so a group of which nothing but MRRs was found stays dashed.
+    """
     picks: list[tuple[str, Line, Callable[[PointFigures], Rate | None]]] = [
         ("MRR", Line.DASHED, lambda f: f.mrr)
     ]
@@ -104,7 +108,7 @@ def _lines(
         picks.insert(0, ("NDR", Line.SOLID, lambda f: f.ndr))
     elif any(f.pdr for f in group.members):
         picks.insert(0, ("PDR", Line.SOLID, lambda f: f.pdr))
-    else:
+    elif not (mixed and any(f.mrr for f in group.members)):
         picks = [("", Line.SOLID, lambda f: f.best)]
     for figure, line, pick in picks:
         ordered = sorted(group.members, key=lambda f: x_of[_size(f)])
