@@ -13,7 +13,7 @@ from tests.dataplane.bng_traffic import RINGS, bng, gen, sink, tables
 from tests.dataplane.program import running
 
 READINGS = 25
-UPDATES = 1000
+UPDATES = 400
 FOREVER = 10**9  # frames: more than any run sends
 
 
