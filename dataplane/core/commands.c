@@ -11,7 +11,6 @@
 #include "app.h"
 #include "ask.h"
 #include "commands.h"
-#include "proximity.h"
 #include "telemetry_reply.h"
 
 /* A longer rest would make the answers to requests wait. */
@@ -80,29 +79,6 @@ rest(struct app *app, const char *params, struct telemetry_out *out)
 				params == NULL ? "" : params, REST_NS_MAX);
 	else if (ask_lcores(app, out, lcore_rest, rest_ns) == 0)
 		done(out);
-}
-
-/* "/wirespeed/proximity,A,B" */
-static void
-proximity(struct app *app __rte_unused, const char *params, struct telemetry_out *out)
-{
-	struct proximity found = {0};
-	uint32_t a, b;
-	char beyond;
-	int ret;
-
-	if (params == NULL || sscanf(params, "%u,%u%c", &a, &b, &beyond) != 2) {
-		telemetry_error(out, "proximity %s: two CPUs are wanted, A,B",
-				params == NULL ? "" : params);
-		return;
-	}
-	ret = proximity_measure(a, b, &found);
-	if (ret != 0) {
-		telemetry_error(out, "proximity %s: %s", params, strerror(-ret));
-		return;
-	}
-	telemetry_u64(out, "core_to_core_ns", found.core_to_core_ns);
-	telemetry_u64(out, "slowdown_pct", found.slowdown_pct);
 }
 
 static void
@@ -192,7 +168,10 @@ static const struct {
 	{"/wirespeed/rings", report_rings, "Size and fill of every ring"},
 	{"/wirespeed/reset", reset, "Forgets all counts. Parameter: gap_limit_ns=N (optional)"},
 	{"/wirespeed/rest", rest, "Leaves the CPUs to others. Parameter: ns=N, 0 to poll again"},
-	{"/wirespeed/proximity", proximity, "What two CPUs share. Parameters: A,B"},
+	{"/wirespeed/proximity", command_proximity, "What two CPUs share. Parameters: A,B"},
+	{"/wirespeed/pulse", command_pulse,
+	 "Watches CPUs for a while. Parameters: after_ns=N,duration_ns=N,cpu=A,cpu=B,..."},
+	{"/wirespeed/pulsed", command_pulsed, "What was seen of them; waits for its end"},
 	{"/wirespeed/start", start, "Starts all generators. Parameters: key=value,..."},
 	{"/wirespeed/stop", stop, "Stops all generators"},
 	{"/wirespeed/set", set, "Changes a task's arguments. Parameters: TASK,key=value,..."},

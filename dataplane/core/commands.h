@@ -15,6 +15,11 @@ void report_lcores(struct app *app, const char *params, struct telemetry_out *ou
 void report_ports(struct app *app, const char *params, struct telemetry_out *out);
 void report_rings(struct app *app, const char *params, struct telemetry_out *out);
 
+/* Those that look at CPUs: cpu_commands.c. */
+void command_proximity(struct app *app, const char *params, struct telemetry_out *out);
+void command_pulse(struct app *app, const char *params, struct telemetry_out *out);
+void command_pulsed(struct app *app, const char *params, struct telemetry_out *out);
+
 /* The task a request names, with what follows its name in *rest ("" if nothing). NULL: the reply is
  * an error already. */
 struct app_task *

@@ -82,6 +82,8 @@ schedule_next(struct schedule *schedule, uint64_t now)
 	if (!schedule->paced)
 		return next_unpaced(schedule, now);
 	due = schedule_due(schedule, now);
+	if (due <= schedule->offered + schedule->unsent)
+		return 0;
 	ready = due - schedule->offered - schedule->unsent;
 	if (ready < schedule->group && now < schedule->end)
 		return 0;

@@ -62,7 +62,7 @@ schedule_due(const struct schedule *schedule, uint64_t now)
 /* How many frames to hand over now, 0..burst; counts as unsent what is too late to be offered. */
 uint16_t schedule_next(struct schedule *schedule, uint64_t now);
 
-/* n of these were handed over, taken or refused. */
+/* n of these were handed over, taken or refused; one may be before it is due. */
 static inline void
 schedule_offered(struct schedule *schedule, uint16_t n)
 {

@@ -10,7 +10,7 @@ import pytest
 from tests.bench.fake_host import FakeHost
 from wirespeed.bench import proximity
 from wirespeed.bench.proximity import Watch, expected
-from wirespeed.model.trial import Proximity
+from wirespeed.model.cpus import Proximity
 
 CPU = "/sys/devices/system/cpu/cpu2"
 NEAR, TWO_CHIPS, ONE_CORE = Proximity(45, 1.0), Proximity(210, 1.0), Proximity(40, 1.5)

@@ -55,6 +55,9 @@ def test_all_frames_are_accounted_for(spec: PointSpec, tmp_path: Path) -> None:
             assert seen.total("foreign") == 0
             assert len(seen.directions) == (2 if spec.topology.bidirectional else 1)
         assert {thread.role for thread in seen.threads} == {"generator", "sut"}
+        pollers = {thread.cpu for thread in seen.threads}
+        assert {pulse.cpu for pulse in seen.pulses} >= pollers
+        assert all(pulse.beats == DURATION_S // 0.004 for pulse in seen.pulses)
         assert seen.latency is not None
         assert seen.latency.count == seen.total("received")
         assert bench.max_offer_fps is not None

@@ -159,6 +159,23 @@ def test_what_two_cpus_share(flooded: Running) -> None:
     assert found["slowdown_pct"] > 50
 
 
+@pytest.mark.root
+def test_the_pulse_of_a_cpu(flooded: Running) -> None:
+    """Taken whatever polls there, ten times in 40 ms."""
+    cpu = min(os.sched_getaffinity(flooded.process.pid))
+    asked = f"duration_ns=40000000,cpu={cpu}"
+    assert flooded.control.ask("pulse", f"after_ns=1000000,{asked}") == {"ok": 1}
+    assert flooded.control.ask("pulse", asked) == {
+        "error": f"pulse {asked}: Device or resource busy"
+    }
+    (found,) = flooded.control.ask("pulsed").values()
+    assert found["beats"] == 10
+    assert 0 <= found["slow_beats"] <= 10
+    assert found["work_ns"] > 0
+    assert found["ran_ns"] > 10 * 3 * found["work_ns"] / 2
+    assert flooded.control.ask("pulsed") == {}
+
+
 @pytest.mark.parametrize(
     ("request_", "error"),
     [
@@ -176,6 +193,11 @@ def test_what_two_cpus_share(flooded: Running) -> None:
         (("proximity", "0,1,2"), "proximity 0,1,2: two CPUs are wanted, A,B"),
         (("proximity", "0,0"), "proximity 0,0: Invalid argument"),
         (("proximity", "0,1023"), "proximity 0,1023: Invalid argument"),
+        (("pulse",), "pulse : Invalid argument"),
+        (("pulse", "duration_ns=5,cpu=0,cpu=0"), "pulse duration_ns=5,cpu=0,cpu=0: Invalid "
+         "argument"),
+        (("pulse", "duration_ns=5,cpu=1023"), "pulse duration_ns=5,cpu=1023: Invalid argument"),
+        (("pulse", "duration_ns=5,core=1"), "pulse duration_ns=5,core=1: Invalid argument"),
         (("start", "rate_fps=5"), "there is nothing to start: no task generates"),
         (("histogram", "out", "/no/such"), 'out: histogram to "/no/such": Operation not supported'),
         (("capture", "out", "/no/such"), 'out: capture to "/no/such": Operation not supported'),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -13,9 +14,10 @@ from tests.measure.simulated import Recorder, Rig, Sharp
 from wirespeed.measure.interface import UNLIMITED, BadSearch, Progress
 from wirespeed.measure.run import FRESH_STARTS, HEADROOM, run_search
 from wirespeed.measure.validity import ValidityRules
+from wirespeed.model.cpus import CpuPulse, Proximity
 from wirespeed.model.result import SearchResult
 from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Observation, Proximity, Stage, Trial
+from wirespeed.model.trial import Observation, Stage, Trial
 
 QUICK = Search(SearchKind.QUICK)
 
@@ -262,6 +264,44 @@ def test_cpus_that_never_stay_are_not_measurable() -> None:
     assert "210 ns apart" in result.not_measurable
     assert result.mrr_fps in {3e6, 4e6}, "that of one placement, measured whole"
     assert result.ndr is None
+
+
+@dataclass
+class Neighbour:
+    """A SUT whose core something else uses; the more of the time, the less it forwards."""
+
+    slow_beats: Sequence[int]
+    made: int = 0
+
+    def measure(self, load_fps: float, duration_s: float) -> Observation:
+        slow = self.slow_beats[self.made % len(self.slow_beats)]
+        self.made += 1
+        seen = Rig(Sharp(4e6 * (1 - slow / 200))).measure(load_fps, duration_s)
+        threads = tuple(replace(thread, cpu=1) for thread in seen.threads)
+        return replace(seen, threads=threads, pulses=(CpuPulse(1, 100, slow, 700, 0),))
+
+
+def slow_ratio(trial: Trial) -> float:
+    pulse = trial.seen.slowest
+    return 0.0 if pulse is None else pulse.slow_ratio
+
+
+def test_a_neighbour_that_comes_and_goes_moves_no_figure() -> None:
+    result = run_search(QUICK, Neighbour([0, 90, 5, 2, 50]).measure, UNLIMITED, Recorder())
+    assert result.ndr is not None
+    assert result.ndr.lower is not None
+    assert result.ndr.lower.load_fps == pytest.approx(4e6, rel=0.04)
+    assert all(t.valid == (slow_ratio(t) <= 0.1) for t in result.trials[8:])
+
+
+def test_where_the_core_is_always_shared_the_quieter_half_counts() -> None:
+    result = run_search(QUICK, Neighbour([60, 90, 70, 80]).measure, UNLIMITED, Recorder())
+    assert result.ndr is not None
+    assert result.ndr.lower is not None
+    assert 4e6 * 0.6 < result.ndr.lower.load_fps < 4e6 * 0.71
+    later = result.trials[8:]
+    assert sum(t.valid for t in later) > len(later) / 3
+    assert not any(t.valid and slow_ratio(t) == 0.9 for t in later)
 
 
 def test_a_generator_slower_than_the_minimum_is_not_measurable() -> None:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.measure.simulated import count, thread
 from wirespeed.measure import validity
 from wirespeed.measure.validity import USUAL, Fault, Invalid, Purpose, ValidityRules, pause_limit_ns
-from wirespeed.model.trial import Observation, Proximity, ThreadHealth
+from wirespeed.model.cpus import CpuPulse, Proximity
+from wirespeed.model.trial import Observation, ThreadHealth
 
 # 1,024 frames at 4 Mpps: the rings bear 256 us.
 LOAD_FPS = 4e6
@@ -101,6 +102,39 @@ def test_the_reason_says_where_the_cpus_were() -> None:
     assert invalid is not None
     assert "they were 45 ns apart and 1.00x slower together before the trial" in invalid.reason
     assert "210 ns apart" in invalid.reason
+
+
+@pytest.mark.parametrize("purpose", list(Purpose))
+def test_a_core_that_something_else_uses_spoils_a_trial(purpose: Purpose) -> None:
+    on_2, on_3 = (replace(thread("t", role, None), cpu=cpu) for role, cpu in _ROLES)
+
+    def fault(slow_of_2: int, slow_of_3: int, limited_by: str | None = None) -> Fault | None:
+        pulses = (CpuPulse(2, 100, slow_of_2, 700, 0), CpuPulse(3, 100, slow_of_3, 700, 0))
+        trial = replace(seen(on_2, on_3), pulses=pulses, limited_by=limited_by)
+        invalid = judge(trial, USUAL, purpose)
+        return None if invalid is None else invalid.fault
+
+    assert fault(0, 10) is None
+    assert fault(0, 11) is Fault.SHARED
+    assert fault(100, 0) is None, "a generator that keeps its pace changes nothing"
+    assert fault(11, 0, "shared_lcore") is Fault.SHARED, "there, it forwards as well"
+
+
+_ROLES = (("generator", 2), ("sut", 3))
+
+
+def test_a_generator_whose_core_is_shared_is_not_called_short() -> None:
+    slowed = replace(thread("t", "sut", None), cpu=0)
+    trial = replace(seen(slowed, unsent=10**6), pulses=(CpuPulse(0, 100, 90, 700, 0),))
+    invalid = judge(trial, USUAL)
+    assert invalid is not None
+    assert invalid.fault is Fault.SHARED
+    assert "CPU 0 was slower than it can be for 90% of the trial" in invalid.reason
+
+
+def test_distances_within_a_cache_are_alike() -> None:
+    assert Proximity(75, 1.0).like(Proximity(30, 0.85))
+    assert not Proximity(30, 1.44).like(Proximity(30, 0.85))
 
 
 def test_each_direction_has_rings_of_its_own() -> None:

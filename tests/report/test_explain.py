@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.report.sample import sample_run
-from wirespeed.model.trial import Drop, DropCause, Proximity, WorkerShare
+from wirespeed.model.cpus import CpuPulse, Proximity
+from wirespeed.model.trial import Drop, DropCause, WorkerShare
 from wirespeed.report.explain import explain, first_loss
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -149,6 +150,23 @@ def test_cpus_that_share_no_cache_or_share_a_core_are_told(run: RunRecord) -> No
     assert "takes 210 ns from one polling CPU to another" in placed(210, 1.0)
     assert "slow each other" not in placed(210, 1.05)
     assert "slow each other 1.5x: they are threads of one core" in placed(35, 1.5)
+
+
+def test_a_core_that_something_else_uses_is_told(run: RunRecord) -> None:
+    def shared(slow_beats: int) -> str:
+        point = run.points[0]
+        trials = []
+        for stored in point.trials:
+            seen = stored.trial.seen
+            threads = tuple(replace(thread, cpu=3) for thread in seen.threads)
+            pulses = (CpuPulse(3, 100, slow_beats, 700, 0),)
+            seen = replace(seen, threads=threads, pulses=pulses)
+            trials.append(replace(stored, trial=replace(stored.trial, seen=seen)))
+        return said(replace(point, trials=tuple(trials)))
+
+    assert "forwarding core" not in said(run.points[0])
+    assert "forwarding core" not in shared(10)
+    assert "something else used a forwarding core, for up to 40% of the time" in shared(40)
 
 
 def test_not_measurable_comes_first(run: RunRecord) -> None:

@@ -13,8 +13,8 @@ import math
 import time
 from collections.abc import Callable, Collection
 
+from wirespeed.model.cpus import OWN_CORE_SLOWDOWN, SHARED_CACHE_NS, Proximity
 from wirespeed.model.cpuset import parse_list
-from wirespeed.model.trial import OWN_CORE_SLOWDOWN, SHARED_CACHE_NS, Proximity
 from wirespeed.remote.interface import Runner
 
 _WAIT_S, _LOOK_S = 5.0, 0.05

@@ -22,6 +22,7 @@ from wirespeed.bench.realtime import alone, before_all_pollers, fits
 from wirespeed.bench.threads import Treatment, steal_ns, treatment
 from wirespeed.bench.topology.wiring import Wiring
 from wirespeed.bench.traffic.generator import AFTER_NS, Generator
+from wirespeed.model.cpus import CpuPulse
 from wirespeed.model.trial import Drop, Observation, ThreadHealth, WorkerShare
 from wirespeed.remote.interface import Process, Runner
 
@@ -39,7 +40,7 @@ class Rig:
     """What a trial runs on.
 
     cpus: all that poll; watch: of what they share, None where there is but one. ring_frames: see
-    Observation. alone: whether short trials may keep their CPUs from all other programs.
+    Observation. alone: whether threads may run before all others, and so short trials alone.
     """
 
     runner: Runner
@@ -70,6 +71,8 @@ def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
         run_alone = rig.alone and fits(cpus, duration_s)
         if run_alone:
             urgent.enter_context(before_all_pollers())
+        if rig.alone:
+            rig.generator.watch(rig.cpus, duration_s)
         rig.generator.start(0.0 if math.isinf(load_fps) else load_fps, duration_s)
         if run_alone:
             urgent.enter_context(alone(tids))
@@ -78,8 +81,10 @@ def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
         before = _stand(rig, tids)
         _let_run(rig, duration_s + AFTER_NS / 1e9 + _MARGIN_S)
         after = _stand(rig, tids)
-    threads = tuple(_health(t, before, after) for part in rig.parts for t in part.threads())
     _await_end(rig)
+    pulses = rig.generator.watched() if rig.alone else ()
+    stands = before, after, {pulse.cpu: pulse for pulse in pulses}
+    threads = tuple(_health(t, *stands) for part in rig.parts for t in part.threads())
     drops, workers = _drain(rig, hops)
     after_it = rig.watch.now() if rig.watch else None
     directions = rig.generator.directions()
@@ -98,6 +103,7 @@ def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
         limited_by=rig.limited_by,
         proximity=(before_it, after_it) if before_it and after_it else None,
         waited_s=waited_s,
+        pulses=pulses,
         workers=workers,
     )
 
@@ -169,13 +175,20 @@ def _stand(rig: Rig, tids: Sequence[int]) -> _Stand:
     return _Stand(threads, steal_ns(rig.runner, rig.cpus))
 
 
-def _health(thread: PollingThread, before: _Stand, after: _Stand) -> ThreadHealth:
+def _health(
+    thread: PollingThread, before: _Stand, after: _Stand, pulses: Mapping[int, CpuPulse]
+) -> ThreadHealth:
     was, now = before.threads[thread.tid], after.threads[thread.tid]
+    # What watched the CPU has not disturbed the thread.
+    pulse = pulses.get(now.cpu, CpuPulse(now.cpu, 0, 0, 0, 0))
+    switches = now.involuntary_switches - was.involuntary_switches - pulse.beats
+    wait_ns = now.runqueue_wait_ns - was.runqueue_wait_ns - pulse.ran_ns
     return ThreadHealth(
         name=thread.name,
         role=thread.role,
         max_gap_ns=thread.max_gap_ns,
         gaps_ns=thread.gaps_ns,
-        involuntary_switches=now.involuntary_switches - was.involuntary_switches,
-        runqueue_wait_ns=now.runqueue_wait_ns - was.runqueue_wait_ns,
+        involuntary_switches=max(0, switches),
+        runqueue_wait_ns=max(0, wait_ns),
+        cpu=now.cpu,
     )

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from statistics import median
 
 from wirespeed.measure import account
 from wirespeed.measure.interface import Listener, MeasureError, Measurer, Progress
 from wirespeed.measure.validity import Fault, Invalid, Purpose, ValidityRules, judge
-from wirespeed.model.trial import Observation, Proximity, Stage, Trial
+from wirespeed.model.cpus import Proximity
+from wirespeed.model.trial import Observation, Stage, Trial
 
 # Twice in a row, with every thread undisturbed, is not chance.
 SHORT_IN_A_ROW = 2
 # The bench waits before each trial for CPUs to come back: what it gives up on has changed to stay.
 MOVED_IN_A_ROW = 3
+# Where polling cores are shared much of the time, the quieter half of the trials is believed: this
+# many are looked at to tell which half a trial belongs to.
+SHARED_LOOKS_BACK = 8
 
 
 class NotMeasurable(MeasureError):
@@ -117,7 +122,14 @@ class Prober:
     ) -> Invalid | None:
         load_fps = pause_load_fps or seen.intended_load_fps
         load_fps = min(load_fps, self.overload_fps)
-        return judge(seen, self.rules, purpose, load_fps, self.proximity)
+        return judge(seen, self._rules(), purpose, load_fps, self.proximity)
+
+    def _rules(self) -> ValidityRules:
+        """The rules, and as much sharing of cores as this machine does not spare its trials."""
+        slowest = (trial.seen.slowest for trial in self.trials[-SHARED_LOOKS_BACK:])
+        last = [pulse.slow_ratio for pulse in slowest if pulse is not None]
+        usual = median(last) if last else 0.0
+        return replace(self.rules, max_slow_ratio=max(self.rules.max_slow_ratio, usual))
 
     def begin_again(self) -> None:
         """Forget what the machine was like; the trials are kept."""

@@ -14,7 +14,8 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from wirespeed.model.trial import Observation, Proximity, ThreadHealth
+from wirespeed.model.cpus import SHARED_CORE_RATIO, Proximity
+from wirespeed.model.trial import Observation, ThreadHealth
 
 
 class Purpose(StrEnum):
@@ -33,6 +34,8 @@ class Fault(StrEnum):
     """A thread did not run for longer than the trial can bear."""
     SHORT = "short"
     """The generator ran undisturbed and still could not keep up: the load is beyond it."""
+    SHARED = "shared"
+    """Something else used a polling core: in a virtual machine, another one on its other thread."""
     MOVED = "moved"
     """The CPUs did not share what they shared in the trials before."""
     RACED = "raced"
@@ -60,6 +63,7 @@ class ValidityRules:
     max_stopped_ratio: float = 0.01
     # A rate under overload is where a search starts, not what it finds: read to 2%.
     max_stopped_ratio_of_rate: float = 0.02
+    max_slow_ratio: float = SHARED_CORE_RATIO
     # Where nobody knows how deep the rings are (an external SUT): what 1,024 descriptors, a usual
     # depth, hold at 10 GbE line rate with 64 B frames, 14.88 Mpps.
     pause_without_ring_ns: float = 68_800.0
@@ -103,7 +107,8 @@ def judge(
             reason = _stopped_too_often(thread, seen, rules, purpose)
         if reason is not None:
             return Invalid(Fault.STOPPED, reason)
-    return _short(seen, rules) or _raced(seen)
+    # Before what it leads to: a generator whose core is shared may fall short.
+    return _shared(seen, rules) or _short(seen, rules) or _raced(seen)
 
 
 def _longest_pause_ns(thread: ThreadHealth, steal_ns: int) -> tuple[int, str]:
@@ -128,6 +133,17 @@ def _paused_too_long(thread: ThreadHealth, seen: Observation, limit_ns: float) -
     holds = f"the rings hold {seen.ring_frames} frames" if seen.ring_frames else "unknown rings"
     return (
         f"{_who(thread)} {what}, the limit is {_us(limit_ns)} ({holds}); {_evidence(thread, seen)}"
+    )
+
+
+def _shared(seen: Observation, rules: ValidityRules) -> Invalid | None:
+    pulse = seen.slowest
+    if pulse is None or pulse.slow_ratio <= rules.max_slow_ratio:
+        return None
+    return Invalid(
+        Fault.SHARED,
+        f"CPU {pulse.cpu} was slower than it can be for {pulse.slow_ratio:.0%} of the trial, the "
+        f"limit is {rules.max_slow_ratio:.0%}: something else used its core",
     )
 
 

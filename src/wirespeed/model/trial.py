@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from wirespeed.model.cpus import CpuPulse, Proximity
+
 
 class DropCause(StrEnum):
     """Why a hop did not pass a frame on."""
@@ -75,7 +77,8 @@ class DirectionCount:
 class ThreadHealth:
     """How undisturbed did a polling thread run during the trial?
 
-    role is "generator" (generates or analyses) or "sut" (forwards). The gap figures are None where
+    role is "generator" (generates or analyses) or "sut" (forwards). cpu: where it ran,
+    -1 where that is not known. The gap figures are None where
     the thread does not time its own polls (e.g. a vSwitch without such a counter): then the
     run-queue wait and the steal are the only evidence. gaps_ns is the sum of the gaps that count as
     such (wsdp: those over its gap_limit_ns).
@@ -87,6 +90,7 @@ class ThreadHealth:
     gaps_ns: int | None
     involuntary_switches: int
     runqueue_wait_ns: int
+    cpu: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,40 +114,6 @@ class Latency:
         return self.p999_ns - self.min_ns
 
 
-# Two cores of one cache need less, one way, on every server processor since 2017: 20 to 70 ns.
-SHARED_CACHE_NS = 100.0
-# Two cores do not slow each other by more, whatever their clocks do.
-OWN_CORE_SLOWDOWN = 1.2
-
-
-@dataclass(frozen=True, slots=True)
-class Proximity:
-    """What two CPUs share, told by what it does.
-
-    core_to_core_ns: how long a cache line takes from one to the other, one way: tens of ns within a
-    cache, hundreds between chips. slowdown: how much longer work takes that both do at once: 1 on
-    two cores, about 1.5 on two threads of one.
-    """
-
-    core_to_core_ns: float
-    slowdown: float
-
-    # Between one cache and two chips lies a factor of three to six in time, between two cores and
-    # one of 1.3 and more in speed; what is measured twice on one placement differs by far less.
-    def worse_than(self, other: Proximity) -> bool:
-        """Whether these CPUs share clearly less of a cache, or more of a core, than those."""
-        return (
-            self.core_to_core_ns > 2 * other.core_to_core_ns or self.slowdown > 1.2 * other.slowdown
-        )
-
-    def like(self, other: Proximity) -> bool:
-        """Whether the CPUs may have been placed alike both times."""
-        return not self.worse_than(other) and not other.worse_than(self)
-
-    def __str__(self) -> str:
-        return f"{self.core_to_core_ns:.0f} ns apart and {self.slowdown:.2f}x slower together"
-
-
 @dataclass(frozen=True, slots=True)
 class Observation:
     """The raw outcome of one trial. Times in seconds unless the name says ns.
@@ -154,7 +124,8 @@ class Observation:
     queues of that stage together); 0 where that is not known, as with an external SUT.
     steal_ns: time the hypervisor took, summed over the CPUs that `threads` run on.
     proximity: of the polling CPUs, of all pairs the worst, right before and right after; None where
-    only one polls. waited_s: how long the trial was put off until the CPUs shared what they had
+    only one polls. pulses: of each polling CPU; empty where threads may not run before all others.
+    waited_s: how long the trial was put off until the CPUs shared what they had
     shared before; not part of overhead_s.
     workers: where a network function has several, what each of them took.
     """
@@ -172,7 +143,20 @@ class Observation:
     limited_by: str | None = None
     proximity: tuple[Proximity, Proximity] | None = None
     waited_s: float = 0.0
+    pulses: tuple[CpuPulse, ...] = ()
     workers: tuple[WorkerShare, ...] = ()
+
+    @property
+    def slowest(self) -> CpuPulse | None:
+        """Of the CPUs that forward, the one whose core something else used most; None: unknown.
+
+        A generator that is slowed but keeps its pace changes nothing, unless a network function
+        shares its CPU.
+        """
+        forwards = {"sut"} if self.limited_by is None else {"sut", "generator"}
+        cpus = {thread.cpu for thread in self.threads if thread.role in forwards}
+        found = (pulse for pulse in self.pulses if pulse.cpu in cpus)
+        return max(found, key=lambda pulse: pulse.slow_ratio, default=None)
 
     def total(self, field: str) -> int:
         """Sum of one count over the directions."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from wirespeed.model.cpus import Proximity
 from wirespeed.model.result import TCP, Bound, Interval, LatencyAtLoad, SearchResult
 from wirespeed.model.spec import PointSpec, SearchKind, TopologyKind, VnfKind
 from wirespeed.model.tcp import TcpPath, TcpResult
-from wirespeed.model.trial import Latency, Proximity, Trial
+from wirespeed.model.trial import Latency, Trial
 from wirespeed.report.figures import rate, theoretical_max_fps
 from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord, RunRecord, StoredTrial
@@ -211,6 +212,7 @@ def _evidence(trial: Trial) -> dict[str, Any]:
     return {
         "steal_ns": trial.seen.steal_ns,
         "proximity": _proximity(trial.seen.proximity),
+        "pulses": encode(list(trial.seen.pulses)),
         "ring_frames": trial.seen.ring_frames,
         "threads": encode(list(trial.seen.threads)),
         "directions": encode(list(trial.seen.directions)),

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from wirespeed.model.cpus import OWN_CORE_SLOWDOWN, SHARED_CACHE_NS, SHARED_CORE_RATIO
 from wirespeed.model.result import TCP
 from wirespeed.model.spec import TopologyKind
-from wirespeed.model.trial import OWN_CORE_SLOWDOWN, SHARED_CACHE_NS, Drop, DropCause, Stage, Trial
+from wirespeed.model.trial import Drop, DropCause, Stage, Trial
 from wirespeed.report.tcp import tcp_sentences
 from wirespeed.report.text import mpps, percent
 from wirespeed.store.records import PointRecord
@@ -66,7 +67,8 @@ def explain(point: PointRecord) -> tuple[str, ...]:
         sentences.insert(0, f"Not measurable: {result.not_measurable}.")
     if result.limited_by is not None and not _is_reference(point):
         sentences.append(_LIMITED_BY.get(result.limited_by, f"Limited by {result.limited_by}."))
-    sentences += [*_gap(point), *_overload(point), *_placement(point), *_budget(point)]
+    sentences += [*_gap(point), *_overload(point), *_placement(point), *_sharing(point)]
+    sentences += _budget(point)
     sentences += _balance(point)
     sentences += (note.rstrip(".") + "." for note in result.notes)
     return tuple(sentences)
@@ -181,6 +183,21 @@ def _placement(point: PointRecord) -> Iterator[str]:
             f"Polling CPUs slow each other {last.slowdown:.1f}x: they are threads of one core. "
             "Each on a core of its own would do more."
         )
+
+
+def _sharing(point: PointRecord) -> Iterator[str]:
+    """Cores that something else uses as well, as seen in the trials that count."""
+    trials = [stored.trial for stored in point.trials if stored.trial.valid]
+    slow = [pulse.slow_ratio for trial in trials if (pulse := trial.seen.slowest) is not None]
+    much = sum(ratio > SHARED_CORE_RATIO for ratio in slow)
+    if not much:
+        return
+    yield (
+        f"In {much} of {len(slow)} trials that count, something else used a forwarding core, for "
+        f"up to {percent(max(slow), 0)} of the time: such a core does up to half less, so the "
+        "figures are too low rather than too high. On a host, keep the core's other thread idle; "
+        "for a guest, give it whole cores (hw:cpu_thread_policy=isolate)."
+    )
 
 
 def _best_fps(point: PointRecord) -> float:

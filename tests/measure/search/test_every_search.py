@@ -61,10 +61,11 @@ def test_a_sharp_sut_lies_between_the_bounds(
 @given(kind=kinds, capacity_fps=st.floats(300e3, 15e6), buffer_frames=st.integers(0, 1024))
 @settings(deadline=None)
 def test_a_buffer_hides_little(kind: SearchKind, capacity_fps: float, buffer_frames: int) -> None:
-    """Below what 1,024 frames are of a final trial: 1 s at 0.3 Mpps holds 0.34%."""
+    """Below what 1,024 frames are of a final trial: 1 s at 0.3 Mpps holds 0.34%, `quick` 0.5%."""
     rig = Rig(Sharp(capacity_fps, buffer_frames), ring_frames=1024)
     lower, _ = bounds(search_on(rig, kind).ndr)
-    hidden = max(0.0012, 1.1 * buffer_frames / capacity_fps)
+    final_frames = 200 * 1024 if kind is SearchKind.QUICK else capacity_fps
+    hidden = max(0.0012, 1.1 * buffer_frames / final_frames)
     assert lower <= capacity_fps * (1 + hidden)
     assert lower >= capacity_fps - resolution_fps(kind, capacity_fps) * 1.01
 

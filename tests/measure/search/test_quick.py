@@ -25,8 +25,8 @@ def trial_lengths(rig: Rig, search: Search | None = None) -> set[float]:
 @pytest.mark.parametrize(
     ("capacity_fps", "ring_frames", "directions", "expected_s"),
     [
-        (4e6, 1024, 1, 0.128),  # 500 times 1,024 frames at 4 Mpps
-        (4e6, 1024, 2, 0.256),  # each direction has rings of its own, and half of the load
+        (1e6, 1024, 1, 0.2048),  # 200 times 1,024 frames at 1 Mpps
+        (1e6, 1024, 2, 0.4096),  # each direction has rings of its own, and half of the load
         (15e6, 1024, 1, 0.1),  # not below a tenth of a second
         (50e3, 1024, 1, 0.9),  # not above what may run alone
         (4e6, 0, 1, 0.9),  # nobody knows the rings: as long as allowed

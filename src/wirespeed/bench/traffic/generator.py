@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from wirespeed.bench.interface import HopCount, PollingThread
 from wirespeed.bench.nf.roles import Function
@@ -11,7 +11,8 @@ from wirespeed.bench.topology.wiring import GENERATOR
 from wirespeed.bench.traffic.latency import SinkLatency, merged
 from wirespeed.bench.traffic.streams import Direction
 from wirespeed.bench.wsdp.program import Wsdp
-from wirespeed.model.trial import DirectionCount, Latency, Proximity
+from wirespeed.model.cpus import CpuPulse, Proximity
+from wirespeed.model.trial import DirectionCount, Latency
 from wirespeed.remote.interface import Process
 
 # Short enough for what is still on its way.
@@ -70,6 +71,18 @@ class Generator:
         """What two CPUs share. Raises BenchError if they are not to be had."""
         found = self._program.ask(f"proximity,{cpu},{other}")
         return Proximity(float(found["core_to_core_ns"]), found["slowdown_pct"] / 100)
+
+    def watch(self, cpus: Collection[int], duration_s: float) -> None:
+        """Feel the pulse of these CPUs for as long as what is started now offers frames."""
+        asked = ",".join(f"cpu={cpu}" for cpu in sorted(cpus))
+        self._program.ask(
+            f"pulse,after_ns={AFTER_NS},duration_ns={round(duration_s * 1e9)},{asked}"
+        )
+
+    def watched(self) -> tuple[CpuPulse, ...]:
+        """What `watch` has found; waits for its end."""
+        found = self._program.ask("pulsed")
+        return tuple(CpuPulse(cpu=int(cpu), **figures) for cpu, figures in found.items())
 
     def running(self) -> bool:
         return any(self._task(g)["running"] for d in self._directions for g in d.generators)
