@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from wirespeed.model.cpus import Proximity
 from wirespeed.model.result import Bound, Interval, SearchResult
-from wirespeed.report.compare import Difference, Verdict, compare_runs
+from wirespeed.report.compare import Difference, Placement, Verdict, compare_runs
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 
 
@@ -102,3 +103,20 @@ def test_a_result_without_bounds_has_no_width(run: RunRecord) -> None:
     only = replace(run, points=(point,))
     (difference,) = compare_runs(only, only, 0.05).differences
     assert (difference.figure, difference.noise) == ("constant", 0.0)
+
+
+def test_cpus_that_were_placed_differently_are_named(run: RunRecord) -> None:
+    def placed(core_to_core_ns: float) -> RunRecord:
+        pair = (Proximity(core_to_core_ns, 1.0), Proximity(core_to_core_ns, 1.0))
+        point = run.points[0]
+        trials = tuple(
+            replace(t, trial=replace(t.trial, seen=replace(t.trial.seen, proximity=pair)))
+            for t in point.trials
+        )
+        return replace(run, points=(replace(point, trials=trials), *run.points[1:]))
+
+    assert compare_runs(run, run, 0.05).placements == ()
+    assert compare_runs(placed(45), placed(60), 0.05).placements == ()
+    assert compare_runs(run, placed(60), 0.05).placements == (), "not known for all"
+    (found,) = compare_runs(placed(45), placed(220), 0.05).placements
+    assert found == Placement(run.points[0].label, Proximity(45, 1.0), Proximity(220, 1.0))

@@ -70,6 +70,7 @@ def _as_json(a: str, b: str, tolerance: float, compared: Comparison) -> dict[str
         "differences": [asdict(d) for d in compared.differences],
         "only_a": compared.only_a,
         "only_b": compared.only_b,
+        "placements": [asdict(placement) for placement in compared.placements],
         "worse": bool(compared.worse),
     }
 
@@ -88,6 +89,12 @@ def _print(a: str, b: str, tolerance: float, compared: Comparison) -> None:
     for name, labels in ((a, compared.only_a), (b, compared.only_b)):
         if labels:
             console.print(f"Only in {name}: {'; '.join(labels)}", soft_wrap=True)
+    for placement in compared.placements:
+        console.print(
+            f"{placement.label}: the polling CPUs were {placement.a} in {a}, {placement.b} in {b}. "
+            "That alone moves figures: run again, or pin the guest's CPUs.",
+            style="yellow", soft_wrap=True,
+        )  # fmt: skip
     noisy = [d for d in compared.differences if d.noise > tolerance]
     if noisy:
         console.print(

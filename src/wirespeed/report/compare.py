@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from wirespeed.model.cpus import Proximity
 from wirespeed.model.result import Interval
 from wirespeed.model.trial import Stage
 from wirespeed.store.records import PointRecord, PointState, RunRecord
@@ -41,10 +42,23 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class Placement:
+    """A point in whose valid trials the polling CPUs shared one thing in A, another in B."""
+
+    label: str
+    a: Proximity
+    b: Proximity
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
-    """Every figure that at least one of the runs has, and the points that only one has."""
+    """Every figure that at least one of the runs has, and the points that only one has.
+
+    placements: where the CPUs were placed differently; figures then differ for that alone.
+    """
 
     differences: tuple[Difference, ...]
+    placements: tuple[Placement, ...]
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
 
@@ -61,6 +75,7 @@ def compare_runs(a: RunRecord, b: RunRecord, tolerance: float) -> Comparison:
     both = [(in_a[point_id], in_b[point_id]) for point_id in in_a if point_id in in_b]
     return Comparison(
         tuple(d for pair in both for d in _differences(*pair, tolerance)),
+        tuple(placement for pair in both if (placement := _placement(*pair)) is not None),
         tuple(in_a[i].label for i in in_a if i not in in_b),
         tuple(in_b[i].label for i in in_b if i not in in_a),
     )
@@ -81,6 +96,25 @@ def _differences(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[D
         else:
             verdict = _judge(change, noise, tolerance)
         yield Difference(a.label, figure, a_fps, b_fps, change, noise, verdict)
+
+
+def _placement(a: PointRecord, b: PointRecord) -> Placement | None:
+    in_a, in_b = _proximity(a), _proximity(b)
+    if in_a is None or in_b is None or in_a.like(in_b):
+        return None
+    return Placement(a.label, in_a, in_b)
+
+
+def _proximity(point: PointRecord) -> Proximity | None:
+    """What the polling CPUs shared in the middle one of the valid trials."""
+    seen = [stored.trial.seen.proximity for stored in point.trials if stored.trial.valid]
+    before = [pair[0] for pair in seen if pair is not None]
+    if not before:
+        return None
+    return Proximity(
+        statistics.median(where.core_to_core_ns for where in before),
+        statistics.median(where.slowdown for where in before),
+    )
 
 
 def _judge(change: float, noise: float, tolerance: float) -> Verdict:
