@@ -38,8 +38,8 @@ pub enum Note {
     Joined,
     /// To a test: the kernel refused an option of one of its streams.
     Refused,
-    /// To a stream: begin.
-    Start,
+    /// To a stream: begin. The test began at this moment, however late its streams' loops are.
+    Start(Instant),
     /// To a stream: count what is there and report.
     Stop,
     /// To a stream: report once this many bytes are in, or none come any more.

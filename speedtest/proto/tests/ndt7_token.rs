@@ -3,14 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
+use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::{KeySize, PrivateDecryptingKey};
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use base64::Engine;
-use ring::rand::SystemRandom;
-use ring::signature::{
+use aws_lc_rs::signature::{
     EcdsaKeyPair, Ed25519KeyPair, KeyPair, RsaKeyPair, RsaPublicKeyComponents,
     ECDSA_P256_SHA256_FIXED_SIGNING, RSA_PKCS1_SHA256,
 };
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::Engine;
 use speedtest_proto::ndt7::token::{verify, Expected, Key, TokenError};
 
 const CLAIMS: &str = r#"{"iss":"locate","aud":["mlab1-here","other"],"exp":2000,"sub":"1"}"#;

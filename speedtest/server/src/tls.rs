@@ -82,7 +82,7 @@ fn read(cert: &Path, key: &Path) -> Result<ServerConfig, ConfigError> {
     }
     let private = PrivateKeyDer::from_pem_file(key)
         .map_err(|error| in_file("tls.key", key, error.to_string()))?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, private))

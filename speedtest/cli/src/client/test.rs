@@ -157,7 +157,7 @@ impl Test {
 
     fn start(&mut self, cx: &mut Cx<'_>) {
         self.meter = ProcessMeter::start();
-        self.tell_streams(cx, Note::Start);
+        self.tell_streams(cx, Note::Start(cx.now));
         match self.params.end {
             End::Seconds(seconds) => {
                 let time = Duration::from_secs(u64::from(seconds) + u64::from(self.params.omit_s));

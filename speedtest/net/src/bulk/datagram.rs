@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use speedtest_proto::iperf3::udp::{Arrivals, Header, HEADER_BYTES};
 use speedtest_proto::series::Series;
 
+use super::omission::Omission;
 use super::pacer::Pacer;
 use super::source::HOT;
 use super::{Datagrams, Guard, Report, Spec, Stream};
@@ -31,8 +32,9 @@ pub struct DatagramStream {
     reported: bool,
     arrivals: Arrivals,
     bytes: u64,
-    /// Bytes and arrivals at the end of the omitted time.
-    omitted: Option<(Instant, u64, Arrivals)>,
+    /// Of bytes and arrivals.
+    omission: Omission<(u64, Arrivals)>,
+    next_look: Instant,
     pacer: Option<Pacer>,
     armed: Option<Instant>,
     packet: Vec<u8>,
@@ -50,6 +52,7 @@ impl DatagramStream {
         guard: Guard,
     ) -> DatagramStream {
         let packet = if sends { HOT[..spec.block_bytes].to_vec() } else { Vec::new() };
+        let now = Instant::now();
         DatagramStream {
             socket,
             spec,
@@ -60,7 +63,8 @@ impl DatagramStream {
             reported: false,
             arrivals: Arrivals::default(),
             bytes: 0,
-            omitted: None,
+            omission: Omission::new(now, Duration::ZERO, Default::default()),
+            next_look: now,
             pacer: None,
             armed: None,
             packet,
@@ -68,13 +72,25 @@ impl DatagramStream {
         }
     }
 
-    fn start(&mut self, cx: &mut Cx<'_>) {
-        self.started = Some((cx.now, cx.meter.read()));
-        self.pacer = self.spec.rate_bps.map(|rate| Pacer::new(cx.now, rate));
-        if !self.spec.omit.is_zero() {
-            cx.wake_at(cx.now + self.spec.omit);
-        }
+    fn start(&mut self, cx: &mut Cx<'_>, began: Instant) {
+        self.started = Some((began, cx.meter.read()));
+        self.pacer = self.spec.rate_bps.map(|rate| Pacer::new(began, rate));
+        self.omission = Omission::new(began, self.spec.omit, (self.bytes, self.arrivals));
+        self.next_look = cx.now;
+        self.look(cx);
         cx.wait_for(if self.sends { Interest::WRITE } else { Interest::READ });
+    }
+
+    /// Follows the counters over the omitted time.
+    fn look(&mut self, cx: &mut Cx<'_>) {
+        if self.omission.is_over() || cx.now < self.next_look {
+            return;
+        }
+        self.omission.look(cx.now, (self.bytes, self.arrivals));
+        if !self.omission.is_over() {
+            self.next_look = self.omission.next_look(cx.now + self.spec.sample_every);
+            cx.wake_at(self.next_look);
+        }
     }
 
     /// Microseconds since the stream was made; only differences of it are used.
@@ -151,12 +167,12 @@ impl DatagramStream {
         if std::mem::replace(&mut self.reported, true) {
             return;
         }
-        let begun = self.started.map_or(cx.now, |(start, _)| start);
         let load = self.started.map(|(_, from)| cx.meter.read().since(&from)).unwrap_or_default();
-        let (from, bytes, before) = self.omitted.unwrap_or((begun, 0, Arrivals::default()));
+        let from = self.omission.counted_from(cx.now);
+        let (bytes, before) = from.counted;
         self.shared.put_report(Report {
             bytes: self.bytes - bytes,
-            duration: cx.now - from,
+            duration: cx.now - from.at,
             retransmits: 0,
             congestion: None,
             series: Series::default(),
@@ -203,11 +219,7 @@ impl Handler for DatagramStream {
         if !self.running() {
             return Next::Stay;
         }
-        let begun = self.started.map_or(cx.now, |(start, _)| start);
-        let omits = !self.spec.omit.is_zero() && self.omitted.is_none();
-        if omits && cx.now >= begun + self.spec.omit {
-            self.omitted = Some((cx.now, self.bytes, self.arrivals));
-        }
+        self.look(cx);
         if self.sends {
             self.send(cx);
         }
@@ -216,7 +228,7 @@ impl Handler for DatagramStream {
 
     fn note(&mut self, cx: &mut Cx<'_>, note: Note) -> Next {
         match note {
-            Note::Start if self.started.is_none() => self.start(cx),
+            Note::Start(began) if self.started.is_none() => self.start(cx, began),
             Note::Stop | Note::StopAt(_) => {
                 if !self.sends && self.running() {
                     while self.receive(MOST_AT_ONCE) {}

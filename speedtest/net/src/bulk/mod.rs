@@ -7,6 +7,7 @@
 
 mod channel;
 mod datagram;
+mod omission;
 mod pacer;
 mod probe;
 mod sink;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use speedtest_proto::series::Series;
 
+use super::omission::Omission;
 use super::{Guard, Report, Spec, Stream};
 use crate::load::ThreadTime;
 use crate::look::look;
@@ -25,8 +26,8 @@ pub(super) enum Phase {
     Reported,
 }
 
-struct Mark {
-    at: Instant,
+#[derive(Debug, Clone, Copy, Default)]
+struct Counted {
     bytes: u64,
     retransmits: u32,
 }
@@ -40,7 +41,7 @@ pub(super) struct Probe {
     shared: Arc<Stream>,
     started: Instant,
     next_tick: Instant,
-    counted_from: Option<Mark>,
+    omission: Omission<Counted>,
     load_from: Option<ThreadTime>,
     series: Series,
     _guard: Guard,
@@ -57,7 +58,7 @@ impl Probe {
             shared,
             started: now,
             next_tick: now,
-            counted_from: None,
+            omission: Omission::new(now, Duration::ZERO, Counted::default()),
             load_from: None,
             series: Series::default(),
             _guard: guard,
@@ -70,14 +71,13 @@ impl Probe {
         cx.lanes.tell(self.spec.owner, Note::Joined);
     }
 
-    pub fn start(&mut self, cx: &mut Cx<'_>) {
+    /// The test began at `began`.
+    pub fn start(&mut self, cx: &mut Cx<'_>, began: Instant) {
         self.phase = Phase::Running;
-        self.started = cx.now;
+        self.started = began;
         self.load_from = Some(cx.meter.read());
         self.sample(cx.now);
-        if self.spec.omit.is_zero() {
-            self.mark(cx.now);
-        }
+        self.omission = Omission::new(began, self.spec.omit, self.counted());
         self.next_tick = cx.now + FIRST_TICK.min(self.spec.sample_every);
         cx.wake_at(self.next_tick);
     }
@@ -94,21 +94,14 @@ impl Probe {
             return false;
         }
         self.sample(cx.now);
-        let omitted_until = self.started + self.spec.omit;
-        if self.counted_from.is_none() && cx.now >= omitted_until {
-            self.mark(cx.now);
-        }
-        self.next_tick = cx.now + self.spec.sample_every;
-        if self.counted_from.is_none() {
-            self.next_tick = self.next_tick.min(omitted_until);
-        }
+        self.omission.look(cx.now, self.counted());
+        self.next_tick = self.omission.next_look(cx.now + self.spec.sample_every);
         cx.wake_at(self.next_tick);
         true
     }
 
-    fn mark(&mut self, at: Instant) {
-        let retransmits = self.series.last().retransmits;
-        self.counted_from = Some(Mark { at, bytes: self.bytes, retransmits });
+    fn counted(&self) -> Counted {
+        Counted { bytes: self.bytes, retransmits: self.series.last().retransmits }
     }
 
     fn sample(&mut self, now: Instant) {
@@ -125,15 +118,12 @@ impl Probe {
         self.phase = Phase::Reported;
         self.sample(cx.now);
         let load = self.load_from.map(|from| cx.meter.read().since(&from)).unwrap_or_default();
-        let last = self.series.last();
-        let (from, bytes, retransmits) = self
-            .counted_from
-            .as_ref()
-            .map_or((self.started, 0, 0), |mark| (mark.at, mark.bytes, mark.retransmits));
+        let from = self.omission.counted_from(cx.now);
+        let retransmits = self.series.last().retransmits;
         self.shared.put_report(Report {
-            bytes: self.bytes - bytes,
-            duration: cx.now - from,
-            retransmits: last.retransmits.saturating_sub(retransmits),
+            bytes: self.bytes - from.counted.bytes,
+            duration: cx.now - from.at,
+            retransmits: retransmits.saturating_sub(from.counted.retransmits),
             congestion: congestion_of(&self.socket),
             series: std::mem::take(&mut self.series),
             load,

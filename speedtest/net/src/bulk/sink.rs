@@ -158,11 +158,11 @@ impl Handler for Sink {
 
     fn note(&mut self, cx: &mut Cx<'_>, note: Note) -> Next {
         match note {
-            Note::Start if self.probe.phase == Phase::Waiting => {
-                self.probe.start(cx);
+            Note::Start(began) if self.probe.phase == Phase::Waiting => {
+                self.probe.start(cx, began);
                 self.threshold.restart(cx.now, 0);
                 self.last_byte = cx.now;
-                self.pacer = self.probe.spec.rate_bps.map(|rate| Pacer::new(cx.now, rate));
+                self.pacer = self.probe.spec.rate_bps.map(|rate| Pacer::new(began, rate));
                 cx.wait_for(Interest::READ);
             }
             Note::Stop => {

@@ -173,9 +173,9 @@ impl Handler for Source {
 
     fn note(&mut self, cx: &mut Cx<'_>, note: Note) -> Next {
         match note {
-            Note::Start if self.probe.phase == Phase::Waiting => {
-                self.probe.start(cx);
-                self.pacer = self.probe.spec.rate_bps.map(|rate| Pacer::new(cx.now, rate));
+            Note::Start(began) if self.probe.phase == Phase::Waiting => {
+                self.probe.start(cx, began);
+                self.pacer = self.probe.spec.rate_bps.map(|rate| Pacer::new(began, rate));
                 return self.go_on(cx);
             }
             Note::Stop | Note::StopAt(_) => {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! M-Lab's access tokens: JSON web tokens (RFC 7519) signed with a key that the operator trusts.
 
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use base64::Engine;
-use ring::signature::{
+use aws_lc_rs::signature::{
     RsaPublicKeyComponents, UnparsedPublicKey, ECDSA_P256_SHA256_FIXED, ED25519,
     RSA_PKCS1_2048_8192_SHA256,
 };
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::Engine;
 use serde::Deserialize;
 
 /// A public JSON web key (RFC 7517): Ed25519, P-256 or RSA.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Does a request ask for a WebSocket, and what is the answer's key? (RFC 6455, section 4.2)
 
-use ring::digest::{digest, SHA1_FOR_LEGACY_USE_ONLY};
+use aws_lc_rs::digest::{digest, SHA1_FOR_LEGACY_USE_ONLY};
 
 use base64::engine::general_purpose::STANDARD;
 use base64::Engine;

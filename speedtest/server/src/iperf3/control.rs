@@ -240,7 +240,7 @@ impl Control {
             }
             _ => most,
         };
-        running.test.tell_streams(&self.shared.lanes, Note::Start);
+        running.test.tell_streams(&self.shared.lanes, Note::Start(cx.now));
         self.machine.start();
         self.allow(cx, time);
         cx.wake_at(cx.now + LOOK);
