@@ -23,6 +23,10 @@ const QUEUE_FACTOR: f64 = 2.0;
 const QUEUE_LEAST_US: f64 = 3_000.0;
 /// A full window is offered half of the time at least; a slow reader's is mostly closed.
 const WINDOW_OPEN_SHARE: f64 = 0.6;
+/// Kernels that may choose offer more than this soon, 64 KiB or megabytes: less was asked for.
+const SMALL_WINDOW: f64 = 48.0 * 1024.0;
+/// A small window is half closed by the one segment that a reader is about to take.
+const SMALL_WINDOW_OPEN_SHARE: f64 = 0.3;
 /// What a receiver takes for queueing grows by more: it includes the client's time to answer.
 const QUEUE_LEAST_SEEN_FROM_RECEIVER_US: f64 = 5_000.0;
 /// A window of fixed size counts as full when this part of it arrives in each round trip of the
@@ -147,7 +151,9 @@ fn closed_or_small_window(evidence: &Evidence) -> Verdict {
         mean / 1024.0,
         most / 1024.0
     );
-    if mean / most < WINDOW_OPEN_SHARE {
+    let small = most < SMALL_WINDOW * evidence.streams.len() as f64;
+    let open = if small { SMALL_WINDOW_OPEN_SHARE } else { WINDOW_OPEN_SHARE };
+    if mean / most < open {
         let mut answer =
             verdict(Limiter::Client, "the client did not read what had arrived".into());
         answer.because.push(offered);

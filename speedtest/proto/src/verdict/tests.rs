@@ -47,6 +47,18 @@ fn a_sender_is_judged_by_where_its_time_went() {
 }
 
 #[test]
+fn a_window_that_never_grew_is_small_even_if_a_segment_waits_in_it() {
+    let busy = Summary { busy_us: 9.9e6, rwnd_limited_us: 9e6, ..stream() };
+    // SO_RCVBUF of 16 KiB offers 27 KiB; a slow reader's window has been megabytes before it closed.
+    let small = Summary { mean_snd_wnd_bytes: 13e3, max_snd_wnd_bytes: 27e3, ..busy };
+    assert_eq!(limiter(&evidence(true, small)), Limiter::ReceiveWindow);
+    let unread = Summary { mean_snd_wnd_bytes: 5e3, ..small };
+    assert_eq!(limiter(&evidence(true, unread)), Limiter::Client);
+    let closed = Summary { mean_snd_wnd_bytes: 1.3e6, max_snd_wnd_bytes: 2.7e6, ..busy };
+    assert_eq!(limiter(&evidence(true, closed)), Limiter::Client);
+}
+
+#[test]
 fn a_full_core_explains_missing_data_but_not_loss() {
     let full = Load { running: 0.5, waiting: 0.45 };
     let idle =
