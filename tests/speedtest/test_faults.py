@@ -23,7 +23,15 @@ import pytest
 from .conftest import PATIENCE_S, Server, free_port, running, until
 from .test_http import ask
 from .test_iperf3 import MEGABYTE, iperf3
-from .test_iperf3_faults import PARAMS, connect, framed, goodbye, memory_kib, still_serves
+from .test_iperf3_faults import (
+    PARAMS,
+    connect,
+    framed,
+    goodbye,
+    memory_kib,
+    open_sockets,
+    still_serves,
+)
 
 Serve = Callable[..., Server]
 RESULTS = b'{"cpu_util_total":0,"cpu_util_user":0,"cpu_util_system":0,"streams":[]}'
@@ -40,15 +48,6 @@ def files_at_rest(server: Server) -> int:
     still_serves(server)
     until(lambda: open_sockets(server) <= sockets, "the first test's sockets are closed")
     return open_files(server)
-
-
-def open_sockets(server: Server) -> int:
-    """A file may be closed between its listing and a look at it."""
-    sockets = 0
-    for path in Path(f"/proc/{server.process.pid}/fd").iterdir():
-        with suppress(FileNotFoundError):
-            sockets += os.readlink(path).startswith("socket:")
-    return sockets
 
 
 def nothing_is_left(server: Server, files: int) -> None:

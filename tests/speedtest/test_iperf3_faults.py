@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Server, until
 from .test_iperf3 import iperf3
 
 Serve = Callable[..., Server]
@@ -125,6 +127,15 @@ def test_ten_thousand_idle_connections_cost_little_and_block_nobody(
     still_serves(server)
 
 
+def open_sockets(server: Server) -> int:
+    """A file may be closed between its listing and a look at it."""
+    sockets = 0
+    for path in Path(f"/proc/{server.process.pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            sockets += os.readlink(path).startswith("socket:")
+    return sockets
+
+
 def memory_kib(server: Server) -> int:
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
@@ -134,11 +145,13 @@ def test_connection_limits_turn_the_surplus_away(serve: Serve, tmp_path: Path) -
     config = tmp_path / "speedtest.toml"
     config.write_text("[limits]\nconnections_per_client = 2\n")
     server = serve("--config", str(config))
+    sockets = open_sockets(server)
     with connect(server) as first, connect(server) as second:
         for peer in (first, second):
             peer.sendall(COOKIE[:1])
         with connect(server) as third:
             assert goodbye(third) == b""
+    until(lambda: open_sockets(server) <= sockets, "both connections are closed")
     assert "error" not in iperf3(server, "-n", "1M")
 
 
