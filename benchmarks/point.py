@@ -43,7 +43,7 @@ def bench_of(spec: PointSpec) -> Iterator[Bench]:
 def searched(spec: PointSpec) -> SearchResult:
     """What the point's own search finds."""
     with bench_of(spec) as bench:
-        return run_search(spec.search, bench.measure, max_load_fps(spec, bench), Silent())
+        return run_search(spec.search, bench.measure, max_load_fps(spec), Silent())
 
 
 def trials_at(spec: PointSpec, loads_fps: Sequence[float], duration_s: float) -> list[Trial]:

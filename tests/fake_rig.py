@@ -56,10 +56,6 @@ class FakeBench:
             drops=lost if offered > received else (),
         )
 
-    @property
-    def max_offer_fps(self) -> float | None:
-        return None
-
     def describe(self) -> Mapping[str, object]:
         return {"generator": {"version": "fake 1.0"}}
 

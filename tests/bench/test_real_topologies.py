@@ -60,6 +60,4 @@ def test_all_frames_are_accounted_for(spec: PointSpec, tmp_path: Path) -> None:
         assert all(pulse.beats == DURATION_S // 0.004 for pulse in seen.pulses)
         assert seen.latency is not None
         assert seen.latency.count == seen.total("received")
-        assert bench.max_offer_fps is not None
-        assert bench.max_offer_fps > LOAD_FPS
         assert {"generator", "priority"} <= bench.describe().keys()

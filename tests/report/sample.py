@@ -73,10 +73,6 @@ class SampleBench:
             return (replace(first, frames=lost),)
         return (first, Drop("ovs:vnf0.a", DropCause.VHOST_TX_RING_FULL, lost // 5))
 
-    @property
-    def max_offer_fps(self) -> float | None:
-        return None
-
     def describe(self) -> Mapping[str, object]:
         return {
             "Open vSwitch": {

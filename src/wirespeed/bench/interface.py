@@ -27,11 +27,6 @@ class Bench(Protocol):
         """
         ...
 
-    @property
-    def max_offer_fps(self) -> float | None:
-        """The most that this bench's generator can offer, over all directions; None: unknown."""
-        ...
-
     def describe(self) -> Mapping[str, object]:
         """Versions, configuration files and commands, for the run record."""
         ...

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import os
 import tempfile
 import time
@@ -40,8 +39,6 @@ log = logging.getLogger("wirespeed.bench")
 _PROBE_FPS, _PROBE_S, _OPEN_S = 10_000.0, 0.1, 20.0
 # Leaves room for "/wirespeed-TAG/dpdk/vnf0TAG/dpdk_telemetry.v2".
 _RUN_BASE_MAX = 50
-# How long the generator's own limit is measured.
-_WARM_UP_S = 0.5
 
 
 class RealBench:
@@ -50,21 +47,16 @@ class RealBench:
     def __init__(self, rig: Rig, description: Mapping[str, object]) -> None:
         self.rig = rig
         self._description = description
-        self._max_offer_fps: float | None = None
 
     def measure(self, load_fps: float, duration_s: float) -> Observation:
         """See interface.Bench."""
         return run_trial(self.rig, load_fps, duration_s)
 
-    @property
-    def max_offer_fps(self) -> float | None:
-        return self._max_offer_fps
-
     def describe(self) -> Mapping[str, object]:
         return self._description
 
-    def warm_up(self, lossless: bool) -> None:
-        """Wait until the path is open, then find out how much the generator can offer at most.
+    def await_open(self, lossless: bool) -> None:
+        """Wait until the path is open.
 
         lossless: whether an open path loses nothing at a low load. A vSwitch reconfigures itself
         for seconds after its links come up, and loses frames meanwhile.
@@ -85,7 +77,6 @@ class RealBench:
                     if not lossless
                     else "The logs of all programs are in the run directory.",
                 )
-        self._max_offer_fps = self.measure(math.inf, _WARM_UP_S).intended_load_fps
 
 
 @contextmanager
@@ -112,7 +103,7 @@ def open_bench(spec: PointSpec, plan: Plan, runner: Runner, run_dir: Path) -> It
         rig = rig_of(spec, host_plan, runner, assembly, alone=hindrance is None)
         priority = f"{urgency}; short trials: {hindrance or 'SCHED_FIFO'}"
         bench = RealBench(rig, _describe(assembly, priority))
-        bench.warm_up(lossless=spec.topology.kind.has_vswitch)
+        bench.await_open(lossless=spec.topology.kind.has_vswitch)
         yield bench
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wirespeed.bench.interface import Bench
 from wirespeed.measure.interface import UNLIMITED, Progress
 from wirespeed.measure.run import run_search
 from wirespeed.model.errors import WirespeedError
@@ -57,13 +56,13 @@ def _measure_point(point: Point, recording: Recording, rig: Rig, watcher: Watche
     with rig.open_bench(point.spec, plan, f"{recording.run_id}/{point.id}") as bench:
         recording.add_bench(point.id, bench.describe())
         listener = _RecordThenTell(point.id, recording, watcher)
-        ceiling_fps = max_load_fps(point.spec, bench)
+        ceiling_fps = max_load_fps(point.spec)
         result = run_search(point.spec.search, bench.measure, ceiling_fps, listener)
         recording.complete_point(point.id, result)
     return result
 
 
-def max_load_fps(spec: PointSpec, bench: Bench) -> float:
+def max_load_fps(spec: PointSpec) -> float:
     """The highest load that makes sense: the links' line rate where ports are real.
 
     Where they are not, as much as possible: the generator's best changes from second to second on a
@@ -71,9 +70,7 @@ def max_load_fps(spec: PointSpec, bench: Bench) -> float:
     """
     if spec.topology.kind is not TopologyKind.EXTERNAL:
         return UNLIMITED
-    offer_fps = UNLIMITED if bench.max_offer_fps is None else bench.max_offer_fps
-    line_fps = line_rate_fps(spec.traffic.link_bps, spec.mean_wire_bytes)
-    return min(offer_fps, len(spec.directions) * line_fps)
+    return len(spec.directions) * line_rate_fps(spec.traffic.link_bps, spec.mean_wire_bytes)
 
 
 @dataclass(frozen=True, slots=True)
