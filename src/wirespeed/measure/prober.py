@@ -150,6 +150,11 @@ class Prober:
         """Whether no more than latency may still be measured."""
         return self._spent_s() >= self.time_limit_s
 
+    @property
+    def may_begin_again(self) -> bool:
+        """Whether there is time for another search: at least as much as was spent."""
+        return self._spent_s() < self.time_limit_s / 2
+
     def _spent_s(self) -> float:
         return sum(t.duration_s + t.seen.overhead_s + t.seen.waited_s for t in self.trials)
 

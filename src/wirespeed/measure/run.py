@@ -6,6 +6,7 @@ result = run_search(spec.search, bench.measure, UNLIMITED, listener)
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 from wirespeed.measure.interface import BadSearch, Listener, Measurer
@@ -21,7 +22,8 @@ from wirespeed.model.trial import Stage
 
 # How often the ceiling is lowered to what the generator really offered.
 CEILINGS = 4
-# How often a search begins again because the hypervisor has moved the machine's CPUs.
+# How often a search without a time limit begins again because the hypervisor has moved the
+# machine's CPUs.
 FRESH_STARTS = 3
 # How far above the MRR a search looks first.
 HEADROOM = 1.5
@@ -91,7 +93,9 @@ def _run_undivided(
     """
     moved = ""
     before = _Found()
-    for _ in range(1 + FRESH_STARTS):
+    starts = 0
+    while starts <= FRESH_STARTS or math.isfinite(prober.time_limit_s):
+        starts += 1
         found = _Found()
         try:
             _run(preset, search, prober, ceiling_fps, found)
@@ -102,7 +106,7 @@ def _run_undivided(
             prober.begin_again()
         else:
             return found, None
-    return before, f"the search began {1 + FRESH_STARTS} times; the last time {moved}"
+    return before, f"the search began {starts} times; the last time {moved}"
 
 
 def _run(preset: Preset, search: Search, prober: Prober, ceiling_fps: float, found: _Found) -> None:

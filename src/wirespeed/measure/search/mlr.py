@@ -71,19 +71,17 @@ class Mlr:
         try:
             found = MultipleLossRatioSearch(config=config).search(measurer, debug=_quiet)
         except (OutOfTime, Moved) as ended:
-            return self._so_far(measurer, ended, prober.time_limit_s)
+            if isinstance(ended, Moved) and prober.may_begin_again:
+                raise
+            return self._so_far(measurer, ended)
         return Figures(
             ndr=measurer.interval(found[ndr_goal]), pdr=measurer.interval(found[pdr_goal])
         )
 
-    def _so_far(
-        self, measurer: _Measurer, ended: OutOfTime | Moved, time_limit_s: float
-    ) -> Figures:
-        """What the trials say by now. Raises `ended` where no load has passed, or where there is
-        time to begin again."""
+    def _so_far(self, measurer: _Measurer, ended: OutOfTime | Moved) -> Figures:
+        """What the trials say by now. Raises `ended` where no load has passed."""
         ndr, pdr = measurer.so_far(0.0), measurer.so_far(self.pdr_loss)
-        nothing = ndr.lower is None and pdr.lower is None
-        if nothing or time_limit_s == math.inf:
+        if ndr.lower is None and pdr.lower is None:
             raise ended
         return Figures(
             ndr=ndr,
