@@ -53,7 +53,10 @@ def curl(served: Served, secure: bool, version: str, upload: bool) -> tuple[floa
     where = f"https://127.0.0.1:{served.https}" if secure else f"http://127.0.0.1:{served.http}"
     words = ["curl", "--silent", "--show-error", "--output", "/dev/null", "--write-out", _CURL_SAYS]
     words += ["--max-time", str(SECONDS), f"--http{version}", "--cacert", str(served.certificate)]
-    target = ["-T", "/dev/zero", "-X", "POST"] if upload else []
+    # Over HTTP/1.1 the server wants to know the length beforehand; nobody gets that far.
+    length = ["-H", f"Content-Length: {1 << 50}", "-H", "Transfer-Encoding:"]
+    length = length if version == "1.1" else []
+    target = ["-T", "/dev/zero", "-X", "POST", *length] if upload else []
     path = "/nq/upload" if upload else "/nq/large"
     done = subprocess.run(
         [*words, *target, where + path], check=False, capture_output=True, text=True
@@ -61,7 +64,8 @@ def curl(served: Served, secure: bool, version: str, upload: bool) -> tuple[floa
     if done.returncode != _TIMED_OUT:
         raise RuntimeError(f"curl ended with {done.returncode}: {done.stderr.strip()}")
     down, up, pretransfer_s, total_s, spoken = done.stdout.split()
-    if not version.startswith(spoken):
+    # An upload over HTTP/2 is not answered before its end.
+    if spoken != "0" and not version.startswith(spoken):
         raise RuntimeError(f"asked for HTTP/{version}, curl spoke {spoken}")
     return float(up if upload else down), float(total_s) - float(pretransfer_s)
 

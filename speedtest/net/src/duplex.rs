@@ -38,12 +38,21 @@ struct State {
     readable: usize,
     /// The socket has not taken all that was to be written.
     blocked: bool,
+    /// The library was told to wait. It has to be asked again even where the socket has taken all
+    /// that was gathered meanwhile: the peer may have nothing more to say until it gets the rest.
+    refused: bool,
 }
 
 /// Splits a connection into what its handler and what the library needs.
 pub fn duplex(wire: Wire) -> (Link, Duplex) {
     let fd = wire.as_raw_fd();
-    let state = State { wire, gathered: Vec::new(), readable: READ_AT_ONCE, blocked: false };
+    let state = State {
+        wire,
+        gathered: Vec::new(),
+        readable: READ_AT_ONCE,
+        blocked: false,
+        refused: false,
+    };
     let state = Arc::new(Mutex::new(state));
     (Link { state: Arc::clone(&state), fd }, Duplex(state))
 }
@@ -80,7 +89,7 @@ impl Link {
     pub fn interest(&self, reading: bool, undone: bool) -> Interest {
         let state = locked(&self.state);
         let wanted = if reading { Interest::READ } else { Interest::NOTHING };
-        let write = undone || state.blocked;
+        let write = undone || state.blocked || state.refused;
         state.wire.interest(if write { wanted.and(Interest::WRITE) } else { wanted })
     }
 
@@ -171,10 +180,14 @@ impl AsyncWrite for Duplex {
         if state.gathered.len() >= GATHER_BYTES {
             match state.write() {
                 Ok(true) => {}
-                Ok(false) => return Poll::Pending,
+                Ok(false) => {
+                    state.refused = true;
+                    return Poll::Pending;
+                }
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }
+        state.refused = false;
         if state.gathered.capacity() < GATHER_BYTES {
             state.gathered.reserve_exact(GATHER_BYTES);
         }
@@ -202,5 +215,44 @@ impl AsyncWrite for Duplex {
             Ok(_) => Poll::Ready(Ok(())),
             Err(error) => Poll::Ready(Err(error)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::{TcpListener, TcpStream};
+    use std::task::Waker;
+
+    use super::*;
+
+    /// A library that was told to wait is asked again, although the peer has read everything by the
+    /// time the handler's turn ends: nothing else would ever happen on that connection.
+    #[test]
+    fn refused_bytes_are_asked_for_again() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let socket = listener.accept().unwrap().0;
+        socket.set_nonblocking(true).unwrap();
+        let (link, mut library) = duplex(Wire::Clear(socket));
+        let mut context = Context::from_waker(Waker::noop());
+        let piece = vec![7; GATHER_BYTES];
+        let mut written = 0;
+        while let Poll::Ready(count) = Pin::new(&mut library).poll_write(&mut context, &piece) {
+            written += count.unwrap();
+        }
+        assert!(written > GATHER_BYTES);
+        let mut read = 0;
+        let mut buffer = vec![0; 1 << 20];
+        while read < written {
+            link.flush().unwrap();
+            read += peer.read(&mut buffer).unwrap();
+        }
+        assert!(!link.has_output());
+        assert_eq!(link.interest(true, false), Interest::BOTH);
+
+        assert!(Pin::new(&mut library).poll_write(&mut context, &piece).is_ready());
+        link.flush().unwrap();
+        assert_eq!(link.interest(true, false), Interest::READ);
     }
 }
