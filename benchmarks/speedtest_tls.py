@@ -54,8 +54,8 @@ def curl(served: Served, secure: bool, version: str, upload: bool) -> tuple[floa
     words = ["curl", "--silent", "--show-error", "--output", "/dev/null", "--write-out", _CURL_SAYS]
     words += ["--max-time", str(SECONDS), f"--http{version}", "--cacert", str(served.certificate)]
     # Over HTTP/1.1 the server wants to know the length beforehand; nobody gets that far.
-    length = ["-H", f"Content-Length: {1 << 50}", "-H", "Transfer-Encoding:"]
-    length = length if version == "1.1" else []
+    ends = ["-H", f"Content-Length: {1 << 50}", "-H", "Transfer-Encoding:"]
+    length = ends if version == "1.1" else []
     target = ["-T", "/dev/zero", "-X", "POST", *length] if upload else []
     path = "/nq/upload" if upload else "/nq/large"
     done = subprocess.run(

@@ -18,12 +18,6 @@
 /* Looking into the mailbox costs a shared cache line: do it once in so many stretches. */
 #define STRETCHES_PER_MAILBOX 8
 
-static uint64_t
-ns_to_tsc(uint64_t ns)
-{
-	return (uint64_t)((double)ns * (double)tsc_hz() / 1e9);
-}
-
 static uint16_t
 receive_nothing(const struct task_in *in __rte_unused, struct rte_mbuf **mbufs __rte_unused,
 		uint16_t n __rte_unused)

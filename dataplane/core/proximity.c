@@ -9,6 +9,7 @@
 #include <rte_cycles.h>
 #include <rte_pause.h>
 
+#include "cpu_thread.h"
 #include "proximity.h"
 #include "tsc.h"
 
@@ -150,29 +151,13 @@ run_b(void *arg)
 	return NULL;
 }
 
-/* A thread on that CPU, before all others there if that may be asked for. */
+/* Before all others there if that may be asked for. */
 static int
 start_on(uint32_t cpu, void *(*run)(void *), struct match *match, pthread_t *thread)
 {
-	struct sched_param priority = {.sched_priority = FIFO_PRIORITY};
-	pthread_attr_t attributes;
-	cpu_set_t cpus;
-	int ret;
+	int ret = cpu_thread_start(thread, cpu, FIFO_PRIORITY, run, match);
 
-	CPU_ZERO(&cpus);
-	CPU_SET(cpu, &cpus);
-	pthread_attr_init(&attributes);
-	pthread_attr_setaffinity_np(&attributes, sizeof(cpus), &cpus);
-	pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
-	pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
-	pthread_attr_setschedparam(&attributes, &priority);
-	ret = pthread_create(thread, &attributes, run, match);
-	if (ret == EPERM) {
-		pthread_attr_setinheritsched(&attributes, PTHREAD_INHERIT_SCHED);
-		ret = pthread_create(thread, &attributes, run, match);
-	}
-	pthread_attr_destroy(&attributes);
-	return -ret;
+	return ret == -EPERM ? cpu_thread_start(thread, cpu, CPU_THREAD_INHERIT, run, match) : ret;
 }
 
 static int

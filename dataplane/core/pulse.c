@@ -7,6 +7,7 @@
 #include <rte_common.h>
 #include <rte_cycles.h>
 
+#include "cpu_thread.h"
 #include "pktlib/histogram.h"
 #include "pulse.h"
 #include "tsc.h"
@@ -91,29 +92,18 @@ run(void *arg)
 }
 
 static int
-start_on(struct beat *beat)
+start(struct beat *beat)
 {
-	struct sched_param priority = {.sched_priority = FIFO_PRIORITY};
-	pthread_attr_t attributes;
-	cpu_set_t cpus;
 	int ret;
 
-	CPU_ZERO(&cpus);
-	CPU_SET(beat->cpu, &cpus);
 	beat->work = calloc(1, sizeof(*beat->work));
 	if (beat->work == NULL)
 		return -ENOMEM;
 	histogram_reset(beat->work);
-	pthread_attr_init(&attributes);
-	pthread_attr_setaffinity_np(&attributes, sizeof(cpus), &cpus);
-	pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
-	pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
-	pthread_attr_setschedparam(&attributes, &priority);
-	ret = pthread_create(&beat->thread, &attributes, run, beat);
-	pthread_attr_destroy(&attributes);
+	ret = cpu_thread_start(&beat->thread, beat->cpu, FIFO_PRIORITY, run, beat);
 	if (ret != 0)
 		free(beat->work);
-	return -ret;
+	return ret;
 }
 
 static bool
@@ -145,7 +135,7 @@ pulse_start(const uint32_t *cpus, unsigned int count, uint64_t after_ns, uint64_
 			.first_ns = first_ns,
 			.end_ns = first_ns + duration_ns,
 		};
-		ret = start_on(&beats[i]);
+		ret = start(&beats[i]);
 		nb_beats += ret == 0;
 	}
 	if (ret != 0)
@@ -191,7 +181,7 @@ pulse_finish(struct pulse_figures figures[PULSE_CPUS_MAX])
 			.cpu = beat->cpu,
 			.beats = beat->work->count,
 			.slow_beats = slower_than(beat->work, undisturbed * SLOW_PCT / 100),
-			.work_ns = fast * NS_PER_S / tsc_hz(),
+			.work_ns = tsc_to_ns(fast),
 			.ran_ns = beat->ran_ns,
 		};
 		free(beat->work);

@@ -11,17 +11,8 @@
 #include "app.h"
 #include "ask.h"
 #include "commands.h"
-#include "pktlib/tsc_clock.h"
 #include "telemetry_reply.h"
 #include "tsc.h"
-
-static uint64_t
-tsc_to_ns(uint64_t tsc)
-{
-	struct tsc_clock clock = tsc_clock_of(tsc_hz());
-
-	return tsc_clock_ns(&clock, tsc);
-}
 
 static void
 add_task_stats(struct telemetry_out *out, const struct task_stats *stats)

@@ -3,6 +3,7 @@
 #include <time.h>
 #include <rte_cycles.h>
 
+#include "pktlib/tsc_clock.h"
 #include "tsc.h"
 
 #define MEASURED_NS 50000000
@@ -61,4 +62,20 @@ tsc_hz(void)
 {
 	pthread_once(&once, measure);
 	return hz;
+}
+
+uint64_t
+tsc_to_ns(uint64_t cycles)
+{
+	struct tsc_clock clock = tsc_clock_of(tsc_hz());
+
+	return tsc_clock_ns(&clock, cycles);
+}
+
+uint64_t
+ns_to_tsc(uint64_t ns)
+{
+	struct tsc_clock clock = tsc_clock_of(tsc_hz());
+
+	return tsc_clock_cycles(&clock, ns);
 }

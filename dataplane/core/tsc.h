@@ -13,4 +13,8 @@
 /* Cycles a second, to 0.01% and better. The first caller waits 50 ms for it; any thread may ask. */
 uint64_t tsc_hz(void);
 
+/* Cycles as a time, and the other way round. */
+uint64_t tsc_to_ns(uint64_t cycles);
+uint64_t ns_to_tsc(uint64_t ns);
+
 #endif
