@@ -203,6 +203,39 @@ def test_what_was_measured_before_the_machine_got_noisy_is_kept() -> None:
     assert len(result.trials) == 6 + 51
 
 
+def always_paused(capacity_fps: float) -> SearchResult:
+    """A pause in each trial that no ring bears, and yet nothing but the capacity counts."""
+    rig = Rig(Sharp(capacity_fps))
+    paused = Rig(Sharp(capacity_fps), invalid_share=1.0, generator_fps=1e6)
+
+    def measure(load_fps: float, duration_s: float) -> Observation:
+        threads = paused.measure(load_fps, duration_s).threads
+        return replace(rig.measure(load_fps, duration_s), threads=threads)
+
+    return run_search(Search(SearchKind.RFC2544), measure, 8e6, Recorder())
+
+
+def test_what_was_carried_in_spite_of_disturbances_is_told() -> None:
+    result = always_paused(9e6)
+    assert result.ndr is None
+    assert result.not_measurable is not None
+    assert "at 8,000,000 frames/s lost nothing, disturbed as it was" in result.not_measurable
+    lossy = always_paused(7e6)
+    assert lossy.not_measurable is not None
+    assert "lost nothing" not in lossy.not_measurable
+
+
+def test_counters_that_raced_tell_nothing_that_was_carried() -> None:
+    def measure(load_fps: float, duration_s: float) -> Observation:
+        seen = Rig(Sharp(9e6)).measure(load_fps, duration_s)
+        [east] = seen.directions
+        return replace(seen, directions=(replace(east, received=east.offered + 1),))
+
+    result = run_search(Search(SearchKind.RFC2544), measure, 8e6, Recorder())
+    assert result.not_measurable is not None
+    assert "lost nothing" not in result.not_measurable
+
+
 NEAR, FAR = Proximity(45, 1.0), Proximity(210, 1.0)
 
 

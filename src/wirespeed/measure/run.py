@@ -18,7 +18,7 @@ from wirespeed.measure.search.interface import Search as Method
 from wirespeed.measure.validity import USUAL, ValidityRules
 from wirespeed.model.result import LatencyAtLoad, SearchResult
 from wirespeed.model.spec import Search
-from wirespeed.model.trial import Stage
+from wirespeed.model.trial import Stage, Trial
 
 # How often the ceiling is lowered to what the generator really offered.
 CEILINGS = 4
@@ -27,6 +27,8 @@ CEILINGS = 4
 FRESH_STARTS = 3
 # How far above the MRR a search looks first.
 HEADROOM = 1.5
+# Neither a warm-up nor a burst is long enough to say what the SUT carries.
+_FULL_TRIALS = frozenset({Stage.MRR, Stage.SEARCH, Stage.CONFIRM})
 
 
 @dataclass(slots=True)
@@ -65,7 +67,7 @@ def run_search(
     prober = Prober(
         measure, listener, rules, preset.repeats_invalid, preset.expected_s, preset.time_limit_s
     )
-    found, not_measurable = _run_undivided(preset, search, prober, ceiling_fps)
+    found, why = _run_undivided(preset, search, prober, ceiling_fps)
     return SearchResult(
         search=search.kind.value,
         conformant=preset.conformant,
@@ -74,7 +76,7 @@ def run_search(
         pdr=found.figures.pdr,
         mrr_fps=found.mrr_fps,
         limited_by=_limited_by(prober, found),
-        not_measurable=not_measurable,
+        not_measurable=why and why + _carried(prober, found),
         latency=found.latency,
         constant=found.figures.constant,
         back_to_back=found.figures.back_to_back,
@@ -180,6 +182,30 @@ def _full_load_fps(figures: Figures) -> float | None:
         if interval is not None and interval.lower is not None:
             return interval.lower.load_fps
     return None
+
+
+def _carried(prober: Prober, found: _Found) -> str:
+    """What a search without an NDR still knows, from trials that it could not believe, too.
+
+    A disturbance can make the SUT lose frames; it cannot make it carry frames that it does not
+    carry. So a trial without loss tells a load that was carried, believable or not.
+    """
+    if found.figures.ndr is not None and found.figures.ndr.lower is not None:
+        return ""
+    whole = [t for t in prober.trials if t.stage in _FULL_TRIALS and _lost_nothing(t)]
+    if not whole:
+        return ""
+    best = max(whole, key=lambda trial: trial.offered_fps)
+    return (
+        f"; still, a trial of {best.duration_s:.2g} s at {best.offered_fps:,.0f} frames/s lost "
+        f"nothing{'' if best.valid else ', disturbed as it was'}"
+    )
+
+
+def _lost_nothing(trial: Trial) -> bool:
+    """By counters that agree: more received than offered was misread."""
+    raced = any(d.received > d.offered for d in trial.seen.directions)
+    return trial.offered > 0 and trial.lost == 0 and not raced
 
 
 def _limited_by(prober: Prober, found: _Found) -> str | None:
