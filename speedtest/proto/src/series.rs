@@ -64,7 +64,7 @@ impl Series {
 
     pub fn push(&mut self, sample: Sample) {
         let step = self.step.max(1);
-        if self.seen % step == 0 {
+        if self.seen.is_multiple_of(step) {
             self.kept.push(sample);
         }
         if self.kept.len() == MOST_SAMPLES {

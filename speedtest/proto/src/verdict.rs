@@ -8,6 +8,9 @@
 //! tells. A receiver only sees windows, order and round-trip times; there the causes are ruled out
 //! one after the other, in the order of how sure the evidence is.
 
+mod receiving;
+mod sending;
+
 use serde::Serialize;
 
 use crate::series::Summary;
@@ -21,21 +24,8 @@ const LOSS_SHARE: f64 = 0.0005;
 /// Queueing that shows a path is full: the mean RTT over the lowest, and the least difference.
 const QUEUE_FACTOR: f64 = 2.0;
 const QUEUE_LEAST_US: f64 = 3_000.0;
-/// A full window is offered half of the time at least; a slow reader's is mostly closed.
-const WINDOW_OPEN_SHARE: f64 = 0.6;
-/// Kernels that may choose offer more than this soon, 64 KiB or megabytes: less was asked for.
-const SMALL_WINDOW: f64 = 48.0 * 1024.0;
-/// A small window is half closed by the one segment that a reader is about to take.
-const SMALL_WINDOW_OPEN_SHARE: f64 = 0.3;
 /// What a receiver takes for queueing grows by more: it includes the client's time to answer.
 const QUEUE_LEAST_SEEN_FROM_RECEIVER_US: f64 = 5_000.0;
-/// A window of fixed size counts as full when this part of it arrives in each round trip of the
-/// handshake; those under load take a few times longer.
-const WINDOW_FILLED: f64 = 0.15;
-/// The kernel makes room for twice of what arrives, as long as it may: only beyond that is it full.
-const GROWN_WINDOW_FILLED: f64 = 0.6;
-/// A window is also full when this part of it waits each time the server comes to read.
-const WINDOW_WAITING: f64 = 0.5;
 /// Loss holds a sender back when its rate comes near to what Mathis' formula allows with that loss.
 const NEAR_LOSS_BOUND: f64 = 0.5;
 
@@ -107,126 +97,14 @@ pub fn judge(evidence: &Evidence) -> Verdict {
         return verdict(Limiter::Policy, because);
     }
     if evidence.server_sends {
-        judge_sending(evidence)
+        sending::judge(evidence)
     } else {
-        judge_receiving(evidence)
+        receiving::judge(evidence)
     }
 }
 
 fn verdict(limited_by: Limiter, because: String) -> Verdict {
     Verdict { limited_by, because: vec![because] }
-}
-
-fn judge_sending(evidence: &Evidence) -> Verdict {
-    let wall = total(evidence, |stream| stream.wall_us).max(1.0);
-    let busy = total(evidence, |stream| stream.busy_us) / wall;
-    let window = total(evidence, |stream| stream.rwnd_limited_us) / wall;
-    let buffer = total(evidence, |stream| stream.sndbuf_limited_us) / wall;
-    let path = (busy - window - buffer).max(0.0);
-    let idle = (1.0 - busy).max(0.0);
-    let shares = format!(
-        "of the time: {:.0} % receive window, {:.0} % send buffer, {:.0} % path, {:.0} % no data to send",
-        window * 100.0,
-        buffer * 100.0,
-        path * 100.0,
-        idle * 100.0
-    );
-    let most = window.max(buffer).max(path).max(idle);
-    let mut answer = if most == buffer {
-        verdict(Limiter::SendBuffer, "the send buffer was full before the path was".into())
-    } else if most == window {
-        closed_or_small_window(evidence)
-    } else {
-        path_or_cpu(evidence, most == idle)
-    };
-    answer.because.push(shares);
-    answer
-}
-
-fn closed_or_small_window(evidence: &Evidence) -> Verdict {
-    let mean = total(evidence, |stream| stream.mean_snd_wnd_bytes);
-    let most = total(evidence, |stream| stream.max_snd_wnd_bytes).max(1.0);
-    let offered = format!(
-        "the client offered a window of {:.0} KiB on average and {:.0} KiB at most",
-        mean / 1024.0,
-        most / 1024.0
-    );
-    let small = most < SMALL_WINDOW * evidence.streams.len() as f64;
-    let open = if small { SMALL_WINDOW_OPEN_SHARE } else { WINDOW_OPEN_SHARE };
-    if mean / most < open {
-        let mut answer =
-            verdict(Limiter::Client, "the client did not read what had arrived".into());
-        answer.because.push(offered);
-        return answer;
-    }
-    if let Some(full) = client_core(evidence) {
-        return verdict(Limiter::Client, full);
-    }
-    verdict(Limiter::ReceiveWindow, offered)
-}
-
-/// Nothing was full for most of the time. ran_dry: nothing was in flight either.
-fn path_or_cpu(evidence: &Evidence, ran_dry: bool) -> Verdict {
-    if ran_dry && evidence.server_load.full() {
-        return verdict(Limiter::ServerCpu, server_core(evidence));
-    }
-    if let Some(seen) = congestion(evidence) {
-        return verdict(Limiter::Path, seen);
-    }
-    if evidence.server_load.full() {
-        return verdict(Limiter::ServerCpu, server_core(evidence));
-    }
-    if let Some(full) = client_core(evidence) {
-        return verdict(Limiter::Client, full);
-    }
-    if let Some(narrow) = narrower_than_congestion_window(evidence) {
-        return narrow;
-    }
-    if ran_dry {
-        let because = "the server had nothing left to send and time to spare";
-        return verdict(Limiter::Client, because.into());
-    }
-    verdict(
-        Limiter::Path,
-        "data was in flight all the time, and no window or buffer was full".into(),
-    )
-}
-
-/// A send buffer or client's window that lets less be in flight than TCP itself would.
-fn narrower_than_congestion_window(evidence: &Evidence) -> Option<Verdict> {
-    let congestion = total(evidence, |stream| stream.mean_cwnd_bytes);
-    let window = total(evidence, |stream| stream.mean_snd_wnd_bytes);
-    let buffer = total(evidence, |stream| stream.last_sndbuf_bytes) / 2.0;
-    if buffer > 0.0 && buffer < congestion && buffer <= window {
-        let because = format!(
-            "the send buffer holds {:.0} KiB, the congestion window allows {:.0} KiB",
-            buffer / 1024.0,
-            congestion / 1024.0
-        );
-        return Some(verdict(Limiter::SendBuffer, because));
-    }
-    (window > 0.0 && window < congestion).then(|| closed_or_small_window(evidence))
-}
-
-fn judge_receiving(evidence: &Evidence) -> Verdict {
-    if evidence.server_load.full() {
-        return verdict(Limiter::ServerCpu, server_core(evidence));
-    }
-    if let Some(seen) = congestion(evidence) {
-        return verdict(Limiter::Path, seen);
-    }
-    if let Some(full) = filled_window(evidence) {
-        return verdict(Limiter::ReceiveWindow, full);
-    }
-    if let Some(full) = client_core(evidence) {
-        return verdict(Limiter::Client, full);
-    }
-    let mut answer = verdict(Limiter::Client, "the client did not send faster".into());
-    answer.because.push(format!(
-        "the server had time, no segment was lost, the window was open: {}",
-        waiting_in_window(evidence)
-    ));
-    answer
 }
 
 /// Loss or queueing, in words.
@@ -279,35 +157,6 @@ fn loss_explains(evidence: &Evidence, segments: f64, share: f64) -> bool {
     let segment_bits = evidence.bytes as f64 * 8.0 / segments;
     let bound_bps = segment_bits / rtt_s.max(1e-6) * 1.22 / share.sqrt();
     evidence.rate_bps >= NEAR_LOSS_BOUND * bound_bps * evidence.streams.len() as f64
-}
-
-fn filled_window(evidence: &Evidence) -> Option<String> {
-    let window = total(evidence, |stream| stream.max_rcv_wnd_bytes);
-    let rtt_us = mean_of(evidence, |stream| stream.mean_rtt_us);
-    let per_round_trip = evidence.rate_bps / 8e6 * rtt_us;
-    let first = total(evidence, |stream| stream.first_rcvbuf_bytes);
-    let grew = total(evidence, |stream| stream.last_rcvbuf_bytes) > first;
-    let filled = if grew { GROWN_WINDOW_FILLED } else { WINDOW_FILLED };
-    let waiting = total(evidence, |stream| stream.mean_move_bytes);
-    if !grew && window > 0.0 && waiting / window >= WINDOW_WAITING {
-        return Some(waiting_in_window(evidence));
-    }
-    (window > 0.0 && per_round_trip / window >= filled).then(|| {
-        format!(
-            "{:.1} KiB arrived in each round trip of {rtt_us:.0} us; the window was {:.1} KiB",
-            per_round_trip / 1024.0,
-            window / 1024.0
-        )
-    })
-}
-
-/// How full the window was, in words.
-fn waiting_in_window(evidence: &Evidence) -> String {
-    format!(
-        "{:.1} KiB of a window of {:.1} KiB had arrived each time the server read",
-        total(evidence, |stream| stream.mean_move_bytes) / 1024.0,
-        total(evidence, |stream| stream.max_rcv_wnd_bytes) / 1024.0
-    )
 }
 
 fn server_core(evidence: &Evidence) -> String {

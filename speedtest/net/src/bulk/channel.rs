@@ -2,7 +2,7 @@
 //! A WebSocket that carries a test: data out of the hot buffer, data dropped in the kernel, and
 //! texts and control frames between them.
 
-use std::io::{self, ErrorKind, IoSlice};
+use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use speedtest_proto::websocket::reader::Want;
 use speedtest_proto::websocket::writer::Writer;
 use speedtest_proto::websocket::Role;
 
-use super::source::HOT;
+use super::hot::send_hot;
 use super::threshold::Threshold;
 use crate::reactor::Interest;
 use crate::sys;
@@ -22,10 +22,6 @@ use crate::wire::{unless_blocked, Wire};
 const MOST_AT_ONCE: u64 = 4 << 20;
 /// Steps of one turn: tiny frames are bounded by their number.
 const MOST_STEPS: usize = 64;
-/// So much of the hot buffer stays in the cache of a core.
-const CHUNK: usize = 128 << 10;
-/// A frame of a mebibyte goes out in one call.
-const MOST_CHUNKS: usize = 8;
 const READ_BYTES: usize = 4096;
 
 /// What a turn of sending came to.
@@ -161,16 +157,7 @@ impl Channel {
     fn push_frame(&mut self) -> io::Result<bool> {
         while !self.writer.between_frames() {
             let (header, payload) = self.writer.rest();
-            let mut parts = [IoSlice::new(&[]); MOST_CHUNKS + 1];
-            parts[0] = IoSlice::new(header);
-            let (mut left, mut count) = (usize::try_from(payload).unwrap_or(usize::MAX), 1);
-            while left > 0 && count < parts.len() {
-                let bytes = left.min(CHUNK);
-                parts[count] = IoSlice::new(&HOT[..bytes]);
-                left -= bytes;
-                count += 1;
-            }
-            let Some(sent) = unless_blocked(self.wire.send_parts(&parts[..count]))? else {
+            let Some(sent) = send_hot(&mut self.wire, header, payload)? else {
                 return Ok(false);
             };
             self.sent_bytes += self.writer.sent(sent);

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use speedtest_proto::iperf3::udp::{Arrivals, Header, HEADER_BYTES};
 use speedtest_proto::series::Series;
 
+use super::hot::HOT;
 use super::omission::Omission;
 use super::pacer::Pacer;
-use super::source::HOT;
 use super::{Datagrams, Guard, Report, Spec, Stream};
 use crate::load::ThreadTime;
 use crate::reactor::{Cx, Handler, Interest, Next, Note, Ready};

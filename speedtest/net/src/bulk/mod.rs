@@ -7,6 +7,7 @@
 
 mod channel;
 mod datagram;
+mod hot;
 mod omission;
 mod pacer;
 mod probe;
@@ -24,9 +25,10 @@ use speedtest_proto::verdict::Load;
 
 pub use channel::{Channel, Pushed};
 pub use datagram::DatagramStream;
+pub use hot::{send_hot, HOT};
 pub use pacer::Pacer;
 pub use sink::Sink;
-pub use source::{Source, HOT};
+pub use source::Source;
 pub use threshold::Threshold;
 
 use crate::reactor::Address;

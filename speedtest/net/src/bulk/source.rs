@@ -4,9 +4,10 @@
 use std::io::ErrorKind;
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Instant;
 
+use super::hot::HOT;
 use super::pacer::Pacer;
 use super::probe::{Phase, Probe};
 use super::{Guard, Spec, Stream};
@@ -17,21 +18,6 @@ use crate::sys;
 const MOST_AT_ONCE: usize = 2 << 20;
 /// Below this a copy is cheaper than the bookkeeping of zero copy.
 const ZERO_COPY_LEAST: usize = 16 << 10;
-const HOT_BYTES: usize = speedtest_proto::iperf3::MAX_BLOCK_BYTES as usize;
-
-/// What is sent: random, so that nothing on the way can compress it.
-pub static HOT: LazyLock<Box<[u8]>> = LazyLock::new(|| {
-    let mut bytes = vec![0; HOT_BYTES].into_boxed_slice();
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    for word in bytes.chunks_exact_mut(8) {
-        // xorshift64: quick and good enough to be incompressible.
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        word.copy_from_slice(&state.to_le_bytes());
-    }
-    bytes
-});
 
 /// Sends and counts.
 pub struct Source {

@@ -72,6 +72,22 @@ fn a_full_core_explains_missing_data_but_not_loss() {
 }
 
 #[test]
+fn a_core_kept_busy_by_a_small_window_is_not_the_limit_unless_others_want_it_too() {
+    let dry = Summary { busy_us: 1e6, ..stream() };
+    let small = Summary { mean_snd_wnd_bytes: 13e3, max_snd_wnd_bytes: 27e3, ..dry };
+    let running = Load { running: 0.86, waiting: 0.02 };
+    let shared = Load { running: 0.5, waiting: 0.4 };
+    for (stream, server_load, expected) in [
+        (small, running, Limiter::ReceiveWindow),
+        (small, shared, Limiter::ServerCpu),
+        (dry, running, Limiter::ServerCpu),
+    ] {
+        let evidence = Evidence { server_load, ..evidence(true, stream) };
+        assert_eq!(limiter(&evidence), expected, "{stream:?} {server_load:?}");
+    }
+}
+
+#[test]
 fn a_receiver_rules_out_one_cause_after_the_other() {
     let lossy = Evidence { client_retransmits: Some(5000), ..evidence(false, stream()) };
     assert_eq!(limiter(&lossy), Limiter::Path);

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::{Duration, Instant};
 
-use speedtest_net::bulk::HOT;
+use speedtest_net::bulk::send_hot;
 use speedtest_net::reactor::{Cx, Handler, Interest, Next, Ready};
 use speedtest_net::sys;
 use speedtest_net::wire::{unless_blocked, Wire};
@@ -16,7 +16,6 @@ use super::{Job, Moved};
 /// What LibreSpeed's worker uploads in one request, and downloads in one (ckSize, in MiB).
 const UPLOAD_BYTES: u64 = 20 << 20;
 const DOWNLOAD_MIB: u64 = 100;
-const CHUNK: u64 = 128 << 10;
 /// One turn moves at most this much, so that the other connections of the loop get theirs.
 const MOST_AT_ONCE: u64 = 4 << 20;
 
@@ -117,8 +116,7 @@ impl Stream {
             self.head.drain(..count);
         }
         if self.body > 0 {
-            let part = &HOT[..self.body.min(CHUNK) as usize];
-            let Some(count) = unless_blocked(self.wire.send(part))? else { return Ok(false) };
+            let Some(count) = send_hot(&mut self.wire, &[], self.body)? else { return Ok(false) };
             self.body -= count as u64;
             self.moved += count as u64;
         }

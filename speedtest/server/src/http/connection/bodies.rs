@@ -4,7 +4,7 @@
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
 
-use speedtest_net::bulk::HOT;
+use speedtest_net::bulk::send_hot;
 use speedtest_net::reactor::{Cx, Interest};
 use speedtest_net::sys;
 use speedtest_net::wire::unless_blocked;
@@ -23,10 +23,7 @@ impl Connection {
     pub(super) fn send_body(&mut self, cx: &mut Cx<'_>, mut left: u64) -> io::Result<bool> {
         let turn_ends_at = left.saturating_sub(self.turn_bytes());
         while left > turn_ends_at {
-            let most = usize::try_from(left - turn_ends_at).unwrap_or(usize::MAX).min(128 << 10);
-            let Some(count) = unless_blocked(self.wire.send(&HOT[..most]))? else {
-                break;
-            };
+            let Some(count) = send_hot(&mut self.wire, &[], left - turn_ends_at)? else { break };
             left -= count as u64;
             self.moved(cx, count as u64)?;
         }

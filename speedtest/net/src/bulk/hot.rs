@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The bytes that tests send, and how they leave by many at once.
+
+use std::io::{self, IoSlice};
+use std::sync::LazyLock;
+
+use crate::wire::{unless_blocked, Wire};
+
+const HOT_BYTES: usize = speedtest_proto::iperf3::MAX_BLOCK_BYTES as usize;
+/// So much of the hot buffer stays in the cache of a core.
+const CHUNK: usize = 128 << 10;
+/// A mebibyte goes out in one call: fewer calls, and with BIG TCP fewer and larger segments.
+const MOST_CHUNKS: usize = 8;
+
+/// What is sent: random, so that nothing on the way can compress it.
+pub static HOT: LazyLock<Box<[u8]>> = LazyLock::new(|| {
+    let mut bytes = vec![0; HOT_BYTES].into_boxed_slice();
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    for word in bytes.chunks_exact_mut(8) {
+        // xorshift64: quick and good enough to be incompressible.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        word.copy_from_slice(&state.to_le_bytes());
+    }
+    bytes
+});
+
+/// Sends the beginning of `head` and of `payload` bytes of the hot buffer behind it, and says how much
+/// of both that was. None: the socket takes no more for now.
+pub fn send_hot(wire: &mut Wire, head: &[u8], payload: u64) -> io::Result<Option<usize>> {
+    let mut parts = [IoSlice::new(&[]); MOST_CHUNKS + 1];
+    parts[0] = IoSlice::new(head);
+    let (mut left, mut count) = (usize::try_from(payload).unwrap_or(usize::MAX), 1);
+    while left > 0 && count < parts.len() {
+        let bytes = left.min(CHUNK);
+        parts[count] = IoSlice::new(&HOT[..bytes]);
+        left -= bytes;
+        count += 1;
+    }
+    unless_blocked(wire.send_parts(&parts[..count]))
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What limited a direction in which the server sends: its kernel accounts for the sender's time.
+
+use super::{client_core, congestion, server_core, total, verdict, Evidence, Limiter, Verdict};
+
+/// A program that waits for its core this long shares it with others.
+const CORE_SHARED: f64 = 0.1;
+/// A full window is offered half of the time at least; a slow reader's is mostly closed.
+const WINDOW_OPEN_SHARE: f64 = 0.6;
+/// Kernels that may choose offer more than this soon, 64 KiB or megabytes: less was asked for.
+const SMALL_WINDOW: f64 = 48.0 * 1024.0;
+/// A small window is half closed by the one segment that a reader is about to take.
+const SMALL_WINDOW_OPEN_SHARE: f64 = 0.3;
+
+pub(super) fn judge(evidence: &Evidence) -> Verdict {
+    let wall = total(evidence, |stream| stream.wall_us).max(1.0);
+    let busy = total(evidence, |stream| stream.busy_us) / wall;
+    let window = total(evidence, |stream| stream.rwnd_limited_us) / wall;
+    let buffer = total(evidence, |stream| stream.sndbuf_limited_us) / wall;
+    let path = (busy - window - buffer).max(0.0);
+    let idle = (1.0 - busy).max(0.0);
+    let shares = format!(
+        "of the time: {:.0} % receive window, {:.0} % send buffer, {:.0} % path, {:.0} % no data to send",
+        window * 100.0,
+        buffer * 100.0,
+        path * 100.0,
+        idle * 100.0
+    );
+    let most = window.max(buffer).max(path).max(idle);
+    let mut answer = if most == buffer {
+        verdict(Limiter::SendBuffer, "the send buffer was full before the path was".into())
+    } else if most == window {
+        closed_or_small_window(evidence)
+    } else {
+        path_or_cpu(evidence, most == idle)
+    };
+    answer.because.push(shares);
+    answer
+}
+
+fn closed_or_small_window(evidence: &Evidence) -> Verdict {
+    let mean = total(evidence, |stream| stream.mean_snd_wnd_bytes);
+    let most = total(evidence, |stream| stream.max_snd_wnd_bytes).max(1.0);
+    let offered = format!(
+        "the client offered a window of {:.0} KiB on average and {:.0} KiB at most",
+        mean / 1024.0,
+        most / 1024.0
+    );
+    let small = most < SMALL_WINDOW * evidence.streams.len() as f64;
+    let open = if small { SMALL_WINDOW_OPEN_SHARE } else { WINDOW_OPEN_SHARE };
+    if mean / most < open {
+        let mut answer =
+            verdict(Limiter::Client, "the client did not read what had arrived".into());
+        answer.because.push(offered);
+        return answer;
+    }
+    if let Some(full) = client_core(evidence) {
+        return verdict(Limiter::Client, full);
+    }
+    verdict(Limiter::ReceiveWindow, offered)
+}
+
+/// Nothing was full for most of the time. ran_dry: nothing was in flight either.
+fn path_or_cpu(evidence: &Evidence, ran_dry: bool) -> Verdict {
+    if ran_dry && evidence.server_load.full() {
+        return full_core_or_small_window(evidence);
+    }
+    if let Some(seen) = congestion(evidence) {
+        return verdict(Limiter::Path, seen);
+    }
+    if evidence.server_load.full() {
+        return verdict(Limiter::ServerCpu, server_core(evidence));
+    }
+    if let Some(full) = client_core(evidence) {
+        return verdict(Limiter::Client, full);
+    }
+    if let Some(narrow) = narrower_than_congestion_window(evidence) {
+        return narrow;
+    }
+    if ran_dry {
+        let because = "the server had nothing left to send and time to spare";
+        return verdict(Limiter::Client, because.into());
+    }
+    verdict(
+        Limiter::Path,
+        "data was in flight all the time, and no window or buffer was full".into(),
+    )
+}
+
+/// A window of a few segments keeps the core busy that has to wake for each of them: then the core
+/// runs full, but does not wait for others.
+fn full_core_or_small_window(evidence: &Evidence) -> Verdict {
+    let small = SMALL_WINDOW * evidence.streams.len() as f64;
+    let most = total(evidence, |stream| stream.max_snd_wnd_bytes);
+    let mut answer = verdict(Limiter::ServerCpu, server_core(evidence));
+    if most > 0.0 && most < small && evidence.server_load.waiting < CORE_SHARED {
+        let because = answer.because;
+        answer = closed_or_small_window(evidence);
+        answer.because.extend(because);
+    }
+    answer
+}
+
+/// A send buffer or client's window that lets less be in flight than TCP itself would.
+fn narrower_than_congestion_window(evidence: &Evidence) -> Option<Verdict> {
+    let congestion = total(evidence, |stream| stream.mean_cwnd_bytes);
+    let window = total(evidence, |stream| stream.mean_snd_wnd_bytes);
+    let buffer = total(evidence, |stream| stream.last_sndbuf_bytes) / 2.0;
+    if buffer > 0.0 && buffer < congestion && buffer <= window {
+        let because = format!(
+            "the send buffer holds {:.0} KiB, the congestion window allows {:.0} KiB",
+            buffer / 1024.0,
+            congestion / 1024.0
+        );
+        return Some(verdict(Limiter::SendBuffer, because));
+    }
+    (window > 0.0 && window < congestion).then(|| closed_or_small_window(evidence))
+}
