@@ -54,7 +54,7 @@ def server(command: list[str], port: int) -> Iterator[int]:
     """Starts a server, waits until it listens, gives its process id, ends it."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        while not listens(port):
+        while not listens(port, process.pid):
             if process.poll() is not None:
                 raise SystemExit(f"{command[0]} ended with {process.returncode}")
             time.sleep(0.02)
@@ -64,11 +64,11 @@ def server(command: list[str], port: int) -> Iterator[int]:
         process.wait(10)
 
 
-def listens(port: int) -> bool:
-    """Without connecting: iperf3's server would take that for a client."""
+def listens(port: int, pid: int) -> bool:
+    """On that process's host; without connecting: iperf3's server would take that for a client."""
     wanted = f":{port:04X}"
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in Path(table).read_text().splitlines()[1:]:
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
             local, state = line.split()[1], line.split()[3]
             if local.endswith(wanted) and state == "0A":
                 return True

@@ -3,20 +3,25 @@
 
 The other server is speedtest/baseline: tungstenite and hyper on tokio. Both get the same client,
 ours, which sends out of one warm buffer whose bytes count as masked already. Over loopback with
-cubic, five rounds of two seconds, one stream and four; each round takes both in turn, every second
+cubic, rounds of two seconds, one stream and four; each round takes both in turn, every second
 round the other first. Medians of the rounds, also of their ratios, with the least and the most. CPU
 is user and system time of the server process. On two CPUs the one client process is often the
-limit, so all is measured twice: as it comes, and with each server held to the same part of one CPU
-(`at 10% of a CPU`, benchmarks/cpu_quota.py; three rounds), where the rate is what the server can do
-with it. Prints `name value unit ratio-to-what`; exits 1 when the quota could not be set, which
-needs root.
+limit, so all is measured three times: as it comes; with each server held to the same part of one
+CPU (`at 10% of a CPU`, benchmarks/cpu_quota.py), where the rate is what the server can do with it;
+and with BIG TCP (IPv6 over the loopback of a host of its own, segments of 512 KiB), where sending
+costs less than half. Prints `name value unit ratio-to-what`; exits 1 when one of the three could not
+be set up, which needs root.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from statistics import median
 
 from benchmarks.cpu_quota import held_to
@@ -32,20 +37,54 @@ from benchmarks.speedtest_iperf3 import (
     server,
 )
 
+from wirespeed.bench.host_state import changing_host
+from wirespeed.bench.interface import BenchError
+from wirespeed.bench.journal import state_directory
+from wirespeed.bench.network import Network, inside
+from wirespeed.remote.interface import RemoteError
+from wirespeed.remote.local import LocalRunner
+
 WORKSPACE = OURS.parents[2]
 BASELINE = OURS.parent / "speedtest-baseline"
 BUILD = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "speedtest-baseline"]
 WANTED = 3.0
-QUOTA_ROUNDS = 3
+SPECIAL_ROUNDS = 3
+SEGMENT_BYTES = str(512 * 1024 - 8)
 
 
-def measure(protocol: str, port: int, pid: int, streams: int) -> Run:
-    before = cpu_s(pid)
-    command = [str(OURS), "client", f"127.0.0.1:{port}", "--protocol", protocol, "--json"]
+@dataclass(frozen=True, slots=True)
+class Host:
+    """words: before a command that shall run on it. address: its loopback's, as in a URL."""
+
+    words: tuple[str, ...]
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    host: Host
+    port: int
+    pid: int
+
+
+@contextmanager
+def big_tcp() -> Iterator[Host]:
+    """A host whose loopback takes segments of 512 KiB; for IPv4, too, ip-link(8) needs 6.3."""
+    with changing_host(LocalRunner(), state_directory(os.environ)) as state:
+        name = Network(state, f"{os.getpid()}").host("big")
+        sizes = ("gso_max_size", SEGMENT_BYTES, "gro_max_size", SEGMENT_BYTES)
+        state.runner.run(["ip", "-n", name, "link", "set", "dev", "lo", *sizes])
+        yield Host(inside(name), "[::1]")
+
+
+def measure(protocol: str, to: Server, streams: int) -> Run:
+    before = cpu_s(to.pid)
+    target = f"{to.host.address}:{to.port}"
+    command = [*to.host.words, str(OURS), "client", target, "--protocol", protocol, "--json"]
     options = ["--time", str(SECONDS), "--parallel", str(streams), "--congestion", CONGESTION]
     done = subprocess.run([*command, *options], check=True, capture_output=True, text=True)
     way = json.loads(done.stdout)["results"][0]["directions"][0]
-    used_s = cpu_s(pid) - before
+    used_s = cpu_s(to.pid) - before
     return Run(way["bits_per_second"] / 1e9, used_s / (way["bytes"] * 8 / 1e9))
 
 
@@ -65,41 +104,29 @@ def report(name: str, runs: list[tuple[Run, Run]]) -> float:
     return ratio
 
 
-def both(
-    protocol: str, servers: list[tuple[int, int]], streams: int, number: int
-) -> tuple[Run, Run]:
-    """One round over our server and the other, each a port and a process: (ours, other)."""
+def both(protocol: str, servers: list[Server], streams: int, number: int) -> tuple[Run, Run]:
+    """One round over our server and the other: (ours, other)."""
     turns = servers if number % 2 == 0 else servers[::-1]
-    runs = [measure(protocol, port, pid, streams) for port, pid in turns]
+    runs = [measure(protocol, to, streams) for to in turns]
     ours, other = runs if number % 2 == 0 else runs[::-1]
     return ours, other
 
 
-def main() -> int:
-    if not OURS.exists():
-        print(f"{OURS} is missing; build it with: cargo build --release (in speedtest/)")
-        return 1
-    subprocess.run(BUILD, cwd=WORKSPACE, check=True)
+@contextmanager
+def servers_on(host: Host) -> Iterator[dict[str, list[Server]]]:
+    """Ours and the other, up, for each protocol."""
     ours_port, ws_port, http_port = free_port(), free_port(), free_port()
-    ours = [str(OURS), "serve", "--http", f"127.0.0.1:{ours_port}"]
-    other = [str(BASELINE), f"127.0.0.1:{ws_port}", f"127.0.0.1:{http_port}"]
-    print(f"# {CONGESTION}, loopback, median of {ROUNDS} rounds of {SECONDS} s")
+    at = {port: f"{host.address}:{port}" for port in (ours_port, ws_port, http_port)}
+    ours = [*host.words, str(OURS), "serve", "--http", at[ours_port]]
+    other = [*host.words, str(BASELINE), at[ws_port], at[http_port]]
     with server(ours, ours_port) as ours_pid, server(other, http_port) as other_pid:
-        pairs = {
-            protocol: [(ours_port, ours_pid), (port, other_pid)]
+        yield {
+            protocol: [Server(host, ours_port, ours_pid), Server(host, port, other_pid)]
             for protocol, port in (("ndt7", ws_port), ("librespeed", http_port))
         }
-        compare(pairs, ROUNDS, "")
-        try:
-            with held_to(QUOTA, ours_pid), held_to(QUOTA, other_pid):
-                compare(pairs, QUOTA_ROUNDS, f", at {QUOTA:.0%} of a CPU")
-        except OSError as error:
-            print(f"servers held to a part of a CPU: not measured, {error}")
-            return 1
-    return 0
 
 
-def compare(pairs: dict[str, list[tuple[int, int]]], rounds: int, how: str) -> None:
+def compare(pairs: dict[str, list[Server]], rounds: int, how: str) -> None:
     """All cases, over each protocol's pair of servers."""
     ratios = []
     for protocol, servers in pairs.items():
@@ -107,6 +134,30 @@ def compare(pairs: dict[str, list[tuple[int, int]]], rounds: int, how: str) -> N
             runs = [both(protocol, servers, streams, number) for number in range(rounds)]
             ratios.append(report(f"{protocol} upload, {streams} streams{how}", runs))
     print(f"# wanted: {WANTED}x; the least of these is {min(ratios):.2f}x", flush=True)
+
+
+def compare_held_back(pairs: dict[str, list[Server]]) -> None:
+    ours, other = pairs["ndt7"]
+    with held_to(QUOTA, ours.pid), held_to(QUOTA, other.pid):
+        compare(pairs, SPECIAL_ROUNDS, f", at {QUOTA:.0%} of a CPU")
+
+
+def main() -> int:
+    if not OURS.exists():
+        print(f"{OURS} is missing; build it with: cargo build --release (in speedtest/)")
+        return 1
+    subprocess.run(BUILD, cwd=WORKSPACE, check=True)
+    print(f"# {CONGESTION}, loopback, {SECONDS} s a round, medians")
+    try:
+        with servers_on(Host((), "127.0.0.1")) as pairs:
+            compare(pairs, ROUNDS, "")
+            compare_held_back(pairs)
+        with big_tcp() as host, servers_on(host) as pairs:
+            compare(pairs, SPECIAL_ROUNDS, ", BIG TCP")
+    except (OSError, BenchError, RemoteError) as error:
+        print(f"not measured from here on: {error}")
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from wirespeed.bench.process import await_true
 from wirespeed.bench.session import RealBench
 from wirespeed.bench.trial import Rig
 from wirespeed.model.plan import Decision
-from wirespeed.model.spec import Impair, PointSpec, Sut, Topology, TopologyKind, Vnf
+from wirespeed.model.spec import FlowField, Impair, PointSpec, Sut, Topology, TopologyKind, Vnf
 from wirespeed.model.trial import DropCause, Observation
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("needs_root")]
@@ -132,6 +132,24 @@ def test_an_overloaded_path_loses_at_its_entrance(pvp: RealBench) -> None:
     seen = pvp.measure(math.inf, 0.2)
     assert drops(seen)["sut-ingress", DropCause.RX_RING_FULL] > 0
     assert books_close(seen)
+
+
+def test_upcalls_that_nobody_answers(tmp_path: Path, own_state: None) -> None:  # noqa: ARG001
+    """A vSwitch that starts its revalidators anew first deletes the datapath's flows, with nobody
+    there to ask for new ones: what the PMD polls meanwhile is lost. It may have polled nothing."""
+    spec = point(TopologyKind.P2P)
+    spec = replace(spec, traffic=replace(spec.traffic, flows=4000, flow_field=FlowField.SRC_MAC))
+    with opened(spec, tmp_path) as bench:
+        control = vswitch(bench).control
+        # A rule that looks at source addresses: each gets a flow, and deleting them takes a while.
+        control.ofctl("add-flow", "priority=9999,dl_src=06:00:00:00:00:06,actions=drop")
+        for attempt in range(20):
+            threads = f"other_config:n-revalidator-threads={2 + attempt % 2}"
+            with in_traffic(lambda: control.vsctl("set", "Open_vSwitch", ".", threads)):  # noqa: B023
+                seen = bench.measure(4 * LOAD_FPS, 1.5)
+            if ("ovs", DropCause.UPCALL) in drops(seen):
+                break
+    assert dropped_at(seen, "ovs", DropCause.UPCALL) < seen.total("offered")
 
 
 def test_frames_above_the_mtu_are_dropped_and_told(

@@ -143,8 +143,11 @@ def test_a_kept_result_has_the_series_of_every_stream(serve: Serve, tmp_path: Pa
     stop(server)
     few, many = map(json.loads, path.read_text().splitlines())
     assert [stream["id"] for stream in few["series"]] == [1, 3]
-    for stream in few["series"]:
-        assert stream["tcp_info"][0]["bytes"] <= stream["tcp_info"][-1]["bytes"] == 512 * 1024
+    # The streams share the bytes: equally, unless the client has a thread for each (3.16 and newer).
+    ends = [stream["tcp_info"][-1]["bytes"] for stream in few["series"]]
+    assert sum(ends) == 1 << 20
+    for stream, end in zip(few["series"], ends, strict=True):
+        assert stream["tcp_info"][0]["bytes"] <= end
     assert few["series_left_out"] == 0
     assert (len(many["series"]), many["series_left_out"]) == (16, 4)
 
