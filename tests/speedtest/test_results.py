@@ -143,7 +143,7 @@ def test_a_kept_result_has_the_series_of_every_stream(serve: Serve, tmp_path: Pa
     stop(server)
     few, many = map(json.loads, path.read_text().splitlines())
     assert [stream["id"] for stream in few["series"]] == [1, 3]
-    # The streams share the bytes: equally, unless the client has a thread for each (3.16 and newer).
+    # The streams share the bytes: equally, unless the client has a thread for each (3.16 on).
     ends = [stream["tcp_info"][-1]["bytes"] for stream in few["series"]]
     assert sum(ends) == 1 << 20
     for stream, end in zip(few["series"], ends, strict=True):
