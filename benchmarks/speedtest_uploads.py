@@ -9,8 +9,8 @@ is user and system time of the server process. On two CPUs the one client proces
 limit, so all is measured three times: as it comes; with each server held to the same part of one
 CPU (`at 10% of a CPU`, benchmarks/cpu_quota.py), where the rate is what the server can do with it;
 and with BIG TCP (IPv6 over the loopback of a host of its own, segments of 512 KiB), where sending
-costs less than half. Prints `name value unit ratio-to-what`; exits 1 when one of the three could not
-be set up, which needs root.
+costs less than half. Prints `name value unit ratio-to-what`; exits 1 when one of the three could
+not be set up, which needs root.
 """
 
 from __future__ import annotations
