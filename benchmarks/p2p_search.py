@@ -24,6 +24,10 @@ def tell(run: int, result: SearchResult) -> float | None:
     show(f"p2p_64B_run{run}_overhead_a_trial_longest", max(overhead_s), "s")
     invalid = sum(not trial.valid for trial in trials)
     show(f"p2p_64B_run{run}_invalid_trials", invalid, "trials", invalid / len(trials), "all-trials")
+    slowed = [trial.seen.slowest.slow_ratio for trial in trials if trial.seen.slowest is not None]
+    if slowed:
+        # 0 on a quiet machine, where nothing else uses the core that forwards.
+        show(f"p2p_64B_run{run}_forwarding_core_slowed_median", median(slowed), "of-the-time")
     if result.mrr_fps is None:
         print(f"p2p_64B_run{run} not measurable: {result.not_measurable}")
         return None

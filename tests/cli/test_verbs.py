@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import Command
 from tests.fake_rig import FakeHost
+from wirespeed.study.shipped import shipped_names
 
 
 def test_version(wirespeed: Command) -> None:
@@ -32,6 +33,12 @@ class TestStudy:
         assert "traffic.flows = 7" in ended.out
         assert 'search.kind = "quick"' in ended.out
         assert not host.opened
+
+    @pytest.mark.parametrize("study", shipped_names())
+    def test_every_shipped_one_can_be_shown(self, wirespeed: Command, study: str) -> None:
+        shown = wirespeed("study", "show", study)
+        assert (shown.code, shown.err) == (0, "")
+        assert "Every point has:" in shown.out
 
     def test_show_as_json_has_every_parameter(self, wirespeed: Command) -> None:
         shown = json.loads(wirespeed("study", "show", "wire", "--json").out)

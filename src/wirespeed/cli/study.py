@@ -81,5 +81,5 @@ def _common(study: Study) -> dict[str, Any]:
     return {
         key: value
         for key, value in first.items()
-        if value is not None and all(other[key] == value for other in others)
+        if value is not None and all(other.get(key) == value for other in others)
     }
