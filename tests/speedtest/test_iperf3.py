@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import struct
@@ -147,8 +148,8 @@ def server_is_testing(server: Server) -> bool:
 @pytest.mark.parametrize(
     ("options", "limit", "words"),
     [
-        # 3.12 does not know the words for it yet.
-        (["-t", "20"], ["--max-duration", "5"], "37"),
+        # 3.12 does not know the words for number 37 yet.
+        (["-t", "20"], ["--max-duration", "5"], "37|duration exceeds the server's maximum"),
         (["-C", "nosuch"], [], "congestion"),
     ],
 )
@@ -156,7 +157,7 @@ def test_what_is_not_allowed_is_refused_in_iperf3s_words(
     serve: Serve, options: list[str], limit: list[str], words: str
 ) -> None:
     report = iperf3(serve(*limit), *options)
-    assert words in report["error"].lower()
+    assert re.search(words, report["error"].lower())
 
 
 def test_a_rate_limit_holds_for_all_streams_together(serve: Serve) -> None:

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from .certificates import Certificate, make_certificate
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Server, until
 from .test_http import ask
 from .websocket import BINARY, CLOSE, PROTOCOL, TEXT, Peer, frame, masked_binary, upgrade
 
@@ -137,6 +137,7 @@ def test_results_are_kept_with_the_series_and_the_verdict_is_told(
         upload(peer, 8)
     with connect(server, DOWNLOAD + "&id=mine7") as peer:
         download(peer)
+    until(lambda: path.read_text().count("\n") == 2, "both results are kept")
     kept = [json.loads(line) for line in path.read_text().splitlines()]
     assert [record["test"] for record in kept] == ["upload", "download"]
     samples = kept[1]["series"][0]["tcp_info"]
