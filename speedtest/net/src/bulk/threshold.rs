@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-/// Waking for less than this costs more than it tells.
+/// Waking for less than this costs more than it tells: with 64 KiB, stock iperf3 as the client moved 20 %
+/// more in one run and 16 % less in another, and the server took twice the CPU.
 const MOST: f64 = 512.0 * 1024.0;
 /// Waiting for much of the window would close it. The window is about half of the buffer's limit.
 const OF_BUFFER: f64 = 0.125;
