@@ -92,7 +92,7 @@ def open_bench(spec: PointSpec, plan: Plan, runner: Runner, run_dir: Path) -> It
         changing_host(runner, state_directory(os.environ)) as state,
         ExitStack() as stack,
     ):
-        _check_root(runner, spec, host_plan)
+        check_root(runner, spec, host_plan)
         dirs = directories(state, run_dir)
         give_ports_to_dpdk(state, spec)
         urgency = stack.enter_context(polling_first(state))
@@ -107,15 +107,15 @@ def open_bench(spec: PointSpec, plan: Plan, runner: Runner, run_dir: Path) -> It
         yield bench
 
 
-def _check_root(runner: Runner, spec: PointSpec, plan: HostPlan) -> None:
+def check_root(runner: Runner, spec: PointSpec, plan: HostPlan) -> None:
+    """Raises BenchError where this user cannot bring the bench up."""
     if not plan.huge_pages.value:
         return
     user = runner.run(["id", "-u"]).stdout.strip()
     if user != "0":
         raise BenchError(
-            f"topology.kind = {spec.topology.kind} needs root, for huge pages and the vSwitch; "
-            f"this is user {user}",
-            'Run as root, or use topology.kind = "wire", which needs neither.',
+            f"topology.kind = {spec.topology.kind} needs root, for huge pages; this is user {user}",
+            'Run as root, or use topology.kind = "wire", which needs none.',
         )
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from wirespeed.audit.document import document
 from wirespeed.audit.engine import audit as run_audit
@@ -24,6 +23,7 @@ from wirespeed.audit.sarif import sarif
 from wirespeed.audit.suppressions import Suppression, suppress
 from wirespeed.audit.suppressions import parse as parse_suppressions
 from wirespeed.cli.audit_tables import print_report, print_rule, print_rules
+from wirespeed.cli.console import plain_console
 from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
 from wirespeed.cli.input_file import read_input
 from wirespeed.host import flavor_file
@@ -103,7 +103,7 @@ def audit(
     ] = None,
 ) -> None:
     """Check a server against every rule (--list). Changes nothing and needs no root."""
-    console = Console(highlight=False)
+    console = plain_console()
     if list_:
         return print_rules(all_rules(), console)
     if explain is not None:

@@ -57,6 +57,9 @@ def tables(
         raise BadInput(f"--output {output}: {error.strerror}") from error
 
 
+_FIGURES = "FILE is what `python -m benchmarks bng_cycles` printed; --output names the drawing."
+
+
 @app.command()
 def curve(
     figures: Annotated[
@@ -73,8 +76,10 @@ def curve(
         output.write_text(line_svg(chart, standalone=True), encoding="utf-8")
     except BadInput as error:
         raise BadInput(f"{figures}: {error.what}", error.next_step) from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{figures}: not text: {error}", _FIGURES) from error
     except OSError as error:
-        raise BadInput(f"{error.filename}: {error.strerror}") from error
+        raise BadInput(f"{error.filename}: {error.strerror}", _FIGURES) from error
     print(output)
 
 

@@ -8,15 +8,16 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from wirespeed.cli.console import plain_console
 from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.model.errors import BadInput
 from wirespeed.report.compare import Comparison, Difference, Verdict, compare_runs
 from wirespeed.report.text import NONE, mpps, percent
 from wirespeed.store.read import read_run
+from wirespeed.store.records import RunRecord
 from wirespeed.store.store import Store
 
 _STYLE = {Verdict.WORSE: "red", Verdict.GONE: "red", Verdict.BETTER: "green"}
@@ -40,16 +41,31 @@ def compare(
         run_a, run_b = read_run(opened, a), read_run(opened, b)
     compared = compare_runs(run_a, run_b, share)
     if not compared.differences:
-        raise BadInput(
-            f"runs {run_a.id} and {run_b.id} have no complete point with the same parameters",
-            "Compare two runs of the same study.",
-        )
+        raise _nothing_to_compare(run_a, run_b)
     if json:
         typer.echo(json_text.dumps(_as_json(run_a.id, run_b.id, share, compared), indent=2))
     else:
         _print(run_a.id, run_b.id, share, compared)
     if compared.worse:
         raise typer.Exit(1)
+
+
+def _nothing_to_compare(a: RunRecord, b: RunRecord) -> BadInput:
+    unmeasured = [
+        f"{point.label} in {run.id}: {point.result.not_measurable}"
+        for run in (a, b)
+        for point in run.points
+        if point.result is not None and point.result.not_measurable is not None
+    ]
+    if unmeasured and {point.id for point in a.points} & {point.id for point in b.points}:
+        return BadInput(
+            f"runs {a.id} and {b.id} share no point with a figure: {'; '.join(unmeasured)}",
+            "Measure again on a quieter host, then compare.",
+        )
+    return BadInput(
+        f"runs {a.id} and {b.id} have no complete point with the same parameters",
+        "Compare two runs of the same study with the same --set.",
+    )
 
 
 def _share(text: str) -> float:
@@ -76,7 +92,7 @@ def _as_json(a: str, b: str, tolerance: float, compared: Comparison) -> dict[str
 
 
 def _print(a: str, b: str, tolerance: float, compared: Comparison) -> None:
-    console = Console(highlight=False)
+    console = plain_console()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("point")
     table.add_column("figure")

@@ -137,8 +137,13 @@ def _owner_table(facts: HostFacts, owned: dict[int, Owner]) -> Table:
     for owner, (letter, style) in MARKS.items():
         cpus = [cpu for cpu, who in owned.items() if who is owner]
         if cpus:
-            table.add_row(Text(letter, style=style), str(owner), format_list(cpus))
+            table.add_row(Text(letter, style=style), str(owner), _spaced(cpus))
     for guest in facts.guests or ():
-        pins = format_list(cpu for pin in guest.pins for cpu in pin.cpus)
+        pins = _spaced(cpu for pin in guest.pins for cpu in pin.cpus)
         table.add_row("", f"  {guest.name}", pins or "floating")
     return table
+
+
+def _spaced(cpus: Iterable[int]) -> str:
+    """A list that a narrow terminal breaks between two numbers, never within one."""
+    return format_list(cpus).replace(",", ", ")

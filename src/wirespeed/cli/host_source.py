@@ -27,8 +27,8 @@ HostOption = Annotated[
     typer.Option(
         "--host",
         metavar="HOST",
-        help="ssh://[user@]host[:port], or a file written by `wirespeed inspect --json`. "
-        "Default: this machine.",
+        help="ssh://user@host:port (user and port may be left out), or a file written by "
+        "`wirespeed inspect --json`. Default: this machine.",
     ),
 ]
 RecordedOption = Annotated[

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from wirespeed.cli.console import plain_console
 from wirespeed.cli.host_picture import print_host
 from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
 from wirespeed.cli.options import JsonOption
@@ -36,4 +36,4 @@ def inspect(
     if json:
         typer.echo(json_text.dumps(document(facts), indent=1))
     else:
-        print_host(facts, Console(highlight=False))
+        print_host(facts, plain_console())

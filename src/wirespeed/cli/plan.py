@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from typer.core import TyperGroup
 
+from wirespeed.cli.console import plain_console
 from wirespeed.cli.host_source import read_all_facts
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption
@@ -58,7 +58,7 @@ def make(
         typer.Option(
             "--host",
             metavar="HOST",
-            help="A file written by `wirespeed inspect --json`, or ssh://[user@]host. Repeatable. "
+            help="A file written by `wirespeed inspect --json`, or ssh://user@host. Repeatable. "
             "Default: this machine.",
         ),
     ] = None,
@@ -93,7 +93,7 @@ def make(
     if json:
         typer.echo(text, nl=False)
     else:
-        print_plan(plan, Console(highlight=False))
+        print_plan(plan, plain_console())
     if plan.unplaced:
         names = ", ".join(lost.guest for lost in plan.unplaced[:5])
         more = f" and {len(plan.unplaced) - 5} more" if len(plan.unplaced) > 5 else ""
@@ -114,9 +114,9 @@ def show(
     if json:
         typer.echo(write_plan(read), nl=False)
     elif why:
-        print_reasons(read, Console(highlight=False))
+        print_reasons(read, plain_console())
     else:
-        print_plan(read, Console(highlight=False))
+        print_plan(read, plain_console())
 
 
 @app.command("diff")
@@ -128,7 +128,7 @@ def diff(
 ) -> None:
     """Say what changes, and what needs a reboot, a restart or a rebuild of guests."""
     before, after = parse_plan(read_input(old), str(old)), parse_plan(read_input(new), str(new))
-    print_differences(diff_plans(before, after), Console(highlight=False), as_json=json)
+    print_differences(diff_plans(before, after), plain_console(), as_json=json)
 
 
 @app.command("render")

@@ -16,6 +16,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from wirespeed.cli.console import plain_console
 from wirespeed.measure.interface import UNLIMITED, Progress
 from wirespeed.model.result import TCP, Interval, SearchResult
 from wirespeed.model.study import Point, Study
@@ -30,7 +31,7 @@ SHOWN_TRIALS = 6
 @contextmanager
 def watching(study: Study, run_id: str) -> Iterator[Watcher]:
     """A display that fits where stderr goes."""
-    console = Console(stderr=True, highlight=False)
+    console = plain_console(stderr=True)
     if not console.is_terminal:
         yield PlainLines(study, console)
         return
@@ -123,7 +124,7 @@ class PlainLines:
         counter = self._counter
         self._console.print(
             f"[{counter.number}/{counter.total}] {counter.label}: {text}",
-            markup=False, soft_wrap=True,
+            soft_wrap=True,
         )  # fmt: skip
 
     def point_skipped(self, point: Point) -> None:

@@ -10,8 +10,8 @@ from importlib.metadata import version
 
 from wirespeed.bench.interface import Bench, TcpBench
 from wirespeed.bench.journal import state_directory
-from wirespeed.bench.session import open_bench
-from wirespeed.bench.tcp.session import open_tcp_bench
+from wirespeed.bench.session import check_root, open_bench
+from wirespeed.bench.tcp import session as tcp_session
 from wirespeed.host.collect import collect
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import PointSpec
@@ -25,14 +25,22 @@ def local_rig() -> Rig:
     runner = LocalRunner()
     facts = collect(runner)
 
+    def planned(spec: PointSpec) -> Plan:
+        plan = plan_bench(facts, spec)
+        if spec.tcp is not None:
+            tcp_session.check_root(runner)
+        else:
+            check_root(runner, spec, plan.hosts[0])
+        return plan
+
     def opened(spec: PointSpec, plan: Plan, name: str) -> AbstractContextManager[Bench]:
         return open_bench(spec, plan, runner, state_directory(os.environ) / "logs" / name)
 
     def opened_tcp(spec: PointSpec, plan: Plan, name: str) -> AbstractContextManager[TcpBench]:
         logs = state_directory(os.environ) / "logs" / name
-        return open_tcp_bench(spec, plan, runner, logs)
+        return tcp_session.open_tcp_bench(spec, plan, runner, logs)
 
-    return Rig(facts, lambda spec: plan_bench(facts, spec), opened, opened_tcp)
+    return Rig(facts, planned, opened, opened_tcp)
 
 
 def own_versions() -> dict[str, str]:

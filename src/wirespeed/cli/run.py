@@ -15,7 +15,7 @@ import typer
 from wirespeed.cli import rig as rigs
 from wirespeed.cli.options import JsonOption, SetOption, StoreOption, StudyArgument
 from wirespeed.cli.progress import watching
-from wirespeed.cli.show import print_results, results_console, write_html
+from wirespeed.cli.show import check_file, print_results, results_console, write_html
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.study import Study
 from wirespeed.report.document import document
@@ -45,6 +45,8 @@ def run(
     store: StoreOption = None,
 ) -> None:
     """Measure every point of a study and keep each trial; then print the results."""
+    if html is not None:
+        check_file(html)
     with Store(store) as opened:
         rig = rigs.local_rig()
         origin = Origin(["wirespeed", *sys.argv[1:]], rigs.own_versions(), rig.facts)

@@ -7,9 +7,9 @@ import json as json_text
 from dataclasses import asdict
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from wirespeed.cli.console import plain_console
 from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.store.read import list_runs
 from wirespeed.store.store import Store
@@ -32,4 +32,4 @@ def runs(json: JsonOption = False, store: StoreOption = None) -> None:
         state = f"{summary.complete}/{summary.points}"
         started = summary.started_at[:16].replace("T", " ")
         table.add_row(summary.id, state, summary.host, started, summary.title)
-    Console(highlight=False).print(table)
+    plain_console().print(table)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from wirespeed.model.errors import WirespeedError
+from wirespeed.cli.console import plain_console
+from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.report.charts.gateway import gateway_charts
 from wirespeed.report.charts.latency import latency_chart
 from wirespeed.report.charts.search import search_chart
@@ -31,10 +32,10 @@ _FILE_WIDTH = 200
 
 def results_console() -> Console:
     """stdout, as wide as the terminal that it is, if it is one, or as COLUMNS says."""
-    console = Console(highlight=False)
+    console = plain_console()
     if console.is_terminal or "COLUMNS" in os.environ:
         return console
-    return Console(highlight=False, width=_FILE_WIDTH)
+    return plain_console(width=_FILE_WIDTH)
 
 
 def print_results(run: RunRecord, console: Console, html: Path | None = None) -> None:
@@ -46,11 +47,11 @@ def print_results(run: RunRecord, console: Console, html: Path | None = None) ->
         console.print(tcp_table(tcp))
     for gain in offload_gains(tcp):
         factor = NONE if gain.factor is None else f"{gain.factor:.1f}x"
-        console.print(f"Offloads gain {factor}: {gain.what}", markup=False, soft_wrap=True)
+        console.print(f"Offloads gain {factor}: {gain.what}", soft_wrap=True)
     for waterfall in waterfalls(tcp):
         console.print(waterfall_table(waterfall))
     for sentence in missing_figures(run):
-        console.print(sentence, style="yellow", markup=False, soft_wrap=True)
+        console.print(sentence, style="yellow", soft_wrap=True)
     if any(p.result and not p.result.conformant for p in frames):
         console.print("Short trials: not RFC 2544 conformant.", style="yellow")
     if html is None:
@@ -64,6 +65,12 @@ def write_html(run: RunRecord, path: Path) -> None:
     from wirespeed.report.html import html_report  # bokeh alone takes half a second to import
 
     _write_whole(run, path, html_report(run))
+
+
+def check_file(path: Path) -> None:
+    """Can a file of this name be written? Raises BadInput before any time is spent on it."""
+    if not path.name or path.is_dir():
+        raise BadInput(f'"{path}" is a folder, not a file', "Name a file, e.g. --html report.html.")
 
 
 def _charts(run: RunRecord) -> tuple[Chart, ...]:

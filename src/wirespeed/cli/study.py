@@ -7,9 +7,9 @@ import json as json_text
 from typing import Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from wirespeed.cli.console import plain_console
 from wirespeed.cli.options import JsonOption, SetOption, StudyArgument
 from wirespeed.model.study import Study, flat
 from wirespeed.study.faults import show
@@ -36,7 +36,7 @@ def list_studies(json: JsonOption = False) -> None:
         table.add_column(column, justify="right" if column == "points" else "left")
     for study in studies:
         table.add_row(study.name, str(len(study.points)), study.title)
-    Console().print(table)
+    plain_console().print(table)
 
 
 @app.command("show")
@@ -46,8 +46,8 @@ def show_study(study: StudyArgument, set_: SetOption = None, json: JsonOption = 
     if json:
         typer.echo(json_text.dumps(_as_json(loaded), indent=2))
         return
-    console = Console(highlight=False)
-    console.print(f"[bold]{loaded.title}[/bold]", soft_wrap=True)
+    console = plain_console()
+    console.print(loaded.title, style="bold", soft_wrap=True)
     if loaded.description:
         console.print(" ".join(loaded.description.split()), style="dim")
     console.print()
@@ -59,7 +59,7 @@ def show_study(study: StudyArgument, set_: SetOption = None, json: JsonOption = 
     console.print(table)
     console.print("\nEvery point has:", soft_wrap=True)
     for key, value in _common(loaded).items():
-        console.print(f"  {key} = {show(value)}", markup=False)
+        console.print(f"  {key} = {show(value)}")
     console.print("What is not listed, the plan and the search's preset decide.")
 
 

@@ -74,6 +74,8 @@ def _find(connection: Connection, url: str, named: str) -> Row[Any]:
     run = connection.execute(query).first()
     if run is not None:
         return run
+    if named == LATEST:
+        raise NoSuchRun(f"no run yet in {url}", "Measure one: `wirespeed run wire`.")
     ids = list(connection.execute(select(RUNS.c.id)).scalars())
     near = difflib.get_close_matches(named, ids, n=1)
     hint = f"Did you mean {near[0]!r}? " if near else ""

@@ -27,7 +27,7 @@ def store_url(named: str | None, env: Mapping[str, str] = os.environ) -> URL:
         return URL.create("sqlite", database=str(Path(named).expanduser().absolute()))
     try:
         url = make_url(named)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:
         raise _bad_url(named) from error
     if url.drivername == "sqlite" and url.database:
         return url

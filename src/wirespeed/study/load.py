@@ -21,7 +21,9 @@ def load_study(name: str, overrides: Sequence[str] = ()) -> Study:
     """Read a study by file or shipped name. Raises StudyError with every fault at once."""
     path = find_study(name)
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}", "Check the path.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(
             f"{path}: not TOML: {error}", 'TOML writes text as "..." and lists as [1, 2].'

@@ -143,7 +143,9 @@ def _topology(spec: PointSpec) -> Iterator[Fault]:
     if kind is not TopologyKind.EXTERNAL and ports:
         yield Fault("sut.ports", ports, f"{kind} makes its own ports; only external takes names")
     if kind is not TopologyKind.WIRE and spec.sut.impair != Impair():
-        yield Fault("sut.impair", str(kind), 'only topology.kind = "wire" has the reference SUT')
+        yield Fault(
+            "topology.kind", str(kind), 'only "wire" has the reference SUT: leave out [sut.impair]'
+        )
 
 
 def _vnf(spec: PointSpec) -> Iterator[Fault]:

@@ -25,6 +25,8 @@ def find_study(name: str) -> Path:
     """The file of a study named by path or by shipped name. Raises BadInput."""
     path = Path(name)
     if path.suffix == ".toml" or "/" in name:
+        if path.is_dir():
+            raise BadInput(f"{name} is a folder", "Name a study file in it.")
         if not path.is_file():
             raise BadInput(f"{name}: no such study file", "`wirespeed study list` names studies.")
         return path

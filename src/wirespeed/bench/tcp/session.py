@@ -93,7 +93,7 @@ def open_tcp_bench(
         changing_host(runner, state_directory(os.environ)) as state,
         ExitStack() as stack,
     ):
-        _check_root(runner)
+        check_root(runner)
         dirs = directories(state, run_dir)
         network = Network(state, dirs.tag)
         namespace = {name: network.host(name) for name in topology.host_names(tcp)}
@@ -144,7 +144,8 @@ def _same_subnet(a: str | None, b: str | None) -> bool:
     return a is not None and b is not None and a.rpartition(".")[0] == b.rpartition(".")[0]
 
 
-def _check_root(runner: Runner) -> None:
+def check_root(runner: Runner) -> None:
+    """Raises BenchError where this user cannot bring the bench up."""
     user = runner.run(["id", "-u"]).stdout.strip()
     if user != "0":
         raise BenchError(

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a person types wrongly: words instead of a traceback, and nothing measured for nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.fake_rig import FakeHost
+
+TITLE = "Is [tcp] or [traffic] slower[/nope]?"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.toml"
+    # With the mark that some editors put first.
+    path.write_text(
+        f'\ufefftitle = "{TITLE}"\ndescription = "see [topology]"\n[topology]\nkind = "wire"\n',
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_brackets_in_a_title_are_text(wirespeed: Command, study: Path) -> None:
+    shown = wirespeed("study", "show", str(study))
+    assert (shown.code, shown.err) == (0, "")
+    assert TITLE in shown.out
+    assert "see [topology]" in shown.out
+    assert wirespeed("run", str(study)).code == 0
+    assert TITLE in wirespeed("runs").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["study", "show", "."], "not shipped"),
+        (["study", "show", "/usr"], "/usr is a folder"),
+        (["run", "wire", "--html", ""], "is a folder, not a file"),
+        (["run", "wire", "--html", "/usr"], "is a folder, not a file"),
+        (["runs", "--store", "postgresql://a@b:xx/db"], "neither a file nor a database"),
+        (["report", "latest"], "no run yet"),
+        (["run", "wire", "--set", "title=abc"], "title can only be set in the file"),
+        (["run", "wire", "--set", "topology=3"], "name a key in it, e.g. topology.kind"),
+        (["run", "wire", "--set", "topology.kind=p2p"], "leave out [sut.impair]"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_it_is_told_and_nothing_runs(
+    wirespeed: Command, host: FakeHost, arguments: list[str], said: str
+) -> None:
+    ended = wirespeed(*arguments)
+    assert ended.code == 2
+    assert said in ended.err
+    assert not host.opened
+
+
+def test_a_study_that_cannot_be_read_is_named(
+    wirespeed: Command, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied", str(study))
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    ended = wirespeed("study", "show", str(study))
+    assert (ended.code, "mine.toml cannot be read: Permission denied" in ended.err) == (2, True)
+
+
+def test_a_benchmark_output_that_is_not_text_is_refused(wirespeed: Command) -> None:
+    Path("binary").write_bytes(b"\xff\xfe\x00")
+    ended = wirespeed("bng", "curve", "binary")
+    assert (ended.code, "binary: not text" in ended.err) == (2, True)
