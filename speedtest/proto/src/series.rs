@@ -164,6 +164,57 @@ pub struct Summary {
     pub sndbuf_limited_us: f64,
 }
 
+impl Summary {
+    /// This stream and then that one, as one: what counts is summed, means by the time that each took.
+    pub fn then(&self, next: &Summary) -> Summary {
+        let share = next.wall_us / (self.wall_us + next.wall_us).max(1.0);
+        let mean = |of: fn(&Summary) -> f64| of(self) + (of(next) - of(self)) * share;
+        let lowest = |a: f64, b: f64| if a > 0.0 && b > 0.0 { a.min(b) } else { a.max(b) };
+        Summary {
+            mean_rtt_us: mean(|one| one.mean_rtt_us),
+            min_rtt_us: lowest(self.min_rtt_us, next.min_rtt_us),
+            mean_rcv_rtt_us: mean(|one| one.mean_rcv_rtt_us),
+            mean_cwnd_bytes: mean(|one| one.mean_cwnd_bytes),
+            mean_snd_wnd_bytes: mean(|one| one.mean_snd_wnd_bytes),
+            max_snd_wnd_bytes: self.max_snd_wnd_bytes.max(next.max_snd_wnd_bytes),
+            mean_move_bytes: mean(|one| one.mean_move_bytes),
+            max_rcv_wnd_bytes: self.max_rcv_wnd_bytes.max(next.max_rcv_wnd_bytes),
+            first_rcvbuf_bytes: self.first_rcvbuf_bytes,
+            last_rcvbuf_bytes: next.last_rcvbuf_bytes,
+            last_sndbuf_bytes: next.last_sndbuf_bytes,
+            max_delivery_rate_bps: self.max_delivery_rate_bps.max(next.max_delivery_rate_bps),
+            retransmits: self.retransmits.saturating_add(next.retransmits),
+            segments_out: self.segments_out.saturating_add(next.segments_out),
+            segments_in: self.segments_in.saturating_add(next.segments_in),
+            out_of_order: self.out_of_order.saturating_add(next.out_of_order),
+            wall_us: self.wall_us + next.wall_us,
+            busy_us: self.busy_us + next.busy_us,
+            rwnd_limited_us: self.rwnd_limited_us + next.rwnd_limited_us,
+            sndbuf_limited_us: self.sndbuf_limited_us + next.sndbuf_limited_us,
+        }
+    }
+
+    /// So many streams at the same time that come to this in all.
+    pub fn split(&self, streams: usize) -> Vec<Summary> {
+        let many = streams.max(1) as u32;
+        let part = |all: u32, index: u32| all / many + u32::from(index < all % many);
+        let even = |all: f64| all / f64::from(many);
+        (0..many)
+            .map(|index| Summary {
+                retransmits: part(self.retransmits, index),
+                segments_out: part(self.segments_out, index),
+                segments_in: part(self.segments_in, index),
+                out_of_order: part(self.out_of_order, index),
+                wall_us: even(self.wall_us),
+                busy_us: even(self.busy_us),
+                rwnd_limited_us: even(self.rwnd_limited_us),
+                sndbuf_limited_us: even(self.sndbuf_limited_us),
+                ..*self
+            })
+            .collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,6 +240,19 @@ mod tests {
             series.push(Sample { rcv_wnd_bytes, ..Sample::default() });
         }
         assert_eq!(series.summary().max_rcv_wnd_bytes, 29_696.0);
+    }
+
+    #[test]
+    fn transfers_become_one_stream_and_that_as_many_as_ran_at_once() {
+        let first =
+            Summary { wall_us: 1e6, retransmits: 3, mean_rtt_us: 100.0, ..Summary::default() };
+        let next =
+            Summary { wall_us: 3e6, retransmits: 4, mean_rtt_us: 200.0, ..Summary::default() };
+        let both = first.then(&next);
+        assert_eq!((both.wall_us, both.retransmits, both.mean_rtt_us), (4e6, 7, 175.0));
+        let streams = both.split(2);
+        assert_eq!(streams.iter().map(|one| one.retransmits).collect::<Vec<_>>(), [4, 3]);
+        assert!(streams.iter().all(|one| (one.wall_us, one.mean_rtt_us) == (2e6, 175.0)));
     }
 
     #[test]

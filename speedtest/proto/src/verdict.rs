@@ -17,6 +17,8 @@ use crate::series::Summary;
 
 /// A rate this near to a limit was set by it.
 const AT_LIMIT: f64 = 0.93;
+/// A test shorter than this, or its transfers, shows nothing but ticks of the kernel's clock.
+const LEAST_US: f64 = 20_000.0;
 /// A core this busy (or this long waiting to run) is the limit.
 const CORE_FULL: f64 = 0.85;
 /// Share of lost segments above which loss is what TCP reacts to.
@@ -95,6 +97,11 @@ pub fn judge(evidence: &Evidence) -> Verdict {
             policy / 1e6
         );
         return verdict(Limiter::Policy, because);
+    }
+    let mean_us = mean_of(evidence, |stream| stream.wall_us);
+    if mean_us < LEAST_US {
+        let because = format!("{:.1} ms are too short to tell", mean_us / 1e3);
+        return verdict(Limiter::Unknown, because);
     }
     if evidence.server_sends {
         sending::judge(evidence)

@@ -206,7 +206,7 @@ fn drain(shared: &Shared) {
     shared.log.info("draining", fields);
     shared.drain();
     let until = Instant::now() + Duration::from_secs(shared.config.server.drain_s);
-    let busy = || !shared.testing().is_empty() || shared.sessions.bodies() > 0;
+    let busy = || !shared.testing().is_empty() || shared.sessions.any_runs(Instant::now());
     while busy() && Instant::now() < until {
         if sys::wait_signal(DRAIN_LOOK) == Some(Signal::Terminate) {
             break;

@@ -16,6 +16,8 @@ use crate::sys;
 
 /// One turn sends at most this much, so that the other sockets of the loop get theirs.
 const MOST_AT_ONCE: usize = 2 << 20;
+/// And at most so many blocks: tiny ones take a call each.
+const MOST_SENDS: usize = 256;
 /// Below this a copy is cheaper than the bookkeeping of zero copy.
 const ZERO_COPY_LEAST: usize = 16 << 10;
 
@@ -49,7 +51,10 @@ impl Source {
     fn turn(&mut self, now: Instant) -> Sent {
         let mut turn = 0;
         let mut burst = 0;
-        while turn < MOST_AT_ONCE {
+        for _ in 0..MOST_SENDS {
+            if turn >= MOST_AT_ONCE {
+                break;
+            }
             if self.left == 0 {
                 let due = self.pacer.as_ref().map_or(now, Pacer::due);
                 if burst == 0 && due > now {

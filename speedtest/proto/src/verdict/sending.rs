@@ -14,7 +14,8 @@ const SMALL_WINDOW_OPEN_SHARE: f64 = 0.3;
 
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
     let wall = total(evidence, |stream| stream.wall_us).max(1.0);
-    let busy = total(evidence, |stream| stream.busy_us) / wall;
+    // The kernel counts this in ticks of its own, and may be one ahead.
+    let busy = (total(evidence, |stream| stream.busy_us) / wall).min(1.0);
     let window = total(evidence, |stream| stream.rwnd_limited_us) / wall;
     let buffer = total(evidence, |stream| stream.sndbuf_limited_us) / wall;
     let path = (busy - window - buffer).max(0.0);

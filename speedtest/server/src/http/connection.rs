@@ -19,6 +19,7 @@ use super::flow::{Delivery, Flow};
 use super::routes::{self, Route, Service, MAX_RESULT_BYTES};
 use super::sessions::RETRY_AFTER_S;
 use crate::clients;
+use crate::clients::ClientKey;
 use crate::ndt7::{Visitor, Waiting};
 use crate::shared::Shared;
 
@@ -201,8 +202,11 @@ impl Connection {
 
     fn begin(&mut self, cx: &mut Cx<'_>, request: &Request) {
         self.progress(cx);
-        self.keep_alive = request.keep_alive && !self.shared.draining();
         self.client = self.shared.client_of(&request.fields, self.peer.ip());
+        // A server that stops lets a test of many bodies go on.
+        let stays = !self.shared.draining()
+            || self.shared.sessions.runs(ClientKey::of(self.client), cx.now);
+        self.keep_alive = request.keep_alive && stays;
         self.allow_origin = routes::allow_origin(&self.shared, request);
         let scheme = if self.wire.is_tls() { "https" } else { "http" };
         match routes::route(&self.shared, self.service, request, self.client, scheme) {

@@ -80,6 +80,9 @@ impl Flow {
     pub fn moved(&mut self, bytes: u64, now: Instant) -> bool {
         if let Some(watch) = &mut self.watch {
             watch.bytes += bytes;
+            if bytes > 0 {
+                watch.series.moved();
+            }
         }
         let counters = &self.shared.counters;
         let counter = if self.sent { &counters.bytes_sent } else { &counters.bytes_received };
@@ -117,12 +120,12 @@ impl Flow {
     pub fn finish(self, fd: RawFd, cx: &Cx<'_>, delivery: &mut Delivery) {
         delivery.passes.extend(self.pass);
         let Some(mut watch) = self.watch else { return };
-        let time = cx.now - watch.started;
         watch.look(fd, cx.now);
         let transfer = Transfer {
             sent: self.sent,
             bytes: watch.bytes,
-            seconds: time.as_secs_f64(),
+            ended: cx.now,
+            time: cx.now - watch.started,
             summary: watch.series.summary(),
             load: cx.meter.read().since(&watch.load_from),
         };

@@ -14,6 +14,8 @@ use crate::config::Limits;
 
 /// A client that moves nothing for so long has ended its test.
 const REST: Duration = Duration::from_secs(5);
+/// And a test that has not ended begins its next body within this.
+const BREATH: Duration = Duration::from_secs(1);
 /// When to ask again after a refusal: a test in the way has then ended, or still runs.
 pub const RETRY_AFTER_S: u64 = 6;
 
@@ -122,9 +124,20 @@ impl Sessions {
         drop(ended);
     }
 
-    /// Bodies that move now.
-    pub fn bodies(&self) -> usize {
-        self.locked().values().map(|session| session.bodies).sum()
+    /// Does this client's test still run? A page asks for its next body soon after the last.
+    pub fn runs(&self, client: ClientKey, now: Instant) -> bool {
+        self.locked().get(&client).is_some_and(|session| session.runs(now))
+    }
+
+    /// Does any client's?
+    pub fn any_runs(&self, now: Instant) -> bool {
+        self.locked().values().any(|session| session.runs(now))
+    }
+}
+
+impl Session {
+    fn runs(&self, now: Instant) -> bool {
+        self.bodies > 0 || now.saturating_duration_since(self.active) < BREATH
     }
 }
 
@@ -206,8 +219,9 @@ mod tests {
         assert_eq!(other.err(), Some(Refusal::Full));
         drop(first);
         sessions.sweep(now + REST * 2);
-        assert_eq!(sessions.bodies(), 1);
+        assert!(sessions.runs(client(1), now + REST * 2) && !sessions.runs(client(2), now));
         drop(second);
+        assert!(sessions.any_runs(now) && !sessions.any_runs(Instant::now() + BREATH));
         sessions.sweep(now);
         assert!(Sessions::enter(&sessions, client(1), now, &limits, || None).is_ok());
         sessions.sweep(Instant::now() + REST);

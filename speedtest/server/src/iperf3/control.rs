@@ -30,8 +30,8 @@ const READ_BYTES: usize = 4096;
 const GRACE: Duration = Duration::from_secs(15);
 /// How often a postponed test tries again.
 const POSTPONE: Duration = Duration::from_millis(20);
-/// How often a running test is held against its limits.
-const LOOK: Duration = Duration::from_secs(1);
+/// How often a running test is held against its limit of bytes.
+const LOOK: Duration = Duration::from_millis(20);
 
 pub struct Control {
     socket: Option<TcpStream>,
@@ -243,7 +243,9 @@ impl Control {
         running.test.tell_streams(&self.shared.lanes, Note::Start(cx.now));
         self.machine.start();
         self.allow(cx, time);
-        cx.wake_at(cx.now + LOOK);
+        if self.shared.config.limits.bytes > 0 {
+            cx.wake_at(cx.now + LOOK);
+        }
     }
 
     /// The client has sent or received all it wanted.
@@ -252,6 +254,10 @@ impl Control {
         if !running.started {
             return self.fail("TEST_END before all streams were there", ErrorCode::Message);
         }
+        if let Some(why) = self.beyond_limit() {
+            return self.fail(&why, ErrorCode::TotalRate);
+        }
+        let Some(running) = &mut self.running else { return };
         running.load = Some(running.meter.read());
         let test = &running.test;
         for index in 0..test.streams.len() {
@@ -323,12 +329,19 @@ impl Control {
         let Some(running) = self.running.as_ref().filter(|running| running.load.is_none()) else {
             return;
         };
-        let (most, bytes) = (self.shared.config.limits.bytes, running.test.bytes());
-        if most > 0 && bytes > most {
-            self.fail(&format!("{bytes} bytes moved, {most} allowed"), ErrorCode::TotalRate);
-        } else if running.started {
+        let started = running.started;
+        if let Some(why) = self.beyond_limit() {
+            self.fail(&why, ErrorCode::TotalRate);
+        } else if started && self.shared.config.limits.bytes > 0 {
             cx.wake_at(cx.now + LOOK);
         }
+    }
+
+    /// More has moved than the configuration allows; in words.
+    fn beyond_limit(&self) -> Option<String> {
+        let most = self.shared.config.limits.bytes;
+        let bytes = self.running.as_ref()?.test.bytes();
+        (most > 0 && bytes > most).then(|| format!("{bytes} bytes moved, {most} allowed"))
     }
 
     fn flush(&mut self, cx: &mut Cx<'_>) -> Next {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
 use speedtest_proto::ndt7::measurement::Measurement;
@@ -79,7 +79,8 @@ pub fn tell(shared: &Shared, ended: &Ended<'_>, how: &How, id: Option<&str>) {
         let transfer = Transfer {
             sent: ended.subtest == Subtest::Download,
             bytes: ended.bytes,
-            seconds: ended.time.as_secs_f64(),
+            ended: Instant::now(),
+            time: ended.time,
             summary: ended.series.summary(),
             load: ended.load,
         };
