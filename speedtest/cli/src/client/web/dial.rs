@@ -10,7 +10,7 @@ use speedtest_net::socket;
 use speedtest_net::tls::Tls;
 use speedtest_net::wire::Wire;
 
-use super::{librespeed, ndt7, Job};
+use super::{librespeed, ndt7, no_answer, Job, PATIENCE};
 use crate::client::Protocol;
 
 enum Stage {
@@ -73,7 +73,13 @@ impl Handler for Dial {
 
     fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
         cx.wait_for(Interest::WRITE);
+        cx.wake_at(cx.now + PATIENCE);
         Next::Stay
+    }
+
+    fn timer(&mut self, _cx: &mut Cx<'_>) -> Next {
+        self.job.tell(Err(no_answer()));
+        Next::Close
     }
 
     fn ready(&mut self, cx: &mut Cx<'_>, ready: Ready) -> Next {

@@ -14,7 +14,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::mpsc::{self, Sender};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
 use speedtest_net::bulk::HOT;
@@ -26,6 +26,13 @@ use super::report::{Outcome, Way};
 use super::{deadline, run_lanes, Args, Protocol};
 use dial::Dial;
 use trust::Trust;
+
+/// A server that has not answered by then will not.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn no_answer() -> String {
+    format!("no answer from the server in {} s", PATIENCE.as_secs())
+}
 
 /// Where the server is, and how it is spoken to.
 pub struct Target {
