@@ -10,6 +10,7 @@ use speedtest_net::socket;
 use speedtest_net::tls::Tls;
 use speedtest_net::wire::Wire;
 
+use super::trust::broken_handshake;
 use super::{librespeed, ndt7, no_answer, Job, PATIENCE};
 use crate::client::Protocol;
 
@@ -32,7 +33,7 @@ impl Dial {
     }
 
     fn fail(&self, why: &str) -> Next {
-        self.job.tell(Err(why.to_owned()));
+        self.job.tell(Err(format!("{}: {why}", self.job.target.authority)));
         Next::Close
     }
 
@@ -47,7 +48,7 @@ impl Dial {
     fn shake_hands(&mut self, cx: &mut Cx<'_>) -> Next {
         let Stage::Handshake(tls) = &mut self.stage else { return Next::Close };
         match tls.handshake() {
-            Err(error) => return self.fail(&format!("TLS: {error}")),
+            Err(error) => return self.fail(&broken_handshake(&error)),
             Ok(false) => {
                 let more = if tls.has_output() { Interest::WRITE } else { Interest::NOTHING };
                 cx.wait_for(Interest::READ.and(more));
