@@ -21,7 +21,7 @@ MEGABYTE = 1024 * 1024
 
 
 def client(binary: Path, port: int, *options: str) -> dict[str, Any]:
-    command = [binary, "client", f"127.0.0.1:{port}", "--json", *options]
+    command: list[str] = [str(binary), "client", f"127.0.0.1:{port}", "--json", *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     report: dict[str, Any] = json.loads(done.stdout)
     assert (done.returncode == 0) == (report["failed"] == 0)
@@ -81,7 +81,7 @@ def test_a_refusal_and_an_absent_server_are_told(binary: Path, serve: Serve) -> 
 
 def test_a_server_that_speaks_something_else_is_told(binary: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        command = [binary, "client", f"127.0.0.1:{listener.getsockname()[1]}"]
+        command: list[str] = [str(binary), "client", f"127.0.0.1:{listener.getsockname()[1]}"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             connection, _ = listener.accept()
             with connection:
@@ -124,9 +124,17 @@ def test_ipv6_addresses_work_with_brackets(binary: Path, serve: Serve) -> None:
     port = free_port()
     serve("--http", f"[::1]:{port}", protocols=())
     for protocol in ("ndt7", "librespeed"):
-        command = [binary, "client", f"[::1]:{port}", "--protocol", protocol, "--bytes", "1000000"]
+        command: list[str] = [
+            str(binary),
+            "client",
+            f"[::1]:{port}",
+            "--protocol",
+            protocol,
+            "--bytes",
+            "1000000",
+        ]
         subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=True)
-    command = [binary, "client", f"[::1]:{free_port()}"]
+    command = [str(binary), "client", f"[::1]:{free_port()}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert f"failed: {command[2]}: Connection refused" in done.stdout
 
@@ -135,7 +143,7 @@ def test_ipv6_addresses_work_with_brackets(binary: Path, serve: Serve) -> None:
     "server", ["127.0.0.1:99999", "127.0.0.1:abc", "", "[::1", "http://host:1", ":5201"]
 )
 def test_what_is_no_server_is_a_bad_option(binary: Path, server: str) -> None:
-    command = [binary, "client", server]
+    command: list[str] = [str(binary), "client", server]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert server != "http://host:1" or "HOST[:PORT] is wanted, not a URL" in done.stderr
@@ -148,7 +156,15 @@ def test_a_file_without_authorities_is_a_bad_option(
     empty = tmp_path / "empty.pem"
     empty.write_text("nothing\n")
     for file in (empty, tmp_path / "nope.pem"):
-        command = [binary, "client", "127.0.0.1:1", "--protocol", protocol, "--ca", str(file)]
+        command: list[str] = [
+            str(binary),
+            "client",
+            "127.0.0.1:1",
+            "--protocol",
+            protocol,
+            "--ca",
+            str(file),
+        ]
         command += [] if protocol == "responsiveness" else ["--tls"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 2
@@ -157,7 +173,7 @@ def test_a_file_without_authorities_is_a_bad_option(
 
 @pytest.mark.parametrize("protocol", ["iperf3", "ndt7", "librespeed", "responsiveness"])
 def test_a_name_without_address_is_told_in_json_too(binary: Path, protocol: str) -> None:
-    command = [binary, "client", "nohost.invalid", "--json", "--protocol", protocol]
+    command: list[str] = [str(binary), "client", "nohost.invalid", "--json", "--protocol", protocol]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     report = json.loads(done.stdout)
     assert (done.returncode, report["tests"], report["failed"]) == (1, 1, 1)
@@ -210,6 +226,6 @@ def test_a_refused_upgrade_and_a_misfit_option_are_told(binary: Path, serve: Ser
     options = ["--protocol", "ndt7", "--time", "1", "--parallel", "2"]
     refused = client(binary, server.ports["--http"], *options)
     assert "503: the server is full" in refused["results"][0]["error"]
-    command = [binary, "client", "127.0.0.1:1", "--protocol", "ndt7", "--omit", "1"]
+    command: list[str] = [str(binary), "client", "127.0.0.1:1", "--protocol", "ndt7", "--omit", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, "--omit" in done.stderr) == (2, True)
