@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ MEGABYTE = 1024 * 1024
 
 
 def client(binary: Path, port: int, *options: str) -> dict[str, Any]:
-    command = [binary, "client", f"127.0.0.1:{port}", "--json", *options]
+    command: list[str] = [str(binary), "client", f"127.0.0.1:{port}", "--json", *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     report: dict[str, Any] = json.loads(done.stdout)
     assert (done.returncode == 0) == (report["failed"] == 0)
@@ -70,8 +72,112 @@ def test_a_refusal_and_an_absent_server_are_told(binary: Path, serve: Serve) -> 
     server = serve("--max-duration", "5")
     refused = client(binary, server.ports["--iperf3"], "--time", "30")
     assert "error 37" in refused["results"][0]["error"]
-    absent = client(binary, free_port(), "--time", "1")
-    assert "refused" in absent["results"][0]["error"]
+    assert "longer than the server allows" in refused["results"][0]["error"]
+    port = free_port()
+    for protocol in ("iperf3", "ndt7", "librespeed"):
+        absent = client(binary, port, "--time", "1", "--protocol", protocol)
+        assert absent["results"][0]["error"].startswith(f"127.0.0.1:{port}: Connection refused")
+
+
+def test_a_server_that_speaks_something_else_is_told(binary: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        command: list[str] = [str(binary), "client", f"127.0.0.1:{listener.getsockname()[1]}"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            connection, _ = listener.accept()
+            with connection:
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                told, _ = process.communicate(timeout=PATIENCE_S)
+    assert "does not seem to speak iperf3" in told
+    assert process.returncode == 1
+
+
+@pytest.mark.parametrize("protocol", ["ndt7", "librespeed"])
+@pytest.mark.parametrize("way", ["--reverse", "--bidirectional"])
+def test_a_server_that_never_answers_is_a_failure(binary: Path, protocol: str, way: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        begun = time.monotonic()
+        options = ["--protocol", protocol, "--time", "1", way]
+        report = client(binary, listener.getsockname()[1], *options)
+        assert report["results"][0]["error"] == "no answer from the server in 10 s"
+        assert 9 < time.monotonic() - begun < 20
+
+
+def test_the_time_of_a_librespeed_test_begins_with_the_answer_to_the_ping(
+    binary: Path, serve: Serve
+) -> None:
+    options = ["--protocol", "librespeed", "--time", "1", "--parallel", "2"]
+    port = serve(protocols=("--http",)).ports["--http"]
+    for way in ([], ["--reverse"]):
+        one = client(binary, port, *options, *way)["results"][0]["directions"][0]
+        assert one["bytes"] > MEGABYTE
+        assert 0.9 < one["seconds"] < 2
+
+
+def test_a_timed_ndt7_download_always_has_its_verdict(binary: Path, serve: Serve) -> None:
+    port = serve(protocols=("--http",)).ports["--http"]
+    for _ in range(5):
+        report = client(binary, port, "--protocol", "ndt7", "--reverse", "--time", "1")
+        assert report["results"][0]["server"]["directions"][0]["verdict"]["because"]
+
+
+def test_ipv6_addresses_work_with_brackets(binary: Path, serve: Serve) -> None:
+    port = free_port()
+    serve("--http", f"[::1]:{port}", protocols=())
+    for protocol in ("ndt7", "librespeed"):
+        command: list[str] = [
+            str(binary),
+            "client",
+            f"[::1]:{port}",
+            "--protocol",
+            protocol,
+            "--bytes",
+            "1000000",
+        ]
+        subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=True)
+    command = [str(binary), "client", f"[::1]:{free_port()}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert f"failed: {command[2]}: Connection refused" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "server", ["127.0.0.1:99999", "127.0.0.1:abc", "", "[::1", "http://host:1", ":5201"]
+)
+def test_what_is_no_server_is_a_bad_option(binary: Path, server: str) -> None:
+    command: list[str] = [str(binary), "client", server]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert server != "http://host:1" or "HOST[:PORT] is wanted, not a URL" in done.stderr
+
+
+@pytest.mark.parametrize("protocol", ["ndt7", "librespeed", "responsiveness"])
+def test_a_file_without_authorities_is_a_bad_option(
+    binary: Path, tmp_path: Path, protocol: str
+) -> None:
+    empty = tmp_path / "empty.pem"
+    empty.write_text("nothing\n")
+    for file in (empty, tmp_path / "nope.pem"):
+        command: list[str] = [
+            str(binary),
+            "client",
+            "127.0.0.1:1",
+            "--protocol",
+            protocol,
+            "--ca",
+            str(file),
+        ]
+        command += [] if protocol == "responsiveness" else ["--tls"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert f"--ca {file}: " in done.stderr
+
+
+@pytest.mark.parametrize("protocol", ["iperf3", "ndt7", "librespeed", "responsiveness"])
+def test_a_name_without_address_is_told_in_json_too(binary: Path, protocol: str) -> None:
+    command: list[str] = [str(binary), "client", "nohost.invalid", "--json", "--protocol", protocol]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["tests"], report["failed"]) == (1, 1, 1)
+    assert "nohost.invalid" in report["results"][0]["error"]
 
 
 @pytest.mark.parametrize("protocol", ["ndt7", "librespeed"])
@@ -112,6 +218,7 @@ def test_a_timed_test_over_tls_and_whom_it_believes(
     other = make_certificate(tmp_path, "other")
     failed = client(binary, port, *options, "--ca", str(other.cert))
     assert "certificate" in failed["results"][0]["error"].lower()
+    assert failed["results"][0]["error"].endswith("give its authority with --ca")
 
 
 def test_a_refused_upgrade_and_a_misfit_option_are_told(binary: Path, serve: Serve) -> None:
@@ -119,6 +226,6 @@ def test_a_refused_upgrade_and_a_misfit_option_are_told(binary: Path, serve: Ser
     options = ["--protocol", "ndt7", "--time", "1", "--parallel", "2"]
     refused = client(binary, server.ports["--http"], *options)
     assert "503: the server is full" in refused["results"][0]["error"]
-    command = [binary, "client", "127.0.0.1:1", "--protocol", "ndt7", "--omit", "1"]
+    command: list[str] = [str(binary), "client", "127.0.0.1:1", "--protocol", "ndt7", "--omit", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, "--omit" in done.stderr) == (2, True)

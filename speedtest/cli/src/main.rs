@@ -20,7 +20,7 @@ enum Command {
     /// Serve speed tests until SIGTERM; without any address: iperf3 on 127.0.0.1:5201, HTTP on :8080
     Serve(Box<serve::Args>),
     /// Test against a server of the iperf3 protocol, ndt7 or LibreSpeed
-    Client(client::Args),
+    Client(Box<client::Args>),
 }
 
 fn main() -> ExitCode {

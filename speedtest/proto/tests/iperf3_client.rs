@@ -86,6 +86,24 @@ fn a_servers_no_is_an_error_with_its_reason() {
     );
 }
 
+#[test]
+fn a_servers_no_is_told_in_words() {
+    for (said, words) in [
+        (vec![0xff], "busy with other tests"),
+        (vec![11], "ended the test"),
+        (vec![0x15], "0x15 while waiting for a state; the port does not seem to speak iperf3"),
+        (vec![0xfe, 0, 0, 0, 27, 0, 0, 0, 0], "more than the server allows"),
+        (vec![0xfe, 0, 0, 0, 37, 0, 0, 0, 0], "longer than the server allows"),
+        (vec![0xfe, 0, 0, 0, 134, 0, 0, 0, 2], "congestion control"),
+        (vec![0xfe, 0, 0, 0, 142, 0, 0, 0, 0], "authorization failed"),
+        (vec![0xfe, 0, 0, 0, 101, 0, 0, 0, 5], "iperf3 error 101 (errno 5)"),
+    ] {
+        let mut client = Client::new(&Cookie::from_random(&[7; 36]), Params::default());
+        let error = said.iter().find_map(|byte| client.receive(&[*byte]).err()).unwrap();
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}
+
 /// All that a server says in one test, and what the client answers, read in pieces.
 fn replies(pieces: &[usize]) -> (Vec<Reply>, Vec<u8>) {
     let mut server = Server::new();

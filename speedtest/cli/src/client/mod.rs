@@ -4,12 +4,13 @@
 mod auth;
 mod report;
 mod responsiveness;
+mod server;
 mod stream;
 mod test;
 mod web;
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc;
@@ -22,7 +23,9 @@ use speedtest_net::sys;
 use speedtest_proto::iperf3::{Direction, End, Params, MAX_BLOCK_BYTES, MAX_STREAMS};
 
 use report::Outcome;
+use server::Server;
 use test::Test;
+use web::trust::Trust;
 
 /// Time that a server may take for everything around the test itself.
 const GRACE: Duration = Duration::from_secs(30);
@@ -32,7 +35,7 @@ const DEFAULT_BLOCK: u32 = 128 << 10;
 #[derive(clap::Args)]
 pub struct Args {
     /// Server, as HOST or HOST:PORT; left out, the port is 5201 of iperf3, else 80 or 443
-    server: String,
+    server: Server,
     /// What is spoken
     #[arg(long, value_enum, default_value_t = Protocol::Iperf3)]
     protocol: Protocol,
@@ -103,6 +106,17 @@ impl Args {
         }
     }
 
+    /// The server's name and port, for messages and URLs.
+    fn place(&self) -> String {
+        self.server.place(self.port())
+    }
+
+    /// Whom the client believes, where TLS is spoken. An error is for the user.
+    fn trust(&self) -> Result<Option<Trust>, String> {
+        let secret = self.tls || self.protocol == Protocol::Responsiveness;
+        secret.then(|| Trust::load(self.ca.as_deref(), &self.server.host)).transpose()
+    }
+
     /// Which option does not go with the protocol?
     fn misfit(&self) -> Option<&'static str> {
         let responsiveness = self.protocol == Protocol::Responsiveness;
@@ -134,53 +148,45 @@ pub fn run(args: &Args) -> ExitCode {
         eprintln!("error: {option} cannot be used with --protocol {name}");
         return ExitCode::from(BAD_INPUT);
     }
-    let identity = match args.auth.identity() {
-        Ok(identity) => identity,
+    let read = args.auth.identity().and_then(|identity| Ok((identity, args.trust()?)));
+    let (identity, trust) = match read {
+        Ok(read) => read,
         Err(why) => {
             eprintln!("error: {why}");
             return ExitCode::from(BAD_INPUT);
         }
     };
-    let result = resolve(&args.server, args.port()).and_then(|address| match args.protocol {
-        Protocol::Iperf3 => {
-            test(args, address, identity.as_ref()).map(|outcomes| told(args, &outcomes))
-        }
-        Protocol::Ndt7 | Protocol::Librespeed => {
-            web::test(args, address).map(|outcomes| told(args, &outcomes))
-        }
-        Protocol::Responsiveness => responsiveness::run(args, address),
-    });
+    let result =
+        args.server.resolve(args.port()).and_then(|address| match (args.protocol, trust) {
+            (Protocol::Iperf3, _) => {
+                test(args, address, identity.as_ref()).map(|outcomes| told(args, &outcomes))
+            }
+            (Protocol::Responsiveness, Some(trust)) => responsiveness::run(args, address, trust),
+            (_, trust) => web::test(args, address, trust).map(|outcomes| told(args, &outcomes)),
+        });
     match result {
         Ok(code) => code,
-        Err(error) => {
-            eprintln!("error: {}: {error}", args.server);
-            ExitCode::FAILURE
-        }
+        Err(error) => not_begun(args, &format!("{}: {error}", args.place())),
     }
+}
+
+/// No test could begin; who reads JSON gets it all the same.
+fn not_begun(args: &Args, why: &str) -> ExitCode {
+    if !args.json {
+        eprintln!("error: {why}");
+    } else if args.protocol == Protocol::Responsiveness {
+        responsiveness::print_failure(why);
+    } else {
+        let failed = || Outcome::failed(why.to_owned());
+        report::print(true, &(0..args.clients).map(|_| failed()).collect::<Vec<_>>());
+    }
+    ExitCode::FAILURE
 }
 
 fn told(args: &Args, outcomes: &[Outcome]) -> ExitCode {
     report::print(args.json, outcomes);
     let failed = outcomes.iter().any(|outcome| outcome.error.is_some());
     ExitCode::from(u8::from(failed))
-}
-
-/// The host of HOST or HOST:PORT; IPv6 addresses with a port are in brackets.
-fn host(server: &str) -> &str {
-    if server.parse::<IpAddr>().is_ok() {
-        return server;
-    }
-    let name = server.rsplit_once(':').map_or(server, |(name, _)| name);
-    name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name)
-}
-
-fn resolve(server: &str, port: u16) -> io::Result<SocketAddr> {
-    let found = match server.parse() {
-        Ok(ip) => (IpAddr::to_canonical(&ip), port).to_socket_addrs()?.next(),
-        Err(_) if server.contains(':') => server.to_socket_addrs()?.next(),
-        Err(_) => (server, port).to_socket_addrs()?.next(),
-    };
-    found.ok_or_else(|| io::Error::other("the name has no address"))
 }
 
 fn params(args: &Args, auth_token: Option<String>) -> Params {
@@ -217,7 +223,8 @@ fn test(
     let (outcomes, results) = mpsc::channel();
     for number in 0..args.clients as usize {
         let token = identity.map(auth::Identity::token).transpose().map_err(io::Error::other)?;
-        let test = Test::begin(number, address, params(args, token), outcomes.clone())?;
+        let place = (args.place(), address);
+        let test = Test::begin(number, place, params(args, token), outcomes.clone())?;
         lanes.adopt(number % lanes.count(), Box::new(test));
     }
     let until = deadline(args);

@@ -27,6 +27,8 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(500);
 
 pub struct Test {
     number: usize,
+    /// The server as the user wrote it.
+    place: String,
     address: SocketAddr,
     socket: TcpStream,
     cookie: Cookie,
@@ -47,7 +49,7 @@ pub struct Test {
 impl Test {
     pub fn begin(
         number: usize,
-        address: SocketAddr,
+        (place, address): (String, SocketAddr),
         params: Params,
         outcomes: Sender<Outcome>,
     ) -> io::Result<Test> {
@@ -56,6 +58,7 @@ impl Test {
         let cookie = Cookie::from_random(&random);
         Ok(Test {
             number,
+            place,
             address,
             socket: socket::connect(address, &Options::default())?,
             cookie,
@@ -259,7 +262,8 @@ impl Handler for Test {
     fn ready(&mut self, cx: &mut Cx<'_>, ready: Ready) -> Next {
         if ready.error() {
             let error = self.socket.take_error().ok().flatten();
-            return self.fail(error.map_or("the connection broke".into(), |e| e.to_string()));
+            let why = error.map_or("the connection broke".into(), |e| e.to_string());
+            return self.fail(format!("{}: {why}", self.place));
         }
         if ready.readable() {
             self.read(cx)

@@ -6,6 +6,8 @@ use super::{Cookie, Params, ProtocolError, Results, State};
 
 /// A server's results with its output; iperf3 itself sets no bound, memory does.
 const MAX_RESULTS_BYTES: u32 = 4 << 20;
+/// Stands behind "while waiting for" when the byte is no state at all.
+const NO_STATE: &str = "a state; the port does not seem to speak iperf3";
 const ERROR_BYTES: usize = 8;
 
 /// What the server said.
@@ -107,7 +109,8 @@ impl Client {
             Some(state @ (State::AccessDenied | State::ServerTerminate)) => {
                 Err(ProtocolError::Refused(state))
             }
-            _ => Err(unexpected),
+            Some(_) => Err(unexpected),
+            None => Err(ProtocolError::UnexpectedState { byte, expected: NO_STATE }),
         }
     }
 

@@ -14,9 +14,9 @@ pub enum ProtocolError {
     Results(String),
     #[error("state byte {byte:#04x} while waiting for {expected}")]
     UnexpectedState { byte: u8, expected: &'static str },
-    #[error("the server said {0:?}")]
+    #[error("{}", refusal(*.0))]
     Refused(State),
-    #[error("the server gave up with iperf3 error {code} (errno {errno})")]
+    #[error("{}", server_error(*code, *errno))]
     ServerError { code: i32, errno: i32 },
 }
 
@@ -34,6 +34,30 @@ pub enum ErrorCode {
     ReceiveResults = 117,
     SetCongestion = 134,
     Authentication = 142,
+}
+
+fn refusal(state: State) -> String {
+    match state {
+        State::AccessDenied => "the server is busy with other tests; try later".into(),
+        State::ServerTerminate => "the server ended the test".into(),
+        other => format!("the server said {other:?}"),
+    }
+}
+
+fn server_error(code: i32, errno: i32) -> String {
+    let known = [
+        (ErrorCode::TotalRate, "more than the server allows in all (bytes or rate)"),
+        (ErrorCode::MaxDuration, "longer than the server allows"),
+        (ErrorCode::SetCongestion, "the server cannot set that congestion control"),
+        (
+            ErrorCode::Authentication,
+            "authorization failed: user or password wrong, or the server wants --username",
+        ),
+    ];
+    match known.into_iter().find(|(known, _)| *known as i32 == code) {
+        Some((_, words)) => format!("{words} (iperf3 error {code})"),
+        None => format!("the server gave up with iperf3 error {code} (errno {errno})"),
+    }
 }
 
 impl ErrorCode {

@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 
-use crate::client::web::trust::Trust;
+use crate::client::web::trust::{broken_handshake, Trust};
 
 /// As wide as the server's own, so that a stream can carry 10 Gbit/s over 50 ms. What arrives is dropped
 /// at once.
@@ -94,11 +94,13 @@ impl Drop for Link {
 
 impl Link {
     pub async fn open(place: &Place) -> io::Result<Link> {
+        let named = |why: String| io::Error::other(format!("{}: {why}", place.authority));
         let begun = Instant::now();
-        let stream = TcpStream::from_std(socket::connect(place.address, &place.options)?)?;
+        let stream = socket::connect(place.address, &place.options);
+        let stream = TcpStream::from_std(stream.map_err(|error| named(error.to_string()))?)?;
         stream.writable().await?;
         if let Some(error) = stream.take_error()? {
-            return Err(error);
+            return Err(named(error.to_string()));
         }
         let tcp = begun.elapsed();
         stream.set_nodelay(true)?;
@@ -107,7 +109,7 @@ impl Link {
         let connector = TlsConnector::from(Arc::clone(&place.trust.config));
         let begun = Instant::now();
         let stream = connector.connect(place.trust.name.clone(), stream).await;
-        let stream = stream.map_err(|error| io::Error::other(format!("TLS: {error}")))?;
+        let stream = stream.map_err(|error| named(broken_handshake(&error)))?;
         let tls = begun.elapsed();
         let session = stream.get_ref().1;
         if session.alpn_protocol() != Some(b"h2") {

@@ -41,9 +41,9 @@ enum Way {
 }
 
 /// Measures and prints. Fails when any direction could not be measured.
-pub fn run(args: &Args, address: SocketAddr) -> io::Result<ExitCode> {
+pub fn run(args: &Args, address: SocketAddr, trust: Trust) -> io::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let found = runtime.block_on(test(args, address));
+    let found = runtime.block_on(test(args, address, trust));
     // Load that is still running is not waited for.
     runtime.shutdown_background();
     let (error, idle, directions) = match found {
@@ -55,15 +55,17 @@ pub fn run(args: &Args, address: SocketAddr) -> io::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(error.is_some())))
 }
 
+/// What is printed as JSON when no test could begin.
+pub fn print_failure(why: &str) {
+    print!("{}", report::render(true, Some(why), None, &[]));
+}
+
 type Found = (Timings, Vec<Direction>, Option<io::Error>);
 
-async fn test(args: &Args, address: SocketAddr) -> io::Result<Found> {
+async fn test(args: &Args, address: SocketAddr, mut trust: Trust) -> io::Result<Found> {
     let options = Options { congestion: args.congestion.clone(), ..Options::default() };
-    let name = super::host(&args.server);
-    let mut trust = Trust::load(args.ca.as_deref(), name)?;
     trust.speak(b"h2");
-    let home =
-        Place::new(address, format!("{}:{}", authority(name), address.port()), trust, options);
+    let home = Place::new(address, args.place(), trust, options);
     let urls = timely("the configuration", configuration(&home)).await?;
     let small = home.at(&urls.small)?;
     let large = home.at(&urls.large)?;
@@ -86,15 +88,6 @@ async fn test(args: &Args, address: SocketAddr) -> io::Result<Found> {
         }
     }
     Ok((idle, directions, None))
-}
-
-/// A name as it stands in a URL: IPv6 addresses are in brackets.
-fn authority(name: &str) -> String {
-    if name.contains(':') {
-        format!("[{name}]")
-    } else {
-        name.to_owned()
-    }
 }
 
 async fn configuration(home: &Place) -> io::Result<Urls> {

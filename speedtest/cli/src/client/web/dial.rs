@@ -10,7 +10,8 @@ use speedtest_net::socket;
 use speedtest_net::tls::Tls;
 use speedtest_net::wire::Wire;
 
-use super::{librespeed, ndt7, Job};
+use super::trust::broken_handshake;
+use super::{librespeed, ndt7, no_answer, Job, PATIENCE};
 use crate::client::Protocol;
 
 enum Stage {
@@ -32,7 +33,7 @@ impl Dial {
     }
 
     fn fail(&self, why: &str) -> Next {
-        self.job.tell(Err(why.to_owned()));
+        self.job.tell(Err(format!("{}: {why}", self.job.target.authority)));
         Next::Close
     }
 
@@ -47,7 +48,7 @@ impl Dial {
     fn shake_hands(&mut self, cx: &mut Cx<'_>) -> Next {
         let Stage::Handshake(tls) = &mut self.stage else { return Next::Close };
         match tls.handshake() {
-            Err(error) => return self.fail(&format!("TLS: {error}")),
+            Err(error) => return self.fail(&broken_handshake(&error)),
             Ok(false) => {
                 let more = if tls.has_output() { Interest::WRITE } else { Interest::NOTHING };
                 cx.wait_for(Interest::READ.and(more));
@@ -73,7 +74,13 @@ impl Handler for Dial {
 
     fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
         cx.wait_for(Interest::WRITE);
+        cx.wake_at(cx.now + PATIENCE);
         Next::Stay
+    }
+
+    fn timer(&mut self, _cx: &mut Cx<'_>) -> Next {
+        self.job.tell(Err(no_answer()));
+        Next::Close
     }
 
     fn ready(&mut self, cx: &mut Cx<'_>, ready: Ready) -> Next {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One connection of a LibreSpeed test: requests one after the other, as its own clients send them.
+//! One connection of a LibreSpeed test: requests one after the other, as its own clients send them, the
+//! first one a ping.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
@@ -11,7 +12,7 @@ use speedtest_net::sys;
 use speedtest_net::wire::{unless_blocked, Wire};
 use speedtest_proto::reply::{Replies, MAX_REPLY_BYTES};
 
-use super::{Job, Moved};
+use super::{no_answer, Job, Moved, PATIENCE};
 
 /// What LibreSpeed's worker uploads in one request, and downloads in one (ckSize, in MiB).
 const UPLOAD_BYTES: u64 = 20 << 20;
@@ -36,14 +37,16 @@ pub struct Stream {
     body: u64,
     replies: Replies,
     moved: u64,
+    /// The server has answered the ping: the test runs.
+    open: bool,
     started: Instant,
+    /// When the test ends; before it runs, when the answer to the ping is too late.
     until: Instant,
 }
 
 impl Stream {
     pub fn new(wire: Wire, job: Job) -> Stream {
         let now = Instant::now();
-        let until = now + Duration::from_secs(job.seconds.into());
         let replies = Replies::default();
         let (head, body) = (Vec::new(), 0);
         Stream {
@@ -54,13 +57,16 @@ impl Stream {
             body,
             replies,
             moved: 0,
+            open: false,
             started: now,
-            until,
+            until: now,
         }
     }
 
     fn ask(&mut self) {
-        let (method, path, body) = if self.job.server_sends {
+        let (method, path, body) = if !self.open {
+            ("GET", "/empty?r=0".to_owned(), 0)
+        } else if self.job.server_sends {
             ("GET", format!("/garbage?ckSize={DOWNLOAD_MIB}"), 0)
         } else {
             let left = self.job.bytes.map_or(u64::MAX, |all| all - self.moved);
@@ -83,9 +89,16 @@ impl Stream {
             let blocked = match self.step {
                 Step::Asking => !self.send()?,
                 Step::Listening => !self.listen()?,
+                Step::Dropping(0) => {
+                    self.next(cx);
+                    false
+                }
                 Step::Dropping(left) => !self.drop_body(left)?,
             };
-            let timed_out = self.job.bytes.is_none() && cx.now >= self.until;
+            if !self.open && cx.now >= self.until {
+                return Err(io::Error::other(no_answer()));
+            }
+            let timed_out = self.open && self.job.bytes.is_none() && cx.now >= self.until;
             if timed_out || self.job.bytes.is_some_and(|all| self.is_complete(all)) {
                 return Ok(true);
             }
@@ -106,7 +119,8 @@ impl Stream {
 
     /// An upload is complete when it is answered, a download when enough is here.
     fn is_complete(&self, all: u64) -> bool {
-        self.moved >= all && (self.job.server_sends || matches!(self.step, Step::Dropping(_)))
+        let done = self.job.server_sends || matches!(self.step, Step::Dropping(_));
+        self.open && self.moved >= all && done
     }
 
     /// False: the socket is full.
@@ -142,24 +156,35 @@ impl Stream {
             return Err(io::Error::other(format!("the server answered {}", reply.status)));
         }
         let early = self.replies.take_body(reply.body_bytes).len() as u64;
-        if self.job.server_sends {
+        if self.counts() {
             self.moved += early;
         }
         self.step = Step::Dropping(reply.body_bytes - early);
         Ok(true)
     }
 
+    /// Does what the server sends belong to the test?
+    fn counts(&self) -> bool {
+        self.open && self.job.server_sends
+    }
+
+    /// After a whole answer; the first one starts the test.
+    fn next(&mut self, cx: &mut Cx<'_>) {
+        if !std::mem::replace(&mut self.open, true) {
+            self.started = cx.now;
+            self.until = cx.now + Duration::from_secs(self.job.seconds.into());
+            cx.wake_at(self.until);
+        }
+        self.ask();
+    }
+
     /// False: nothing is here yet.
     fn drop_body(&mut self, left: u64) -> io::Result<bool> {
-        if left == 0 {
-            self.ask();
-            return Ok(true);
-        }
         let Some(count) = unless_blocked(self.wire.discard(left))? else { return Ok(false) };
         if count == 0 {
             return Err(ErrorKind::UnexpectedEof.into());
         }
-        if self.job.server_sends {
+        if self.counts() {
             self.moved += count;
         }
         self.step = Step::Dropping(left - count);
@@ -188,8 +213,7 @@ impl Handler for Stream {
     }
 
     fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
-        self.started = cx.now;
-        self.until = cx.now + Duration::from_secs(self.job.seconds.into());
+        self.until = cx.now + PATIENCE;
         cx.wake_at(self.until);
         self.ask();
         self.go_on(cx)

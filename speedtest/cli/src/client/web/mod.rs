@@ -14,7 +14,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::mpsc::{self, Sender};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
 use speedtest_net::bulk::HOT;
@@ -26,6 +26,17 @@ use super::report::{Outcome, Way};
 use super::{deadline, run_lanes, Args, Protocol};
 use dial::Dial;
 use trust::Trust;
+
+/// A server that has not answered by then will not.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn no_answer() -> String {
+    format!("no answer from the server in {} s", PATIENCE.as_secs())
+}
+
+/// How long after the test the server may take to notice its end, and how often it is asked.
+const NOTICE: Duration = Duration::from_secs(1);
+const ASK_EVERY: Duration = Duration::from_millis(50);
 
 /// Where the server is, and how it is spoken to.
 pub struct Target {
@@ -48,6 +59,12 @@ pub struct Job {
     pub bytes: Option<u64>,
     pub seconds: u32,
     pub report: Sender<Done>,
+}
+
+/// What has become of all connections, once it is known of the last one.
+struct Ended {
+    all: Vec<Done>,
+    at: Instant,
 }
 
 /// What has become of one connection.
@@ -73,10 +90,10 @@ impl Job {
 }
 
 /// Runs all tests at once and waits for the last one.
-pub fn test(args: &Args, address: SocketAddr) -> io::Result<Vec<Outcome>> {
+pub fn test(args: &Args, address: SocketAddr, trust: Option<Trust>) -> io::Result<Vec<Outcome>> {
     sys::raise_file_limit()?;
     std::sync::LazyLock::force(&HOT);
-    let target = Arc::new(target(args, address)?);
+    let target = Arc::new(target(args, address, trust));
     let (report, done) = mpsc::channel();
     let ways: &[bool] = match (args.reverse, args.bidirectional) {
         (true, _) => &[true],
@@ -110,15 +127,14 @@ pub fn test(args: &Args, address: SocketAddr) -> io::Result<Vec<Outcome>> {
         }
         all
     })?;
+    let ended = Ended { all: ended, at: Instant::now() };
     Ok(ids.iter().enumerate().map(|(at, id)| outcome(&target, args, at, id, &ended)).collect())
 }
 
-fn target(args: &Args, address: SocketAddr) -> io::Result<Target> {
-    let name = super::host(&args.server);
-    let trust = args.tls.then(|| Trust::load(args.ca.as_deref(), name)).transpose()?;
-    Ok(Target {
+fn target(args: &Args, address: SocketAddr, trust: Option<Trust>) -> Target {
+    Target {
         protocol: args.protocol,
-        authority: format!("{name}:{}", address.port()),
+        authority: args.place(),
         address,
         trust,
         options: Options {
@@ -127,7 +143,7 @@ fn target(args: &Args, address: SocketAddr) -> io::Result<Target> {
             mss: args.mss,
             ..Options::default()
         },
-    })
+    }
 }
 
 /// What this stream moves of an amount that all streams of a direction share.
@@ -143,8 +159,8 @@ fn random_id() -> io::Result<String> {
 }
 
 /// One client's test: all its connections together, and what the server says about them.
-fn outcome(target: &Target, args: &Args, client: usize, id: &str, ended: &[Done]) -> Outcome {
-    let mine = || ended.iter().filter(|done| done.client == client);
+fn outcome(target: &Target, args: &Args, client: usize, id: &str, ended: &Ended) -> Outcome {
+    let mine = || ended.all.iter().filter(|done| done.client == client);
     let streams = args.parallel as usize * if args.bidirectional { 2 } else { 1 };
     if let Some(why) = mine().find_map(|done| done.result.as_ref().err()) {
         return Outcome::failed(why.clone());
@@ -162,14 +178,29 @@ fn outcome(target: &Target, args: &Args, client: usize, id: &str, ended: &[Done]
             retransmits: None,
         })
     });
-    Outcome::of_ways(ways.collect(), verdicts(target, id))
+    Outcome::of_ways(ways.collect(), verdicts(target, id, ended.at + NOTICE))
+}
+
+/// What the server knows of the test. While it has not noticed the end it knows of no direction, and is
+/// asked again; what does not answer in JSON has no such knowledge.
+fn told(mut ask: impl FnMut() -> io::Result<String>, until: Instant) -> Value {
+    loop {
+        let answer: Option<Value> = ask().ok().and_then(|text| serde_json::from_str(&text).ok());
+        let Some(told) = answer else { return Value::Null };
+        let knows = ["upload", "download"].iter().any(|way| told[*way].is_object());
+        if knows || Instant::now() + ASK_EVERY > until {
+            return told;
+        }
+        std::thread::sleep(ASK_EVERY);
+    }
 }
 
 /// What the server says of the test, by the names that its iperf3 side uses. Other servers say nothing.
-fn verdicts(target: &Target, id: &str) -> Value {
-    let answer = fetch::get(target, &format!("/verdict?id={id}")).ok();
-    let told: Option<Value> = answer.and_then(|text| serde_json::from_str(&text).ok());
-    let Some(told) = told else { return Value::Null };
+fn verdicts(target: &Target, id: &str, until: Instant) -> Value {
+    let told = told(|| fetch::get(target, &format!("/verdict?id={id}")), until);
+    if told.is_null() {
+        return told;
+    }
     let directions: Vec<Value> = [("upload", "receives"), ("download", "sends")]
         .into_iter()
         .filter(|(name, _)| told[*name].is_object())
@@ -180,4 +211,36 @@ fn verdicts(target: &Target, id: &str) -> Value {
         })
         .collect();
     json!({"directions": directions})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(answers: &[Result<&str, ()>]) -> (Value, usize) {
+        let mut count = 0;
+        let answer = || {
+            let answer = answers[count.min(answers.len() - 1)];
+            count += 1;
+            answer.map(str::to_owned).map_err(|()| io::ErrorKind::NotFound.into())
+        };
+        let told = told(answer, Instant::now() + 5 * ASK_EVERY);
+        (told, count)
+    }
+
+    #[test]
+    fn a_server_that_has_not_noticed_the_end_is_asked_again() {
+        let late = r#"{"download": {"bytes": 1}, "upload": null}"#;
+        let nulls = r#"{"download": null, "upload": null}"#;
+        let (told, count) = asked(&[Ok("{}"), Ok(nulls), Ok(late), Ok("{}")]);
+        assert_eq!((told["download"]["bytes"].as_u64(), count), (Some(1), 3));
+        let (told, count) = asked(&[Ok("{}")]);
+        assert!(told == json!({}) && (2..=6).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn a_server_that_does_not_know_verdicts_is_asked_once() {
+        assert_eq!(asked(&[Err(())]), (Value::Null, 1));
+        assert_eq!(asked(&[Ok("<html>")]), (Value::Null, 1));
+    }
 }

@@ -17,7 +17,7 @@ use speedtest_proto::websocket::endpoint::Notice;
 use speedtest_proto::websocket::offer::accept_key;
 use speedtest_proto::websocket::{close_code, Role};
 
-use super::{Job, Moved};
+use super::{no_answer, Job, Moved, PATIENCE};
 
 /// The threshold follows the rate this often, and small amounts are looked for.
 const LOOK: Duration = Duration::from_millis(20);
@@ -30,7 +30,10 @@ pub struct Stream {
     /// The server has agreed to the upgrade.
     open: bool,
     started: Instant,
+    /// When the test ends; before it runs, when the answer to the upgrade is too late.
     until: Instant,
+    /// When the threshold is adapted next.
+    look: Instant,
     /// This side has had enough.
     closing: bool,
     told: bool,
@@ -66,6 +69,7 @@ impl Stream {
             open: false,
             started: now,
             until: now,
+            look: now,
             closing: false,
             told: false,
         }
@@ -89,6 +93,9 @@ impl Stream {
 
     fn work(&mut self, cx: &mut Cx<'_>) -> io::Result<()> {
         if !self.open && !self.read_answer(cx)? {
+            if cx.now >= self.until {
+                return Err(io::Error::other(no_answer()));
+            }
             self.channel.push(0)?;
             cx.wait_for(self.channel.interest(false));
             return Ok(());
@@ -144,7 +151,8 @@ impl Stream {
         self.open = true;
         self.started = cx.now;
         self.until = cx.now + Duration::from_secs(self.job.seconds.into());
-        cx.wake_at(cx.now + LOOK);
+        self.look = cx.now + LOOK;
+        cx.wake_at(self.look);
         let early = self.replies.take_body(u64::MAX);
         // Nothing but the server's own end could be in here, and that comes again.
         self.channel.take(&early, &mut Vec::new());
@@ -174,6 +182,8 @@ impl Handler for Stream {
 
     fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
         cx.wait_for(Interest::WRITE);
+        self.until = cx.now + PATIENCE;
+        cx.wake_at(self.until);
         self.go_on(cx)
     }
 
@@ -182,11 +192,15 @@ impl Handler for Stream {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
-        if self.job.server_sends {
-            // Without it the loop only wakes more often.
-            let _ = self.channel.adapt_threshold(cx.now);
+        // Other timers end here, too; each must not start a row of its own.
+        if self.open && cx.now >= self.look {
+            if self.job.server_sends {
+                // Without it the loop only wakes more often.
+                let _ = self.channel.adapt_threshold(cx.now);
+            }
+            self.look = cx.now + LOOK;
+            cx.wake_at(self.look);
         }
-        cx.wake_at(cx.now + LOOK);
         self.go_on(cx)
     }
 }
