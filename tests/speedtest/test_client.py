@@ -91,15 +91,15 @@ def test_a_server_that_speaks_something_else_is_told(binary: Path) -> None:
     assert process.returncode == 1
 
 
-@pytest.mark.parametrize("protocol", ["ndt7", "librespeed"])
-@pytest.mark.parametrize("way", ["--reverse", "--bidirectional"])
-def test_a_server_that_never_answers_is_a_failure(binary: Path, protocol: str, way: str) -> None:
+@pytest.mark.parametrize(("protocol", "patience_s"), [("ndt7", 25), ("librespeed", 10)])
+def test_a_server_that_never_answers_is_a_failure(
+    binary: Path, protocol: str, patience_s: int
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        begun = time.monotonic()
-        options = ["--protocol", protocol, "--time", "1", way]
+        options = ["--protocol", protocol, "--time", "1", "--bidirectional"]
         report = client(binary, listener.getsockname()[1], *options)
-        assert report["results"][0]["error"] == "no answer from the server in 10 s"
-        assert 9 < time.monotonic() - begun < 20
+        error = report["results"][0]["error"]
+        assert error == f"no answer from the server in {patience_s} s"
 
 
 def test_the_time_of_a_librespeed_test_begins_with_the_answer_to_the_ping(

@@ -79,7 +79,7 @@ impl Handler for Dial {
     }
 
     fn timer(&mut self, _cx: &mut Cx<'_>) -> Next {
-        self.job.tell(Err(no_answer()));
+        self.job.tell(Err(no_answer(PATIENCE)));
         Next::Close
     }
 

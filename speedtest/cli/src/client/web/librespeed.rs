@@ -96,7 +96,7 @@ impl Stream {
                 Step::Dropping(left) => !self.drop_body(left)?,
             };
             if !self.open && cx.now >= self.until {
-                return Err(io::Error::other(no_answer()));
+                return Err(io::Error::other(no_answer(PATIENCE)));
             }
             let timed_out = self.open && self.job.bytes.is_none() && cx.now >= self.until;
             if timed_out || self.job.bytes.is_some_and(|all| self.is_complete(all)) {

@@ -30,8 +30,8 @@ use trust::Trust;
 /// A server that has not answered by then will not.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-fn no_answer() -> String {
-    format!("no answer from the server in {} s", PATIENCE.as_secs())
+fn no_answer(patience: Duration) -> String {
+    format!("no answer from the server in {} s", patience.as_secs())
 }
 
 /// How long after the test the server may take to notice its end, and how often it is asked.

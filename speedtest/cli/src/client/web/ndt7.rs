@@ -17,8 +17,10 @@ use speedtest_proto::websocket::endpoint::Notice;
 use speedtest_proto::websocket::offer::accept_key;
 use speedtest_proto::websocket::{close_code, Role};
 
-use super::{no_answer, Job, Moved, PATIENCE};
+use super::{no_answer, Job, Moved};
 
+/// A server may let a test wait until another one has ended.
+const PATIENCE: Duration = Duration::from_secs(25);
 /// The threshold follows the rate this often, and small amounts are looked for.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -94,7 +96,7 @@ impl Stream {
     fn work(&mut self, cx: &mut Cx<'_>) -> io::Result<()> {
         if !self.open && !self.read_answer(cx)? {
             if cx.now >= self.until {
-                return Err(io::Error::other(no_answer()));
+                return Err(io::Error::other(no_answer(PATIENCE)));
             }
             self.channel.push(0)?;
             cx.wait_for(self.channel.interest(false));
