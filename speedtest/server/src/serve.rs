@@ -128,8 +128,8 @@ fn open_listeners(
         let auth =
             listen.auth.as_ref().map(|files| iperf3::Auth::load(&place, files)).transpose()?;
         let greet = iperf3::greet(Arc::clone(shared), Arc::new(listen.clone()), auth);
-        open(shared, "iperf3", listen.listen, greet)?;
-        let address = listen.listen;
+        // Of port 0 the kernel chooses one, and both sockets have to be there.
+        let address = open(shared, "iperf3", listen.listen, greet)?;
         let datagrams = iperf3::DatagramListener::open(address, Arc::clone(shared))
             .map_err(|error| ServeError::Listen { address, error })?;
         shared.lanes.adopt(usize::from(address.port()) % shared.lanes.count(), Box::new(datagrams));
@@ -148,17 +148,20 @@ fn open_listeners(
     Ok(())
 }
 
+/// Listens there, and says at which address, port included.
 fn open(
     shared: &Arc<Shared>,
     protocol: &str,
     address: SocketAddr,
     greet: Greet,
-) -> Result<(), ServeError> {
-    let socket = socket::listen(address).map_err(|error| ServeError::Listen { address, error })?;
+) -> Result<SocketAddr, ServeError> {
+    let failed = |error| ServeError::Listen { address, error };
+    let socket = socket::listen(address).map_err(failed)?;
+    let address = socket.local_addr().map_err(failed)?;
     let lane = usize::from(address.port()) % shared.lanes.count();
     shared.lanes.adopt(lane, Box::new(Listener::new(socket, Arc::clone(shared), greet)));
     shared.log.info("listening", json!({"protocol": protocol, "address": address.to_string()}));
-    Ok(())
+    Ok(address)
 }
 
 fn start_loops(lanes: &Lanes) -> io::Result<Vec<JoinHandle<()>>> {
