@@ -24,6 +24,8 @@ use crate::log::Logger;
 use crate::shared::Counters;
 use writer::{Message, Writer};
 
+pub use postgresql::read_url;
+
 /// Records that wait for the writer; some seconds of a database that does not answer.
 const QUEUE: usize = 1024;
 
