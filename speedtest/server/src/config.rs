@@ -10,10 +10,12 @@ use speedtest_proto::fields::ProxyField;
 
 use crate::network::Network;
 
+mod cors;
 mod listen;
 pub mod range;
 mod results;
 
+pub use cors::Cors;
 pub use listen::listen_address;
 pub use results::ResultsTo;
 
@@ -113,46 +115,6 @@ impl Iperf3 {
 pub struct Http {
     #[serde(deserialize_with = "listen::deserialize")]
     pub listen: SocketAddr,
-}
-
-/// Which pages from elsewhere may use this server?
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Cors {
-    /// `*` is any origin, for requests that ask with `cors` in their query, as LibreSpeed's clients do.
-    pub origins: Vec<String>,
-}
-
-impl Default for Cors {
-    fn default() -> Cors {
-        Cors { origins: vec!["*".into()] }
-    }
-}
-
-impl Cors {
-    fn check(&self) -> Result<(), ConfigError> {
-        let Some(wrong) = self.origins.iter().find(|origin| *origin != "*" && !is_origin(origin))
-        else {
-            return Ok(());
-        };
-        Err(ConfigError {
-            place: "cors.origins".into(),
-            fault: format!(
-                "{wrong:?} is not allowed; allowed are \"*\" and SCHEME://HOST[:PORT] without a path"
-            ),
-        })
-    }
-}
-
-/// Is this what a browser writes into `Origin`?
-fn is_origin(text: &str) -> bool {
-    let Ok(uri) = text.parse::<http::Uri>() else { return false };
-    let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return false };
-    let port = authority.as_str().strip_prefix(authority.host());
-    let has_port = port.and_then(|port| port.strip_prefix(':')?.parse::<u16>().ok()).is_some();
-    text == format!("{scheme}://{authority}")
-        && !authority.host().is_empty()
-        && (port == Some("") || has_port)
 }
 
 /// The proxies in front of this server.
@@ -451,31 +413,6 @@ mod tests {
             let fault = in_words(&parse(text).unwrap_err());
             assert!(fault.contains("line 2") && fault.contains("whole number"), "{fault}");
         }
-    }
-
-    #[test]
-    fn an_origin_is_a_scheme_a_host_and_a_port() {
-        for origin in ["https://a.example", "http://a.example:8080", "http://[::1]:80", "app://x"] {
-            assert!(is_origin(origin), "{origin}");
-        }
-        for origin in [
-            "bogus",
-            "a.example",
-            "https://",
-            "https://a.example/",
-            "https://a.example/x",
-            "https://a:b",
-            "https://a:",
-            "https://u@a",
-            "https://a b",
-            "https://a?q",
-            "",
-        ] {
-            assert!(!is_origin(origin), "{origin}");
-        }
-        let config = parse("[cors]\norigins = ['*', 'bogus']\n").unwrap();
-        let fault = config.check(&Kernel::default()).unwrap_err().to_string();
-        assert!(fault.contains("cors.origins: \"bogus\""), "{fault}");
     }
 
     #[test]
