@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pytest
@@ -110,6 +111,20 @@ def test_the_server_output_has_verdict_and_tcp_info_series(serve: Serve) -> None
     samples = output["series"][0]["tcp_info"]
     assert [sample["bytes"] for sample in samples] == sorted(s["bytes"] for s in samples)
     assert samples[-1]["rtt_us"] > 0
+
+
+def test_of_port_0_the_log_has_the_port_that_was_chosen(binary: Path) -> None:
+    command = [binary, "serve", "--log", "json", "--iperf3", "127.0.0.1:0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            event = next(e for e in map(json.loads, process.stderr) if e["event"] == "listening")
+            port = int(event["address"].removeprefix("127.0.0.1:"))
+            server = Server(process, Queue(), {"--iperf3": port})
+            for transport in ([], ["-u"]):
+                assert "error" not in iperf3(server, "-t", "1", *transport)
+        finally:
+            process.terminate()
 
 
 def test_many_clients_at_once_on_one_port(serve: Serve) -> None:

@@ -173,6 +173,21 @@ def test_running_out_of_descriptors_turns_away_and_recovers(serve: Serve) -> Non
         ("[[iperf3]]\nlisten = 'here'\n", [], ["speedtest.toml", "line 2", "socket address"]),
         ("", ["--congestion", "nosuch", "--iperf3", "127.0.0.1:1"], ["nosuch", "reno"]),
         ("", ["--iperf3", "5201"], ["--iperf3", "5201", "socket address"]),
+        ("", ["--iperf3", "localhost:1"], ["127.0.0.1:5201 or [::]:5201", "no names"]),
+        ("[[http]]\nlisten = ':1'\n", [], ["line 2", "127.0.0.1:5201 or [::]:5201", "no names"]),
+        ("", ["--http", "[::]:1", "--metrics", "[::]:1"], ["[::]:1", "given twice"]),
+        ("", ["--max-tests", "-1"], ["'-1'", "--max-tests", "whole number", "0 or more"]),
+        ("", ["--max-rate", "1G"], ["'1G'", "--max-rate", "without suffix", "0 or more"]),
+        ("", ["--drain", "90000"], ["'90000'", "--drain", "0 to 86400"]),
+        ("[limits]\ntests = -1\n", [], ["line 2", "whole number", "0 or more"]),
+        ("[cors]\norigins = ['bogus']\n", [], ["cors.origins", "bogus", "SCHEME://HOST[:PORT]"]),
+        ("", ["--tls-cert", "c", "--tls-key", "k"], ["--tls-cert", "no effect without --https"]),
+        ("", ["--keep-addresses", "30"], ["--keep-addresses", "no effect without --results"]),
+        ("", ["--time-skew-threshold", "5"], ["--rsa-private-key-path"]),
+        ("", ["--congestion", "reno"], ["--iperf3"]),
+        ("", ["--results", ""], ["--results", "empty", "sqlite:PATH"]),
+        ("", ["--results", "sqlite:"], ["--results", "sqlite:PATH"]),
+        ("", ["--results", "bogus:foo"], ["--results", "bogus:", "PATH", "postgresql://"]),
         ("", ["--log", "xml"], ["--log", "xml", "text", "json"]),
         ("", ["--no-such-flag"], ["--no-such-flag"]),
     ],
@@ -192,3 +207,48 @@ def test_bad_input_says_where_and_what_is_allowed_and_exits_2(
     assert done.returncode == 2
     for word in words:
         assert word in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "cause"),
+    [("192.0.2.1:5201", "this host has no such address"), ("taken", "is another server using it?")],
+)
+def test_an_address_that_cannot_be_had_is_told_with_its_cause(
+    binary: Path, address: str, cause: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        if address == "taken":
+            address = f"127.0.0.1:{other.getsockname()[1]}"
+        done = subprocess.run(
+            [binary, "serve", "--http", address],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert f"cannot listen on {address}" in done.stderr
+    assert cause in done.stderr
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://mia:secret@host:port/x",
+        "postgresql://mia:a@b?secret=c@host/x",
+        "mysql://m:secret@h",
+    ],
+)
+def test_a_database_that_cannot_be_read_is_refused_without_its_password(
+    binary: Path, url: str, tmp_path: Path
+) -> None:
+    options = ["--http", "127.0.0.1:0", "--results", url, "--results-spool", "spool"]
+    done = subprocess.run(
+        [binary, "serve", *options],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert (done.returncode, "secret" in done.stderr) == (2, False), done.stderr

@@ -150,6 +150,10 @@ def test_a_kept_result_has_the_series_of_every_stream(serve: Serve, tmp_path: Pa
         assert stream["tcp_info"][0]["bytes"] <= end
     assert few["series_left_out"] == 0
     assert (len(many["series"]), many["series_left_out"]) == (16, 4)
+    # However short the test was, its rate is that of its bytes and seconds.
+    for direction in (*few["directions"], *many["directions"]):
+        rate = direction["bytes"] * 8 / direction["seconds"]
+        assert direction["bits_per_second"] == pytest.approx(rate, abs=1)
 
 
 def test_without_its_database_the_server_tests_on_and_replays_once(

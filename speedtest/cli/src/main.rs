@@ -17,9 +17,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve speed tests until SIGTERM; without any address: iperf3 on 127.0.0.1:5201, HTTP on :8080
+    /// Serve speed tests until SIGTERM; without any address: iperf3 on 127.0.0.1:5201, HTTP on 127.0.0.1:8080
     Serve(Box<serve::Args>),
-    /// Test against a server of the iperf3 protocol, ndt7 or LibreSpeed
+    /// Test against a server of the iperf3 protocol, ndt7, LibreSpeed or responsiveness
     Client(Box<client::Args>),
 }
 

@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use speedtest_server::config::range::{self, whole};
 use speedtest_server::config::{
-    AuthFiles, ConfigError, Http, Iperf3, LogFormat, Padding, ResultsTo,
+    default_skew_s, listen_address, AuthFiles, ConfigError, Http, Iperf3, LogFormat, Padding,
 };
 use speedtest_server::serve::ServeError;
 use speedtest_server::{serve, Config};
@@ -20,13 +21,13 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Serve the iperf3 protocol here; repeatable
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = listen_address)]
     iperf3: Vec<SocketAddr>,
     /// Serve the browser page and LibreSpeed's endpoints here, in clear text; repeatable
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = listen_address)]
     http: Vec<SocketAddr>,
     /// Serve the same over TLS here; repeatable
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = listen_address)]
     https: Vec<SocketAddr>,
     /// Certificate chain in PEM; loaded again when the file changes, and on SIGHUP
     #[arg(long, value_name = "FILE")]
@@ -35,7 +36,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     tls_key: Option<PathBuf>,
     /// Serve Prometheus metrics here, at /metrics; repeatable
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = listen_address)]
     metrics: Vec<SocketAddr>,
     /// Keep results: FILE (JSON lines), sqlite:FILE or postgresql://...
     #[arg(long, value_name = "TO")]
@@ -44,40 +45,40 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     results_spool: Option<PathBuf>,
     /// Drop client addresses from results after so many days; 0 keeps none
-    #[arg(long, value_name = "DAYS")]
+    #[arg(long, value_name = "DAYS", value_parser = whole::<u32>(range::KEEP_ADDRESSES_DAYS), allow_negative_numbers = true)]
     keep_addresses: Option<u32>,
     /// Congestion control of the iperf3 addresses given as flags
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "iperf3")]
     congestion: Option<String>,
     /// Send with MSG_ZEROCOPY on the iperf3 addresses given as flags
-    #[arg(long)]
+    #[arg(long, requires = "iperf3")]
     zero_copy: bool,
     /// RSA key of the iperf3 addresses given as flags: only authorized users may test there
-    #[arg(long, value_name = "PEM", requires = "authorized_users_path")]
+    #[arg(long, value_name = "PEM", requires_all = ["authorized_users_path", "iperf3"])]
     rsa_private_key_path: Option<PathBuf>,
     /// Who may test: lines of USER,SHA256 as iperf3 has them
     #[arg(long, value_name = "FILE", requires = "rsa_private_key_path")]
     authorized_users_path: Option<PathBuf>,
-    /// Seconds that the clock of such a client may differ
-    #[arg(long, value_name = "S", default_value_t = 10)]
-    time_skew_threshold: u32,
+    /// Seconds that the clock of such a client may differ [default: 10]
+    #[arg(long, value_name = "S", requires = "rsa_private_key_path", value_parser = whole::<u32>(range::TIME_SKEW_S), allow_negative_numbers = true)]
+    time_skew_threshold: Option<u32>,
     /// Event loops; 0 is one for each core
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(range::LOOPS), allow_negative_numbers = true)]
     loops: Option<usize>,
     /// Tests that run at a time; others wait in the queue
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(range::ANY), allow_negative_numbers = true)]
     max_tests: Option<usize>,
     /// Tests that wait for their turn; beyond that a client is refused
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(range::ANY), allow_negative_numbers = true)]
     queue: Option<usize>,
     /// Highest rate of one test, bits per second
-    #[arg(long, value_name = "BPS")]
+    #[arg(long, value_name = "BPS", value_parser = whole::<u64>(range::ANY), allow_negative_numbers = true)]
     max_rate: Option<u64>,
     /// Longest test, seconds
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = whole::<u64>(range::DURATION_S), allow_negative_numbers = true)]
     max_duration: Option<u64>,
     /// Seconds that running tests get to finish after SIGTERM
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = whole::<u64>(range::DRAIN_S), allow_negative_numbers = true)]
     drain: Option<u64>,
     /// Started as root, go on as this user once the addresses are bound: NAME or UID:GID
     #[arg(long, value_name = "USER")]
@@ -113,7 +114,7 @@ fn config(args: Args) -> Result<Config, ConfigError> {
     let auth = auth.map(|(rsa_private_key, authorized_users)| AuthFiles {
         rsa_private_key,
         authorized_users,
-        time_skew_s: args.time_skew_threshold,
+        time_skew_s: args.time_skew_threshold.unwrap_or_else(default_skew_s),
         padding: Padding::Any,
     });
     config.iperf3.extend(args.iperf3.into_iter().map(|address| Iperf3 {
@@ -124,16 +125,24 @@ fn config(args: Args) -> Result<Config, ConfigError> {
     }));
     config.http.extend(args.http.into_iter().map(|listen| Http { listen }));
     config.https.extend(args.https.into_iter().map(|listen| Http { listen }));
+    let tls = args.tls_cert.as_ref().map(|_| "--tls-cert");
+    let tls = tls.or(args.tls_key.as_ref().map(|_| "--tls-key"));
+    if let Some(flag) = tls.filter(|_| config.https.is_empty()) {
+        return Err(without_effect(flag, "--https"));
+    }
     config.tls.cert = args.tls_cert.or(config.tls.cert);
     config.tls.key = args.tls_key.or(config.tls.key);
     config.metrics.extend(args.metrics.into_iter().map(|listen| Http { listen }));
     if let Some(to) = args.results {
-        config.results = results(to, config.results);
+        config.results = config.results.in_store(&to)?;
     }
     if args.results_spool.is_some() {
         config.results.spool = args.results_spool;
     }
     if args.keep_addresses.is_some() {
+        if !config.results.wanted() {
+            return Err(without_effect("--keep-addresses", "--results"));
+        }
         config.results.keep_addresses_days = args.keep_addresses;
     }
     if let Some(loops) = args.loops {
@@ -166,14 +175,6 @@ fn config(args: Args) -> Result<Config, ConfigError> {
     Ok(config.with_default_listeners())
 }
 
-/// What `--results` says, in place of the store that the file names.
-fn results(to: String, file: ResultsTo) -> ResultsTo {
-    let rest = ResultsTo { jsonl: None, sqlite: None, postgresql: None, ..file };
-    if let Some(path) = to.strip_prefix("sqlite:") {
-        ResultsTo { sqlite: Some(path.into()), ..rest }
-    } else if to.starts_with("postgresql:") || to.starts_with("postgres:") {
-        ResultsTo { postgresql: Some(to), ..rest }
-    } else {
-        ResultsTo { jsonl: Some(to.into()), ..rest }
-    }
+fn without_effect(flag: &str, missing: &str) -> ConfigError {
+    ConfigError { place: flag.to_owned(), fault: format!("has no effect without {missing}") }
 }

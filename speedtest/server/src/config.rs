@@ -10,6 +10,15 @@ use speedtest_proto::fields::ProxyField;
 
 use crate::network::Network;
 
+mod cors;
+mod listen;
+pub mod range;
+mod results;
+
+pub use cors::Cors;
+pub use listen::listen_address;
+pub use results::ResultsTo;
+
 /// Everything, as in the TOML file.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -51,6 +60,7 @@ impl Default for Server {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Iperf3 {
+    #[serde(deserialize_with = "listen::deserialize")]
     pub listen: SocketAddr,
     /// For tests that do not ask for one; the kernel's default when unset.
     #[serde(default)]
@@ -78,7 +88,8 @@ pub struct AuthFiles {
     pub padding: Padding,
 }
 
-fn default_skew_s() -> u32 {
+/// Unless something else is said.
+pub fn default_skew_s() -> u32 {
     10
 }
 
@@ -102,21 +113,8 @@ impl Iperf3 {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Http {
+    #[serde(deserialize_with = "listen::deserialize")]
     pub listen: SocketAddr,
-}
-
-/// Which pages from elsewhere may use this server?
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Cors {
-    /// `*` is any origin, for requests that ask with `cors` in their query, as LibreSpeed's clients do.
-    pub origins: Vec<String>,
-}
-
-impl Default for Cors {
-    fn default() -> Cors {
-        Cors { origins: vec!["*".into()] }
-    }
 }
 
 /// The proxies in front of this server.
@@ -186,48 +184,6 @@ impl Default for Ndt7 {
             token_audience: None,
             token_required: false,
         }
-    }
-}
-
-/// Where results are kept: one of the first three.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ResultsTo {
-    /// Appended here, one JSON object a line.
-    pub jsonl: Option<PathBuf>,
-    /// A SQLite file.
-    pub sqlite: Option<PathBuf>,
-    /// `postgresql://USER@HOST/DATABASE` or `host=... user=...`.
-    pub postgresql: Option<String>,
-    /// Certificate authorities to believe about that server, in PEM: the connection is TLS then.
-    pub postgresql_ca: Option<PathBuf>,
-    /// What the database does not take waits here; beside a SQLite file when unset.
-    pub spool: Option<PathBuf>,
-    /// Client addresses are dropped after so many days; 0 keeps none, unset keeps them for ever.
-    pub keep_addresses_days: Option<u32>,
-}
-
-impl ResultsTo {
-    fn check(&self) -> Result<(), ConfigError> {
-        let error = |place: &str, fault: &str| {
-            Err(ConfigError { place: place.to_owned(), fault: fault.to_owned() })
-        };
-        let stores = [self.jsonl.is_some(), self.sqlite.is_some(), self.postgresql.is_some()];
-        if stores.iter().filter(|is_set| **is_set).count() > 1 {
-            return error("results", "set only one of jsonl, sqlite and postgresql");
-        }
-        if self.postgresql.is_some() && self.spool.is_none() {
-            let fault = "not set; results wait in this file while PostgreSQL cannot be reached";
-            return error("results.spool", fault);
-        }
-        if self.postgresql_ca.is_some() && self.postgresql.is_none() {
-            return error("results.postgresql_ca", "only postgresql has one");
-        }
-        if self.spool.is_some() && self.sqlite.is_none() && self.postgresql.is_none() {
-            return error("results.spool", "only sqlite and postgresql have a spool");
-        }
-        let days = u64::from(self.keep_addresses_days.unwrap_or(0));
-        in_range("results.keep_addresses_days", days, 0, 36_500)
     }
 }
 
@@ -302,7 +258,7 @@ impl Config {
         let text = std::fs::read_to_string(path)
             .map_err(|error| ConfigError { place: place.clone(), fault: error.to_string() })?;
         toml::from_str(&text)
-            .map_err(|error| ConfigError { place, fault: error.to_string().trim_end().to_owned() })
+            .map_err(|error| ConfigError { place, fault: in_words(&error.to_string()) })
     }
 
     /// Fills in what depends on the whole: without any listener, loopback is served.
@@ -315,18 +271,37 @@ impl Config {
         self
     }
 
+    /// Settings that change nothing, as what they are about is not there.
+    pub fn without_effect(&self) -> Vec<ConfigError> {
+        let tls = self.tls.cert.is_some() || self.tls.key.is_some();
+        let forgets = self.results.keep_addresses_days.is_some();
+        let idle = [
+            (tls && self.https.is_empty(), "tls", "no address is served over TLS: add [[https]]"),
+            (
+                forgets && !self.results.wanted(),
+                "results.keep_addresses_days",
+                "no results are kept: add jsonl, sqlite or postgresql",
+            ),
+        ];
+        let idle = idle.into_iter().filter(|(idle, ..)| *idle);
+        idle.map(|(_, place, fault)| ConfigError { place: place.into(), fault: fault.into() })
+            .collect()
+    }
+
     /// Is every value in its range, and known to this kernel?
     pub fn check(&self, kernel: &Kernel) -> Result<(), ConfigError> {
-        in_range("server.loops", self.server.loops as u64, 0, 1024)?;
-        in_range("server.drain_s", self.server.drain_s, 0, 86_400)?;
-        in_range("server.sample_ms", self.server.sample_ms, 10, 10_000)?;
-        in_range("limits.step_s", self.limits.step_s, 1, 3600)?;
-        in_range("limits.duration_s", self.limits.duration_s, 1, 86_400)?;
-        in_range("limits.queue_wait_s", self.limits.queue_wait_s, 1, 3600)?;
+        range::check("server.loops", self.server.loops as u64, &range::LOOPS)?;
+        range::check("server.drain_s", self.server.drain_s, &range::DRAIN_S)?;
+        range::check("server.sample_ms", self.server.sample_ms, &range::SAMPLE_MS)?;
+        range::check("limits.step_s", self.limits.step_s, &range::STEP_S)?;
+        range::check("limits.duration_s", self.limits.duration_s, &range::DURATION_S)?;
+        range::check("limits.queue_wait_s", self.limits.queue_wait_s, &range::QUEUE_WAIT_S)?;
         if !self.https.is_empty() {
             required("tls.cert", &self.tls.cert)?;
             required("tls.key", &self.tls.key)?;
         }
+        listen::check(self)?;
+        self.cors.check()?;
         kernel.check_congestion("ndt7.congestion", self.ndt7.congestion.as_deref())?;
         self.results.check()?;
         for (index, listen) in self.iperf3.iter().enumerate() {
@@ -335,10 +310,21 @@ impl Config {
                 listen.congestion.as_deref(),
             )?;
             let skew_s = listen.auth.as_ref().map_or(1, |auth| u64::from(auth.time_skew_s));
-            in_range(&format!("iperf3[{index}].auth.time_skew_s"), skew_s, 1, 86_400)?;
+            range::check(
+                &format!("iperf3[{index}].auth.time_skew_s"),
+                skew_s,
+                &range::TIME_SKEW_S,
+            )?;
         }
         Ok(())
     }
+}
+
+/// A fault in the file without the names of Rust's types.
+fn in_words(fault: &str) -> String {
+    let number = "expected a whole number without suffix, 0 or more";
+    let types = ["expected usize", "expected u64", "expected u32"];
+    types.iter().fold(fault.trim_end().to_owned(), |said, name| said.replace(name, number))
 }
 
 fn required(place: &str, file: &Option<PathBuf>) -> Result<(), ConfigError> {
@@ -347,16 +333,6 @@ fn required(place: &str, file: &Option<PathBuf>) -> Result<(), ConfigError> {
     }
     let fault = "not set; HTTPS needs a certificate and its key, as files in PEM".into();
     Err(ConfigError { place: place.to_owned(), fault })
-}
-
-fn in_range(place: &str, value: u64, least: u64, most: u64) -> Result<(), ConfigError> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(ConfigError {
-        place: place.to_owned(),
-        fault: format!("{value} is not allowed; allowed are {least} to {most}"),
-    })
 }
 
 /// What this kernel offers.
@@ -429,5 +405,25 @@ mod tests {
             "iperf3[0].congestion: \"vegas\" is not allowed; this kernel offers this user reno, cubic"
         );
         assert_eq!(Config::default().with_default_listeners().check(&kernel), Ok(()));
+    }
+
+    #[test]
+    fn a_number_is_asked_for_in_words() {
+        for text in ["[limits]\ntests = -1\n", "[limits]\nrate_bps = '1G'\n"] {
+            let fault = in_words(&parse(text).unwrap_err());
+            assert!(fault.contains("line 2") && fault.contains("whole number"), "{fault}");
+        }
+    }
+
+    #[test]
+    fn a_setting_without_effect_is_told() {
+        let idle = "[tls]\ncert = 'c'\nkey = 'k'\n[results]\nkeep_addresses_days = 1\n";
+        let places = |text: &str| -> Vec<String> {
+            parse(text).unwrap().without_effect().into_iter().map(|it| it.place).collect()
+        };
+        assert_eq!(places(idle), ["tls", "results.keep_addresses_days"]);
+        let used = format!("{idle}jsonl = 'r'\n[[https]]\nlisten = '[::]:1'\n");
+        assert!(places(&used).is_empty());
+        assert!(places(include_str!("../../dist/speedtest.toml")).is_empty());
     }
 }

@@ -56,7 +56,7 @@ fn line(format: LogFormat, level: Level, event: &str, fields: Value, time: f64) 
     match format {
         LogFormat::Json => {
             let mut object = Map::new();
-            object.insert("time".into(), (time * 1000.0).round().div_euclid(1000.0).into());
+            object.insert("time".into(), ((time * 1000.0).round() / 1000.0).into());
             object.insert("level".into(), level.into());
             object.insert("event".into(), event.into());
             object.extend(fields);
@@ -83,8 +83,9 @@ mod tests {
         let fields = json!({"client": "::1", "note": "two\nlines"});
         let text = line(LogFormat::Text, Level::Warn, "refused", fields.clone(), 1.5);
         assert_eq!(text, "1.500 warn refused client=\"::1\" note=\"two\\nlines\"\n");
-        let json = line(LogFormat::Json, Level::Info, "refused", fields, 1.5);
+        let json = line(LogFormat::Json, Level::Info, "refused", fields, 1.2345);
         let read: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(read["time"].as_f64(), Some(1.235), "milliseconds");
         assert_eq!(
             (read["level"].as_str(), read["note"].as_str()),
             (Some("info"), Some("two\nlines"))

@@ -38,7 +38,7 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 pub enum ServeError {
     #[error(transparent)]
     Config(#[from] ConfigError),
-    #[error("cannot listen on {address}: {error}; is another server using it?")]
+    #[error("cannot listen on {address}: {error}{}", hint(.error))]
     Listen { address: SocketAddr, error: io::Error },
     #[error("server.user: cannot become this user: {0}; start as root, or without server.user")]
     Privileges(io::Error),
@@ -49,6 +49,16 @@ pub enum ServeError {
     Files { files: u64 },
     #[error("cannot start: {0}")]
     Start(#[from] io::Error),
+}
+
+/// What the operator may do about an address that cannot be had.
+fn hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => "; is another server using it?",
+        io::ErrorKind::AddrNotAvailable => "; this host has no such address",
+        io::ErrorKind::PermissionDenied => "; a port below 1024 needs root or CAP_NET_BIND_SERVICE",
+        _ => "",
+    }
 }
 
 /// Serves until SIGTERM or SIGINT, then lets running tests finish. A second signal ends at once.
@@ -63,6 +73,10 @@ pub fn serve(config: Config) -> Result<(), ServeError> {
     std::sync::LazyLock::force(&bulk::HOT);
     let gate = Gate::load(&config.ndt7)?;
     let shared = Arc::new(Shared::new(config, kernel, lanes.clone(), gate, most));
+    for idle in shared.config.without_effect() {
+        let fields = json!({"setting": idle.place, "because": idle.fault});
+        shared.log.warn("a setting has no effect", fields);
+    }
     open_listeners(&shared, identity.as_ref())?;
     drop_privileges(&shared, user)?;
     shared.open_results()?;
@@ -128,8 +142,8 @@ fn open_listeners(
         let auth =
             listen.auth.as_ref().map(|files| iperf3::Auth::load(&place, files)).transpose()?;
         let greet = iperf3::greet(Arc::clone(shared), Arc::new(listen.clone()), auth);
-        open(shared, "iperf3", listen.listen, greet)?;
-        let address = listen.listen;
+        // Of port 0 the kernel chooses one, and both sockets have to be there.
+        let address = open(shared, "iperf3", listen.listen, greet)?;
         let datagrams = iperf3::DatagramListener::open(address, Arc::clone(shared))
             .map_err(|error| ServeError::Listen { address, error })?;
         shared.lanes.adopt(usize::from(address.port()) % shared.lanes.count(), Box::new(datagrams));
@@ -148,17 +162,20 @@ fn open_listeners(
     Ok(())
 }
 
+/// Listens there, and says at which address, port included.
 fn open(
     shared: &Arc<Shared>,
     protocol: &str,
     address: SocketAddr,
     greet: Greet,
-) -> Result<(), ServeError> {
-    let socket = socket::listen(address).map_err(|error| ServeError::Listen { address, error })?;
+) -> Result<SocketAddr, ServeError> {
+    let failed = |error| ServeError::Listen { address, error };
+    let socket = socket::listen(address).map_err(failed)?;
+    let address = socket.local_addr().map_err(failed)?;
     let lane = usize::from(address.port()) % shared.lanes.count();
     shared.lanes.adopt(lane, Box::new(Listener::new(socket, Arc::clone(shared), greet)));
     shared.log.info("listening", json!({"protocol": protocol, "address": address.to_string()}));
-    Ok(())
+    Ok(address)
 }
 
 fn start_loops(lanes: &Lanes) -> io::Result<Vec<JoinHandle<()>>> {

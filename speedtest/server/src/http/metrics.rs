@@ -18,11 +18,15 @@ pub fn page(shared: &Shared) -> String {
         ("handshakes_failed", "TLS handshakes that failed", &counters.handshakes_failed),
         ("bodies_refused", "HTTP bodies refused at their beginning", &counters.bodies_refused),
         ("bodies_cut", "HTTP bodies that a limit ended", &counters.bodies_cut),
-        ("tests_finished", "iperf3 tests that ended with results", &counters.tests_finished),
-        ("tests_failed", "iperf3 tests that did not", &counters.tests_failed),
+        (
+            "tests_finished",
+            "iperf3 and ndt7 tests that ended with results",
+            &counters.tests_finished,
+        ),
+        ("tests_failed", "iperf3 and ndt7 tests that did not", &counters.tests_failed),
         (
             "tests_refused",
-            "iperf3 tests refused because the server was full",
+            "iperf3 and ndt7 tests refused because the server was full",
             &counters.tests_refused,
         ),
         ("received_bytes", "Test data received", &counters.bytes_received),
@@ -35,7 +39,7 @@ pub fn page(shared: &Shared) -> String {
         line(&mut page, &format!("{name}_total"), help, "counter", counter.load(Ordering::Relaxed));
     }
     line(&mut page, "tests_running", "Tests that run", "gauge", running);
-    line(&mut page, "tests_waiting", "iperf3 tests in the queue", "gauge", waiting);
+    line(&mut page, "tests_waiting", "iperf3 and ndt7 tests in the queue", "gauge", waiting);
     let spooled = counters.results_spooled.load(Ordering::Relaxed);
     line(&mut page, "results_spooled", "Results that wait for the database", "gauge", spooled);
     line(&mut page, "connections", "Open connections", "gauge", shared.clients.total() as u64);

@@ -13,6 +13,7 @@ use speedtest_proto::rfc6349;
 use speedtest_proto::verdict::{judge, Evidence, Load, Verdict};
 
 use super::test::Test;
+use crate::results::seconds;
 
 /// Everything that is known at the end.
 #[derive(Clone, Copy)]
@@ -153,7 +154,7 @@ fn stream_result(stream: &Ended) -> StreamResult {
 fn direction(side: Side<'_>, ended: &[Ended], sent: bool) -> Option<Value> {
     let streams: Vec<&Ended> = ended.iter().filter(|stream| stream.sent == sent).collect();
     let first = streams.first()?;
-    let duration_s = first.report.duration.as_secs_f64().max(1e-6);
+    let duration_s = seconds(first.report.duration);
     let bytes: u64 = streams.iter().map(|stream| stream.report.bytes).sum();
     let rate_bps = bytes as f64 * 8.0 / duration_s;
     if first.report.datagrams.is_some() {
@@ -171,7 +172,7 @@ fn direction(side: Side<'_>, ended: &[Ended], sent: bool) -> Option<Value> {
     Some(json!({
         "server": if sent { "sends" } else { "receives" },
         "bytes": bytes,
-        "seconds": rounded(duration_s),
+        "seconds": duration_s,
         "bits_per_second": rate_bps.round(),
         "congestion": first.report.congestion,
         "verdict": verdict,
@@ -186,7 +187,7 @@ fn datagram_direction(streams: &[&Ended], sent: bool, bytes: u64, duration_s: f6
     json!({
         "server": if sent { "sends" } else { "receives" },
         "bytes": bytes,
-        "seconds": rounded(duration_s),
+        "seconds": duration_s,
         "bits_per_second": (bytes as f64 * 8.0 / duration_s).round(),
         "packets": counted().map(|s| s.all.packets - s.omitted.packets).sum::<u64>(),
         "lost": counted().map(|s| s.all.lost.saturating_sub(s.omitted.lost)).sum::<u64>(),

@@ -13,6 +13,7 @@ use speedtest_proto::series::Series;
 use speedtest_proto::verdict::{judge, Evidence, Load};
 
 use crate::http::transfers::Transfer;
+use crate::results::seconds;
 use crate::shared::{Counters, Shared};
 
 /// How a test has ended.
@@ -98,8 +99,8 @@ fn side(subtest: Subtest) -> &'static str {
 /// Rate, verdict and RFC 6349, by the same names as in a result of iperf3.
 fn direction(ended: &Ended<'_>) -> Value {
     let sent = ended.subtest == Subtest::Download;
-    let seconds = ended.time.as_secs_f64().max(1e-6);
-    let rate_bps = ended.bytes as f64 * 8.0 / seconds;
+    let duration_s = seconds(ended.time);
+    let rate_bps = ended.bytes as f64 * 8.0 / duration_s;
     let summary = ended.series.summary();
     let verdict = judge(&Evidence {
         server_sends: sent,
@@ -114,7 +115,7 @@ fn direction(ended: &Ended<'_>) -> Value {
     json!({
         "server": side(ended.subtest),
         "bytes": ended.bytes,
-        "seconds": (seconds * 1000.0).round() / 1000.0,
+        "seconds": duration_s,
         "bits_per_second": rate_bps.round(),
         "congestion": ended.congestion,
         "verdict": verdict,

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{sync_channel, SyncSender, TrySendError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -22,6 +23,8 @@ use crate::config::{ConfigError, ResultsTo};
 use crate::log::Logger;
 use crate::shared::Counters;
 use writer::{Message, Writer};
+
+pub use postgresql::read_url;
 
 /// Records that wait for the writer; some seconds of a database that does not answer.
 const QUEUE: usize = 1024;
@@ -66,6 +69,11 @@ impl Record {
     pub fn protocol(&self) -> &str {
         self.fields.get("protocol").and_then(Value::as_str).unwrap_or_default()
     }
+}
+
+/// A duration as a record has it: in whole microseconds, and at least one, so that a rate can be had from it.
+pub fn seconds(time: Duration) -> f64 {
+    time.as_micros().max(1) as f64 / 1e6
 }
 
 /// Why a store did not take records.
@@ -180,4 +188,15 @@ fn sample(number: u64, time: f64) -> Record {
     };
     let client = Some("192.0.2.7:4711".to_owned());
     Record { run: "r".into(), number, time, client, fields }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_time_is_not_rounded_away() {
+        let kept = [0, 1_234_567, 1_234_567_890].map(|ns| seconds(Duration::from_nanos(ns)));
+        assert_eq!(kept, [1e-6, 0.001_234, 1.234_567]);
+    }
 }

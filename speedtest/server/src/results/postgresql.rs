@@ -85,7 +85,7 @@ impl Postgresql {
     /// Checks the address, and the schema if the database can be reached. If not: later. With an
     /// authority the connection is TLS and the server's certificate is checked, name included.
     pub fn open(url: &str, ca: Option<&Path>, log: Logger) -> Result<Postgresql, String> {
-        let mut config = Config::from_str(url).map_err(|error| error.to_string())?;
+        let mut config = read_url(url)?;
         let tls = ca.map(trusting).transpose()?;
         match (config.get_ssl_mode(), &tls) {
             (SslMode::Require, None) => {
@@ -156,6 +156,22 @@ impl Postgresql {
             Err(fault) => Err(Refusal::Later(fault.to_string())),
         }
     }
+}
+
+/// Reads a database's address. A fault repeats nothing of it, as a password may be in any part.
+pub fn read_url(url: &str) -> Result<Config, String> {
+    let cause = match Config::from_str(url) {
+        Ok(config) if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() => {
+            "no host; for a unix socket add ?host=/DIRECTORY".to_owned()
+        }
+        Ok(config) => return Ok(config),
+        Err(error) => std::error::Error::source(&error)
+            .map(ToString::to_string)
+            .filter(|cause| cause.starts_with("invalid value for option"))
+            .unwrap_or_else(|| "cannot be read".to_owned()),
+    };
+    let form = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE";
+    Err(format!("{cause}; allowed is {form}, with %XX for other signs in a name or password"))
 }
 
 /// Believes the authorities in this file.
