@@ -72,13 +72,22 @@ def test_a_port_below_1024_is_bound_before(binary: Path) -> None:
 
 
 @pytest.mark.root
-def test_without_root_no_other_user_can_be_had_and_the_server_refuses(binary: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        (("--user", "daemon", "--iperf3", "127.0.0.1:0"), "server.user: cannot become this user"),
+        (("--http", "127.0.0.1:1023"), "needs root or CAP_NET_BIND_SERVICE"),
+    ],
+)
+def test_without_root_no_other_user_and_no_low_port_can_be_had(
+    binary: Path, options: tuple[str, ...], fault: str
+) -> None:
     copy = Path("/tmp") / f"speedtest-{os.getpid()}"  # noqa: S108  nobody must be able to read it
     shutil.copy(binary, copy)
     copy.chmod(0o755)
     try:
         done = subprocess.run(
-            [str(copy), "serve", "--user", "daemon", "--iperf3", "127.0.0.1:0"],
+            [str(copy), "serve", *options],
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,
@@ -89,7 +98,7 @@ def test_without_root_no_other_user_can_be_had_and_the_server_refuses(binary: Pa
     finally:
         copy.unlink()
     assert done.returncode == 1
-    assert "server.user: cannot become this user" in done.stderr
+    assert fault in done.stderr
     assert "ready" not in done.stderr
 
 
