@@ -8,12 +8,14 @@ import socket
 import struct
 import subprocess
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from .conftest import PATIENCE_S, Server, until
+from .test_http import ask
 from .test_iperf3 import iperf3
 
 Serve = Callable[..., Server]
@@ -252,3 +254,31 @@ def test_a_database_that_cannot_be_read_is_refused_without_its_password(
         check=False,
     )
     assert (done.returncode, "secret" in done.stderr) == (2, False), done.stderr
+
+
+def test_tiny_blocks_leave_the_loop_to_others(serve: Serve) -> None:
+    """One byte a call: a turn of some mebibytes of them took seconds."""
+    server = serve("--loops", "1", protocols=("--iperf3", "--http"))
+    end = iperf3(server, "-R", "-n", "64K", "-l", "1", "-P", "4")["end"]
+    assert end["sum_sent"]["bytes"] >= 64 * 1024
+    with ThreadPoolExecutor(1) as pool:
+        test = pool.submit(iperf3, server, "-t", "2", "-R", "-l", "1", "-P", "4")
+        answers = 0
+        while not test.done():
+            assert ask(server, "GET", "/health")[0].status == 200
+            answers += 1
+    assert "error" not in test.result()
+    # Of seconds in which the loop belonged to one stream, one or two would be left.
+    assert answers > 20
+
+
+def test_more_bytes_than_allowed_end_a_test(serve: Serve, tmp_path: Path) -> None:
+    config = tmp_path / "speedtest.toml"
+    config.write_text("[limits]\nbytes = 100000000\nrate_bps = 1000000000\n")
+    server = serve("--config", str(config))
+    for way in ([], ["-R"]):
+        assert "error" in iperf3(server, "-t", "5", *way)
+        moved, _, allowed = server.next_event("test failed")["because"].partition(" bytes moved, ")
+        assert allowed == "100000000 allowed"
+        # At this rate the limit is reached after 0.8 s, and looked at every 20 ms.
+        assert 100_000_000 < int(moved) < 150_000_000

@@ -15,7 +15,7 @@ use speedtest_proto::iperf3::{Cookie, End, ErrorCode, Event, Params, Results, Se
 
 use super::auth::Auth;
 use super::outcome::{self, Side};
-use super::policy::{authenticate, error_code, objection};
+use super::policy::{authenticate, beyond_limit, error_code, objection};
 use super::running::Running;
 use super::test::{Joining, Link, Test};
 use crate::admission::Decision;
@@ -250,14 +250,13 @@ impl Control {
 
     /// The client has sent or received all it wanted.
     fn end(&mut self, cx: &mut Cx<'_>) {
+        if let Some(why) = self.too_much() {
+            return self.fail(&why, ErrorCode::TotalRate);
+        }
         let Some(running) = &mut self.running else { return };
         if !running.started {
             return self.fail("TEST_END before all streams were there", ErrorCode::Message);
         }
-        if let Some(why) = self.beyond_limit() {
-            return self.fail(&why, ErrorCode::TotalRate);
-        }
-        let Some(running) = &mut self.running else { return };
         running.load = Some(running.meter.read());
         let test = &running.test;
         for index in 0..test.streams.len() {
@@ -326,22 +325,16 @@ impl Control {
 
     /// Does a running test keep its limits?
     fn look(&mut self, cx: &mut Cx<'_>) {
-        let Some(running) = self.running.as_ref().filter(|running| running.load.is_none()) else {
-            return;
-        };
-        let started = running.started;
-        if let Some(why) = self.beyond_limit() {
-            self.fail(&why, ErrorCode::TotalRate);
-        } else if started && self.shared.config.limits.bytes > 0 {
-            cx.wake_at(cx.now + LOOK);
+        let runs = |running: &Running| running.started && running.load.is_none();
+        match self.running.as_ref().is_some_and(runs).then(|| self.too_much()) {
+            Some(Some(why)) => self.fail(&why, ErrorCode::TotalRate),
+            Some(None) if self.shared.config.limits.bytes > 0 => cx.wake_at(cx.now + LOOK),
+            _ => {}
         }
     }
 
-    /// More has moved than the configuration allows; in words.
-    fn beyond_limit(&self) -> Option<String> {
-        let most = self.shared.config.limits.bytes;
-        let bytes = self.running.as_ref()?.test.bytes();
-        (most > 0 && bytes > most).then(|| format!("{bytes} bytes moved, {most} allowed"))
+    fn too_much(&self) -> Option<String> {
+        beyond_limit(&self.shared.config.limits, self.running.as_ref()?.test.bytes())
     }
 
     fn flush(&mut self, cx: &mut Cx<'_>) -> Next {

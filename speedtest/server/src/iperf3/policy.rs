@@ -7,6 +7,7 @@ use serde_json::json;
 use speedtest_proto::iperf3::{End, ErrorCode, Params, ProtocolError};
 
 use super::auth::{Auth, Denied};
+use crate::config::Limits;
 use crate::log::unix_s;
 use crate::shared::Shared;
 
@@ -25,6 +26,12 @@ pub fn objection(shared: &Shared, params: &Params) -> Option<(String, ErrorCode)
     }
     let asked = params.amount_bytes().filter(|asked| limits.bytes > 0 && *asked > limits.bytes)?;
     Some((format!("{asked} bytes asked, {} allowed", limits.bytes), ErrorCode::TotalRate))
+}
+
+/// Why a test that has moved so many bytes may not go on.
+pub fn beyond_limit(limits: &Limits, bytes: u64) -> Option<String> {
+    let most = limits.bytes;
+    (most > 0 && bytes > most).then(|| format!("{bytes} bytes moved, {most} allowed"))
 }
 
 /// Is this client a user, where only users may test?
