@@ -70,7 +70,7 @@ fn path_or_cpu(evidence: &Evidence, ran_dry: bool) -> Verdict {
         return verdict(Limiter::Path, seen);
     }
     if evidence.server_load.full() {
-        return verdict(Limiter::ServerCpu, server_core(evidence));
+        return full_core_or_small_window(evidence);
     }
     if let Some(full) = client_core(evidence) {
         return verdict(Limiter::Client, full);

@@ -81,6 +81,12 @@ fn a_core_kept_busy_by_a_small_window_is_not_the_limit_unless_others_want_it_too
         (small, running, Limiter::ReceiveWindow),
         (small, shared, Limiter::ServerCpu),
         (dry, running, Limiter::ServerCpu),
+        // Seen through veth: the window of 27 KiB was full or on its way all the time.
+        (
+            Summary { busy_us: 9.9e6, rwnd_limited_us: 3.6e6, ..small },
+            running,
+            Limiter::ReceiveWindow,
+        ),
     ] {
         let evidence = Evidence { server_load, ..evidence(true, stream) };
         assert_eq!(limiter(&evidence), expected, "{stream:?} {server_load:?}");
