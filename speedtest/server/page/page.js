@@ -29,17 +29,28 @@ function jitter(times) {
   return steps.length ? steps.reduce((a, b) => a + b, 0) / steps.length : null;
 }
 
-function draw(line, points) {
-  const most = Math.max(...points, 1);
-  const step = 600 / Math.max(points.length - 1, 1);
-  const xy = points.map((bps, at) => `${at * step},${155 - (bps / most) * 150}`);
-  $(line).setAttribute("points", xy.join(" "));
+const rates = { download: [], upload: [] };
+
+// Both directions on one scale, or they could not be compared.
+function draw() {
+  const most = Math.max(...rates.download, ...rates.upload, 1);
+  for (const [direction, points] of Object.entries(rates)) {
+    const step = 600 / Math.max(points.length - 1, 1);
+    const xy = points.map((bps, at) => `${at * step},${155 - (bps / most) * 150}`);
+    $(`${direction}-line`).setAttribute("points", xy.join(" "));
+  }
+  $("scale").textContent = most > 1 ? `top: ${rateText(most)}` : "";
+}
+
+function milliseconds(ms) {
+  return ms === null ? "–" : `${ms.toFixed(1)} ms`;
 }
 
 async function transfer(direction, id, loaded) {
   const start = performance.now();
   const from = start + TEST_MS / 10;
   const points = [];
+  rates[direction] = points;
   let counted = 0, slot = 0, running = true, last = from, first = null;
   const path = direction === "download" ? "garbage?ckSize=1024" : "empty?";
   const url = new URL(`${path}&id=${id}`, location.href).href;
@@ -62,7 +73,7 @@ async function transfer(direction, id, loaded) {
   const graph = setInterval(() => {
     points.push(slot * 8 / 0.2);
     slot = 0;
-    draw(direction === "download" ? "down-line" : "up-line", points);
+    draw();
     $(direction).textContent = rateText(points.at(-1));
   }, 200);
   const pings = (async () => {
@@ -93,15 +104,19 @@ function show(result) {
   $("download").textContent = rateText(result.download_bps);
   $("upload").textContent = rateText(result.upload_bps);
   for (const key of ["idle", "loaded", "jitter"]) {
-    const ms = result[`${key}_ms`];
-    $(key).textContent = ms === null ? "–" : `${ms.toFixed(1)} ms`;
+    $(key).textContent = milliseconds(result[`${key}_ms`]);
   }
   const lines = ["download", "upload"].map((direction) => {
     const verdict = result.verdict?.[direction]?.verdict;
     const item = document.createElement("li");
-    item.textContent = verdict
-      ? `${direction}: ${WHO[verdict.limited_by]} (${verdict.because.join("; ")})`
-      : `${direction}: not known`;
+    item.textContent = `${direction}: ${verdict ? WHO[verdict.limited_by] : "not known"}`;
+    if (verdict) {
+      const evidence = document.createElement("details");
+      const summary = document.createElement("summary");
+      summary.textContent = "How this is known";
+      evidence.append(summary, `${verdict.because.join("; ")}.`);
+      item.append(evidence);
+    }
     return item;
   });
   $("verdict").replaceChildren(...lines);
@@ -117,7 +132,10 @@ async function run() {
     await ping();
     const idle = [];
     for (let at = 0; at < PINGS; at += 1) idle.push(await ping());
+    $("idle").textContent = milliseconds(median(idle));
+    $("jitter").textContent = milliseconds(jitter(idle));
     const loaded = [];
+    rates.download = rates.upload = [];
     say("Downloading.");
     const download_bps = await transfer("download", id, loaded);
     say("Uploading.");
