@@ -56,6 +56,10 @@ class TestReport:
         assert ended.out == f"Report: {path}\n"
         assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
+    def test_a_file_without_a_name_is_refused(self, wirespeed: Command) -> None:
+        ended = wirespeed("report", "quickstart-1", "--html", "")
+        assert (ended.code, "is a folder, not a file" in ended.err) == (2, True)
+
     def test_csv_goes_to_stdout_alone(self, wirespeed: Command) -> None:
         ended = wirespeed("report", "latest", "--csv")
         assert ended.out.count("\n") == 7

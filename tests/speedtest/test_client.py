@@ -19,9 +19,13 @@ Serve = Callable[..., Server]
 MEGABYTE = 1024 * 1024
 
 
+def run_client(binary: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command: list[str] = [str(binary), "client", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+
+
 def client(binary: Path, port: int, *options: str) -> dict[str, Any]:
-    command: list[str] = [str(binary), "client", f"127.0.0.1:{port}", "--json", *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = run_client(binary, f"127.0.0.1:{port}", "--json", *options)
     report: dict[str, Any] = json.loads(done.stdout)
     assert (done.returncode == 0) == (report["failed"] == 0)
     return report
@@ -123,27 +127,18 @@ def test_ipv6_addresses_work_with_brackets(binary: Path, serve: Serve) -> None:
     port = free_port()
     serve("--http", f"[::1]:{port}", protocols=())
     for protocol in ("ndt7", "librespeed"):
-        command: list[str] = [
-            str(binary),
-            "client",
-            f"[::1]:{port}",
-            "--protocol",
-            protocol,
-            "--bytes",
-            "1000000",
-        ]
-        subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=True)
-    command = [str(binary), "client", f"[::1]:{free_port()}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert f"failed: {command[2]}: Connection refused" in done.stdout
+        options = ["--protocol", protocol, "--bytes", "1000000"]
+        assert run_client(binary, f"[::1]:{port}", *options).returncode == 0
+    absent = f"[::1]:{free_port()}"
+    done = run_client(binary, absent)
+    assert f"failed: {absent}: Connection refused" in done.stdout
 
 
 @pytest.mark.parametrize(
     "server", ["127.0.0.1:99999", "127.0.0.1:abc", "", "[::1", "http://host:1", ":5201"]
 )
 def test_what_is_no_server_is_a_bad_option(binary: Path, server: str) -> None:
-    command: list[str] = [str(binary), "client", server]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = run_client(binary, server)
     assert (done.returncode, done.stdout) == (2, "")
     assert server != "http://host:1" or "HOST[:PORT] is wanted, not a URL" in done.stderr
 
@@ -155,25 +150,16 @@ def test_a_file_without_authorities_is_a_bad_option(
     empty = tmp_path / "empty.pem"
     empty.write_text("nothing\n")
     for file in (empty, tmp_path / "nope.pem"):
-        command: list[str] = [
-            str(binary),
-            "client",
-            "127.0.0.1:1",
-            "--protocol",
-            protocol,
-            "--ca",
-            str(file),
-        ]
-        command += [] if protocol == "responsiveness" else ["--tls"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        options = ["--protocol", protocol, "--ca", str(file)]
+        options += [] if protocol == "responsiveness" else ["--tls"]
+        done = run_client(binary, "127.0.0.1:1", *options)
         assert done.returncode == 2
         assert f"--ca {file}: " in done.stderr
 
 
 @pytest.mark.parametrize("protocol", ["iperf3", "ndt7", "librespeed", "responsiveness"])
 def test_a_name_without_address_is_told_in_json_too(binary: Path, protocol: str) -> None:
-    command: list[str] = [str(binary), "client", "nohost.invalid", "--json", "--protocol", protocol]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = run_client(binary, "nohost.invalid", "--json", "--protocol", protocol)
     report = json.loads(done.stdout)
     assert (done.returncode, report["tests"], report["failed"]) == (1, 1, 1)
     assert "nohost.invalid" in report["results"][0]["error"]
@@ -225,6 +211,5 @@ def test_a_refused_upgrade_and_a_misfit_option_are_told(binary: Path, serve: Ser
     options = ["--protocol", "ndt7", "--time", "1", "--parallel", "2"]
     refused = client(binary, server.ports["--http"], *options)
     assert "503: the server is full" in refused["results"][0]["error"]
-    command: list[str] = [str(binary), "client", "127.0.0.1:1", "--protocol", "ndt7", "--omit", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run_client(binary, "127.0.0.1:1", "--protocol", "ndt7", "--omit", "1")
     assert (done.returncode, "--omit" in done.stderr) == (2, True)

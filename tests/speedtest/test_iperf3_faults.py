@@ -167,6 +167,20 @@ def test_running_out_of_descriptors_turns_away_and_recovers(serve: Serve) -> Non
     still_serves(server)
 
 
+def failing(
+    binary: Path, *options: str | Path, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """A server that is expected to end at once."""
+    return subprocess.run(
+        [binary, "serve", *options],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
 @pytest.mark.parametrize(
     ("config", "options", "words"),
     [
@@ -199,13 +213,7 @@ def test_bad_input_says_where_and_what_is_allowed_and_exits_2(
 ) -> None:
     path = tmp_path / "speedtest.toml"
     path.write_text(config)
-    done = subprocess.run(
-        [binary, "serve", "--config", path, *options],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    done = failing(binary, "--config", path, *options)
     assert done.returncode == 2
     for word in words:
         assert word in done.stderr
@@ -221,13 +229,7 @@ def test_an_address_that_cannot_be_had_is_told_with_its_cause(
     with socket.create_server(("127.0.0.1", 0)) as other:
         if address == "taken":
             address = f"127.0.0.1:{other.getsockname()[1]}"
-        done = subprocess.run(
-            [binary, "serve", "--http", address],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            check=False,
-        )
+        done = failing(binary, "--http", address)
     assert done.returncode == 1
     assert f"cannot listen on {address}" in done.stderr
     assert cause in done.stderr
@@ -245,14 +247,7 @@ def test_a_database_that_cannot_be_read_is_refused_without_its_password(
     binary: Path, url: str, tmp_path: Path
 ) -> None:
     options = ["--http", "127.0.0.1:0", "--results", url, "--results-spool", "spool"]
-    done = subprocess.run(
-        [binary, "serve", *options],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    done = failing(binary, *options, cwd=tmp_path)
     assert (done.returncode, "secret" in done.stderr) == (2, False), done.stderr
 
 
