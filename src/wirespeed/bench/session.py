@@ -27,6 +27,7 @@ from wirespeed.bench.pci import give_ports_to_dpdk
 from wirespeed.bench.priority import polling_first
 from wirespeed.bench.proximity import Watch, expected
 from wirespeed.bench.realtime import may_run_alone
+from wirespeed.bench.root import check_root, effective_user
 from wirespeed.bench.trial import Rig, run_trial
 from wirespeed.model.plan import HostPlan, Plan
 from wirespeed.model.spec import PointSpec, TopologyKind
@@ -92,7 +93,7 @@ def open_bench(spec: PointSpec, plan: Plan, runner: Runner, run_dir: Path) -> It
         changing_host(runner, state_directory(os.environ)) as state,
         ExitStack() as stack,
     ):
-        check_root(runner, spec, host_plan)
+        check_root(effective_user(runner), spec, host_plan)
         dirs = directories(state, run_dir)
         give_ports_to_dpdk(state, spec)
         urgency = stack.enter_context(polling_first(state))
@@ -105,18 +106,6 @@ def open_bench(spec: PointSpec, plan: Plan, runner: Runner, run_dir: Path) -> It
         bench = RealBench(rig, _describe(assembly, priority))
         bench.await_open(lossless=spec.topology.kind.has_vswitch)
         yield bench
-
-
-def check_root(runner: Runner, spec: PointSpec, plan: HostPlan) -> None:
-    """Raises BenchError where this user cannot bring the bench up."""
-    if not plan.huge_pages.value:
-        return
-    user = runner.run(["id", "-u"]).stdout.strip()
-    if user != "0":
-        raise BenchError(
-            f"topology.kind = {spec.topology.kind} needs root, for huge pages; this is user {user}",
-            'Run as root, or use topology.kind = "wire", which needs none.',
-        )
 
 
 def clean(runner: Runner, state_dir: Path) -> list[str]:

@@ -10,8 +10,9 @@ from importlib.metadata import version
 
 from wirespeed.bench.interface import Bench, TcpBench
 from wirespeed.bench.journal import state_directory
-from wirespeed.bench.session import check_root, open_bench
-from wirespeed.bench.tcp import session as tcp_session
+from wirespeed.bench.root import check_root, effective_user
+from wirespeed.bench.session import open_bench
+from wirespeed.bench.tcp.session import open_tcp_bench
 from wirespeed.host.collect import collect
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import PointSpec
@@ -23,14 +24,11 @@ from wirespeed.study.interface import Rig
 def local_rig() -> Rig:
     """This machine. Reads its facts once; changes nothing before a bench is opened."""
     runner = LocalRunner()
-    facts = collect(runner)
+    facts, user = collect(runner), effective_user(runner)
 
     def planned(spec: PointSpec) -> Plan:
         plan = plan_bench(facts, spec)
-        if spec.tcp is not None:
-            tcp_session.check_root(runner)
-        else:
-            check_root(runner, spec, plan.hosts[0])
+        check_root(user, spec, plan.hosts[0])
         return plan
 
     def opened(spec: PointSpec, plan: Plan, name: str) -> AbstractContextManager[Bench]:
@@ -38,7 +36,7 @@ def local_rig() -> Rig:
 
     def opened_tcp(spec: PointSpec, plan: Plan, name: str) -> AbstractContextManager[TcpBench]:
         logs = state_directory(os.environ) / "logs" / name
-        return tcp_session.open_tcp_bench(spec, plan, runner, logs)
+        return open_tcp_bench(spec, plan, runner, logs)
 
     return Rig(facts, planned, opened, opened_tcp)
 

@@ -64,6 +64,7 @@ def write_html(run: RunRecord, path: Path) -> None:
     """Write the report. Raises WirespeedError when it cannot be written."""
     from wirespeed.report.html import html_report  # bokeh alone takes half a second to import
 
+    check_file(path)
     _write_whole(run, path, html_report(run))
 
 

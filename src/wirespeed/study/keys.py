@@ -39,13 +39,13 @@ def without_none(kind: Any) -> Any:
 
 def unknown_key(key: str) -> str:
     """What to say about a key that does not exist: the nearest one, and its neighbours."""
+    if key in TOP_LEVEL:
+        return f"{key} can only be set in the file"
+    if children := _children(key):
+        return f"is a table; name a key in it, e.g. {key}.{children[0]}"
     section, _, name = key.rpartition(".")
     siblings = _children(section)
     same_name = [known for known in parameter_keys() if known.rpartition(".")[2] == name]
-    if key in TOP_LEVEL:
-        return f"{key} can only be set in the file"
-    if siblings_below := _children(key):
-        return f"is a table; name a key in it, e.g. {key}.{siblings_below[0]}"
     near = (
         same_name
         or difflib.get_close_matches(name, siblings, n=1)

@@ -18,8 +18,7 @@ use speedtest_proto::ndt7::Subtest;
 use super::flow::{Delivery, Flow};
 use super::routes::{self, Route, Service, MAX_RESULT_BYTES};
 use super::sessions::RETRY_AFTER_S;
-use crate::clients;
-use crate::clients::ClientKey;
+use crate::clients::{self, ClientKey};
 use crate::ndt7::{Visitor, Waiting};
 use crate::shared::Shared;
 

@@ -243,9 +243,7 @@ impl Control {
         running.test.tell_streams(&self.shared.lanes, Note::Start(cx.now));
         self.machine.start();
         self.allow(cx, time);
-        if self.shared.config.limits.bytes > 0 {
-            cx.wake_at(cx.now + LOOK);
-        }
+        self.look(cx);
     }
 
     /// The client has sent or received all it wanted.
@@ -326,10 +324,12 @@ impl Control {
     /// Does a running test keep its limits?
     fn look(&mut self, cx: &mut Cx<'_>) {
         let runs = |running: &Running| running.started && running.load.is_none();
-        match self.running.as_ref().is_some_and(runs).then(|| self.too_much()) {
-            Some(Some(why)) => self.fail(&why, ErrorCode::TotalRate),
-            Some(None) if self.shared.config.limits.bytes > 0 => cx.wake_at(cx.now + LOOK),
-            _ => {}
+        if self.shared.config.limits.bytes == 0 || !self.running.as_ref().is_some_and(runs) {
+            return;
+        }
+        match self.too_much() {
+            Some(why) => self.fail(&why, ErrorCode::TotalRate),
+            None => cx.wake_at(cx.now + LOOK),
         }
     }
 

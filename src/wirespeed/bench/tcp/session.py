@@ -12,10 +12,11 @@ from pathlib import Path
 
 from wirespeed.bench.host_state import HostState, changing_host, terminated_like_interrupted
 from wirespeed.bench.hugepages import reserved
-from wirespeed.bench.interface import BenchError, Part, TcpBench
+from wirespeed.bench.interface import Part, TcpBench
 from wirespeed.bench.journal import state_directory
 from wirespeed.bench.network import Network
 from wirespeed.bench.parts import bring_up
+from wirespeed.bench.root import check_root, effective_user
 from wirespeed.bench.session import directories
 from wirespeed.bench.tcp import topology
 from wirespeed.bench.tcp.clients import Client, TcpServer, cpu_s, run_clients
@@ -93,7 +94,7 @@ def open_tcp_bench(
         changing_host(runner, state_directory(os.environ)) as state,
         ExitStack() as stack,
     ):
-        check_root(runner)
+        check_root(effective_user(runner), spec, plan.hosts[0])
         dirs = directories(state, run_dir)
         network = Network(state, dirs.tag)
         namespace = {name: network.host(name) for name in topology.host_names(tcp)}
@@ -142,13 +143,3 @@ def connect(network: Network, hosts: topology.Hosts, tcp: Tcp) -> None:
 
 def _same_subnet(a: str | None, b: str | None) -> bool:
     return a is not None and b is not None and a.rpartition(".")[0] == b.rpartition(".")[0]
-
-
-def check_root(runner: Runner) -> None:
-    """Raises BenchError where this user cannot bring the bench up."""
-    user = runner.run(["id", "-u"]).stdout.strip()
-    if user != "0":
-        raise BenchError(
-            f"[tcp] needs root, for network namespaces; this is user {user}",
-            'Run as root, or measure frames with topology.kind = "wire", which needs none.',
-        )
