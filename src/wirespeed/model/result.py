@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from wirespeed.model.tcp import TcpResult
-from wirespeed.model.trial import Latency, Trial
+from wirespeed.model.trial import Latency, LeftOut, Trial
 
 # SearchResult.search of a point where TCP was measured.
 TCP = "tcp"
@@ -32,13 +33,87 @@ class Interval:
     upper: Bound | None
 
 
+class Grade(StrEnum):
+    """How sure is a point's figure? docs/explanation/how-a-trial-is-judged.md"""
+
+    A = "A"
+    """Quiet: nothing disturbed the trials that decide, so they count whole."""
+    B = "B"
+    """Gated, most of the time undisturbed."""
+    C = "C"
+    """Gated, little of the time undisturbed."""
+    D = "D"
+    """A bracket: what was carried without loss, and what is too much."""
+
+
 @dataclass(frozen=True, slots=True)
 class LatencyAtLoad:
-    """Latency measured at a share of the PDR, e.g. share=0.5 (CSIT's pdr_50)."""
+    """Latency measured at a share of the PDR, e.g. share=0.5 (CSIT's pdr_50).
+
+    latency: as this host is, of all frames. undisturbed: of those sent in undisturbed time; None
+    where there was none.
+    """
 
     share: float
     load_fps: float
     latency: Latency
+    undisturbed: Latency | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Undisturbed:
+    """What a point's figures rest on: the trials at the load that decides, without disturbed time.
+
+    load_fps: the NDR, or the load held, or of an MRR what was received. offered, lost: frames in
+    `windows` of `clean_s` seconds, in `runs` pieces, of `measured_s` seconds of traffic.
+    loss_bound: with 95% confidence no larger share of frames is lost.
+    growth: of the queues, a share of the frames offered, with 95% bounds growth +- growth_error.
+    width: what growth and the search's width were held to. left_out: shares of the traffic's time.
+    """
+
+    load_fps: float
+    measured_s: float
+    clean_s: float
+    windows: int
+    runs: int
+    offered: int
+    lost: int
+    loss_bound: float
+    growth: float
+    growth_error: float
+    width: float
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def clean_share(self) -> float:
+        return self.clean_s / self.measured_s if self.measured_s else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AsIs:
+    """What this host gives its users: whole trials, whatever disturbed them.
+
+    mrr_fps: the median of what overloaded trials received. loss_low, loss_high: the least and the
+    most that one trial at load_fps (the undisturbed NDR, or the load held) lost; None where there is
+    no such load. lossless_fps: the highest load at which a trial of lossless_s lost nothing; None:
+    none was found. One trial says little about the next.
+    """
+
+    mrr_fps: float | None = None
+    load_fps: float | None = None
+    loss_low: float | None = None
+    loss_high: float | None = None
+    lossless_fps: float | None = None
+    lossless_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """Where the limit lies, when no load could be judged finely: carried_fps passed a whole trial
+    without loss, overloads_fps is provably too much. None: no such load was found."""
+
+    carried_fps: float | None
+    overloads_fps: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +136,15 @@ class SearchResult:
     """All trials of a search in the order they ran, and what follows from them.
 
     search: the preset's name; TCP where TCP was measured instead of frames (`tcp`).
-    conformant: whether RFC 2544 trial rules were kept.
+    conformant: whether RFC 2544 trial rules were kept: whole trials only, hence grade A.
+    grade: how sure the figures are; None where there are none. because: what keeps it from a better
+    grade, a sentence each. ndr, pdr, mrr_fps, constant: of undisturbed time (`undisturbed` says how
+    much that was); as_is: of all time. bracket: with grade D instead of an NDR.
+    mrr_error: the standard error of mrr_fps over the trials, relative.
     constant: the load that was held (fixed, soak), over all its valid trials.
     max_load_fps: the ceiling that the search used. limited_by: what kept it from finding the SUT's
     own limit, e.g. "shared_lcore", "generator" or "max_load"; None when nothing did.
-    not_measurable: why there is no figure although the search ended (invalid trials), else None.
+    not_measurable: why there is no figure at all, not even of one trial, else None.
     notes: sentences for whoever reads the figures, e.g. that latency could not be measured.
     """
 
@@ -82,4 +161,10 @@ class SearchResult:
     back_to_back: BackToBack | None = None
     max_load_fps: float | None = None
     notes: tuple[str, ...] = ()
+    grade: Grade | None = None
+    because: tuple[str, ...] = ()
+    undisturbed: Undisturbed | None = None
+    as_is: AsIs | None = None
+    bracket: Bracket | None = None
+    mrr_error: float = 0.0
     tcp: TcpResult | None = None

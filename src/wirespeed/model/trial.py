@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was seen in one trial, and what was concluded from it?
 
-`Observation` is what a bench saw: counters read after traffic stopped and drained. `Trial` is the
-observation judged. Loads and counts are summed over all directions; the directions are kept apart
-in `Observation.directions`.
+`Observation` is what a bench saw: counters read after traffic stopped and drained, the same by
+windows of the time of sending, and what disturbed it. `Trial` is the observation judged. Loads and
+counts are summed over all directions; the directions are kept apart in `Observation.directions`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from wirespeed.model.cpus import CpuPulse, Proximity
+from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.evidence import Evidence, Windows
 
 
 class DropCause(StrEnum):
@@ -74,23 +75,18 @@ class DirectionCount:
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadHealth:
-    """How undisturbed did a polling thread run during the trial?
+class PollingThread:
+    """A thread that polls, and what the kernel says of it over the trial.
 
-    role is "generator" (generates or analyses) or "sut" (forwards). cpu: where it ran,
-    -1 where that is not known. The gap figures are None where
-    the thread does not time its own polls (e.g. a vSwitch without such a counter): then the
-    run-queue wait and the steal are the only evidence. gaps_ns is the sum of the gaps that count as
-    such (wsdp: those over its gap_limit_ns).
+    role is "generator" (generates or analyses) or "sut" (forwards). cpu: where it ran, -1 where
+    that is not known.
     """
 
     name: str
     role: str
-    max_gap_ns: int | None
-    gaps_ns: int | None
+    cpu: int
     involuntary_switches: int
     runqueue_wait_ns: int
-    cpu: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,48 +111,52 @@ class Latency:
 
 
 @dataclass(frozen=True, slots=True)
+class LatencyRows:
+    """Histograms of latency, one for each row of time, over all directions.
+
+    Row i holds the frames sent from begin_ns + i * row_ns on, for row_ns. Its pairs are (the lowest
+    latency of a bucket in ns, frames); buckets are 1/16 of an octave wide.
+    """
+
+    begin_ns: int
+    row_ns: int
+    rows: tuple[tuple[tuple[int, int], ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """The raw outcome of one trial. Times in seconds unless the name says ns.
 
     intended_load_fps: what was asked for; for "as fast as possible", what was offered (never inf).
     duration_s: how long frames were offered. overhead_s: what the trial took besides that.
-    ring_frames: how many frames the path can hold for one direction at its shallowest stage (all
-    queues of that stage together); 0 where that is not known, as with an external SUT.
-    steal_ns: time the hypervisor took, summed over the CPUs that `threads` run on.
-    proximity: of the polling CPUs, of all pairs the worst, right before and right after; None where
-    only one polls. pulses: of each polling CPU; empty where threads may not run before all others.
-    waited_s: how long the trial was put off until the CPUs shared what they had
-    shared before; not part of overhead_s.
+    ring_frames: what one direction's shallowest stage holds (all queues of that stage together):
+    what a stop may cost; path_frames: what all its stages hold together: what may be queued. 0
+    where that is not known, as with an external SUT.
+    windows: None where frames carry no time stamp. steal_ns: time that the hypervisor says it took,
+    summed over the CPUs that `threads` run on.
+    placement: of the polling CPUs, of all pairs the worst, right before and right after; None where
+    only one polls.
     workers: where a network function has several, what each of them took.
+    latency_rows: see LatencyRows; None where frames carry no time stamp.
     """
 
     intended_load_fps: float
     duration_s: float
     directions: tuple[DirectionCount, ...]
     drops: tuple[Drop, ...]
-    threads: tuple[ThreadHealth, ...]
+    threads: tuple[PollingThread, ...]
     steal_ns: int
     overhead_s: float
     ring_frames: int
+    path_frames: int
+    evidence: Evidence = Evidence()
+    windows: Windows | None = None
     latency: Latency | None = None
+    latency_rows: LatencyRows | None = None
     # A fact about the rig that bounds what it can offer, e.g. "shared_lcore".
     limited_by: str | None = None
-    proximity: tuple[Proximity, Proximity] | None = None
-    waited_s: float = 0.0
-    pulses: tuple[CpuPulse, ...] = ()
+    placement: tuple[CpuPlacement, CpuPlacement] | None = None
     workers: tuple[WorkerShare, ...] = ()
-
-    @property
-    def slowest(self) -> CpuPulse | None:
-        """Of the CPUs that forward, the one whose core something else used most; None: unknown.
-
-        A generator that is slowed but keeps its pace changes nothing, unless a network function
-        shares its CPU.
-        """
-        forwards = {"sut"} if self.limited_by is None else {"sut", "generator"}
-        cpus = {thread.cpu for thread in self.threads if thread.role in forwards}
-        found = (pulse for pulse in self.pulses if pulse.cpu in cpus)
-        return max(found, key=lambda pulse: pulse.slow_ratio, default=None)
 
     def total(self, field: str) -> int:
         """Sum of one count over the directions."""
@@ -181,18 +181,75 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """An observation judged: valid or not (before loss is read), then its loss.
+class CleanRun:
+    """Windows in a row that nothing disturbed, with what was offered and lost in them.
 
-    `lost` = offered - received - handled, never below 0; unsent frames are not loss (they are the
-    generator's own lateness), and frames that the SUT consumed on purpose (ARP) are neither lost
-    nor forwarded. An invalid trial's loss says nothing about the SUT.
+    growth_frames: how many more frames were queued as it ended than as it began, from latency; may
+    be negative. Where growth is not known, as without latency, it is 0.
+    """
+
+    windows: int
+    offered: int
+    lost: int
+    growth_frames: float
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A share of a trial's time that does not count, and why, e.g. "PMD stopped"."""
+
+    why: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """A trial without its disturbed windows (measure/gate.py).
+
+    windows: how many it has, of window_ns each. runs: those that count. steady_*: what is known
+    where draining after a disturbance is not asked for: windows, offered, lost; an overload shows in
+    these although its queues never drain. receive_fps: the median rate of its undisturbed windows.
+    latency: of the frames sent in undisturbed time, percentiles to 1/16 of an octave.
+    """
+
+    window_ns: int
+    windows: int
+    runs: tuple[CleanRun, ...]
+    steady_windows: int
+    steady_offered: int
+    steady_lost: int
+    left_out: tuple[LeftOut, ...]
+    receive_fps: float | None = None
+    latency: Latency | None = None
+
+    @property
+    def clean_windows(self) -> int:
+        return sum(run.windows for run in self.runs)
+
+    @property
+    def clean_share(self) -> float:
+        return self.clean_windows / self.windows if self.windows else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """An observation judged before its loss was read, and its loss.
+
+    quiet: nothing disturbed any of it, so that it counts whole (RFC 2544). disturbed: where it is
+    not, why, in one sentence with numbers. gated: the same trial without what was disturbed; None
+    where nothing of it can count (`fault` says why: counters that contradict each other).
+
+    `lost` = offered - received - handled over the whole trial, never below 0; unsent frames are not
+    loss (they are the generator's own lateness), and frames that the SUT consumed on purpose (ARP)
+    are neither lost nor forwarded.
     """
 
     seen: Observation
     stage: Stage
-    valid: bool
-    invalid_reason: str | None = None
+    quiet: bool
+    disturbed: str | None = None
+    gated: Gated | None = None
+    fault: str | None = None
 
     @property
     def intended_load_fps(self) -> float:
