@@ -178,6 +178,7 @@ class Stage(StrEnum):
     LATENCY = "latency"
     BURST = "burst"
     CONSTANT = "constant"
+    AS_IS = "as is"
 
 
 @dataclass(frozen=True, slots=True)
