@@ -111,9 +111,7 @@ def _wants_ndr(preset: Preset, figures: Figures) -> bool:
     return figures.ndr is None or figures.ndr.lower is None
 
 
-def _consistent(
-    mrr_fps: float | None, figures: Figures
-) -> tuple[float | None, Figures]:
+def _consistent(mrr_fps: float | None, figures: Figures) -> tuple[float | None, Figures]:
     """The MRR is the most that was received: a load that passed above it has been received as well.
     A PDR bears loss, so its load may exceed what is received; it counts up to the MRR."""
     ndr, pdr = figures.ndr, figures.pdr
@@ -143,9 +141,7 @@ def _deciding(
     return load_fps, [
         trial
         for trial in prober.trials
-        if trial.stage in counted
-        and trial.fault is None
-        and trial.intended_load_fps == load_fps
+        if trial.stage in counted and trial.fault is None and trial.intended_load_fps == load_fps
     ]
 
 

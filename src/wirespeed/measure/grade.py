@@ -60,7 +60,9 @@ def grade_of(deciding: Sequence[Trial]) -> Grade:
     return Grade.B if steady > MOST * windows else Grade.C
 
 
-def because(grade: Grade, deciding: Sequence[Trial], everything: Sequence[Trial]) -> tuple[str, ...]:
+def because(
+    grade: Grade, deciding: Sequence[Trial], everything: Sequence[Trial]
+) -> tuple[str, ...]:
     """What keeps it from a better grade, and what else a reader should know of the host."""
     sentences: list[str] = []
     if grade is not Grade.A:

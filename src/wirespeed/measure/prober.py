@@ -16,7 +16,7 @@ from wirespeed.measure import account
 from wirespeed.measure.gate import gate
 from wirespeed.measure.interface import Listener, MeasureError, Measurer, Progress
 from wirespeed.measure.operating_point import OperatingPoint, operating_point
-from wirespeed.measure.windows import drained, gated, geometry_of, is_quiet, why_disturbed
+from wirespeed.measure.windows import drained, gated, geometry_of, is_quiet, summed, why_disturbed
 from wirespeed.model.evidence import DisturbanceKind
 from wirespeed.model.trial import Observation, Stage, Trial
 
@@ -75,18 +75,14 @@ class Prober:
     trials: list[Trial] = field(default_factory=list)
     points: list[OperatingPoint] = field(default_factory=list)
 
-    def at(
-        self, load_fps: float, duration_s: float, stage: Stage = Stage.SEARCH
-    ) -> OperatingPoint:
+    def at(self, load_fps: float, duration_s: float, stage: Stage = Stage.SEARCH) -> OperatingPoint:
         """Whether this load passes. Raises Undecided, OutOfTime, NotMeasurable, BeyondGenerator."""
         pieces: list[Trial] = []
         while True:
             if self.out_of_time:
                 raise OutOfTime(f"search.time_limit_s, {self.time_limit_s:g} s, was over")
             pieces.append(self.usable(load_fps, duration_s, stage))
-            point = operating_point(
-                load_fps, pieces, self.width, self.pdr_loss, whole=self.whole
-            )
+            point = operating_point(load_fps, pieces, self.width, self.pdr_loss, whole=self.whole)
             if point.decided:
                 break
             if sum(trial.duration_s for trial in pieces) >= self.extension * duration_s:
@@ -195,9 +191,9 @@ def _offered_at_best(seen: Observation) -> float:
             for d in seen.evidence.disturbances
         )
         return seen.intended_load_fps if paused else offered_fps
-    totals = [sum(column) for column in zip(*(d.offered for d in seen.windows.directions), strict=True)]
-    size = len(totals) // _BLOCKS
-    blocks = sorted(sum(totals[i * size : (i + 1) * size]) for i in range(_BLOCKS))
+    offered = summed(seen.windows, "offered")
+    size = len(offered) // _BLOCKS
+    blocks = sorted(int(offered[i * size : (i + 1) * size].sum()) for i in range(_BLOCKS))
     best = median(blocks[_BLOCKS // 2 :])
     return max(offered_fps, best / (size * seen.windows.window_ns / 1e9))
 

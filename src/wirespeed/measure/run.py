@@ -82,9 +82,7 @@ def _run(preset: Preset, search: Search, prober: Prober, ceiling_fps: float, fou
         found.notes += notes
 
 
-def _overload(
-    preset: Preset, prober: Prober, limits: Limits, flood: Trial, found: Found
-) -> Limits:
+def _overload(preset: Preset, prober: Prober, limits: Limits, flood: Trial, found: Found) -> Limits:
     """The limits with the MRR, and a ceiling that the generator reaches."""
     assert preset.mrr is not None
     overload = preset.mrr.measure(prober, limits.max_fps, flood)

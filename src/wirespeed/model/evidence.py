@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What disturbed a trial, when and on which CPU; and what was counted meanwhile, window by window?
 
-The two are apart on purpose: measure/gate.py reads evidence alone, so that no count can decide which
-time counts. All times are ns since the trial's first frame was due.
+The two are apart on purpose: measure/gate.py reads evidence alone, so that no count can decide
+which time counts. All times are ns since the trial's first frame was due.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class ContentionSamples:
 
     at_ns: when each sample was taken, ascending. slowness: how long a fixed piece of work took then,
     of what it takes at best: 1.0 undisturbed, up to 2 where something else uses the core.
-    forwards: whether a thread of the SUT polls on this CPU; a slow generator that keeps its schedule
-    changes nothing.
+    forwards: whether a thread of the SUT polls on this CPU; a slow generator that keeps its
+    schedule changes nothing.
     """
 
     cpu: int

@@ -53,7 +53,9 @@ class Reference:
         if not runner.glob(path):
             return cls(runner, path)
         try:
-            kept = {int(cpu): [int(c) for c in v] for cpu, v in json.loads(runner.read(path)).items()}
+            kept = {
+                int(cpu): [int(c) for c in v] for cpu, v in json.loads(runner.read(path)).items()
+            }
         except (ValueError, AttributeError, TypeError):
             kept = {}  # It only remembers: what cannot be read is measured anew.
         return cls(runner, path, kept)

@@ -74,6 +74,4 @@ def _moved(
     placed: tuple[CpuPlacement, CpuPlacement] | None, duration_ns: int
 ) -> Iterator[Disturbance]:
     if placed is not None and not placed[0].same_as(placed[1]):
-        yield Disturbance(
-            -1, 0, duration_ns, DisturbanceKind.MOVED, Source.CPU_PLACEMENT, "sut"
-        )
+        yield Disturbance(-1, 0, duration_ns, DisturbanceKind.MOVED, Source.CPU_PLACEMENT, "sut")

@@ -86,9 +86,7 @@ class Cut:
     unseen: tuple[str, ...]
 
 
-def cut(
-    ways: Sequence[DirectionBins], clock: TrialClock, duration_ns: int, load_fps: float
-) -> Cut:
+def cut(ways: Sequence[DirectionBins], clock: TrialClock, duration_ns: int, load_fps: float) -> Cut:
     """load_fps: of one direction; 0 where nothing was intended (as fast as possible)."""
     shift = ways[0].sink.shift
     if any(bins.shift != shift for way in ways for bins in (way.sink, *way.generators)):
@@ -160,7 +158,9 @@ def _arrivals(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """When the frames of each bin were sent (its middle), and how long they took."""
     [there] = np.nonzero(sink.frames)
-    sent = ((sink.first + there) * (1 << shift) + (1 << shift) // 2 - clock.started_tsc).astype(float)
+    sent = ((sink.first + there) * (1 << shift) + (1 << shift) // 2 - clock.started_tsc).astype(
+        float
+    )
     return sent * 1e9 / clock.tsc_hz, sink.latency_ns[there].astype(float)
 
 
