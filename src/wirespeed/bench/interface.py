@@ -76,8 +76,8 @@ class Poller:
 class GapLog:
     """When a thread that times its own polls was away from its queues.
 
-    gaps: (begin, length) in cycles of the TSC; what its rounds usually take is not part of a length.
-    overflowed: how many more there were.
+    gaps: (begin, length) in cycles of the TSC; what its rounds usually take is not part of a
+    length. overflowed: how many more there were.
     """
 
     thread: str

@@ -31,7 +31,8 @@ def find_lossless(prober: Prober, full_fps: float, min_fps: float, trial_s: floa
 
 
 def lossless(trials: Sequence[Trial], at_least_s: float) -> tuple[float | None, float | None]:
-    """The highest load at which a whole trial of that length lost nothing, and the trial's length."""
+    """The highest load at which a whole trial of that length lost nothing, and the trial's
+    length."""
     whole = [
         trial
         for trial in trials

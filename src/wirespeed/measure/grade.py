@@ -75,7 +75,8 @@ def because(
 
 
 def _placements(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """Where the hypervisor moved the CPUs: figures of two placements are figures of two machines."""
+    """Where the hypervisor moved the CPUs: figures of two placements are figures of two
+    machines."""
     kinds: list[list[Trial]] = []
     for trial in trials:
         if trial.seen.placement is None:

@@ -2,8 +2,8 @@
 """How long do frames take at 10, 50 and 90% of the PDR? (CSIT's latency loads)
 
 Of all frames, as this host is, and of those sent in undisturbed time. Pauses are bounded as at the
-PDR itself: at a tenth of the load the rings would bear ten times longer ones, and those would show in
-the percentiles as if the SUT had caused them.
+PDR itself: at a tenth of the load the rings would bear ten times longer ones, and those would show
+in the percentiles as if the SUT had caused them.
 """
 
 from __future__ import annotations

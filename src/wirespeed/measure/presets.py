@@ -37,7 +37,8 @@ class Preset:
     first; it sets the ceiling and shows how quiet the host is. search: None where the MRR is all
     that is asked for. extension: a trial may take so many times its length until enough of it was
     undisturbed. as_is_trial_s: of the trials that look for a load which this host carries without
-    loss; None: none is looked for. time_limit_s: of all before these and latency, overheads included.
+    loss; None: none is looked for. time_limit_s: of all before these and latency, overheads
+    included.
     """
 
     mrr: Mrr | None

@@ -54,9 +54,9 @@ class BeyondGenerator(MeasureError):
 
 @dataclass(slots=True)
 class Prober:
-    """extension: a trial may take so many times its length, all pieces together. expected_s: how long
-    the search's trials take together, as far as its author can tell; time_limit_s bounds what all
-    trials of the search take, overheads included.
+    """extension: a trial may take so many times its length, all pieces together. expected_s: how
+    long the search's trials take together, as far as its author can tell; time_limit_s bounds what
+    all trials of the search take, overheads included.
 
     width: what the growth of queues is held to; it changes once it is known how quiet this host is.
     overload_fps: the MRR, as soon as it is known about: above it the SUT drops frames whatever

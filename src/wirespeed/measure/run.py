@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does one search find at one point? Warm-up, MRR, the search itself, this host as it is, latency.
+"""What does one search find at one point? Warm-up, MRR, the search itself, this host as it is,
+latency.
 
 result = run_search(spec.search, bench.measure, UNLIMITED, listener)
 """

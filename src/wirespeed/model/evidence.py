@@ -50,8 +50,8 @@ class Disturbance:
 class ContentionSamples:
     """How fast was a CPU, as the SMT contention probe found it time and again?
 
-    at_ns: when each sample was taken, ascending. slowness: how long a fixed piece of work took then,
-    of what it takes at best: 1.0 undisturbed, up to 2 where something else uses the core.
+    at_ns: when each sample was taken, ascending. slowness: how long a fixed piece of work took
+    then, of what it takes at best: 1.0 undisturbed, up to 2 where something else uses the core.
     forwards: whether a thread of the SUT polls on this CPU; a slow generator that keeps its
     schedule changes nothing.
     """

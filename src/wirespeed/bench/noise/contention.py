@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Was a CPU as fast as it can be? (SMT contention probe)
 
-In a virtual machine another one on the core's other thread takes up to half of what the core can do,
-and neither steal nor any counter in the guest shows it. wsdp times a fixed piece of work on each
-polling CPU every 4 ms; here that becomes a share of what the work takes at best.
+In a virtual machine another one on the core's other thread takes up to half of what the core can
+do, and neither steal nor any counter in the guest shows it. wsdp times a fixed piece of work on
+each polling CPU every 4 ms; here that becomes a share of what the work takes at best.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _FORMAT = "wirespeed-contention-1"
 # Of a trial's samples a tenth is faster: neither luck nor an exception.
 _FASTEST = 0.1
 _SESSIONS = 16
-# A core whose best is so much slower than in earlier sessions is shared all the time, or clocked down.
+# A core whose best is so much slower than in earlier sessions is shared all the time, or clocked
+# down.
 _MOVED = 1.1
 
 

@@ -2,8 +2,8 @@
 """What became of the frames sent in each window of a trial? From the bins of generators and sinks.
 
 Both count by the time stamp that a frame carries, in bins on one grid of the TSC
-(docs/reference/wsdp.md). Windows are whole bins: of a millisecond, and longer until one holds enough
-frames to say something.
+(docs/reference/wsdp.md). Windows are whole bins: of a millisecond, and longer until one holds
+enough frames to say something.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def read_bins(text: str) -> Bins:
 
 @dataclass(frozen=True, slots=True)
 class DirectionBins:
-    """Of one direction: its generators' bins, and its sink's. refused_by_nic: frames that a NIC at its
-    line rate did not take; in which window is not known."""
+    """Of one direction: its generators' bins, and its sink's. refused_by_nic: frames that a NIC at
+    its line rate did not take; in which window is not known."""
 
     name: str
     generators: tuple[Bins, ...]

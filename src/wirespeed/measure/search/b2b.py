@@ -25,8 +25,8 @@ FIRST_GUESS_FRAMES = 1024
 class B2b:
     """throughput: finds the rate that the correction needs. searches: how often the longest burst
     is sought. width: how close its bounds get, relative to the upper, but never below one frame.
-    repeats: how often a disturbed burst is sent again, as a burst is too short to leave time out; one
-    that is disturbed each time counts as it is."""
+    repeats: how often a disturbed burst is sent again, as a burst is too short to leave time out;
+    one that is disturbed each time counts as it is."""
 
     throughput: Mlr
     searches: int

@@ -4,9 +4,9 @@
 MLRsearch, draft-ietf-bmwg-mlrsearch, as implemented by its authors (PyPI MLRsearch, Apache-2.0).
 A load is a lower bound when at most `exceed_ratio` of its trial time lost more than the goal
 allows, so that a stray loss does not decide alone. What it gets of a load is the prober's verdict:
-goals are a loss ratio of 0 (NDR) and pdr_loss; the duration is the one it asked for, however long it
-took to have enough undisturbed time; of the frames offered in that time it is told as forwarded what
-neither went missing nor into growing queues (OperatingPoint.exceeded).
+goals are a loss ratio of 0 (NDR) and pdr_loss; the duration is the one it asked for, however long
+it took to have enough undisturbed time; of the frames offered in that time it is told as forwarded
+what neither went missing nor into growing queues (OperatingPoint.exceeded).
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Mlr:
 
     A load is judged by trials of trial_s that add up to duration_sum_s (or sooner, once the rest
     cannot change the verdict); the search narrows down with trials that start at first_trial_s. The
-    NDR is confirmed by fresh trials of confirm_s: whatever stops at the first success picks winners.
+    NDR is confirmed by fresh trials of confirm_s: whatever stops at the first success picks
+    winners.
     """
 
     first_trial_s: float
