@@ -64,17 +64,4 @@ class SwitchRecords:
     def _unseen(self, file: dict[str, dict[str, dict[str, int]]]) -> Iterator[str]:
         lost = sum(thread["lost"] for thread in file["threads"].values())
         if lost:
-            yield
-            f"{lost}
-            context
-            switches
-            of
-            the
-            SUT's
-            threads
-            were
-            not
-            recorded: too
-            many
-            at
-            once"
+            yield f"{lost} context switches of the SUT were not recorded: too many at once"
