@@ -107,6 +107,16 @@ def why_disturbed(mask: Mask, evidence: Evidence) -> str | None:
     return "; ".join(parts) or None
 
 
+def trial_series(seen: Observation) -> tuple[Series, ...]:
+    """What is kept of a trial over time: frames, and how slow each CPU was."""
+    frames = series_of(seen.windows) if seen.windows is not None else ()
+    slowness = [
+        Series(f"slowness.cpu{c.cpu}", "ratio", SeriesKind.GAUGE, EPOCH, c.at_ns, c.slowness)
+        for c in seen.evidence.contention
+    ]
+    return (*frames, *slowness)
+
+
 def series_of(windows: Windows) -> tuple[Series, ...]:
     """The trial over time, summed over directions: frames a window, and frames queued."""
     at_ns = tuple(windows.begin_ns + i * windows.window_ns for i in range(windows.count))

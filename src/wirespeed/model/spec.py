@@ -154,6 +154,10 @@ class Impair:
     """Drop every Nth frame."""
     queue_frames: Annotated[int, Ge(1), Le(1 << 20)] = 1024
     """How many frames wait for the rate limiter before further ones are dropped."""
+    stall_every_ns: Annotated[int, Ge(0)] = 0
+    """Serve nothing for `stall_ns` every so often, as a SUT does that is held up by itself."""
+    stall_ns: Annotated[int, Ge(0)] = 0
+    """How long each of these stalls is; less than stall_every_ns."""
 
 
 @dataclass(frozen=True, slots=True)
