@@ -9,10 +9,6 @@
 #define MEASURED_NS 50000000
 #define TRIES 32
 
-struct moment {
-	uint64_t ns, cycles;
-};
-
 static uint64_t hz;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -25,22 +21,22 @@ clock_ns(void)
 	return (uint64_t)now.tv_sec * (uint64_t)NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* Both clocks at one moment: of some readings the one that was interrupted least. */
-static struct moment
-read_both(void)
+struct tsc_moment
+tsc_read_both(void)
 {
-	uint64_t least = UINT64_MAX;
-	struct moment best = {0};
+	struct tsc_moment best = {.bracket = UINT64_MAX};
 
 	for (unsigned int i = 0; i < TRIES; i++) {
 		uint64_t before = rte_rdtsc_precise();
 		uint64_t ns = clock_ns();
 		uint64_t after = rte_rdtsc_precise();
 
-		if (after - before >= least)
-			continue;
-		least = after - before;
-		best = (struct moment){.ns = ns, .cycles = before + least / 2};
+		if (after - before < best.bracket)
+			best = (struct tsc_moment){
+				.ns = ns,
+				.cycles = before + (after - before) / 2,
+				.bracket = after - before,
+			};
 	}
 	return best;
 }
@@ -49,10 +45,10 @@ static void
 measure(void)
 {
 	const struct timespec pause = {.tv_nsec = MEASURED_NS};
-	struct moment begin = read_both(), end;
+	struct tsc_moment begin = tsc_read_both(), end;
 
 	nanosleep(&pause, NULL);
-	end = read_both();
+	end = tsc_read_both();
 	hz = (uint64_t)((double)(end.cycles - begin.cycles) * NS_PER_S /
 			(double)(end.ns - begin.ns));
 }
