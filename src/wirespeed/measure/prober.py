@@ -54,7 +54,8 @@ class BeyondGenerator(MeasureError):
 
 @dataclass(slots=True)
 class Prober:
-    """extension: a trial may take so many times its length, all pieces together. expected_s: how
+    """extension: a trial may take so many times its length, all pieces together; where there is a
+    time limit, as long as that. expected_s: how
     long the search's trials take together, as far as its author can tell; time_limit_s bounds what
     all trials of the search take, overheads included.
 
@@ -85,7 +86,8 @@ class Prober:
             point = operating_point(load_fps, pieces, self.width, self.pdr_loss, whole=self.whole)
             if point.decided:
                 break
-            if sum(trial.duration_s for trial in pieces) >= self.extension * duration_s:
+            took_s = sum(trial.duration_s for trial in pieces)
+            if took_s >= self.extension * duration_s and math.isinf(self.time_limit_s):
                 raise Undecided(_undecided(point, pieces))
         self.points.append(point)
         return point

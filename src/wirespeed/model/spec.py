@@ -188,8 +188,8 @@ class Search:
 
     kind: SearchKind = SearchKind.QUICK
     """rfc2544: binary search with 60 s trials; tst009: ETSI NFV-TST 009 with repeats; mlr:
-    MLRsearch, NDR and PDR in one search; quick: mlr with trials of half a second, not RFC 2544
-    conformant; mrr: the rate received when twice as much is offered; fixed: one load;
+    MLRsearch, NDR and PDR in one search; quick: mlr with trials of 0.3 s, not RFC 2544
+    conformant; mrr: the rate received when half as much again is offered; fixed: one load;
     soak: one load for `total_s`; b2b: the longest burst without loss (RFC 9004)."""
     min_load_fps: Annotated[float, Gt(0)] = 10_000.0
     """Below this load nothing is tried."""

@@ -82,7 +82,7 @@ class Mlr:
         return self._confirmed(prober, limits, Figures(ndr=ndr, pdr=pdr), width)
 
     def _confirmed(self, prober: Prober, limits: Limits, found: Figures, width: float) -> Figures:
-        """The NDR after a fresh trial passed there, or at the next load below that does."""
+        """The NDR after fresh trials passed there, or at the next load below where they do."""
         ndr = found.ndr
         if ndr is None or ndr.lower is None:
             return found
@@ -90,18 +90,28 @@ class Mlr:
         upper = ndr.upper
         for _ in range(CONFIRMATIONS):
             try:
-                point = prober.at(load_fps, self.confirm_s, Stage.CONFIRM)
+                points = self._fresh(prober, load_fps)
             except (OutOfTime, Undecided) as ended:
-                note = f"the NDR was not confirmed by a fresh trial: {ended.what}"
+                note = f"the NDR was not confirmed by fresh trials: {ended.what}"
                 return replace(found, ndr=Interval(ndr.lower, upper), notes=(note,))
-            if point.exceeded == 0.0:
-                return replace(found, ndr=Interval(point.bound, upper))
-            upper = point.bound
+            passed = [point for point in points if point.exceeded == 0.0]
+            if 2 * len(passed) > len(points):
+                return replace(found, ndr=Interval(passed[-1].bound, upper))
+            upper = points[-1].bound
             if load_fps <= limits.min_fps:
                 break
             load_fps, step = max(limits.min_fps, load_fps * (1 - step)), 2 * step
-        note = f"no load below {ndr.lower.load_fps:,.0f} frames/s passed a fresh trial"
+        note = f"no load below {ndr.lower.load_fps:,.0f} frames/s passed fresh trials"
         return replace(found, ndr=Interval(None, upper), notes=(note,))
+
+    def _fresh(self, prober: Prober, load_fps: float) -> list[OperatingPoint]:
+        """One trial that passes, or three of which the majority decides."""
+        points: list[OperatingPoint] = []
+        while len(points) < 3:
+            points.append(prober.at(load_fps, self.confirm_s, Stage.CONFIRM))
+            if len(points) == 1 and points[0].exceeded == 0.0:
+                break
+        return points
 
     def _goal(self, loss_ratio: float, width: float) -> SearchGoal:
         return SearchGoal(

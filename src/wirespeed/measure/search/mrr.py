@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much arrives when more is offered than the SUT carries? (CSIT's maximum receive rate)
 
-https://docs.fd.io/csit/master/report/ "Data Plane Throughput, MRR". Offered is at most twice what
+https://docs.fd.io/csit/master/report/ "Data Plane Throughput, MRR". Offered is half as much again as what
 is received: a generator on the SUT's own host that offers twenty times as much takes cache and
 memory bandwidth from it, and what is measured is that. Every other search starts with it: it says
 how much the generator can offer, about where the SUT's limit lies, and how quiet this host is.
@@ -17,7 +17,7 @@ from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.prober import BeyondGenerator, Prober
 from wirespeed.model.trial import Stage, Trial
 
-OVERLOAD = 2.0
+OVERLOAD, ENOUGH = 1.5, 1.25
 # The first guess comes from a flood, which slows the SUT; where it carries more, offer more.
 CORRECTIONS = 2
 
@@ -58,7 +58,7 @@ class Mrr:
             trials = self._at(prober, load_fps, unlimited=by_generator and load_fps == most_fps)
             overload = _overload(trials, most_fps, by_generator=by_generator)
             received_fps = overload.received_fps or overload.whole_fps
-            if load_fps == most_fps or load_fps >= 0.9 * OVERLOAD * received_fps:
+            if load_fps == most_fps or load_fps >= ENOUGH * received_fps:
                 break
             guess_fps = received_fps
         prober.overload_fps = received_fps
