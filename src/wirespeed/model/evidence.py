@@ -80,8 +80,8 @@ class DirectionWindows:
     """Frames of one direction by the moment of sending, a value a window.
 
     offered, received: frames that carry that time stamp; each counts once. unsent: frames that the
-    generator gave up in that window. latency_ns: the mean latency (ns) of the frames first sent in
-    the window, -1.0 where none of them arrived; it says how much was queued as the window began.
+    generator gave up in that window. latency_ns: the least latency (ns) of the frames sent in the
+    window's first half, -1.0 where none of them arrived; it says how much was queued then.
     """
 
     name: str

@@ -28,8 +28,8 @@ from wirespeed.model.trial import LatencyRows
 
 _BINS_FORMAT, _ROWS_FORMAT = "wirespeed-windows-1", "wirespeed-latency-rows-1"
 _WINDOW_NS, _WINDOW_FRAMES = 1e6, 500
-# How much was queued as a window began is told by the frames sent in its first part.
-_BEGINNING = 8
+# How much was queued as a window began is told by the frames sent in its first half.
+_BEGINNING = 2
 # The generator hands over up to 64 frames at once, so a window may have as many more or less.
 _BURST = 64
 _OFF_SCHEDULE = 0.1
@@ -141,15 +141,16 @@ def _direction(way: DirectionBins, grid: _Grid) -> DirectionWindows:
     received = grid.of(way.sink.first, way.sink.frames)
     latency = grid.of(way.sink.first, way.sink.latency_ns)
     head = max(1, grid.each // _BEGINNING)
-    frames = received[:, :head].sum(axis=1)
-    total_ns = (received[:, :head] * latency[:, :head]).sum(axis=1)
-    mean_ns = np.where(frames > 0, total_ns / np.maximum(frames, 1), -1.0)
+    there = received[:, :head] > 0
+    # The least of them: stalls of some 10 us pass, what stays queued does not.
+    least_ns = np.where(there, latency[:, :head], np.iinfo(np.int64).max).min(axis=1)
+    queued_ns = np.where(there.any(axis=1), least_ns, -1)
     return DirectionWindows(
         way.name,
         tuple(np.asarray(offered).tolist()),
         tuple(np.asarray(unsent).tolist()),
         tuple(received.sum(axis=1).tolist()),
-        tuple(np.round(mean_ns, 1).tolist()),
+        tuple(map(float, queued_ns.tolist())),
     )
 
 
