@@ -143,24 +143,14 @@ copy(void *to, size_t size, const uint8_t *records, uint64_t at)
 	memcpy((uint8_t *)to + first, records, size - first);
 }
 
-/* The TSC at a time of the system's clock, by what both were at the start and the stop. */
-static uint64_t
-tsc_at(uint64_t ns, const struct tsc_moment *stopped)
-{
-	double rate =
-		(double)(stopped->cycles - started.cycles) / (double)(stopped->ns - started.ns);
-
-	return started.cycles + (uint64_t)(int64_t)((double)(int64_t)(ns - started.ns) * rate);
-}
-
 static void
 write_stop(const struct switch_record *out, uint64_t in_ns, const struct tsc_moment *stopped,
 	   FILE *file)
 {
-	uint64_t begin = tsc_at(out->id.time_ns, stopped);
+	uint64_t begin = tsc_at(out->id.time_ns, &started, stopped);
 
 	fprintf(file, "[%" PRIu64 ",%" PRIu64 ",%u,%" PRIu32 "]", begin,
-		tsc_at(in_ns, stopped) - begin,
+		tsc_at(in_ns, &started, stopped) - begin,
 		(out->header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0, out->id.cpu);
 }
 
@@ -203,12 +193,10 @@ write_stops(const struct watched *thread, const struct tsc_moment *stopped, FILE
 static void
 write_all(const struct tsc_moment *stopped, FILE *file)
 {
-	uint64_t bracket = RTE_MAX(started.bracket, stopped->bracket);
-
 	fprintf(file,
 		"{\"format\": \"wirespeed-switches-1\", \"tsc_hz\": %" PRIu64
 		", \"clock_error_ns\": %" PRIu64 ", \"threads\": {",
-		tsc_hz(), tsc_to_ns(bracket / 2) + 1);
+		tsc_hz(), tsc_at_error_ns(&started, stopped));
 	for (unsigned int i = 0; i < nb_threads; i++) {
 		uint64_t lost;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include <time.h>
+#include <rte_common.h>
 #include <rte_cycles.h>
 
 #include "pktlib/tsc_clock.h"
@@ -39,6 +40,21 @@ tsc_read_both(void)
 			};
 	}
 	return best;
+}
+
+uint64_t
+tsc_at(uint64_t ns, const struct tsc_moment *begin, const struct tsc_moment *end)
+{
+	double rate = (double)(end->cycles - begin->cycles) / (double)(end->ns - begin->ns);
+
+	return begin->cycles + (uint64_t)(int64_t)((double)(int64_t)(ns - begin->ns) * rate);
+}
+
+uint64_t
+tsc_at_error_ns(const struct tsc_moment *begin, const struct tsc_moment *end)
+{
+	/* The clock is read in whole ns. */
+	return tsc_to_ns(RTE_MAX(begin->bracket, end->bracket) / 2) + 1;
 }
 
 static void

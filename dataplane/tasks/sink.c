@@ -10,19 +10,17 @@
 #include "core/arguments.h"
 #include "core/config.h"
 #include "core/export.h"
-#include "core/pages.h"
 #include "core/task.h"
 #include "core/telemetry.h"
 #include "core/tsc.h"
 #include "pktlib/histogram.h"
 #include "pktlib/jitter.h"
-#include "pktlib/latency_rows.h"
 #include "pktlib/schedule.h"
 #include "pktlib/sequence.h"
 #include "pktlib/verdict.h"
-#include "pktlib/window_log.h"
 #include "sink_bng.h"
 #include "sink_capture.h"
+#include "sink_windows.h"
 
 #define TRACKED_FLOWS_MAX (4u * FLOWS_MAX)
 #define CAPTURE_DEFAULT 100
@@ -43,8 +41,7 @@ struct sink {
 	struct sequence_tracker tracker;
 	struct jitter jitter;
 	struct histogram *histogram;
-	struct window_log windows;
-	latency_row *rows;
+	struct sink_windows windows;
 	struct tsc_clock clock;
 	struct sink_capture capture;
 	const char *capture_path;
@@ -106,26 +103,6 @@ forget(struct sink *sink, bool from_zero)
 }
 
 static int
-open_logs(struct sink *sink, const char *task_name)
-{
-	void *windows = pages_map(WINDOW_LOG_BYTES);
-
-	sink->rows = pages_map(LATENCY_ROWS_BYTES);
-	if (windows == NULL || sink->rows == NULL) {
-		pages_unmap(windows, WINDOW_LOG_BYTES);
-		pages_unmap(sink->rows, LATENCY_ROWS_BYTES);
-		fprintf(stderr,
-			"wsdp: [task.%s] no memory for its logs of windows (%zu octets) and of "
-			"latency (%zu)\n",
-			task_name, WINDOW_LOG_BYTES, LATENCY_ROWS_BYTES);
-		return -ENOMEM;
-	}
-	window_log_init(&sink->windows, windows, WINDOW_LATENCY_NS);
-	window_log_start(&sink->windows, &sink->clock, rte_rdtsc(), 0, 0);
-	return 0;
-}
-
-static int
 sink_prepare(struct task *task)
 {
 	struct sink *sink = task->priv;
@@ -151,7 +128,7 @@ sink_prepare(struct task *task)
 	if (sink_bng_is_on(&sink->bng) && sink_bng_open(&sink->bng, task) != 0)
 		return -ENOMEM;
 	sink->clock = tsc_clock_of(tsc_hz());
-	if (open_logs(sink, task->name) != 0)
+	if (sink_windows_open(&sink->windows, task->name, &sink->clock) != 0)
 		return -ENOMEM;
 	forget(sink, true);
 	return 0;
@@ -172,7 +149,6 @@ end_run(struct sink *sink, struct burst *burst)
 {
 	int64_t age = stamp_age(burst->now, burst->run_stamp);
 	uint64_t latency_ns;
-	uint32_t bin;
 
 	if (burst->run == 0)
 		return;
@@ -182,9 +158,7 @@ end_run(struct sink *sink, struct burst *burst)
 	}
 	latency_ns = tsc_clock_ns(&sink->clock, (uint64_t)age);
 	histogram_record(sink->histogram, latency_ns, burst->run);
-	bin = window_log_bin(&sink->windows, burst->run_stamp);
-	window_log_add(&sink->windows, bin, burst->run, latency_ns * burst->run);
-	latency_rows_add(sink->rows, bin, latency_ns, (uint32_t)burst->run);
+	sink_windows_add(&sink->windows, burst->run_stamp, latency_ns, burst->run);
 }
 
 static inline void
@@ -337,8 +311,7 @@ sink_reset(struct task *task)
 	struct sink *sink = task->priv;
 
 	forget(sink, false);
-	window_log_clear(&sink->windows);
-	latency_rows_clear(sink->rows, &sink->windows);
+	sink_windows_reset(&sink->windows);
 }
 
 /* A start names the trial: from here on its frames count, and all flows begin at 0. */
@@ -363,8 +336,7 @@ sink_start(struct sink *sink, const char *args)
 	if (ret < 0)
 		return ret;
 	sink->rule.trial = (uint8_t)trial;
-	window_log_start(&sink->windows, &sink->clock, rte_rdtsc(), duration_ns, after_ns);
-	latency_rows_clear(sink->rows, &sink->windows);
+	sink_windows_start(&sink->windows, &sink->clock, duration_ns, after_ns);
 	forget(sink, true);
 	return 0;
 }
@@ -386,13 +358,13 @@ write_histogram(const struct sink *sink, FILE *file)
 static void
 write_windows(const struct sink *sink, FILE *file)
 {
-	window_log_write(&sink->windows, file);
+	window_log_write(&sink->windows.log, file);
 }
 
 static void
 write_latency_rows(const struct sink *sink, FILE *file)
 {
-	latency_rows_write(sink->rows, &sink->windows, file);
+	latency_rows_write(sink->windows.rows, &sink->windows.log, file);
 }
 
 static int
@@ -440,8 +412,7 @@ sink_close(struct task *task)
 	sink_bng_close(&sink->bng);
 	rte_free(sink->tracker.state);
 	rte_free(sink->histogram);
-	pages_unmap(sink->windows.bins, WINDOW_LOG_BYTES);
-	pages_unmap(sink->rows, LATENCY_ROWS_BYTES);
+	sink_windows_close(&sink->windows);
 }
 
 static const struct task_ops sink = {

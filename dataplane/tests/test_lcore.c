@@ -392,6 +392,34 @@ test_tsc_hz(void)
 	CHECK(error > -1e-4 && error < 1e-4);
 }
 
+/* A time of the clock is mapped to the TSC as exactly as is said, wherever it is between two moments. */
+static void
+test_tsc_at(void)
+{
+	enum { READINGS = 1000 };
+	static uint64_t before[READINGS], ns[READINGS], after[READINGS];
+	struct tsc_moment begin = tsc_read_both(), end;
+	uint64_t error;
+
+	for (unsigned int i = 0; i < READINGS; i++) {
+		struct timespec now;
+
+		before[i] = rte_rdtsc_precise();
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		after[i] = rte_rdtsc_precise();
+		ns[i] = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+		usleep(20);
+	}
+	end = tsc_read_both();
+	error = ns_to_tsc(tsc_at_error_ns(&begin, &end));
+	CHECK(error < ns_to_tsc(100000));
+	for (unsigned int i = 0; i < READINGS; i++) {
+		uint64_t mapped = tsc_at(ns[i], &begin, &end);
+
+		CHECK(mapped + error >= before[i] && mapped <= after[i] + error);
+	}
+}
+
 static void
 test_arguments(void)
 {
@@ -417,6 +445,7 @@ main(void)
 {
 	test_arguments();
 	test_tsc_hz();
+	test_tsc_at();
 	test_gaps_are_excess();
 	test_gaps_overflow();
 	test_gaps_learn();
