@@ -67,9 +67,7 @@ def flowgen_command(config: WsdpConfig) -> list[str]:
 
 
 @contextmanager
-def flowgen(
-    state: HostState, dirs: dpdk.Directories, config: WsdpConfig
-) -> Iterator[Telemetry]:
+def flowgen(state: HostState, dirs: dpdk.Directories, config: WsdpConfig) -> Iterator[Telemetry]:
     """testpmd, sending."""
     daemon = Daemon("flowgen", state, dirs)
     socket = dpdk.telemetry_socket(dirs.run, config.file_prefix)
