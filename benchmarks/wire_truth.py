@@ -2,8 +2,8 @@
 """Does the measurement tell the truth about a SUT whose behaviour is known exactly?
 
 `wire`: real generator, real analyser, and between them the reference SUT (`impair`) of hidden rate,
-loss, delay and stalls, on a host that is left alone, whose CPU is taken again and again, or that has
-another program on it. Each figure stands beside the truth. Fails when a search had no figure.
+loss, delay and stalls, on a host that is left alone, whose CPU is taken again and again, or that
+has another program on it. Each figure stands beside the truth. Fails when a search had no figure.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from statistics import median
 from benchmarks.disturbances import taking_cpu
 from benchmarks.figures import show
 from benchmarks.point import point_of, searched, trials_at
+
 from wirespeed.cli.rig import local_rig
 from wirespeed.measure.account import unexplained
 from wirespeed.measure.run import WIDTH, WIDTH_WHEN_DISTURBED

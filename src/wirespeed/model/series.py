@@ -16,8 +16,8 @@ class SeriesKind(StrEnum):
     """A level at that moment."""
 
 
-# Names of a trial's series: frames by window, over all directions; BACKLOG is what was queued as the
-# window began. COUNTED is 1 where the window counts and 0 where it was left out.
+# Names of a trial's series: frames by window, over all directions; BACKLOG is what was queued as
+# the window began. COUNTED is 1 where the window counts and 0 where it was left out.
 OFFERED, UNSENT, RECEIVED, BACKLOG = "offered", "unsent", "received", "backlog"
 COUNTED = "counted"
 _SLOWNESS = "slowness of CPU "

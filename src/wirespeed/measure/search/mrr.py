@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much arrives when more is offered than the SUT carries? (CSIT's maximum receive rate)
 
-https://docs.fd.io/csit/master/report/ "Data Plane Throughput, MRR". Offered is half as much again as what
-is received: a generator on the SUT's own host that offers twenty times as much takes cache and
-memory bandwidth from it, and what is measured is that. Every other search starts with it: it says
-how much the generator can offer, about where the SUT's limit lies, and how quiet this host is.
+https://docs.fd.io/csit/master/report/ "Data Plane Throughput, MRR". Offered is half as much again
+as what is received: a generator on the SUT's own host that offers twenty times as much takes cache
+and memory bandwidth from it, and what is measured is that. Every other search starts with it: it
+says how much the generator can offer, about where the SUT's limit lies, and how quiet this host is.
 """
 
 from __future__ import annotations
