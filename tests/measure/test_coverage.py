@@ -158,7 +158,7 @@ def covered(hits: list[bool]) -> None:
 def test_the_interval_of_growth_covers_an_overload() -> None:
     # A queue that no trial fills, read with 20 us of noise: growth is load / capacity - 1.
     endless = Sut(CAPACITY, buffer_frames=10**7, jitter_ns=20_000)
-    hits = []
+    hits: list[bool] = []
     for seed in range(120):
         truth = 0.002 * (1 + seed % 5)
         found = judged([judge(simulate(endless, (1 + truth) * CAPACITY, 0.2, seed=seed)).gated])
@@ -181,7 +181,7 @@ def true_growth(seen: Observation, mask: Mask) -> float:
 )
 def test_the_interval_of_growth_covers_what_queues_did(share: float, noise: Noise) -> None:
     noisy = replace(DEEP, jitter_ns=20_000)
-    hits = []
+    hits: list[bool] = []
     for seed in range(40):
         shown, frames = [], 0.0
         for piece in range(4):
@@ -239,7 +239,8 @@ def test_the_bound_on_loss_holds_where_frames_are_lost_together(
     runs: int, events: float, mean_frames: float
 ) -> None:
     rng = np.random.default_rng(runs + int(events))
-    hits, ratios = [], []
+    hits: list[bool] = []
+    ratios: list[float] = []
     while len(hits) < 400:
         lost = losses(rng, runs, events, mean_frames)
         if mean_frames > 1 and not any(lost):
@@ -255,7 +256,7 @@ def test_the_bound_on_loss_holds_where_frames_are_lost_together(
 
 def test_where_no_run_lost_anything_few_runs_do() -> None:
     rng = np.random.default_rng(4)
-    hits = []
+    hits: list[bool] = []
     while len(hits) < 400:
         share = rng.uniform(0.01, 0.4)
         lossy = rng.random(20) < share
@@ -267,7 +268,7 @@ def test_where_no_run_lost_anything_few_runs_do() -> None:
 
 def test_the_bound_on_loss_holds_in_gated_trials() -> None:
     rare = replace(SHARP, rare_loss=0.02, loss_frames=20)
-    hits = []
+    hits: list[bool] = []
     for seed in range(60):
         found = judged([judge(simulate(rare, 7.2e6, 1.0, LOUD, seed)).gated])
         if found.lost:

@@ -175,18 +175,15 @@ def _runs(windows: Windows, clean: NDArray[np.bool_]) -> tuple[CleanRun, ...]:
     if not pieces:
         return ()
     first, end = np.array(pieces).T
-    start = first + ((first > 0) & ~clean[first - 1])
+    stop = np.minimum(end, windows.count - 1)
+    start = np.minimum(first + ((first > 0) & ~clean[first - 1]), stop)
+    read_ns = np.maximum(end - start, 1) * windows.window_ns
     offered, received = np.zeros(len(pieces), np.int64), np.zeros(len(pieces), np.int64)
     growth = np.zeros(len(pieces))
     for direction in windows.directions:
         latency = _filled(direction)
-        rise_ns = latency[np.minimum(end, windows.count - 1)] - latency[np.minimum(start, end - 1)]
         here = _within(direction.offered, first, end)
-        growth += (
-            np.where(start < end, here * rise_ns, 0)
-            / np.maximum(end - start, 1)
-            / windows.window_ns
-        )
+        growth += here * (latency[stop] - latency[start]) / read_ns
         offered += here
         received += _within(direction.received, first, end)
     lost = np.maximum(offered - received, 0)
