@@ -79,12 +79,10 @@ def verdict(pieces: Sequence[Gated], width: float, pdr_loss: float) -> Verdict:
     windows = sum(run.windows for run in runs)
     offered, lost = sum(run.offered for run in runs), sum(run.lost for run in runs)
     loss = lost / offered if offered else 0.0
+    growth, growth_error, known_to = _growth(runs)
+    enough = windows >= MIN_WINDOWS and len(runs) >= MIN_RUNS and known_to <= width / 4
     if all(piece.windows == 1 for piece in pieces):
-        growth, error, enough = 0.0, 0.0, bool(runs)
-    else:
-        growth, standard_error = _growth(runs)
-        error = min(1.0, standard_error * _t(0.5 + CONFIDENCE / 2, len(runs) - 1))
-        enough = windows >= MIN_WINDOWS and len(runs) >= MIN_RUNS and standard_error <= width / 4
+        growth, growth_error, enough = 0.0, 0.0, bool(runs)
     bound = _loss_bound(runs)
     if not enough and (excess := _beyond_doubt(pieces, limit)) is not None:
         windows = sum(piece.steady_windows for piece in pieces)
@@ -100,7 +98,7 @@ def verdict(pieces: Sequence[Gated], width: float, pdr_loss: float) -> Verdict:
         exceeded=exceeded,
         loss=loss,
         growth=growth,
-        growth_error=error,
+        growth_error=growth_error,
         loss_bound=bound,
         overload=(loss + growth) / (1 + growth),
         windows=windows,
@@ -119,18 +117,24 @@ def _beyond_doubt(pieces: Sequence[Gated], limit: float) -> float | None:
     return loss if loss > max(OVERLOAD_FACTOR * limit, OVERLOAD_FLOOR) else None
 
 
-def _growth(runs: Sequence[CleanRun]) -> tuple[float, float]:
-    """Growth per offered frame, clipped once over all runs, and its standard error.
+def _growth(runs: Sequence[CleanRun]) -> tuple[float, float, float]:
+    """Growth per offered frame, clipped once over all runs, half of its 95% interval, and the
+    standard error that says whether there is enough to judge.
 
     Pieces of one run share their ends, so that their noise cancels in the sum; the error takes it
-    as independent, which is too much rather than too little.
+    as independent, which is too much rather than too little. A queue that fills in some runs and
+    overflows in others grows unevenly, while loss and growth add up to the same overload in all:
+    then the sum is what is known, and it is more than the NDR allows, or the PDR's own measure.
     """
     if len(runs) < 2:
-        return max(0.0, sum(r.growth_frames / r.offered for r in runs)), math.inf
+        return max(0.0, sum(r.growth_frames / r.offered for r in runs)), 1.0, math.inf
     offered = np.array([run.offered for run in runs], dtype=np.float64)
+    lost = np.array([run.lost for run in runs], dtype=np.float64)
     growth = np.array([run.growth_frames for run in runs])
-    ratio = growth.sum() / offered.sum()
-    return max(0.0, float(ratio)), _standard_error(growth, offered)
+    error = _standard_error(growth, offered)
+    half = min(1.0, error * _t(0.5 + CONFIDENCE / 2, len(runs) - 1))
+    ratio = max(0.0, float(growth.sum() / offered.sum()))
+    return ratio, half, min(error, _standard_error(growth + lost, offered))
 
 
 def _standard_error(amounts: Floats, offered: Floats) -> float:
@@ -146,21 +150,23 @@ def _loss_bound(runs: Sequence[CleanRun]) -> float:
     """The 95% upper bound on the share of frames that are lost (Korn and Graubard).
 
     Frames lost together are one event: the design effect is how much more the runs differ than
-    single losses would make them, and divides the events that the bound rests on.
+    single losses would make them, and divides the events that the bound rests on. Few events seldom
+    show how large one can be: so the run that lost most is counted once more in the design effect,
+    whose error only the runs that lost something tell.
     """
     offered, lost = sum(run.offered for run in runs), sum(run.lost for run in runs)
     if not offered:
         return 1.0
     if not lost:
         return min(1.0, 3 / offered)
-    events = 1.0
-    if len(runs) > 1:
-        error = _standard_error(
-            np.array([run.lost for run in runs], dtype=np.float64),
-            np.array([run.offered for run in runs], dtype=np.float64),
-        )
-        error *= _t(CONFIDENCE, len(runs) - 1) / NormalDist().inv_cdf(CONFIDENCE)
-        events = lost / max(1.0, error**2 * offered**2 / lost)
+    if len(runs) == 1:
+        return min(1.0, lost / offered * _poisson_bound(1))
+    sizes = [float(run.offered) for run in runs]
+    losses = [float(run.lost) for run in runs]
+    sizes, losses = [*sizes, offered / len(runs)], [*losses, max(losses)]
+    spread = _standard_error(np.array(losses), np.array(sizes)) * sum(sizes)
+    spread *= _t(CONFIDENCE, min(len(runs), sum(run.lost > 0 for run in runs) + 2) - 1)
+    events = lost / max(1.0, (spread / NormalDist().inv_cdf(CONFIDENCE)) ** 2 / lost)
     return min(1.0, lost / offered * _poisson_bound(events) / events)
 
 

@@ -63,7 +63,7 @@ def drained(seen: Observation, geometry: Geometry) -> tuple[bool, ...]:
     for direction in windows.directions:
         if any(direction.offered):
             known = _known(direction)
-            latency = np.array(direction.latency_ns)
+            latency = _latency_ns(direction)
             base = latency[known].min(initial=np.inf)
             empty &= known & (latency - base < limit_ns)
     return tuple(empty.tolist())
@@ -81,7 +81,7 @@ def gated(seen: Observation, mask: Mask, geometry: Geometry) -> Gated:
     return Gated(
         window_ns=windows.window_ns,
         windows=windows.count,
-        runs=_runs(windows, _pieces(clean, max(1, windows.count // MIN_RUNS))),
+        runs=_runs(windows, clean),
         steady_windows=int(steady.sum()),
         steady_offered=int(offered[steady].sum()),
         steady_lost=max(0, int((offered - received)[steady].sum())),
@@ -93,8 +93,8 @@ def gated(seen: Observation, mask: Mask, geometry: Geometry) -> Gated:
 
 def is_quiet(seen: Observation, mask: Mask) -> bool:
     """Does the trial count whole? Where something could not be watched nobody knows."""
-    left_out = 1 - sum(mask.clean) / len(mask.clean)
-    return left_out <= QUIET_SHARE and not seen.evidence.unseen
+    left_out = len(mask.clean) - sum(mask.clean)
+    return left_out <= QUIET_SHARE * len(mask.clean) and not seen.evidence.unseen
 
 
 def why_disturbed(mask: Mask, evidence: Evidence) -> str | None:
@@ -147,7 +147,11 @@ def _windows(seen: Observation) -> Windows | None:
 
 
 def _known(direction: DirectionWindows) -> NDArray[np.bool_]:
-    return np.array(direction.latency_ns) >= 0
+    return _latency_ns(direction) >= 0
+
+
+def _latency_ns(direction: DirectionWindows) -> Floats:
+    return np.array(direction.latency_ns, dtype=np.float64)
 
 
 def _filled(direction: DirectionWindows) -> Floats:
@@ -156,7 +160,7 @@ def _filled(direction: DirectionWindows) -> Floats:
     if not len(known):
         return np.zeros(len(direction.latency_ns))
     last = np.searchsorted(known, np.arange(len(direction.latency_ns)), side="right") - 1
-    return np.array(direction.latency_ns)[known[np.maximum(last, 0)]]
+    return _latency_ns(direction)[known[np.maximum(last, 0)]]
 
 
 def _pieces(clean: NDArray[np.bool_], longest: int) -> list[tuple[int, int]]:
@@ -170,18 +174,26 @@ def _pieces(clean: NDArray[np.bool_], longest: int) -> list[tuple[int, int]]:
     return pieces
 
 
-def _runs(windows: Windows, pieces: list[tuple[int, int]]) -> tuple[CleanRun, ...]:
-    """Growth is signed: clipped for each run, the noise of all of them would add up."""
+def _runs(windows: Windows, clean: NDArray[np.bool_]) -> tuple[CleanRun, ...]:
+    """Growth is signed: clipped for each run, the noise of all of them would add up.
+
+    After a disturbance a run starts where latency is low, by its noise as well: from there, growth
+    would be read where there is none. It is read from the second window on, for as many frames as
+    the run has; a run of one such window says nothing of growth.
+    """
+    pieces = _pieces(clean, max(1, windows.count // MIN_RUNS))
     if not pieces:
         return ()
     first, end = np.array(pieces).T
+    stop = np.minimum(end, windows.count - 1)
+    start = np.minimum(first + ((first > 0) & ~clean[first - 1]), stop)
+    read_ns = np.maximum(end - start, 1) * windows.window_ns
     offered, received = np.zeros(len(pieces), np.int64), np.zeros(len(pieces), np.int64)
     growth = np.zeros(len(pieces))
     for direction in windows.directions:
         latency = _filled(direction)
-        rise_ns = latency[np.minimum(end, windows.count - 1)] - latency[first]
         here = _within(direction.offered, first, end)
-        growth += here * rise_ns / ((end - first) * windows.window_ns)
+        growth += here * (latency[stop] - latency[start]) / read_ns
         offered += here
         received += _within(direction.received, first, end)
     lost = np.maximum(offered - received, 0)
