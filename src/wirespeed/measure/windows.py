@@ -185,9 +185,11 @@ def _runs(windows: Windows, clean: NDArray[np.bool_]) -> tuple[CleanRun, ...]:
     if not pieces:
         return ()
     first, end = np.array(pieces).T
-    stop = np.minimum(end, windows.count - 1)
+    goes_on = np.append(clean, False)[end]
+    stop = np.where(goes_on, end, end - 1)
     start = np.minimum(first + ((first > 0) & ~clean[first - 1]), stop)
-    read_ns = np.maximum(end - start, 1) * windows.window_ns
+    until = np.where(end < windows.count, stop, end)
+    read_ns = np.maximum(until - start, 1) * windows.window_ns
     offered, received = np.zeros(len(pieces), np.int64), np.zeros(len(pieces), np.int64)
     growth = np.zeros(len(pieces))
     for direction in windows.directions:
