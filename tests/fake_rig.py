@@ -7,15 +7,17 @@ Nothing here is ever shown as a measurement.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from tests.measure import simulated
 from wirespeed.model.facts import Cpu, HostFacts, Kernel, NumaNode
 from wirespeed.model.plan import Decision, HostPlan, Plan
+from wirespeed.model.series import Series, SeriesKind
 from wirespeed.model.spec import PointSpec
 from wirespeed.model.tcp import Tcp, TcpDirection, TcpPath, TcpRun, TcpSample, TcpWay
+from wirespeed.model.tcp_evidence import ProgramIntervals, TcpEvidence
 from wirespeed.model.trial import Drop, DropCause, Observation
 from wirespeed.study.interface import Rig
 
@@ -64,11 +66,13 @@ class FakeBench:
 class FakeTcpBench:
     """10 Gbps with offloads and 4 without, a tenth more in each further run; on both ways, half.
 
-    A stream more or a jumbo MTU brings 1%, a further queue takes 10%.
+    A stream more or a jumbo MTU brings 1%, a further queue takes 10%. Intervals of a run for which
+    `is_stolen` says so (run, interval) lose half of their time, and half of their octets.
     """
 
     tcp: Tcp
     before_run: Callable[[int], None] = lambda _number: None
+    is_stolen: Callable[[int, int], bool] = lambda _run, _interval: False
     runs: int = 0
 
     def run(self) -> TcpRun:
@@ -78,6 +82,7 @@ class FakeTcpBench:
         total_bps = (10e9 if self.tcp.offloads else 4e9) * (1 + self.runs / 10)
         total_bps *= 1 + self.tcp.streams / 100 - (self.tcp.queues - 1) / 10 + (
             self.tcp.mtu > 1500) / 100  # fmt: skip
+        stolen = [self.is_stolen(self.runs, i) for i in range(10 * self.tcp.seconds)]
         self.runs += 1
         each_bps = total_bps / len(ways) / self.tcp.clients
         return TcpRun(
@@ -86,6 +91,8 @@ class FakeTcpBench:
             server_cpu_s=1.0,
             clients_cpu_s=0.5,
             vswitch_cpu_s=2.0 if self.tcp.path is TcpPath.OVS else None,
+            evidence=intervals(stolen),
+            payload=tuple(_octets(way, total_bps / len(ways), stolen) for way in ways),
         )
 
     def _way(self, direction: TcpDirection, bits_per_second: float) -> TcpWay:
@@ -106,6 +113,23 @@ class FakeTcpBench:
 
     def describe(self) -> Mapping[str, object]:
         return {"speed-test server": {"version": "fake 1.0"}}
+
+
+TENTH_NS = 100_000_000
+
+
+def intervals(stolen: Sequence[bool]) -> TcpEvidence:
+    """Tenths of a second that all count; from some of them the hypervisor took half."""
+    steal_ns = tuple(TENTH_NS // 2 if each else 0 for each in stolen)
+    looks = tuple(range(0, TENTH_NS * (len(stolen) + 1), TENTH_NS))
+    programs = (ProgramIntervals("server", 1, steal_ns, (0,) * len(stolen)),)
+    return TcpEvidence(looks, 0, looks[-1], programs, (0,) * len(stolen))
+
+
+def _octets(way: TcpDirection, bits_per_second: float, stolen: Sequence[bool]) -> Series:
+    each = [bits_per_second / 80 / (2 if half else 1) for half in stolen]
+    ends = tuple(TENTH_NS * (i + 1) for i in range(len(stolen)))
+    return Series(str(way), "octets", SeriesKind.COUNT, "traffic", ends, tuple(each))
 
 
 @dataclass

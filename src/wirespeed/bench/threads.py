@@ -60,17 +60,13 @@ def treatment(runner: Runner, tid: int) -> Treatment:
     )
 
 
-def waited_ns(runner: Runner, pid: int) -> int:
-    """Time that the threads which the process has now have waited for a CPU so far; 0: it ended."""
-    found = runner.read_many(runner.glob(f"/proc/{pid}/task/*/schedstat"))
-    return sum(int(text.split()[1]) for text in found.values() if isinstance(text, str))
-
-
 def steal_ns(runner: Runner, cpus: Collection[int]) -> int:
-    """Time that the hypervisor took from these CPUs since boot (proc_stat(5), 8th column)."""
-    total = 0
-    for line in runner.read("/proc/stat").splitlines():
-        found = re.match(r"cpu(\d+)\s", line)
-        if found and int(found[1]) in cpus:
-            total += int(line.split()[8]) * _TICK_NS
-    return total
+    """Time that the hypervisor took from these CPUs since boot."""
+    by_cpu = steal_by_cpu(runner.read("/proc/stat"))
+    return sum(by_cpu.get(cpu, 0) for cpu in cpus)
+
+
+def steal_by_cpu(stat: str) -> dict[int, int]:
+    """The same of each CPU, from the content of /proc/stat (proc_stat(5), 8th column)."""
+    lines = (re.match(r"cpu(\d+)((?:\s+\d+){8})", line) for line in stat.splitlines())
+    return {int(found[1]): int(found[2].split()[7]) * _TICK_NS for found in lines if found}

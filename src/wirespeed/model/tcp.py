@@ -13,6 +13,10 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Le
 
+from wirespeed.model.series import Series
+from wirespeed.model.tcp_evidence import TcpEvidence
+from wirespeed.model.trial import LeftOut
+
 
 class TcpPath(StrEnum):
     VETH = "veth"
@@ -61,10 +65,11 @@ class Tcp:
     omit_s: Annotated[int, Ge(0), Le(60)] = 1
     """Seconds at the start that do not count."""
     repeats: Annotated[int, Ge(1), Le(100)] = 3
-    """Runs of each point; the figures are their medians."""
+    """Runs of each point; at most twice as many are made, until there is enough undisturbed time.
+    Figures of the host as it is are medians of the runs."""
     max_taken: Annotated[float, Gt(0), Le(1)] = 0.1
-    """The share of a run that steal and other programs may take from server, clients or vSwitch; a
-    run that lost more is repeated."""
+    """The share of an interval of 0.1 s that steal and competing processes may take from server,
+    clients or vSwitch; one that lost more is left out of the undisturbed rate."""
     message_bytes: Annotated[int, Ge(1), Le(1_048_576)] = 131_072
     """Octets of each write, as in netperf's TCP_STREAM."""
     congestion: str = "cubic"
@@ -100,7 +105,9 @@ class TcpSample:
 
 @dataclass(frozen=True, slots=True)
 class TcpWay:
-    """One direction of one client's test. limited_by, because: the server's verdict.
+    """One direction of one client's test, in that test's own seconds.
+
+    limited_by, because: the server's verdict.
 
     The RFC 6349 figures are means over the streams, and None where the server received.
     """
@@ -119,7 +126,7 @@ class TcpWay:
 
 @dataclass(frozen=True, slots=True)
 class TcpProgram:
-    """How undisturbed did the server, the clients or the vSwitch run? All processes of it together.
+    """What was taken from the server, the clients or the vSwitch? All processes of it together.
 
     cpus: how many it may use. steal_s: time that the hypervisor took from these. waited_s: time
     that its threads could have run and did not (run-queue wait), whoever ran instead.
@@ -139,8 +146,13 @@ class TcpRun:
     of the programs (user and system) without the share of the seconds that do not count;
     vswitch_cpu_s is None where there is no vSwitch.
 
-    programs: how each was treated in elapsed_s. others_cpu_s: what programs that are not the
-    bench's used in that time and could have used on its CPUs; others: those that used most.
+    programs: what was taken from each in elapsed_s. others_cpu_s: what competing processes, which
+    are not the bench's, used in that time and could have used on its CPUs; others: the names of
+    those that used most.
+
+    evidence: the same by intervals; None where no traffic was seen, and in records of versions that
+    did not look. payload: octets that arrived in each interval, a series for each direction;
+    counted at the hosts' ports without headers, so segments that were sent again count again.
     """
 
     ways: tuple[TcpWay, ...]
@@ -151,18 +163,33 @@ class TcpRun:
     programs: tuple[TcpProgram, ...] = ()
     others_cpu_s: float = 0.0
     others: tuple[str, ...] = ()
+    evidence: TcpEvidence | None = None
+    payload: tuple[Series, ...] = ()
 
     def rate_bps(self, direction: TcpDirection) -> float:
-        """The sum over all clients."""
-        return sum(w.bits_per_second for w in self.ways if w.direction is direction)
+        """Of all clients together, in the time that counts, disturbed or not.
+
+        Counted at the ports, as tests of several clients may begin seconds apart on a busy host:
+        then the sum of what each had in its own time is more than was ever carried at once. That
+        sum is all there is in records of versions that did not look at the ports.
+        """
+        counted, evidence = self._payload(direction), self.evidence
+        if counted is None or evidence is None:
+            return sum(w.bits_per_second for w in self.ways if w.direction is direction)
+        within = [i for i in range(len(counted)) if evidence.counts(i)]
+        seconds = sum(evidence.lengths_ns[i] for i in within) / 1e9
+        return sum(counted[i] for i in within) * 8 / seconds if seconds else 0.0
+
+    def _payload(self, direction: TcpDirection) -> tuple[float, ...] | None:
+        return next((s.values for s in self.payload if s.name == direction), None)
 
     def taken_ratio(self, program: TcpProgram) -> float:
-        """The share of its CPUs' time that hypervisor and other programs took from it at most.
+        """The share of its CPUs' time that hypervisor and competing processes took at most.
 
         Its threads also wait for each other, and for the bench's other programs where these share
-        their CPUs. That is part of what is measured, so no more counts as waiting than others ran.
-        Others may have run on further CPUs, and several threads have waited at once: more than all
-        of the time cannot be taken.
+        their CPUs. That is part of what is measured, so no more counts as waiting than competing
+        processes ran. These may have run on further CPUs, and several threads have waited at once:
+        more than all of the time cannot be taken.
         """
         taken_s = program.steal_s + min(program.waited_s, self.others_cpu_s)
         return min(1.0, taken_s / (self.elapsed_s * program.cpus))
@@ -170,8 +197,11 @@ class TcpRun:
 
 @dataclass(frozen=True, slots=True)
 class TcpFigure:
-    """One direction over all runs: medians, and how far the runs lie apart.
+    """One direction over all runs: as this host is, and undisturbed.
 
+    median_bps, lowest_bps, highest_bps: of whole runs, whatever disturbed them. undisturbed_bps:
+    the mean rate over time in which nothing was taken from the programs; None where there is not
+    enough of that. With 95% confidence it lies within +- undisturbed_error_bps.
     limited_by: what most tests (runs x clients) were told; `agreeing` of `tests` were. because: of
     the first that was.
     """
@@ -188,13 +218,18 @@ class TcpFigure:
     transfer_time_ratio: float | None
     tcp_efficiency_percent: float | None
     buffer_delay_percent: float | None
+    undisturbed_bps: float | None = None
+    undisturbed_error_bps: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TcpResult:
     """What a point of TCP traffic showed. CPU in seconds for each Gbit moved, all ways together.
 
-    discarded: why further runs, which were repeated, do not count.
+    discarded: how further runs failed. watched_s: time of all runs that was looked at by intervals;
+    clean_s: how much of it was undisturbed, in `pieces` of at most 0.3 s. left_out: the rest of it.
+    beaten_share: the share of rotations of the undisturbed intervals against the rates that the
+    true ones are faster than; None where little was left out, or too little was undisturbed.
     """
 
     figures: tuple[TcpFigure, ...]
@@ -203,10 +238,26 @@ class TcpResult:
     clients_cpu_s_per_gbit: float
     vswitch_cpu_s_per_gbit: float | None
     discarded: tuple[str, ...] = ()
+    watched_s: float = 0.0
+    clean_s: float = 0.0
+    pieces: int = 0
+    left_out: tuple[LeftOut, ...] = ()
+    beaten_share: float | None = None
+
+    @property
+    def clean_share(self) -> float:
+        """Of the time that was watched."""
+        return self.clean_s / self.watched_s if self.watched_s else 0.0
+
+    @property
+    def undisturbed_bps(self) -> float | None:
+        """Both directions together; None where it is not known."""
+        known = [f.undisturbed_bps for f in self.figures if f.undisturbed_bps is not None]
+        return sum(known) if known and len(known) == len(self.figures) else None
 
     @property
     def total_bps(self) -> float:
-        """The median over the runs of the sum of both directions."""
+        """As this host is: the medians over the runs, both directions together."""
         return sum(figure.median_bps for figure in self.figures)
 
     @property

@@ -1,33 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does TCP reach at one point? Run after run until enough of them can be believed.
+"""What does TCP reach at one point? Run after run until enough of their time was undisturbed.
 
-There is no load to search for: TCP finds its own.
+There is no load to search for: TCP finds its own. No run is made again for having been disturbed.
 """
 
 from __future__ import annotations
 
 from wirespeed.bench.interface import BenchError, TcpBench
-from wirespeed.measure.tcp import invalid, summarise
+from wirespeed.measure.tcp import MIN_CLEAN_S, fault, grade, is_enough, placebo, summarise
 from wirespeed.model.result import TCP, SearchResult
 from wirespeed.model.tcp import Tcp, TcpRun
 from wirespeed.study.interface import TcpListener
 
-# For each run that is asked for, so many are made at most: a restless minute passes, and a host
-# that is always busy is told so after a bounded time.
-ATTEMPTS = 4
+# For each run that is asked for, so many are made at most.
+ATTEMPTS = 2
 # So many in a row that end with an error say that the bench is broken.
 FAILURES = 4
 
 
 def measure_tcp(bench: TcpBench, tcp: Tcp, listener: TcpListener) -> SearchResult:
-    """tcp.repeats valid runs, together; fewer, with a note, where the host is too restless.
+    """The runs of the point together: tcp.repeats, and more only where they can help.
 
     Raises BenchError where runs fail again and again.
     """
     runs: list[TcpRun] = []
     discarded: list[str] = []
     failures = 0
-    while len(runs) < tcp.repeats and len(runs) + len(discarded) < ATTEMPTS * tcp.repeats:
+    while _another(runs, len(discarded), tcp):
         run, why = _run(bench, tcp)
         failures = failures + 1 if run is None else 0
         if run is not None and why is None:
@@ -41,26 +40,39 @@ def measure_tcp(bench: TcpBench, tcp: Tcp, listener: TcpListener) -> SearchResul
                 f"{FAILURES} TCP runs in a row failed; the last: {why}",
                 "Free the host's CPUs of other work, or use fewer clients; --resume goes on here.",
             )
-    return _result(runs, discarded, tcp.repeats)
+    return _result(runs, discarded, tcp)
+
+
+def _another(runs: list[TcpRun], failed: int, tcp: Tcp) -> bool:
+    """Whether one more run is to be made: no more than ATTEMPTS times as many as were asked for."""
+    left = ATTEMPTS * tcp.repeats - len(runs) - failed
+    if left <= 0 or len(runs) < tcp.repeats:
+        return left > 0
+    result = summarise(runs, tcp)
+    expected_s = result.clean_s * (1 + left / len(runs))
+    return not is_enough(result) and expected_s >= MIN_CLEAN_S
 
 
 def _run(bench: TcpBench, tcp: Tcp) -> tuple[TcpRun | None, str | None]:
-    """A run, unless it failed, and why it does not count, if so."""
+    """A run, unless it failed, and why it has no rate, if so."""
     try:
         run = bench.run()
     except BenchError as failed:
         return None, failed.what
-    return run, invalid(run, tcp)
+    return run, fault(run, tcp)
 
 
-def _result(runs: list[TcpRun], discarded: list[str], wanted: int) -> SearchResult:
+def _result(runs: list[TcpRun], discarded: list[str], tcp: Tcp) -> SearchResult:
     if not runs:
-        why = f"none of {len(discarded)} runs counts; the last: {discarded[-1]}"
+        why = f"none of {len(discarded)} runs has a rate; the last: {discarded[-1]}"
         told = tuple(f"run {number}: {each}" for number, each in enumerate(discarded, start=1))
         return SearchResult(TCP, conformant=False, trials=(), not_measurable=why, notes=told)
     notes: tuple[str, ...] = ()
-    if len(runs) < wanted:
-        notes = (f"{len(runs)} of the {wanted} runs asked for, as the host was too restless",)
+    if len(runs) < tcp.repeats:
+        notes = (f"{len(runs)} of the {tcp.repeats} runs asked for, as others failed",)
+    result = summarise(runs, tcp, discarded)
+    found, because = grade(result)
+    notes += placebo(result)
     return SearchResult(
-        TCP, conformant=False, trials=(), tcp=summarise(runs, discarded), notes=notes
+        TCP, conformant=False, trials=(), tcp=result, notes=notes, grade=found, because=because
     )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do all clients of a TCP bench test at the same time, and what did their server use?"""
+"""How do all clients of a TCP bench test at the same time, while somebody looks at them?"""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,7 +13,6 @@ from wirespeed.bench.host_state import HostState
 from wirespeed.bench.interface import Part
 from wirespeed.bench.network import inside
 from wirespeed.bench.process import await_true
-from wirespeed.bench.threads import waited_ns
 from wirespeed.remote.interface import Process, Runner
 
 # Beyond the test itself: connecting, and exchanging results over a slow wire.
@@ -43,18 +42,19 @@ class Client:
     cpus: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Tested:
-    """outputs: what each client printed. waited_ns: how long their threads waited for a CPU."""
-
-    outputs: tuple[str, ...]
-    waited_ns: int
-
-
 def run_clients(
-    state: HostState, clients: Sequence[Client], server: TcpServer, test_s: float
-) -> Tested:
-    """Let all clients test at the same time. Raises BenchError."""
+    state: HostState,
+    clients: Sequence[Client],
+    server: TcpServer,
+    test_s: float,
+    *,
+    started: Callable[[Sequence[Process]], None],
+    look: Callable[[], None],
+) -> tuple[str, ...]:
+    """Let all clients test at the same time; what each printed. Raises BenchError.
+
+    started: told the processes once. look: called every 0.1 s while any of them runs.
+    """
     await_true(
         lambda: server.expects() is None,
         within_s=_GRACE_S,
@@ -62,36 +62,21 @@ def run_clients(
         otherwise=lambda: f"{server.name} waits for {server.expects()}",
     )
     with ExitStack() as stack:
-        waits = _Waits(state.runner, [_start(state, client, stack) for client in clients])
+        processes = [_start(state, client, stack) for client in clients]
+        started(processes)
+
+        def ended() -> bool:
+            look()
+            return all(process.poll() is not None for process in processes)
+
         await_true(
-            waits.all_ended,
+            ended,
             within_s=test_s + _GRACE_S,
             every_s=_LOOK_S,
             alive=server.alive,
             otherwise=lambda: "the clients of the TCP test do not end",
         )
-    return Tested(tuple(state.runner.read(client.log) for client in clients), waits.total_ns)
-
-
-class _Waits:
-    """How long the clients have waited for a CPU. What a thread waited is gone when it ends, so it
-    is asked for while they run; the last moments are missed, and ours is time of theirs: not often.
-    """
-
-    def __init__(self, runner: Runner, processes: Sequence[Process]) -> None:
-        self._runner, self._processes = runner, processes
-        self._waited_ns = dict.fromkeys((process.pid for process in processes), 0)
-
-    @property
-    def total_ns(self) -> int:
-        return sum(self._waited_ns.values())
-
-    def all_ended(self) -> bool:
-        running = [process for process in self._processes if process.poll() is None]
-        for process in running:
-            now_ns = waited_ns(self._runner, process.pid)
-            self._waited_ns[process.pid] = max(self._waited_ns[process.pid], now_ns)
-        return not running
+    return tuple(state.runner.read(client.log) for client in clients)
 
 
 def _start(state: HostState, client: Client, stack: ExitStack) -> Process:

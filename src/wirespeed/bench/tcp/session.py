@@ -8,8 +8,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from wirespeed.bench.competing import Competing, Usage, competing, look
 from wirespeed.bench.host_state import HostState, changing_host, terminated_like_interrupted
 from wirespeed.bench.hugepages import reserved
 from wirespeed.bench.interface import Part, TcpBench
@@ -20,16 +22,23 @@ from wirespeed.bench.root import check_root, effective_user
 from wirespeed.bench.session import directories
 from wirespeed.bench.tcp import topology
 from wirespeed.bench.tcp.clients import Client, TcpServer, cpu_s, run_clients
+from wirespeed.bench.tcp.intervals import evidence, payload, taken
+from wirespeed.bench.tcp.ports import PortCounters, server_ports, switch_ports
+from wirespeed.bench.tcp.sampler import Program, Sampler
 from wirespeed.bench.tcp.tools import make_clients, make_server, read_output
-from wirespeed.bench.tcp.treatment import Program, between, stand
 from wirespeed.bench.vswitch.ovs import OvsDpdk
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import PointSpec
-from wirespeed.model.tcp import Tcp, TcpRun
+from wirespeed.model.tcp import Tcp, TcpDirection, TcpRun
 from wirespeed.remote.interface import Runner
 
 OFFLOADS = ("tso", "gso", "gro")
 CLIENTS = "clients"
+_DIRECTIONS = {
+    TcpDirection.UP: (TcpDirection.UP,),
+    TcpDirection.DOWN: (TcpDirection.DOWN,),
+    TcpDirection.BOTH: (TcpDirection.UP, TcpDirection.DOWN),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +51,47 @@ class RealTcpBench:
     clients: tuple[Client, ...]
     vswitch: OvsDpdk | None
     programs: tuple[Program, ...]
+    ports: PortCounters
     description: Mapping[str, object]
 
     def run(self) -> TcpRun:
         """See interface.TcpBench."""
-        runner = self.state.runner
-        tested_s = self.tcp.omit_s + self.tcp.seconds
-        stood = stand(runner, self.programs)
+        tcp, runner = self.tcp, self.state.runner
+        tested_s = tcp.omit_s + tcp.seconds
+        usage = look(runner)
+        sampler = Sampler(runner, self.programs, self.ports)
         began, before = time.monotonic(), self._cpu_s()
-        tested = run_clients(self.state, self.clients, self.server, tested_s)
+        outputs = run_clients(
+            self.state, self.clients, self.server, tested_s,
+            started=partial(sampler.started, CLIENTS), look=sampler.look,
+        )  # fmt: skip
         elapsed_s, after = time.monotonic() - began, self._cpu_s()
-        programs, others = between(
-            runner, stood, stand(runner, self.programs), self.programs, {CLIENTS: tested.waited_ns}
-        )
-        read = [read_output(text, self.tcp) for text in tested.outputs]
+        outside = self._competing(usage, look(runner))
+        read = [read_output(text, tcp) for text in outputs]
         # Octets count after omit_s alone, and so does the share of the CPU time that they cost.
-        counted = self.tcp.seconds / tested_s
+        counted = tcp.seconds / tested_s
         return TcpRun(
             tuple(way for ways, _ in read for way in ways),
             elapsed_s,
             (after[0] - before[0]) * counted,
-            sum(share for _, share in read) * self.tcp.seconds,
+            sum(share for _, share in read) * tcp.seconds,
             None if self.vswitch is None else (after[1] - before[1]) * counted,
-            programs,
-            others.cpu_s,
-            others.busiest,
+            taken(sampler.looks, self.programs),
+            outside.cpu_s,
+            outside.busiest,
+            evidence(sampler.looks, self.programs, tcp, outside.cpu_s),
+            payload(sampler.looks, _DIRECTIONS[tcp.direction]),
+        )
+
+    def _competing(self, before: Mapping[int, Usage], after: Mapping[int, Usage]) -> Competing:
+        """What competing processes used between two looks at all."""
+        return competing(
+            self.state.runner,
+            before,
+            after,
+            bench=[process.pid for program in self.programs for process in program.processes],
+            parent=os.getpid(),
+            cpus=frozenset[int]().union(*(program.cpus for program in self.programs)),
         )
 
     def _cpu_s(self) -> tuple[float, float]:
@@ -121,8 +146,13 @@ def open_tcp_bench(
         if switch is not None and host_plan.vswitch is not None:
             forwarding = frozenset(host_plan.vswitch.pmd_cpus.value)
             programs.append(Program(switch.name, forwarding, switch.processes))
+        ports = (
+            server_ports(hosts.cables, server.processes[0].pid)
+            if switch is None
+            else switch_ports(hosts.cables, switch.processes[0].pid)
+        )
         description = {part.name: part.describe() for part in parts}
-        yield RealTcpBench(tcp, state, server, clients, switch, tuple(programs), description)
+        yield RealTcpBench(tcp, state, server, clients, switch, tuple(programs), ports, description)
 
 
 def connect(network: Network, hosts: topology.Hosts, tcp: Tcp) -> None:

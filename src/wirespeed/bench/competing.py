@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much CPU time did programs use that are not the bench's, and which ones?
+"""How much CPU time did competing processes use, which are not the bench's, and which were they?
 
 Two looks at every process, with what its children used that have ended: then programs that came and
-went between the looks count as well (a compiler's, say), by whoever waited for them. ksoftirqd is
-nobody's rival: it does the kernel's share of the bench's own traffic.
+went between the looks count as well (a compiler's, say), by whoever waited for them. ksoftirqd does
+not compete: it does the kernel's share of the bench's own traffic.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from wirespeed.remote.interface import Runner
 
 _TICKS_PER_S = 100  # USER_HZ
 _NAMED = 3
-_NO_RIVALS = "ksoftirqd/"
+# It serves the network for whoever sends and receives.
+SERVES = "ksoftirqd/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Others:
+class Competing:
     """CPU time in seconds; busiest: the names of those that used most, the first of all first."""
 
     cpu_s: float
@@ -57,7 +58,7 @@ def _usage(stat: str) -> Usage:
     )
 
 
-def others(
+def competing(
     runner: Runner,
     before: Mapping[int, Usage],
     after: Mapping[int, Usage],
@@ -65,29 +66,29 @@ def others(
     bench: Collection[int],
     parent: int,
     cpus: Collection[int],
-) -> Others:
-    """What all but the bench's processes used between two looks, where it may run on these CPUs.
+) -> Competing:
+    """What all but the bench's processes used between two looks, where they may run on these CPUs.
 
     parent: the process that starts the bench's; what its children used is the bench's.
     """
     used = _used(before, after, parent)
-    strange = {
+    foreign = {
         pid: ticks
         for pid, ticks in used.items()
-        if ticks and pid not in bench and not after[pid].name.startswith(_NO_RIVALS)
+        if ticks and pid not in bench and not after[pid].name.startswith(SERVES)
     }
-    rivals = _may_run_on(runner, strange, cpus)
+    found = _may_run_on(runner, foreign, cpus)
     named: Counter[str] = Counter()
-    for pid in rivals:
-        named[after[pid].name] += strange[pid]
+    for pid in found:
+        named[after[pid].name] += foreign[pid]
     busiest = tuple(name for name, ticks in named.most_common(_NAMED) if ticks > 0)
-    return Others(max(0, sum(named.values())) / _TICKS_PER_S, busiest)
+    return Competing(max(0, sum(named.values())) / _TICKS_PER_S, busiest)
 
 
 def _used(
     before: Mapping[int, Usage], after: Mapping[int, Usage], parent: int
 ) -> Mapping[int, int]:
-    """Ticks by process. What one had used before, and that ended, its parent has been given."""
+    """Ticks by process. Of one that has ended its parent was given all, earlier ticks as well."""
     used = {
         pid: _ticks(now, pid == parent) - _ticks(before.get(pid), pid == parent)
         for pid, now in after.items()
@@ -95,11 +96,11 @@ def _used(
     for pid, was in before.items():
         if pid in after:
             continue
-        heir = was.parent
-        while heir not in after and heir in before:
-            heir = before[heir].parent
-        if heir in used and heir != parent:
-            used[heir] -= _ticks(was, alone=False)
+        ancestor = was.parent
+        while ancestor not in after and ancestor in before:
+            ancestor = before[ancestor].parent
+        if ancestor in used and ancestor != parent:
+            used[ancestor] -= _ticks(was, alone=False)
     return used
 
 
@@ -116,11 +117,12 @@ def _may_run_on(runner: Runner, pids: Collection[int], cpus: Collection[int]) ->
     return tuple(
         pid
         for path, pid in statuses.items()
-        if not isinstance(text := found[path], str) or not _allowed(text).isdisjoint(cpus)
+        if not isinstance(text := found[path], str) or not allowed_cpus(text).isdisjoint(cpus)
     )
 
 
-def _allowed(status: str) -> set[int]:
+def allowed_cpus(status: str) -> set[int]:
+    """The CPUs that a process may use, from its status (proc_pid_status(5))."""
     for line in status.splitlines():
         if line.startswith("Cpus_allowed_list:"):
             return set(parse_list(line.partition(":")[2].strip()))

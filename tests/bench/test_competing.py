@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from tests.bench.fake_host import FakeHost
-from wirespeed.bench.others import Others, look, others
+from wirespeed.bench.competing import Competing, competing, look
 from wirespeed.remote.local import LocalRunner
 
 INIT, WIRESPEED, SERVER, SHELL, MAKE, COMPILER, ELSEWHERE, SOFTIRQ = range(1, 9)
@@ -49,8 +49,8 @@ BEFORE = (
 )
 
 
-def between(before: FakeHost, after: FakeHost) -> Others:
-    return others(after, look(before), look(after), bench=[SERVER], parent=WIRESPEED, cpus={0, 1})
+def between(before: FakeHost, after: FakeHost) -> Competing:
+    return competing(after, look(before), look(after), bench=[SERVER], parent=WIRESPEED, cpus={0, 1})
 
 
 def test_what_the_bench_used_itself_is_nobody_elses() -> None:
@@ -62,17 +62,17 @@ def test_what_the_bench_used_itself_is_nobody_elses() -> None:
         stat(ELSEWHERE, "sh", INIT, 300),
         stat(SOFTIRQ, "ksoftirqd/0", 2, 200),
     )
-    assert between(host(*BEFORE), after) == Others(0.34, ("sh", "wirespeed"))
+    assert between(host(*BEFORE), after) == Competing(0.34, ("sh", "wirespeed"))
 
 
 def test_a_program_that_came_and_went_counts_and_what_it_used_before_does_not() -> None:
     """make ran before; its compiler only in between; both have ended and were waited for."""
     before = host(*BEFORE, stat(MAKE, "make (old)", SHELL, 1000, 3000))
     after = host(*BEFORE[:3], stat(SHELL, "sh", INIT, 20, 30 + 1000 + 3000 + 77), *BEFORE[4:])
-    assert between(before, after) == Others(0.77, ("sh",))
+    assert between(before, after) == Competing(0.77, ("sh",))
 
 
-def test_the_parent_of_a_program_whose_parent_ended_inherits_its_time() -> None:
+def test_the_time_of_a_program_whose_parent_ended_goes_to_its_next_ancestor() -> None:
     before = host(
         *BEFORE, stat(MAKE, "make", SHELL, 5), stat(COMPILER, "cc1", MAKE, 400),
     )  # fmt: skip
@@ -103,7 +103,7 @@ def test_a_real_program_that_came_and_went_is_seen() -> None:
         assert holder.stdout.readline() == "burnt\n"
         after = look(runner)
         seen, without = (
-            others(runner, before, after, bench=bench, parent=os.getpid(), cpus=cpus)
+            competing(runner, before, after, bench=bench, parent=os.getpid(), cpus=cpus)
             for bench in ([], [holder.pid])
         )
         holder.communicate("\n")

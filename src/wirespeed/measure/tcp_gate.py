@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which intervals of a TCP run were undisturbed, and why were the others not?
+
+Reads evidence alone: neither rates nor octets are among its arguments, so a slow interval cannot be
+left out for being slow. docs/explanation/how-a-tcp-run-is-judged.md has the reasoning.
+"""
+
+from __future__ import annotations
+
+from wirespeed.model.tcp_evidence import ProgramIntervals, TcpEvidence
+
+BESIDE = "right before or after a disturbance"
+UNWATCHED = "not watched closely enough"
+
+# A look that came so late that nobody can say which tenth of a second a disturbance was in.
+_LONGEST_NS = 250_000_000
+# A wait counts when it ends, and steal in steps of 10 ms: an interval before may have been meant.
+# TCP needs some ms to come back: an interval after is left out as well.
+_BESIDE = 1
+
+
+def reasons(evidence: TcpEvidence, max_taken: float) -> tuple[str | None, ...]:
+    """Why each interval was disturbed; None: it was not, nor were those around it."""
+    direct = disturbed(evidence, max_taken)
+    return tuple(
+        why or (BESIDE if any(direct[max(0, i - _BESIDE) : i + _BESIDE + 1]) else None)
+        for i, why in enumerate(direct)
+    )
+
+
+def disturbed(evidence: TcpEvidence, max_taken: float) -> tuple[str | None, ...]:
+    """What was taken in each interval itself, where that is more than max_taken of it."""
+    return tuple(
+        _why(evidence, interval, length_ns, max_taken)
+        for interval, length_ns in enumerate(evidence.lengths_ns)
+    )
+
+
+def _why(evidence: TcpEvidence, interval: int, length_ns: int, max_taken: float) -> str | None:
+    if length_ns > _LONGEST_NS:
+        return UNWATCHED
+    competing_ns = evidence.competing_ns[interval]
+    worst = max(evidence.programs, key=lambda p: sum(_taken_ns(p, interval, competing_ns)) / p.cpus)
+    steal_ns, lost_ns = _taken_ns(worst, interval, competing_ns)
+    if steal_ns + lost_ns <= max_taken * length_ns * worst.cpus:
+        return None
+    return f"{'steal from' if steal_ns > lost_ns else 'competing processes before'} {worst.name}"
+
+
+def _taken_ns(program: ProgramIntervals, interval: int, competing_ns: int) -> tuple[int, int]:
+    """Steal, and what was lost to competing processes: see TcpRun.taken_ratio."""
+    return program.steal_ns[interval], min(program.waited_ns[interval], competing_ns)

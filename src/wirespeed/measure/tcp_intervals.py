@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What did TCP carry in undisturbed time, how sure is that, and is it the mask that says so?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wirespeed.measure.tcp_gate import UNWATCHED, reasons
+from wirespeed.model.tcp import Tcp, TcpDirection, TcpRun
+from wirespeed.model.trial import LeftOut
+
+# Intervals in a row that count as one when rates are compared: neighbours are alike.
+_PIECE = 3
+# The 97.5% quantile of the normal distribution.
+_Z = 1.959964
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Of the time that counts. piece: of which undisturbed piece it is a part; None: disturbed."""
+
+    run: int
+    piece: int | None
+    seconds: float
+    octets: dict[TcpDirection, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """All runs of a point in intervals. left_out: shares of watched_s, the largest first."""
+
+    intervals: tuple[Interval, ...]
+    watched_s: float
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def clean(self) -> tuple[Interval, ...]:
+        return tuple(each for each in self.intervals if each.piece is not None)
+
+    @property
+    def clean_s(self) -> float:
+        return sum(each.seconds for each in self.clean)
+
+    @property
+    def pieces(self) -> int:
+        return len({each.piece for each in self.clean})
+
+
+def pool(runs: Sequence[TcpRun], tcp: Tcp) -> Pooled:
+    """The intervals of all runs that count. A run without evidence counts as not watched."""
+    intervals: list[Interval] = []
+    why_s: dict[str, float] = {}
+    watched_s, pieces = 0.0, 0
+    for number, run in enumerate(runs):
+        found = _intervals(run, number, tcp.max_taken)
+        if not found:
+            watched_s += tcp.seconds
+            why_s[UNWATCHED] = why_s.get(UNWATCHED, 0.0) + tcp.seconds
+        for why, group in groupby(found, key=lambda each: each[0]):
+            for position, (_, interval) in enumerate(group):
+                watched_s += interval.seconds
+                if why is not None:
+                    why_s[why] = why_s.get(why, 0.0) + interval.seconds
+                    intervals.append(interval)
+                    continue
+                pieces += position % _PIECE == 0
+                intervals.append(Interval(number, pieces, interval.seconds, interval.octets))
+    worst = sorted(why_s.items(), key=lambda pair: -pair[1])
+    left_out = tuple(LeftOut(why, seconds / watched_s) for why, seconds in worst)
+    return Pooled(tuple(intervals), watched_s, left_out)
+
+
+def _intervals(run: TcpRun, number: int, max_taken: float) -> list[tuple[str | None, Interval]]:
+    """Those that count, with what disturbed each."""
+    evidence = run.evidence
+    if evidence is None:
+        return []
+    lengths_ns = evidence.lengths_ns
+    return [
+        (
+            why,
+            Interval(
+                number,
+                None,
+                lengths_ns[i] / 1e9,
+                {TcpDirection(series.name): series.values[i] for series in run.payload},
+            ),
+        )
+        for i, why in enumerate(reasons(evidence, max_taken))
+        if evidence.counts(i)
+    ]
+
+
+def pooled_rate(pooled: Pooled, direction: TcpDirection) -> tuple[float, float]:
+    """The mean rate over undisturbed intervals in bits/s, and how far off it may be (95%).
+
+    The standard error is that of pieces or of runs, whichever is larger: the rates of neighbouring
+    intervals are alike, and so may be those of one run.
+    """
+    clean = pooled.clean
+    seconds = np.array([each.seconds for each in clean])
+    bits = np.array([each.octets.get(direction, 0.0) * 8 for each in clean])
+    rate_bps = float(bits.sum() / seconds.sum())
+    beyond = bits - rate_bps * seconds
+    pieces = [each.piece for each in clean if each.piece is not None]
+    errors = (_error(labels, beyond) for labels in (pieces, [each.run for each in clean]))
+    quantile = _t_quantile(len(set(pieces)) - 1)
+    return rate_bps, float(quantile * max(errors) / seconds.sum())
+
+
+def _error(labels: Sequence[int], beyond: NDArray[np.float64]) -> float:
+    """The standard error of a sum whose parts go together where they have one label."""
+    _, index = np.unique(np.array(labels), return_inverse=True)
+    sums = np.bincount(index, weights=beyond)
+    many = len(sums)
+    return float(np.sqrt(many / (many - 1) * np.square(sums).sum())) if many > 1 else 0.0
+
+
+def _t_quantile(freedom: int) -> float:
+    """Student's 97.5% quantile, to 0.5% for 4 degrees of freedom and more (Cornish and Fisher)."""
+    z, n = _Z, freedom
+    return z + (z**3 + z) / (4 * n) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n * n)
+
+
+def beaten_share(pooled: Pooled, directions: Sequence[TcpDirection]) -> float:
+    """The placebo: of all rotations of the mask against the rates, how many are slower than it?
+
+    Near 1 where what was taken is what slowed TCP down; about a half where it is not. Rotations
+    that give the very same rate count as half.
+    """
+    seconds = np.array([each.seconds for each in pooled.intervals])
+    octets = np.array(
+        [sum(each.octets.get(d, 0.0) for d in directions) for each in pooled.intervals]
+    )
+    mask = np.array([each.piece is not None for each in pooled.intervals])
+    turned = np.array([np.roll(mask, by) for by in range(1, len(mask))])
+    true = octets[mask].sum() / seconds[mask].sum()
+    rates = (turned @ octets) / (turned @ seconds)
+    return float(np.mean(rates < true) + np.mean(rates == true) / 2)
