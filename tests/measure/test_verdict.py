@@ -59,6 +59,8 @@ def test_loss_and_growth_pass_together(loss: float, growth: float, ndr: bool, pd
     found = verdict([piece(*[run(loss=loss, growth=growth)] * 10)], WIDTH, PDR_LOSS)
     assert found.decided
     assert (found.ndr, found.pdr) == (ndr, pdr)
+    assert (found.exceeded == 0) == ndr
+    assert (found.exceeded <= PDR_LOSS) == pdr
 
 
 def test_a_pdr_goal_below_the_width_means_the_width() -> None:
