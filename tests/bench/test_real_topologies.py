@@ -55,9 +55,10 @@ def assert_watched(seen: Observation) -> None:
     assert seen.evidence.unseen == ()
     pollers = {thread.cpu for thread in seen.threads}
     assert {samples.cpu for samples in seen.evidence.contention} >= pollers
-    assert all(
-        len(samples.at_ns) == DURATION_S // 0.004 for samples in seen.evidence.contention
-    )
+    for samples in seen.evidence.contention:
+        assert samples.at_ns[0] < 0
+        assert samples.at_ns[-1] > DURATION_S * 1e9
+        assert len(samples.at_ns) > DURATION_S / 0.004
     assert seen.latency_rows is not None
     rows = sum(frames for row in seen.latency_rows.rows for _, frames in row)
     assert seen.latency is not None

@@ -20,6 +20,9 @@ from wirespeed.model.evidence import ContentionSamples
 from wirespeed.remote.interface import Runner
 
 _FORMAT = "wirespeed-contention-1"
+# A window counts between two samples, the last one of a trial as well; and where programs share a
+# CPU, the generator gets its start later than the probe.
+_MARGIN_NS = 40_000_000
 # Of a trial's samples a tenth is faster: neither luck nor an exception.
 _FASTEST = 0.1
 _SESSIONS = 16
@@ -102,13 +105,13 @@ class ContentionProbe:
     reference: Reference
     refused: str | None = None
 
-    def start(self, after_ns: int, duration_s: float) -> None:
+    def start(self, before_ns: int, duration_s: float) -> None:
+        """Sample from now on: the traffic, asked for next, begins before_ns after that."""
         self.refused = None
+        length_ns = before_ns + round(duration_s * 1e9) + _MARGIN_NS
         asked = ",".join(f"cpu={cpu}" for cpu in sorted(self.cpus))
         try:
-            self.program.ask(
-                f"contention,after_ns={after_ns},duration_ns={round(duration_s * 1e9)},{asked}"
-            )
+            self.program.ask(f"contention,after_ns=0,duration_ns={length_ns},{asked}")
         except BenchError as error:
             if self.program.ended() is not None:
                 raise

@@ -37,9 +37,10 @@ class NoiseWatch:
     def place(self) -> CpuPlacement | None:
         return self.placement.now() if self.placement is not None else None
 
-    def start(self, pollers: Iterable[Poller], after_ns: int, duration_s: float) -> None:
+    def start(self, pollers: Iterable[Poller], before_ns: int, duration_s: float) -> None:
+        """Right before the generator is asked for traffic that begins before_ns after that."""
         self.switches.start([(p.tid, p.role) for p in pollers if not p.timed])
-        self.contention.start(after_ns, duration_s)
+        self.contention.start(before_ns, duration_s)
 
     def stop(
         self,
