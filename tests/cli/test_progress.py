@@ -6,11 +6,10 @@ import io
 import pytest
 from rich.console import Console
 
-from tests.fake_rig import FakeBench
-from tests.measure.simulated import Recorder
-from wirespeed.cli.progress import LiveTable, PlainLines
+from tests.report.sample import MadeUp
+from wirespeed.cli.progress import LiveTable, PointLines, TrialLines
 from wirespeed.measure.interface import UNLIMITED, Progress
-from wirespeed.measure.run import run_search
+from wirespeed.model.result import Grade
 from wirespeed.model.study import Study
 from wirespeed.model.trial import Stage
 from wirespeed.study.load import load_study
@@ -21,13 +20,23 @@ def study() -> Study:
     return load_study("quickstart")
 
 
+@pytest.fixture
+def made(study: Study) -> MadeUp:
+    return MadeUp(study.points[0].spec, Grade.C, seed=1)
+
+
+def console() -> tuple[io.StringIO, Console]:
+    out = io.StringIO()
+    return out, Console(file=out, width=200, highlight=False, markup=False)
+
+
 def shown(display: LiveTable) -> str:
-    console = Console(width=100, record=True, file=io.StringIO())
+    console = Console(width=160, record=True, file=io.StringIO())
     console.print(display.render())
     return console.export_text()
 
 
-def test_the_live_display_follows_a_run(study: Study) -> None:
+def test_the_live_display_follows_a_run(study: Study, made: MadeUp) -> None:
     display = LiveTable(study, "quickstart-7")
     assert "0 of 6 points" in shown(display)
 
@@ -39,23 +48,58 @@ def test_the_live_display_follows_a_run(study: Study) -> None:
     assert "mrr: as much as possible for 1 s" in text
     assert "left" in text
 
-    result = run_search(study.points[0].spec.search, FakeBench(3e6).measure, UNLIMITED, display)
+    result = made.search()
+    for trial, _ in made.trials:
+        display.trial(trial)
     text = shown(display)
-    assert "lost 0 (0)" in text
+    assert "; undisturbed " in text
     assert text.count("Mpps") >= 6
 
     display.point_complete(study.points[0], result)
     text = shown(display)
     assert "1 of 6 points" in text
-    assert "NDR 2.99" in text
+    assert "NDR 7.771" in text
+    assert "grade C" in text
 
 
-def test_time_left_counts_the_points_to_come(study: Study) -> None:
-    out = io.StringIO()
-    lines = PlainLines(study, Console(file=out, width=200, highlight=False))
-    lines.point_started(study.points[0])
-    result = run_search(study.points[0].spec.search, FakeBench(3e6).measure, UNLIMITED, Recorder())
+def test_a_log_has_a_line_a_point_with_its_grade(study: Study, made: MadeUp) -> None:
+    out, to = console()
+    lines = PointLines(study, to)
+    result = made.search()
+    lines.point_skipped(study.points[0])
+    lines.point_started(study.points[1])
     lines.progress(Progress(Stage.SEARCH, 1e6, 1.0, attempt=1, left_s=3600.0))
-    lines.trial(result.trials[0])
+    for trial, _ in made.trials:
+        lines.trial(trial)
+    lines.point_complete(study.points[1], result)
+    skipped, found = out.getvalue().splitlines()
+    assert skipped == "[1/6] p2p, 64 B: complete already"
+    assert found.startswith("[2/6] p2p, 512 B: NDR 7.771, PDR 7.794, MRR 7.849 Mpps (grade C, ")
+    assert "as this host is: 2" in found
+    assert found.endswith(" left)")
+
+
+def test_verbose_adds_a_line_a_trial(study: Study, made: MadeUp) -> None:
+    out, to = console()
+    lines = TrialLines(study, to)
+    result = made.search()
+    lines.point_started(study.points[0])
+    for trial, _ in made.trials:
+        lines.trial(trial)
+    lines.point_complete(study.points[0], result)
+    printed = out.getvalue().splitlines()
+    assert len(printed) == 2 + len(made.trials)
+    assert printed[0] == "[1/6] p2p, 64 B: bringing up the bench"
+    assert sum("; undisturbed " in line for line in printed) > len(made.trials) / 2
+    assert all("invalid" not in line for line in printed)
+
+
+def test_time_left_counts_the_points_to_come(study: Study, made: MadeUp) -> None:
+    out, to = console()
+    lines = TrialLines(study, to)
+    lines.point_started(study.points[0])
+    made.search()
+    lines.progress(Progress(Stage.SEARCH, 1e6, 1.0, attempt=1, left_s=3600.0))
+    lines.trial(made.trials[0][0])
     # Five more points of an hour each.
     assert "about 360 min" in out.getvalue()

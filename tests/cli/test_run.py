@@ -32,21 +32,36 @@ def test_json_is_all_that_is_on_stdout(wirespeed: Command, host: FakeHost) -> No
     assert host.closed == 1
 
 
-def test_progress_is_one_line_a_trial_on_stderr(wirespeed: Command) -> None:
+def test_progress_is_one_line_a_point_on_stderr(wirespeed: Command) -> None:
     ended = wirespeed("run", "wire", "--json")
+    (line,) = ended.err.splitlines()
+    assert line.startswith("[1/1] wire, 64 B: NDR 2.99")
+    assert "(grade " in line
+
+
+def test_verbose_progress_is_one_line_a_trial(wirespeed: Command) -> None:
+    ended = wirespeed("run", "wire", "--json", "-v")
     lines = ended.err.splitlines()
     trials = len(json.loads(ended.out)["points"][0]["trials"])
-    assert sum("lost" in line for line in lines) == trials
+    assert len(lines) == trials + 2
     assert lines[0] == "[1/1] wire, 64 B: bringing up the bench"
     assert lines[-1].startswith("[1/1] wire, 64 B: NDR 2.99")
     assert all(line.startswith("[1/1] wire, 64 B: ") for line in lines)
+
+
+def test_a_grade_may_be_required(wirespeed: Command, host: FakeHost) -> None:
+    assert wirespeed("run", "wire", "--require-grade", "A").code == 0
+    refused = wirespeed("run", "wire", "--require-grade", "D")
+    assert refused.code == 2
+    assert "--require-grade D: must be A, B or C" in refused.err
+    assert len(host.opened) == 1
 
 
 def test_people_get_a_table_a_warning_and_the_way_to_the_report(wirespeed: Command) -> None:
     ended = wirespeed("run", "quickstart", "--html", "out/first.html")
     assert ended.code == 0
     assert "pvp, 1518 B" in ended.out
-    assert "not RFC 2544 conformant" in ended.out
+    assert "Not RFC 2544 conformant" in ended.out
     report = Path("out/first.html").absolute()
     assert f"Full report: {report}" in ended.out
     assert "quickstart-1" in report.read_text(encoding="utf-8")
@@ -69,8 +84,8 @@ def test_a_point_that_was_not_measurable_is_a_failure_with_its_reason(
     host.invalid_share = 1.0
     ended = wirespeed("run", "wire")
     assert ended.code == 1
-    assert "wire, 64 B: not measurable: 51 trials of 0.5 s" in ended.out
-    assert "wirespeed: 1 of 1 points were not measurable: wire, 64 B\n" in ended.err
+    assert "wire, 64 B: Not measurable: " in ended.out
+    assert "wirespeed: 1 of 1 points have no figure: wire, 64 B\n" in ended.err
     assert wirespeed("runs").code == 0
 
 

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report.sample import sample_run
+from wirespeed.model.result import Bracket
 from wirespeed.model.spec import TopologyKind
 from wirespeed.report.charts.canvas import round_ticks
 from wirespeed.report.charts.interactive import bokeh_figure
 from wirespeed.report.charts.latency import latency_chart
 from wirespeed.report.charts.search import search_chart
-from wirespeed.report.charts.shapes import Chart, Line, Mark, Series
+from wirespeed.report.charts.shapes import Chart, Line, Series
 from wirespeed.report.charts.svg import line_svg, search_svg
 from wirespeed.report.charts.throughput import throughput_charts
 from wirespeed.store.records import RunRecord
@@ -75,6 +76,39 @@ def test_what_has_no_more_than_mrrs_is_not_drawn_as_an_ndr(run: RunRecord) -> No
     assert ("p2p", Line.SOLID) in lines
 
 
+def test_a_point_of_grade_d_is_a_bar_and_never_a_dot(run: RunRecord) -> None:
+    mpps, _ = throughput_charts(run)
+    bracket = run.points[3].result and run.points[3].result.bracket
+    assert bracket is not None
+    assert bracket.carried_fps is not None
+    assert bracket.overloads_fps is not None
+    (bar,) = mpps.ranges
+    assert (bar.x, bar.name) == (0.0, "pvp")
+    assert (bar.low, bar.high) == (bracket.carried_fps / 1e6, bracket.overloads_fps / 1e6)
+    pvp = [series for series in mpps.series if series.name == "pvp"]
+    assert all(x != 0.0 for series in pvp for x, _ in series.points)
+    assert "grade D" in bar.hover
+    drawn = ET.fromstring(line_svg(mpps, standalone=True))  # noqa: S314
+    assert any(path.attrib.get("class") == "range c1" for path in drawn.iter(f"{SVG}path"))
+
+
+@pytest.mark.parametrize("bracket", [Bracket(1e6, None), Bracket(None, 2e6), Bracket(None, None)])
+def test_a_bracket_may_be_open(run: RunRecord, bracket: Bracket) -> None:
+    point = run.points[3]
+    assert point.result is not None
+    open_ended = replace(point, result=replace(point.result, bracket=bracket))
+    mpps, _ = throughput_charts(replace(run, points=(*run.points[:3], open_ended, *run.points[4:])))
+    ends = [(one.low, one.high) for one in mpps.ranges]
+    assert (
+        ends
+        == {1e6: [(1.0, None)], 2e6: [(0.0, 2.0)], None: []}[
+            bracket.carried_fps or bracket.overloads_fps
+        ]
+    )
+    assert line_svg(mpps)
+    assert bokeh_figure(mpps)
+
+
 def test_one_frame_size_makes_no_chart(run: RunRecord) -> None:
     assert throughput_charts(replace(run, points=run.points[:1])) == ()
 
@@ -84,19 +118,20 @@ def test_every_trial_is_on_the_search_chart(run: RunRecord) -> None:
         chart = search_chart(point)
         assert chart is not None
         assert len(chart.trials) == len(point.trials)
-        invalid = sum(mark.mark is Mark.INVALID for mark in chart.trials)
-        assert invalid == sum(not stored.trial.valid for stored in point.trials)
-        assert [name for name, _ in chart.levels] == ["NDR", "PDR"]
+        assert point.result is not None
+        bracket = point.result.bracket is not None
+        levels = ["carried", "too much"] if bracket else ["NDR", "PDR"]
+        assert [name for name, _ in chart.levels] == levels
         drawn = ET.fromstring(search_svg(chart, standalone=True))  # noqa: S314
         hovers = [title.text for title in drawn.iter(f"{SVG}title")]
         assert all(mark.hover in hovers for mark in chart.trials)
 
 
 def test_overload_does_not_flatten_the_search(run: RunRecord) -> None:
-    chart = search_chart(run.points[3])
+    chart = search_chart(run.points[4])
     assert chart is not None
     found_mpps = chart.levels[0][1]
-    beyond = [mark for mark in chart.trials if mark.load_mpps > 4 * found_mpps]
+    beyond = [mark for mark in chart.trials if mark.load_mpps > 1.9 * found_mpps]
     assert beyond
     drawing = search_svg(chart)
     assert drawing.count('class="arrow"') >= len(beyond)

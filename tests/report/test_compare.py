@@ -5,50 +5,69 @@ from dataclasses import replace
 
 import pytest
 
-from wirespeed.model.cpus import Proximity
-from wirespeed.model.result import Bound, Interval, SearchResult
-from wirespeed.report.compare import Difference, Placement, Verdict, compare_runs
+from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.result import Bound, Bracket, Grade, Interval, SearchResult
+from wirespeed.report.compare import (
+    Comparison,
+    Difference,
+    GradeChange,
+    Placement,
+    Verdict,
+    compare_runs,
+)
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 
 
+def with_result(point: PointRecord, **changes: object) -> PointRecord:
+    assert point.result is not None
+    return replace(point, result=replace(point.result, **changes))  # type: ignore[arg-type]
+
+
 def scaled(run: RunRecord, factor: float) -> RunRecord:
-    """The run as if everything had been found at `factor` times the rate."""
+    """The run as if everything undisturbed had been found at `factor` times the rate."""
     return replace(run, points=tuple(_scaled(point, factor) for point in run.points))
 
 
 def _scaled(point: PointRecord, factor: float) -> PointRecord:
     result = point.result
     assert result is not None
-    return replace(
+    if result.bracket is not None:
+        return point
+    return with_result(
         point,
-        result=replace(
-            result,
-            ndr=_interval(result.ndr, factor),
-            pdr=_interval(result.pdr, factor),
-            mrr_fps=(result.mrr_fps or 0) * factor,
-        ),
+        ndr=_interval(result.ndr, factor),
+        pdr=_interval(result.pdr, factor),
+        mrr_fps=(result.mrr_fps or 0) * factor,
     )
 
 
 def _interval(interval: Interval | None, factor: float) -> Interval:
     assert interval is not None
-    assert interval.lower is not None
-    return replace(interval, lower=_bound(interval.lower, factor))
+    return replace(
+        interval, lower=_bound(interval.lower, factor), upper=_bound(interval.upper, factor)
+    )
 
 
-def _bound(bound: Bound, factor: float) -> Bound:
+def _bound(bound: Bound | None, factor: float) -> Bound:
+    assert bound is not None
     return replace(bound, load_fps=bound.load_fps * factor)
 
 
-def first(run_a: RunRecord, run_b: RunRecord, tolerance: float = 0.05) -> Difference:
-    return compare_runs(run_a, run_b, tolerance).differences[0]
+def only(run: RunRecord, index: int, **changes: object) -> RunRecord:
+    """The run with one point."""
+    return replace(run, points=(with_result(run.points[index], **changes),))
+
+
+def first(compared: Comparison) -> Difference:
+    return compared.differences[0]
 
 
 def test_a_run_is_no_worse_than_itself(run: RunRecord) -> None:
     compared = compare_runs(run, run, 0.0)
-    assert len(compared.differences) == 3 * len(run.points)
-    assert {d.verdict for d in compared.differences} == {Verdict.SAME}
+    verdicts = {d.verdict for d in compared.differences}
+    assert verdicts == {Verdict.SAME, Verdict.OVERLAP, Verdict.AS_IS}
     assert not compared.worse
+    assert compared.grades == ()
 
 
 @pytest.mark.parametrize(
@@ -60,26 +79,85 @@ def test_a_run_is_no_worse_than_itself(run: RunRecord) -> None:
         (0.9999, Verdict.SAME),
     ],
 )
-def test_the_tolerance_decides(run: RunRecord, factor: float, verdict: Verdict) -> None:
-    difference = first(run, scaled(run, factor))
+def test_the_tolerance_decides_where_the_runs_leave_nothing_open(
+    run: RunRecord, factor: float, verdict: Verdict
+) -> None:
+    difference = first(compare_runs(run, scaled(run, factor), 0.05))
     assert difference.change == pytest.approx(factor - 1)
     assert difference.verdict is verdict
 
 
-def test_noise_comes_from_width_and_scatter(run: RunRecord) -> None:
+def test_what_both_leave_open_is_not_worse(run: RunRecord) -> None:
+    """6% less, but the search of each stopped 10% wide."""
+    ndr = run.points[0].result and run.points[0].result.ndr
+    assert ndr is not None
+    assert ndr.lower is not None
+    wide = replace(ndr, upper=_bound(ndr.lower, 1.1))
+    a = only(run, 0, ndr=wide)
+    compared = compare_runs(a, only(run, 0, ndr=_interval(wide, 0.94)), 0.05)
+    assert first(compared).verdict is Verdict.OPEN
+    assert not compared.worse
+
+
+def test_what_is_left_open_comes_from_width_growth_and_scatter(run: RunRecord) -> None:
     ndr, _, mrr = compare_runs(run, run, 0.05).differences[:3]
-    assert 0 < mrr.noise < 0.02
-    assert ndr.noise > mrr.noise
+    # Half the search's width, (1.005 - 0.99) / 0.99 / 2, and growth's bound, in both runs.
+    assert ndr.noise == pytest.approx(2**0.5 * (0.0150 / 0.99 / 2 + 0.0008), rel=0.01)
+    assert mrr.noise == pytest.approx(2**0.5 * 2 * 0.01)
+
+
+def test_brackets_differ_only_when_they_are_disjoint(run: RunRecord) -> None:
+    def verdict(a: Bracket, b: Bracket) -> Verdict:
+        compared = compare_runs(only(run, 3, bracket=a), only(run, 3, bracket=b), 0.05)
+        return first(compared).verdict
+
+    there = Bracket(2e6, 4e6)
+    assert verdict(there, Bracket(3.9e6, 8e6)) is Verdict.OVERLAP
+    assert verdict(there, Bracket(5e6, None)) is Verdict.BETTER
+    assert verdict(there, Bracket(None, 1.8e6)) is Verdict.WORSE
+    assert verdict(there, Bracket(1e6, 1.95e6)) is Verdict.WITHIN_TOLERANCE
+    assert verdict(there, Bracket(None, None)) is Verdict.OVERLAP
+
+
+def test_a_bracket_is_compared_with_an_ndr_as_a_range(run: RunRecord) -> None:
+    ndr = run.points[0].result and run.points[0].result.ndr
+    assert ndr is not None
+    assert ndr.lower is not None
+    fps = ndr.lower.load_fps
+    d = {"grade": Grade.D, "ndr": None, "pdr": None, "mrr_fps": None}
+    within = only(run, 0, **d, bracket=Bracket(0.5 * fps, 1.2 * fps))
+    below = only(run, 0, **d, bracket=Bracket(0.3 * fps, 0.5 * fps))
+    a = replace(run, points=run.points[:1])
+    difference = first(compare_runs(a, within, 0.05))
+    assert (difference.verdict, difference.b_bracket) == (
+        Verdict.OVERLAP,
+        Bracket(0.5 * fps, 1.2 * fps),
+    )
+    assert first(compare_runs(a, below, 0.05)).verdict is Verdict.WORSE
+    assert not any(d.verdict is Verdict.GONE for d in compare_runs(a, within, 0.05).differences)
+
+
+def test_a_grade_that_changed_is_told(run: RunRecord) -> None:
+    compared = compare_runs(only(run, 0), only(run, 0, grade=Grade.B), 0.05)
+    assert compared.grades == (GradeChange(run.points[0].label, Grade.C, Grade.B),)
+
+
+def test_what_the_host_gives_as_it_is_is_shown_and_decides_nothing(run: RunRecord) -> None:
+    as_is = run.points[0].result and run.points[0].result.as_is
+    assert as_is is not None
+    loud = only(run, 0, as_is=replace(as_is, lossless_fps=1e5, mrr_fps=1e5))
+    compared = compare_runs(only(run, 0), loud, 0.05)
+    shown = [d for d in compared.differences if d.verdict is Verdict.AS_IS]
+    assert [d.figure for d in shown] == ["lossless, as is", "MRR, as is"]
+    assert all(d.change is not None and d.change < -0.9 for d in shown)
+    assert not compared.worse
 
 
 def test_a_figure_that_is_gone_is_worse(run: RunRecord) -> None:
-    result = run.points[0].result
-    assert result is not None
-    gone = replace(result, ndr=None, not_measurable="all invalid")
-    b = replace(run, points=(replace(run.points[0], result=gone), *run.points[1:]))
-    compared = compare_runs(run, b, 0.05)
+    gone = only(run, 0, ndr=None, not_measurable="no trial could run")
+    compared = compare_runs(only(run, 0), gone, 0.05)
     assert [d.verdict for d in compared.worse] == [Verdict.GONE]
-    assert first(b, run).verdict is Verdict.NEW
+    assert first(compare_runs(gone, only(run, 0), 0.05)).verdict is Verdict.NEW
 
 
 def test_only_points_with_the_same_parameters_are_compared(run: RunRecord) -> None:
@@ -100,23 +178,23 @@ def test_a_result_without_bounds_has_no_width(run: RunRecord) -> None:
     bound = Bound(1e6, 1e6, 0.0)
     result = SearchResult("fixed", False, (), constant=bound)
     point = replace(run.points[0], result=result, trials=())
-    only = replace(run, points=(point,))
-    (difference,) = compare_runs(only, only, 0.05).differences
+    alone = replace(run, points=(point,))
+    (difference,) = compare_runs(alone, alone, 0.05).differences
     assert (difference.figure, difference.noise) == ("constant", 0.0)
 
 
 def test_cpus_that_were_placed_differently_are_named(run: RunRecord) -> None:
     def placed(core_to_core_ns: float) -> RunRecord:
-        pair = (Proximity(core_to_core_ns, 1.0), Proximity(core_to_core_ns, 1.0))
+        pair = (CpuPlacement(core_to_core_ns, 1.0), CpuPlacement(core_to_core_ns, 1.0))
         point = run.points[0]
         trials = tuple(
-            replace(t, trial=replace(t.trial, seen=replace(t.trial.seen, proximity=pair)))
+            replace(t, trial=replace(t.trial, seen=replace(t.trial.seen, placement=pair)))
             for t in point.trials
         )
         return replace(run, points=(replace(point, trials=trials), *run.points[1:]))
 
     assert compare_runs(run, run, 0.05).placements == ()
     assert compare_runs(placed(45), placed(60), 0.05).placements == ()
-    assert compare_runs(run, placed(60), 0.05).placements == (), "not known for all"
     (found,) = compare_runs(placed(45), placed(220), 0.05).placements
-    assert found == Placement(run.points[0].label, Proximity(45, 1.0), Proximity(220, 1.0))
+    expected = Placement(run.points[0].label, CpuPlacement(45, 1.0), CpuPlacement(220, 1.0))
+    assert found == expected

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from wirespeed.model.evidence import DisturbanceKind, Source
+from wirespeed.model.result import Grade
 from wirespeed.model.trial import DropCause, Stage
 from wirespeed.report.document import document
 from wirespeed.store.records import PointState, RunRecord
@@ -57,9 +59,16 @@ def test_a_result_without_figures_follows_it_too(run: RunRecord) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        ("run", "id"), ("points", 0, "parameters"), ("points", 0, "trials", 0, "invalid_reason"),
+        ("run", "id"), ("points", 0, "parameters"), ("points", 0, "trials", 0, "disturbed"),
         ("points", 0, "result", "ndr", "lower", "rate", "unit"),
         ("points", 0, "result", "latency_forward", "pdr_50", "hdrh"),
+        ("points", 0, "result", "latency_forward", "pdr_50", "undisturbed"),
+        ("points", 0, "result", "grade"), ("points", 0, "result", "undisturbed", "windows"),
+        ("points", 0, "result", "as_is", "loss_ratio_high"),
+        ("points", 3, "result", "bracket", "overloads"),
+        ("points", 0, "trials", 0, "gated", "clean_share"),
+        ("points", 0, "trials", 5, "disturbances", 0, "total_ns"),
+        ("points", 0, "trials", 0, "directions", 0, "accepted"),
     ],
 )  # fmt: skip
 def test_the_schema_misses_what_is_missing(run: RunRecord, path: tuple[str | int, ...]) -> None:
@@ -90,8 +99,46 @@ def test_every_trial_closes(run: RunRecord) -> None:
     for point in document(run)["points"]:
         for trial in point["trials"]:
             dropped = sum(drop["frames"] for drop in trial["drops"])
-            assert trial["sent"] == trial["received"] + dropped
-            assert trial["lost"] == trial["sent"] - trial["received"]
+            assert trial["offered"] == trial["received"] + dropped
+            assert trial["offered"] == trial["accepted"] + trial["refused"]
+            assert trial["lost"] == trial["offered"] - trial["received"]
+            (direction,) = trial["directions"]
+            assert direction["intended"] == direction["offered"] + direction["unsent"]
+            for count in ("offered", "accepted", "refused", "unsent", "received"):
+                assert direction[count] == trial[count], "one word, one meaning"
+
+
+def test_disturbances_are_summed_by_kind(run: RunRecord) -> None:
+    stored = run.points[0].trials[5]
+    found = document(run)["points"][0]["trials"][5]["disturbances"]
+    stops = [d for d in stored.trial.seen.evidence.disturbances if d.role == "sut"]
+    (of_sut,) = [group for group in found if group["role"] == "sut"]
+    assert of_sut == {
+        "role": "sut", "cpu": 1, "kind": "stopped", "source": "context switch",
+        "count": len(stops), "total_ns": sum(d.length_ns for d in stops),
+        "longest_ns": max(d.length_ns for d in stops),
+    }  # fmt: skip
+
+
+def test_the_schema_knows_every_kind_and_source_of_disturbance() -> None:
+    of = SCHEMA["$defs"]["disturbances"]["properties"]
+    assert set(of["kind"]["enum"]) == set(DisturbanceKind)
+    assert set(of["source"]["enum"]) == set(Source)
+    grades = SCHEMA["$defs"]["result"]["properties"]["grade"]["oneOf"][0]["enum"]
+    assert set(grades) == set(Grade)
+
+
+def test_both_answers_are_there(run: RunRecord) -> None:
+    loud, quiet, bracket = (document(run)["points"][i]["result"] for i in (0, 2, 3))
+    assert (loud["grade"], quiet["grade"], bracket["grade"]) == ("C", "A", "D")
+    assert 0 < loud["undisturbed"]["clean_share"] < 0.2
+    assert loud["as_is"]["loss_ratio_high"] > 0.1
+    assert quiet["as_is"]["loss_ratio_high"] == 0
+    assert bracket["undisturbed"] is bracket["ndr"] is None
+    ends = [bracket["bracket"][end]["rate"]["value"] for end in ("carried", "overloads")]
+    assert ends[0] < ends[1]
+    latency = loud["latency_forward"]["pdr_50"]
+    assert latency["p99"] > latency["undisturbed"]["p99"]
 
 
 def test_latency_is_in_microseconds(run: RunRecord) -> None:

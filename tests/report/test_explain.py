@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.report.sample import sample_run
-from wirespeed.model.cpus import CpuPulse, Proximity
-from wirespeed.model.trial import Drop, DropCause, WorkerShare
-from wirespeed.report.explain import explain, first_loss
+from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.trial import Drop, DropCause, Stage, WorkerShare
+from wirespeed.report.explain import explain
+from wirespeed.report.loss import first_loss, lost_in_what_counts
 from wirespeed.store.records import PointRecord, RunRecord
 
 
@@ -31,13 +32,13 @@ def said(point: PointRecord) -> str:
 
 def test_what_the_vnf_consumed_on_purpose_is_no_loss(run: RunRecord) -> None:
     drops = [Drop("vnf0", DropCause.VNF_HANDLED, 200), Drop("tg", DropCause.MISDIRECTED, 123)]
-    first = explain(with_drops(run.points[0], *drops))[0]
+    first = explain(with_drops(run.points[2], *drops))[0]
     assert "all of them at tg: they arrived, but bore what belongs to somebody else" in first
 
 
 @pytest.mark.parametrize("cause", sorted(set(DropCause) - {DropCause.VNF_HANDLED}))
 def test_every_cause_is_explained(run: RunRecord, cause: DropCause) -> None:
-    point = with_drops(run.points[0], Drop("ovs:port0", cause, 1000))
+    point = with_drops(run.points[2], Drop("ovs:port0", cause, 1000))
     first = explain(point)[0]
     assert "all of them at ovs:port0: " in first
     assert len(first.partition("ovs:port0: ")[2]) > 20
@@ -45,56 +46,83 @@ def test_every_cause_is_explained(run: RunRecord, cause: DropCause) -> None:
 
 def test_the_cause_with_the_most_frames_comes_first(run: RunRecord) -> None:
     point = with_drops(
-        run.points[3],
+        run.points[4],
         Drop("sut-ingress", DropCause.RX_RING_FULL, 100),
         Drop("ovs:vnf0.a", DropCause.VHOST_TX_RING_FULL, 900),
     )
     first, second, *_ = explain(point)
-    assert "90% of them at ovs:vnf0.a" in first
+    assert "90% at ovs:vnf0.a" in first
     assert "the VNF took frames more slowly" in first
     assert second.startswith("Another 10% were lost at the SUT's first ring")
 
 
 def test_a_lone_stray_frame_is_not_worth_a_sentence(run: RunRecord) -> None:
     point = with_drops(
-        run.points[3],
+        run.points[4],
         Drop("sut-ingress", DropCause.RX_RING_FULL, 990),
         Drop("ovs:vnf0.a", DropCause.VHOST_TX_RING_FULL, 10),
     )
     assert "vnf0" not in said(point)
 
 
-def test_it_looks_at_the_lowest_load_that_lost_frames(run: RunRecord) -> None:
+def test_it_looks_at_the_lowest_load_that_lost_frames_in_time_that_counts(run: RunRecord) -> None:
     for point in run.points:
+        result = point.result
+        assert result is not None
+        floor = result.bracket.carried_fps if result.bracket else None
+        if result.ndr is not None and result.ndr.lower is not None:
+            floor = result.ndr.lower.load_fps
+        assert floor is not None
         decisive = first_loss(point)
         assert decisive is not None
-        assert point.result is not None
-        assert point.result.ndr is not None
-        assert point.result.ndr.lower is not None
-        assert decisive.valid
-        assert decisive.intended_load_fps > point.result.ndr.lower.load_fps
+        assert lost_in_what_counts(decisive)
+        assert decisive.intended_load_fps > floor
         for stored in point.trials:
             trial = stored.trial
-            if trial.valid and trial.lost and trial.intended_load_fps < decisive.intended_load_fps:
-                assert trial.intended_load_fps <= point.result.ndr.lower.load_fps
+            if lost_in_what_counts(trial) and trial.stage is not Stage.WARM_UP:
+                load = trial.intended_load_fps
+                assert load <= floor or load >= decisive.intended_load_fps
 
 
-def test_an_invalid_trial_explains_nothing(run: RunRecord) -> None:
-    decisive = first_loss(run.points[0])
-    assert decisive is not None
+def test_whole_trial_counters_are_called_that_beside_gated_figures(run: RunRecord) -> None:
+    assert "lost in undisturbed time" in said(run.points[0])
+    assert "Of all that the trial lost, disturbed time included, all at" in said(run.points[0])
+    assert "disturbed" not in explain(run.points[2])[0]
+
+
+def without_counted_loss(point: PointRecord, growth_frames: float) -> PointRecord:
+    """Nothing lost in time that counts, and queues that grew by so much a run."""
+    trials = []
+    for stored in point.trials:
+        gated = stored.trial.gated
+        assert gated is not None
+        runs = tuple(replace(r, lost=0, growth_frames=growth_frames) for r in gated.runs)
+        gated = replace(gated, runs=runs, steady_lost=0)
+        trials.append(replace(stored, trial=replace(stored.trial, gated=gated)))
+    return replace(point, trials=tuple(trials))
+
+
+def test_loss_in_disturbed_time_explains_nothing(run: RunRecord) -> None:
+    point = without_counted_loss(run.points[0], 0.0)
+    assert any(stored.trial.lost for stored in point.trials)
+    assert first_loss(point) is None
+    assert "the limit was not reached" in said(point)
+
+
+def test_queues_that_grow_tell_of_an_overload_without_loss(run: RunRecord) -> None:
+    text = said(without_counted_loss(run.points[0], 1e4))
+    assert "queues grew by" in text
+    assert "the limit was not reached" not in text
+
+
+def test_where_nothing_counts_nobody_knows(run: RunRecord) -> None:
     trials = tuple(
-        replace(s, trial=replace(s.trial, valid=False, invalid_reason="paused"))
+        replace(s, trial=replace(s.trial, quiet=False, gated=None, fault="counters contradict"))
         for s in run.points[0].trials
     )
     point = replace(run.points[0], trials=trials)
     assert first_loss(point) is None
-    assert "lost" not in said(point)
-    assert "the limit was not reached" not in said(point), "nobody knows without a valid trial"
-
-
-def test_a_limit_that_was_not_reached_is_said(run: RunRecord) -> None:
-    lossless = tuple(s for s in run.points[0].trials if s.trial.valid and not s.trial.lost)
-    assert "the limit was not reached" in said(replace(run.points[0], trials=lossless))
+    assert "the limit was not reached" not in said(point)
 
 
 def test_what_bounds_the_rig_is_said(run: RunRecord) -> None:
@@ -108,7 +136,7 @@ def test_what_bounds_the_rig_is_said(run: RunRecord) -> None:
 
 
 def test_the_reference_sut_is_limited_by_nothing_but_itself(tmp_path: Path) -> None:
-    (point,) = sample_run(tmp_path, study="wire").points
+    (point,) = sample_run(tmp_path, "sut.impair.rate_fps=1e6", study="wire").points
     assert point.result is not None
     assert point.result.limited_by == "shared_lcore"
     assert "share a core" not in said(point)
@@ -121,7 +149,7 @@ def test_loss_far_below_saturation_is_told_from_saturation(run: RunRecord) -> No
     assert result.ndr.lower is not None
     low = replace(result.ndr, lower=replace(result.ndr.lower, load_fps=4e6))
     point = replace(run.points[0], result=replace(result, ndr=low))
-    assert "pauses for longer than its rings last" in said(point)
+    assert "the SUT itself pauses for longer than its rings last" in said(point)
     assert "256 us of traffic" in said(point)
     assert "pauses" not in said(run.points[0])
 
@@ -137,10 +165,10 @@ def test_a_sut_that_overload_slows_down_is_told(run: RunRecord) -> None:
 
 def test_cpus_that_share_no_cache_or_share_a_core_are_told(run: RunRecord) -> None:
     def placed(core_to_core_ns: float, slowdown: float) -> str:
-        where = Proximity(core_to_core_ns, slowdown)
+        where = CpuPlacement(core_to_core_ns, slowdown)
         point = run.points[3]
         trials = tuple(
-            replace(t, trial=replace(t.trial, seen=replace(t.trial.seen, proximity=(where, where))))
+            replace(t, trial=replace(t.trial, seen=replace(t.trial.seen, placement=(where, where))))
             for t in point.trials
         )
         return said(replace(point, trials=trials))
@@ -153,20 +181,14 @@ def test_cpus_that_share_no_cache_or_share_a_core_are_told(run: RunRecord) -> No
 
 
 def test_a_core_that_something_else_uses_is_told(run: RunRecord) -> None:
-    def shared(slow_beats: int) -> str:
-        point = run.points[0]
-        trials = []
-        for stored in point.trials:
-            seen = stored.trial.seen
-            threads = tuple(replace(thread, cpu=3) for thread in seen.threads)
-            pulses = (CpuPulse(3, 100, slow_beats, 700, 0),)
-            seen = replace(seen, threads=threads, pulses=pulses)
-            trials.append(replace(stored, trial=replace(stored.trial, seen=seen)))
-        return said(replace(point, trials=tuple(trials)))
+    assert "Something else used a forwarding core for 71% of the time" in said(run.points[0])
+    assert "forwarding core" not in said(run.points[1])
+    assert "forwarding core" not in said(run.points[2])
 
-    assert "forwarding core" not in said(run.points[0])
-    assert "forwarding core" not in shared(10)
-    assert "something else used a forwarding core, for up to 40% of the time" in shared(40)
+
+def test_what_keeps_a_point_from_a_better_grade_is_told(run: RunRecord) -> None:
+    assert "Grade C: something else used the SUT's core for 72% of the time." in said(run.points[0])
+    assert "Grade" not in said(run.points[2])
 
 
 def test_not_measurable_comes_first(run: RunRecord) -> None:

@@ -9,12 +9,12 @@ import pytest
 from rich.console import Console
 
 from wirespeed.model.frame import FrameSizes
-from wirespeed.model.result import Interval
+from wirespeed.model.result import BackToBack, Grade, Interval
 from wirespeed.model.spec import PointSpec, Topology, TopologyKind, Traffic
 from wirespeed.report.figures import point_figures, rate, theoretical_max_fps
 from wirespeed.report.headline import key_figures
-from wirespeed.report.table import csv_text, missing_figures, terminal_table
-from wirespeed.report.text import gbps, loss, microseconds, mpps, seconds
+from wirespeed.report.table import below_grade, csv_text, terminal_table, without_figures
+from wirespeed.report.text import frames, gbps, loss, microseconds, mpps, seconds, share, tiny
 from wirespeed.store.records import PointState, RunRecord
 
 
@@ -57,25 +57,50 @@ def test_a_point_that_was_not_measured_says_so(run: RunRecord) -> None:
     assert not point_figures(pending).conformant
 
 
-def test_a_point_without_a_figure_gets_a_sentence(run: RunRecord) -> None:
-    assert missing_figures(run) == ()
+def test_points_without_a_figure_are_named(run: RunRecord) -> None:
+    assert without_figures(run) == ()
     point = run.points[0]
     assert point.result is not None
-    nothing = replace(point.result, ndr=None, pdr=None, mrr_fps=None, not_measurable="too noisy")
+    nothing = replace(
+        point.result, ndr=None, pdr=None, mrr_fps=None, as_is=None, not_measurable="too noisy"
+    )
     noisy = replace(point, result=nothing)
     pending = replace(run.points[1], state=PointState.PENDING, result=None)
-    assert missing_figures(replace(run, points=(noisy, pending, *run.points[2:]))) == (
-        "p2p, 64 B: not measurable: too noisy",
-        "p2p, 512 B: not measured yet",
+    assert without_figures(replace(run, points=(noisy, pending, *run.points[2:]))) == (
+        "p2p, 64 B",
+        "p2p, 512 B",
     )
+    burst = BackToBack(1e6, 900.0, 850, 950, 50, 1e-3)
+    burst_only = replace(noisy, result=replace(nothing, back_to_back=burst))
+    assert without_figures(replace(run, points=(burst_only,))) == ()
 
 
-def test_key_figures_name_the_best_points(run: RunRecord) -> None:
-    rates, throughput, latency, trials = key_figures(run)
+def test_points_below_a_grade_are_named_with_theirs(run: RunRecord) -> None:
+    assert below_grade(run, Grade.C) == ("pvp, 64 B (D)",)
+    assert below_grade(run, Grade.B) == ("p2p, 64 B (C)", "pvp, 64 B (D)", "pvp, 512 B (C)")
+    assert len(below_grade(run, Grade.A)) == 5
+    result = run.points[2].result
+    assert result is not None
+    old = replace(run.points[2], result=replace(result, grade=None))
+    assert below_grade(replace(run, points=(old,)), Grade.C) == ("p2p, 1518 B (no grade)",)
+
+
+def test_key_figures_name_the_best_points_and_how_sure_they_are(run: RunRecord) -> None:
+    rates, throughput, as_is, latency, trials = key_figures(run)
     assert rates.where.startswith("p2p, 64 B")
+    assert (rates.grade, throughput.grade) == (Grade.C, Grade.A)
     assert throughput.where == "p2p, 1518 B"
+    assert as_is.where == "p2p, 64 B"
+    assert "as this host is" in as_is.what
     assert latency.unit == "\N{MICRO SIGN}s"
     assert trials.value == str(sum(len(point.trials) for point in run.points))
+
+
+def test_a_point_of_grade_d_has_the_lower_end_of_its_bracket(run: RunRecord) -> None:
+    figures = point_figures(run.points[3])
+    assert (figures.ndr, figures.mrr) == (None, None)
+    assert figures.carried is not None
+    assert figures.best == figures.carried
 
 
 def test_csv_has_one_line_a_point(run: RunRecord) -> None:
@@ -88,6 +113,12 @@ def test_csv_has_one_line_a_point(run: RunRecord) -> None:
     assert float(rows[0]["ndr_fps"]) == result.ndr.lower.load_fps
     assert rows[0]["rfc2544_conformant"] == "false"
     assert rows[0]["constant_fps"] == ""
+    assert [row["grade"] for row in rows] == ["C", "B", "A", "D", "C", "B"]
+    assert 0 < float(rows[0]["undisturbed_share"]) < 0.2
+    assert float(rows[0]["as_is_loss_high"]) > 0.1
+    assert float(rows[2]["as_is_loss_high"]) == 0
+    assert rows[3]["ndr_fps"] == rows[3]["undisturbed_share"] == ""
+    assert float(rows[3]["bracket_carried_fps"]) < float(rows[3]["bracket_overloads_fps"])
 
 
 def test_the_terminal_table_shows_every_point(run: RunRecord) -> None:
@@ -95,7 +126,9 @@ def test_the_terminal_table_shows_every_point(run: RunRecord) -> None:
     console.print(terminal_table(run))
     shown = console.export_text()
     assert all(point.label in shown for point in run.points)
-    assert "NDR Mpps" in shown
+    assert all(heading in shown for heading in ("undisturbed", "as is", "grade", "lossless"))
+    (bracketed,) = [line for line in shown.splitlines() if line.startswith("pvp, 64 B")]
+    assert bracketed.split()[3:7] == ["1.905-4.002", "\N{EN DASH}", "\N{EN DASH}", "D"]
 
 
 @pytest.mark.parametrize(
@@ -105,6 +138,8 @@ def test_the_terminal_table_shows_every_point(run: RunRecord) -> None:
         (gbps(9.9999e9), "10.00"), (loss(0), "0"), (loss(0.0000001), "1e-05%"),
         (loss(0.5), "50.0%"), (microseconds(1234), "1.2"), (microseconds(240), "0.24"),
         (microseconds(504_000), "504"), (seconds(0.25), "0.25 s"), (seconds(185), "3 min 05 s"),
+        (share(0.78), "78%"), (share(0.031), "3.1%"), (share(0.0004), "<0.1%"), (share(0), "0%"),
+        (frames(942), "942 frames"), (frames(3.1e6), "3.1 M frames"), (tiny(1.2e-6), "1e-6"),
     ],
 )  # fmt: skip
 def test_numbers_for_people(shown: str, expected: str) -> None:

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import html
 import re
 import shutil
+import sqlite3
 import subprocess
+from contextlib import closing
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,9 +14,16 @@ from pathlib import Path
 import pytest
 
 from tests.report.sample import sample_run
+from tests.report.test_document import problems
+from wirespeed.model.result import Grade
+from wirespeed.report.document import document
+from wirespeed.report.grades import LIFT, MEANING
 from wirespeed.report.html import html_report
+from wirespeed.report.sentence import point_sentence
 from wirespeed.report.theme import DARK, LIGHT, SURFACES
+from wirespeed.store.read import read_run
 from wirespeed.store.records import PointState, RunRecord
+from wirespeed.store.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -96,20 +106,50 @@ def test_every_point_has_its_figures_limits_and_trials(page: str, run: RunRecord
     text = " ".join(" ".join(Links(page).text).split())
     for point in run.points:
         assert point.label in text
-        invalid = sum(not stored.trial.valid for stored in point.trials)
-        assert f"{len(point.trials)} trials" + (f", {invalid} invalid" if invalid else "") in text
+        quiet = sum(stored.trial.quiet for stored in point.trials)
+        assert f"{len(point.trials)} trials, {quiet} quiet" in text
+        assert point_sentence(point) in text
     assert "Theoretical" in text
     assert "Not measurable" not in text
     assert "the receive ring there was full" in text
 
 
-def test_every_invalid_trial_is_listed_with_its_reason(page: str, run: RunRecord) -> None:
+def test_what_disturbed_a_trial_is_said_and_no_trial_is_invalid(page: str, run: RunRecord) -> None:
     text = " ".join(Links(page).text)
-    for point in run.points:
-        for stored in point.trials:
-            if not stored.trial.valid:
-                assert stored.trial.invalid_reason
-                assert stored.trial.invalid_reason in text
+    disturbed = {t.trial.disturbed for point in run.points for t in point.trials} - {None}
+    assert disturbed
+    assert all(why in text for why in disturbed if why is not None)
+    assert "invalid" not in text
+
+
+def test_every_grade_is_shown_with_its_meaning(page: str, run: RunRecord) -> None:
+    for grade in Grade:
+        assert f'class="grade g{grade}" title="Grade {grade}: {MEANING[grade]}"' in page
+    assert LIFT in " ".join(html.unescape(page).split())
+    quiet = tuple(p for p in run.points if p.result and p.result.grade is Grade.A)
+    assert LIFT not in html.unescape(html_report(replace(run, points=quiet)))
+
+
+def test_every_point_has_the_lane_of_its_deciding_trial(page: str, run: RunRecord) -> None:
+    assert page.count("what happened when</title>") == len(run.points)
+    assert page.count("frames queued") == len(run.points)
+
+
+def test_an_old_run_says_that_its_grades_were_not_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    data = Path(__file__).parents[1] / "store" / "data" / "run-0001.sql"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(data.read_text(encoding="utf-8"))
+    with Store(str(path)) as store:
+        old = read_run(store, "wire-1", series=True)
+    page = html_report(old)
+    text = " ".join(" ".join(Links(page).text).split())
+    assert "Grades: not recorded." in text
+    assert "NDR 2.816 Mpps (grade not recorded)." in text
+    assert "was away from its queues for 10,000,000 us" in text
+    assert "what happened when" not in page
+    assert problems(document(old)) == []
+    assert "not recorded" not in html_report(replace(old, points=()))
 
 
 def test_it_says_what_ran(page: str) -> None:
@@ -152,7 +192,7 @@ def test_one_point_needs_no_charts_by_frame_size(tmp_path: Path) -> None:
     page = html_report(sample_run(tmp_path, "traffic.frame=64", "topology.kind=p2p"))
     assert 'id="charts"' not in page
     assert "Bokeh.documents" in page  # report.js is there and copes without it
-    assert len(page) < 200_000
+    assert len(page) < 250_000
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from wirespeed.model.spec import PointSpec, VnfKind
 from wirespeed.model.study import flat
-from wirespeed.report.charts.shapes import Chart, Line, Series
+from wirespeed.report.as_is import bracket_words
+from wirespeed.report.charts.shapes import Chart, Line, Range, Series
 from wirespeed.report.figures import PointFigures, point_figures
 from wirespeed.report.published import published
 from wirespeed.report.text import mpps, percent
@@ -28,7 +29,7 @@ def gateway_charts(run: RunRecord) -> tuple[Chart, ...]:
     """By frame size, tuning step, users or routes, beside S1's figure."""
     figures = [
         f for f in map(point_figures, run.points)
-        if f.point.spec.sut.vnf.kind is VnfKind.BNG and f.ndr is not None
+        if f.point.spec.sut.vnf.kind is VnfKind.BNG and (f.ndr or f.bracket) is not None
     ]  # fmt: skip
     values = [flat(f.point.parameters) for f in figures]
     axis = next((key for key in _AXES if len({str(v[key]) for v in values}) > 1), None)
@@ -44,7 +45,15 @@ def gateway_charts(run: RunRecord) -> tuple[Chart, ...]:
         _line(name, colour, members)
         for colour, (name, members) in enumerate(list(groups.items())[: _COLOURS - 1])
     ]
+    ranges = [
+        found
+        for colour, (name, members) in enumerate(list(groups.items())[: _COLOURS - 1])
+        for found in _ranges(name, colour, members)
+    ]
+    legend = ["bar: it lies between (grade D)"] if ranges else []
     beside = _beside([f.point.spec for f in figures], axis, categories)
+    if beside:
+        legend.append("S1's text gives one figure; the others of its figure 5 are a picture")
     return (
         Chart(
             key="line-share",
@@ -52,11 +61,11 @@ def gateway_charts(run: RunRecord) -> tuple[Chart, ...]:
             x_label=_AXES[axis],
             y_label="%",
             categories=categories,
-            series=(*series, *beside),
-            legend="S1's text gives one figure; the others of its figure 5 are a picture"
-            if beside else "",
+            series=(*(line for line in series if line.points), *beside),
+            legend="; ".join(legend),
+            ranges=tuple(ranges),
         ),
-    )  # fmt: skip
+    )
 
 
 def _group(value: dict[str, object], values: Sequence[dict[str, object]], axis: str) -> str:
@@ -81,6 +90,19 @@ def _line(name: str, colour: int, members: Sequence[tuple[float, PointFigures]])
             for _, ndr in found
         ),
     )
+
+
+def _ranges(
+    name: str, colour: int, members: Sequence[tuple[float, PointFigures]]
+) -> Iterator[Range]:
+    """Between which shares the NDR of a point of grade D lies."""
+    for x, figures in members:
+        carried, overloads = figures.carried, figures.overloads
+        if figures.bracket is not None and (carried or overloads) is not None:
+            low = 100 * carried.line_share if carried is not None else 0.0
+            high = 100 * overloads.line_share if overloads is not None else None
+            hover = f"{name}: {bracket_words(figures.bracket)} Mpps, grade {figures.grade}"
+            yield Range(name, colour, x, low, high, hover)
 
 
 def _beside(specs: Sequence[PointSpec], axis: str, categories: Sequence[str]) -> tuple[Series, ...]:

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from wirespeed.model.result import (
+    AsIs,
+    BackToBack,
+    Bound,
+    Bracket,
+    Grade,
+    Interval,
+    SearchResult,
+    Undisturbed,
+)
+from wirespeed.model.trial import LeftOut
+from wirespeed.report.sentence import point_sentence, result_sentence, short_sentence
+from wirespeed.store.records import PointState, RunRecord
+
+RESTS = Undisturbed(
+    8e6, 24.0, 4.1, 412, 31, 3_100_000, 0, 1e-6, 0.0002, 0.002, 0.01,
+    (LeftOut("core shared", 0.78), LeftOut("generator stopped", 0.031), LeftOut("rare", 0.0001)),
+)  # fmt: skip
+AS_IS = AsIs(6.2e6, 8e6, 0.09, 0.35, 4.9e6, 2.0)
+LOW, HIGH = Bound(8e6, 8e6, 0.0), Bound(8.25e6, 8e6, 0.01)
+C = SearchResult(
+    "quick", False, (), Interval(LOW, HIGH), Interval(LOW, HIGH), mrr_fps=8.43e6, mrr_error=0.048,
+    grade=Grade.C, undisturbed=RESTS, as_is=AS_IS,
+)  # fmt: skip
+
+
+def test_a_gated_point_says_what_it_rests_on_and_what_the_host_gives() -> None:
+    assert result_sentence(C) == (
+        "NDR 8.000 Mpps undisturbed (grade C: 17% of 24 s clean and fast, 412 windows; no loss in "
+        "3.1 M frames, \N{LESS-THAN OR EQUAL TO} 1e-6; queues grew 0.02 \N{PLUS-MINUS SIGN} "
+        "0.2%). PDR 8.000, MRR 8.430 \N{PLUS-MINUS SIGN} 4.8% Mpps. As this host is: 9.0-35% lost "
+        "at the NDR, nothing lost up to 4.900 Mpps in a trial of 2 s, MRR 6.200 Mpps. Left out: "
+        "core shared 78%, generator stopped 3.1%."
+    )
+
+
+def test_frames_that_were_lost_undisturbed_are_never_called_none() -> None:
+    lossy = replace(C, undisturbed=replace(RESTS, lost=12, loss_bound=7e-6))
+    said = result_sentence(lossy)
+    assert "12 of 3.1 M frames lost, 4e-6, \N{LESS-THAN OR EQUAL TO} 7e-6" in said
+    assert "no loss" not in said
+
+
+def test_a_quiet_point_counts_whole() -> None:
+    rests = replace(RESTS, clean_s=24.0, left_out=())
+    as_is = replace(AS_IS, loss_low=0.0, loss_high=0.0, lossless_fps=8e6)
+    said = result_sentence(replace(C, grade=Grade.A, undisturbed=rests, as_is=as_is))
+    assert said.startswith("NDR 8.000 Mpps (grade A: the whole 24 s count; no loss in 3.1 M frames")
+    assert "As this host is: nothing lost at the NDR, MRR 6.200 Mpps." in said
+    assert "undisturbed" not in said
+    assert "Left out" not in said
+
+
+@pytest.mark.parametrize(
+    ("bracket", "starts"),
+    [
+        (Bracket(4.9e6, 8.25e6), "NDR between 4.900 and 8.250 Mpps: a whole trial at the lower"),
+        (Bracket(None, 8.25e6), "NDR under 8.250 Mpps, which is provably too much"),
+        (Bracket(4.9e6, None), "NDR at least 4.900 Mpps, where a whole trial lost nothing"),
+        (Bracket(None, None), "NDR unknown: no load could be judged"),
+    ],
+)
+def test_grade_d_is_a_bracket(bracket: Bracket, starts: str) -> None:
+    d = SearchResult(
+        "quick", False, (), grade=Grade.D, bracket=bracket, as_is=AsIs(6.2e6, lossless_fps=4.9e6)
+    )
+    said = result_sentence(d)
+    assert said.startswith(starts)
+    assert "(grade D: a bracket)." in said
+    assert "MRR 6.200 Mpps" in said
+    # Said once: by the bracket, or as this host is.
+    assert said.count("4.900") == 1
+
+
+def test_other_searches_have_their_own_figure() -> None:
+    mrr = replace(C, ndr=None, pdr=None)
+    assert result_sentence(mrr).startswith("MRR 8.430 \N{PLUS-MINUS SIGN} 4.8% Mpps undisturbed (")
+    held = replace(mrr, mrr_fps=None, constant=Bound(4e6, 3.9e6, 0.025))
+    assert result_sentence(held).startswith("4.000 Mpps held, 2.5% lost undisturbed (grade C: 17%")
+    assert "lost at that load" in result_sentence(held)
+    burst = SearchResult(
+        "b2b", False, (), grade=Grade.A, back_to_back=BackToBack(14e6, 900.0, 850, 950, 50, 1e-3)
+    )
+    assert result_sentence(burst) == (
+        "Bursts of 900 frames at 14.00 Mpps pass without loss: the mean of 50, 850 to 950 "
+        "(grade A)."
+    )
+
+
+def test_latency_is_given_both_ways(run: RunRecord) -> None:
+    assert "us undisturbed, 3.2 and 95.7 us as this host is." in point_sentence(run.points[0])
+    assert point_sentence(run.points[2]).endswith("p50 and p99: 3.2 and 8.0 us.")
+
+
+def test_why_there_is_nothing_is_said(run: RunRecord) -> None:
+    nothing = SearchResult("quick", False, (), not_measurable="no trial could run")
+    assert result_sentence(nothing) == "Not measurable: no trial could run."
+    assert short_sentence(nothing) == "not measurable"
+    pending = replace(run.points[0], state=PointState.PENDING, result=None)
+    assert point_sentence(pending) == "Not measured yet."
+    assert point_sentence(replace(pending, error="it broke")) == "Not measured: it broke."
+
+
+def test_a_grade_that_was_not_recorded_is_not_made_up() -> None:
+    old = replace(C, grade=None, undisturbed=None, as_is=None)
+    assert result_sentence(old).startswith("NDR 8.000 Mpps (grade not recorded).")
+
+
+def test_one_line_of_a_log() -> None:
+    assert short_sentence(C) == (
+        "NDR 8.000, PDR 8.000, MRR 8.430 Mpps (grade C, 17% of 24 s undisturbed); as this host is: "
+        "9.0-35% lost there, nothing lost up to 4.900, MRR 6.200"
+    )
+    d = SearchResult("quick", False, (), grade=Grade.D, bracket=Bracket(4.9e6, 8.25e6))
+    assert short_sentence(d) == "NDR 4.900-8.250 Mpps (grade D)"

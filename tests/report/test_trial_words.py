@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from wirespeed.model.trial import CleanRun, Gated, Trial
+from wirespeed.report.trial_words import Outcome, Standing, outcome, shown, standing, told
+from wirespeed.store.records import RunRecord
+
+
+@pytest.fixture
+def loud(run: RunRecord) -> Trial:
+    """A gated trial at the load that was found; most of it was left out."""
+    return run.points[0].trials[-4].trial
+
+
+def with_runs(trial: Trial, *runs: CleanRun, steady_lost: int = 0) -> Trial:
+    assert trial.gated is not None
+    steady = 1000 if steady_lost else 0
+    gated = replace(
+        trial.gated, runs=runs, steady_offered=steady, steady_lost=steady_lost, windows=1000
+    )
+    return replace(trial, gated=gated)
+
+
+def test_a_trial_is_quiet_gated_or_faulty(loud: Trial) -> None:
+    assert standing(loud) is Standing.GATED
+    assert standing(replace(loud, quiet=True)) is Standing.QUIET
+    assert standing(replace(loud, fault="more received than offered")) is Standing.FAULTY
+    assert standing(replace(loud, gated=None)) is Standing.DISTURBED
+
+
+def test_only_time_that_counts_decides(loud: Trial) -> None:
+    assert loud.lost > 0
+    assert outcome(loud, 0.005) is Outcome.NO_LOSS
+    assert outcome(replace(loud, quiet=True), 0.005) is Outcome.OVERLOAD
+    assert "; undisturbed " in told(loud)
+
+
+@pytest.mark.parametrize(
+    ("lost", "growth_frames", "expected"),
+    [
+        (0, 0.0, Outcome.NO_LOSS),
+        (0, -500.0, Outcome.NO_LOSS),
+        (3, 0.0, Outcome.WITHIN_GOAL),
+        (60, 0.0, Outcome.OVERLOAD),
+        (0, 60.0, Outcome.OVERLOAD),
+        (30, 30.0, Outcome.OVERLOAD),
+    ],
+)
+def test_loss_and_growth_are_overload(
+    loud: Trial, lost: int, growth_frames: float, expected: Outcome
+) -> None:
+    trial = with_runs(loud, CleanRun(100, 10_000, lost, growth_frames))
+    assert outcome(trial, 0.005) is expected
+
+
+def test_an_overload_whose_queues_never_drain_shows_in_steady_windows(loud: Trial) -> None:
+    assert outcome(with_runs(loud, steady_lost=100), 0.005) is Outcome.OVERLOAD
+    assert shown(with_runs(loud)) is None
+    assert outcome(with_runs(loud), 0.005) is Outcome.UNKNOWN
+
+
+def test_of_a_faulty_trial_nothing_counts(loud: Trial) -> None:
+    faulty = replace(loud, fault="more received than offered", gated=None)
+    assert outcome(faulty, 0.005) is Outcome.UNKNOWN
+    assert told(faulty) == "faulty: more received than offered"
+    assert isinstance(loud.gated, Gated)
