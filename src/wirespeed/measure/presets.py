@@ -106,7 +106,7 @@ PRESETS: Mapping[SearchKind, Preset] = {
         search=_QUICK,
         extension=20.0,
         latency_trial_s=0.5,
-        as_is_trial_s=0.5,
+        as_is_trial_s=0.3,
         warm_up_s=0.5,
     ),
     # CSIT: ten trials of 1 s.

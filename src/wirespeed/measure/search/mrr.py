@@ -10,6 +10,7 @@ says how much the generator can offer, about where the SUT's limit lies, and how
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median, stdev
 
@@ -51,36 +52,44 @@ class Mrr:
         """flood: a trial of as much as the generator can, or max_fps where that is less."""
         most_fps = min(max_fps, flood.offered_fps)
         by_generator = most_fps < max_fps
-        guess_fps = flood.forwarding_fps
+        received_fps = flood.forwarding_fps
         for _ in range(1 + CORRECTIONS):
-            prober.overload_fps = guess_fps
-            load_fps = min(most_fps, OVERLOAD * guess_fps)
-            trials = self._at(prober, load_fps, unlimited=by_generator and load_fps == most_fps)
-            overload = _overload(trials, most_fps, by_generator=by_generator)
-            received_fps = overload.received_fps or overload.whole_fps
-            if load_fps == most_fps or load_fps >= ENOUGH * received_fps:
+            prober.overload_fps = received_fps
+            load_fps = min(most_fps, OVERLOAD * received_fps)
+            if by_generator and load_fps == most_fps:
+                load_fps = UNLIMITED
+            trials = [self._trial(prober, load_fps)]
+            received_fps = _received_fps(trials)
+            if load_fps >= most_fps or load_fps >= ENOUGH * received_fps:
                 break
-            guess_fps = received_fps
-        prober.overload_fps = received_fps
-        return overload
+        trials += [self._trial(prober, load_fps) for _ in range(self.trials - 1)]
+        prober.overload_fps = _received_fps(trials)
+        return _overload(trials, most_fps, by_generator=by_generator)
 
-    def _at(self, prober: Prober, load_fps: float, *, unlimited: bool) -> list[Trial]:
-        if not unlimited:
-            try:
-                return [
-                    prober.usable(load_fps, self.trial_s, Stage.MRR) for _ in range(self.trials)
-                ]
-            except BeyondGenerator:
-                pass  # It offers less than it did in the flood: then as much as it can.
-        return [prober.usable(UNLIMITED, self.trial_s, Stage.MRR) for _ in range(self.trials)]
+    def _trial(self, prober: Prober, load_fps: float) -> Trial:
+        try:
+            return prober.usable(load_fps, self.trial_s, Stage.MRR)
+        except BeyondGenerator:
+            # It offers less than it did in the flood: then as much as it can.
+            return prober.usable(UNLIMITED, self.trial_s, Stage.MRR)
 
 
-def _overload(trials: list[Trial], most_fps: float, *, by_generator: bool) -> Overload:
-    rates = [
+def _received_fps(trials: Sequence[Trial]) -> float:
+    """In undisturbed time, or whole where there was none."""
+    rates = _undisturbed_rates(trials)
+    return median(rates) if rates else median(trial.forwarding_fps for trial in trials)
+
+
+def _undisturbed_rates(trials: Sequence[Trial]) -> list[float]:
+    return [
         trial.gated.receive_fps
         for trial in trials
         if trial.gated is not None and trial.gated.receive_fps is not None
     ]
+
+
+def _overload(trials: Sequence[Trial], most_fps: float, *, by_generator: bool) -> Overload:
+    rates = _undisturbed_rates(trials)
     middle = median(rates) if rates else None
     error = stdev(rates) / math.sqrt(len(rates)) / middle if middle and len(rates) > 1 else 0.0
     whole_fps = median(trial.forwarding_fps for trial in trials)
