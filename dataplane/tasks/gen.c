@@ -64,9 +64,12 @@ struct start {
 static void
 gen_start(struct gen *gen, const struct load *load, const struct start *start)
 {
-	uint64_t now = rte_rdtsc(), begin = now + tsc_clock_cycles(&gen->clock, start->after_ns);
+	uint64_t begin;
 
-	window_log_start(&gen->windows, &gen->clock, now, start->duration_ns, start->after_ns);
+	window_log_start(&gen->windows, &gen->clock, rte_rdtsc(), start->duration_ns,
+			 start->after_ns);
+	/* Clearing the log took its time. */
+	begin = rte_rdtsc() + tsc_clock_cycles(&gen->clock, start->after_ns);
 	schedule_start(&gen->schedule, load, &gen->clock, begin);
 	gen_source_rewind(&gen->source);
 	memset(&gen->before, 0, sizeof(gen->before));

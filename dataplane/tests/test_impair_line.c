@@ -213,6 +213,21 @@ test_stalls(void)
 	}
 }
 
+/* Whose turn would come in a stall waits as well, whenever it arrived. */
+static void
+test_stalls_in_the_queue(void)
+{
+	struct impair_line line = line_of(TSC_HZ / 100, 1, 8, 0);
+	void *frames[2];
+
+	line.stall_period = 1000;
+	line.stall_tsc = 100;
+	CHECK_EQ(impair_line_arrive(&line, &line, 850), IMPAIR_TAKEN);
+	CHECK_EQ(impair_line_arrive(&line, &line, 850), IMPAIR_TAKEN);
+	CHECK_EQ(impair_line_depart(&line, frames, 2, 999), 1);
+	CHECK_EQ(impair_line_depart(&line, frames, 2, 1000), 1);
+}
+
 /* A stall takes its share of the rate: it is not made up for. */
 static void
 test_stalls_take_from_the_rate(void)
@@ -256,6 +271,7 @@ main(void)
 	test_delay_full();
 	test_change_of_rate();
 	test_stalls();
+	test_stalls_in_the_queue();
 	test_stalls_take_from_the_rate();
 	test_stalls_without_a_queue();
 	return 0;
