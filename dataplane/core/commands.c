@@ -60,8 +60,6 @@ reset(struct app *app, const char *params, struct telemetry_out *out)
 		return;
 	for (unsigned int i = 0; i < app->nb_ports; i++)
 		port_reset(&app->ports[i]);
-	for (unsigned int i = 0; i < app->nb_lcores; i++)
-		lcore_thread_reset(app->lcores[i]);
 	done(out);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -185,6 +186,7 @@ int
 lcore_snapshot(struct lcore *lcore, struct mail *mail __rte_unused)
 {
 	lcore->counts_copy = lcore->counts;
+	lcore->cpu_copy = (unsigned int)sched_getcpu();
 	lcore->counts_copy.total_tsc = lcore->last_tsc - lcore->reset_tsc;
 	for (unsigned int i = 0; i < lcore->nb_tasks; i++)
 		lcore->task_copies[i] = lcore->tasks[i]->stats;
@@ -226,21 +228,4 @@ int
 lcore_control(struct lcore *lcore __rte_unused, struct mail *mail)
 {
 	return mail->task->ops->control(mail->task, mail->verb, mail->args);
-}
-
-int
-lcore_thread_stat(const struct lcore *lcore, struct thread_stat *stat)
-{
-	int ret = thread_stat_read(lcore->tid, stat);
-
-	stat->involuntary_switches -= lcore->thread_base.involuntary_switches;
-	stat->wait_ns -= lcore->thread_base.wait_ns;
-	return ret;
-}
-
-void
-lcore_thread_reset(struct lcore *lcore)
-{
-	/* Without these statistics lcore_thread_stat fails as well: the base does not matter. */
-	(void)thread_stat_read(lcore->tid, &lcore->thread_base);
 }

@@ -12,7 +12,6 @@
 #include "gap_log.h"
 #include "mailbox.h"
 #include "task.h"
-#include "thread_stat.h"
 
 #define LCORE_MAX_TASKS 64
 #define LCORE_MAX_POLLS 128
@@ -52,6 +51,7 @@ struct __rte_cache_aligned lcore {
 
 	/* Written by the lcore on request (lcore_snapshot), read by control once it has answered. */
 	struct lcore_counts counts_copy;
+	unsigned int cpu_copy;
 	struct task_stats task_copies[LCORE_MAX_TASKS];
 
 	/* Set up by control; the lcore adds its thread's id. */
@@ -60,7 +60,6 @@ struct __rte_cache_aligned lcore {
 	_Atomic pid_t tid;
 	unsigned int nb_tasks;
 	struct task *tasks[LCORE_MAX_TASKS];
-	struct thread_stat thread_base; /* at the last reset */
 };
 
 /* A new lcore on the right NUMA node, polling nothing yet. NULL when memory is short. */
@@ -75,10 +74,6 @@ int lcore_run(void *lcore);
 uint64_t lcore_round(struct lcore *lcore);
 /* A stretch of rounds and its account. lcore_run does nothing but this and the mailbox. */
 void lcore_stretch(struct lcore *lcore);
-
-/* What the scheduler did to the lcore's thread since the last lcore_thread_reset. Control side. */
-int lcore_thread_stat(const struct lcore *lcore, struct thread_stat *stat);
-void lcore_thread_reset(struct lcore *lcore);
 
 /* Requests for the mailbox. Each runs between two rounds, so that counters are of one moment. */
 int lcore_snapshot(struct lcore *lcore, struct mail *mail); /* copies the counters */

@@ -98,20 +98,6 @@ report_task(struct app *app, const char *params, struct telemetry_out *out)
 		slot->task.ops->stats(&slot->task, out);
 }
 
-static void
-add_thread(struct telemetry_out *out, const struct lcore *lcore)
-{
-	struct thread_stat now;
-
-	telemetry_u64(out, "tid", lcore->tid);
-	/* A kernel without these statistics: say nothing rather than zero. */
-	if (lcore_thread_stat(lcore, &now) != 0)
-		return;
-	telemetry_u64(out, "cpu", now.cpu);
-	telemetry_u64(out, "involuntary_switches", now.involuntary_switches);
-	telemetry_u64(out, "runqueue_wait_ns", now.wait_ns);
-}
-
 void
 report_lcores(struct app *app, const char *params __rte_unused, struct telemetry_out *out)
 {
@@ -124,7 +110,8 @@ report_lcores(struct app *app, const char *params __rte_unused, struct telemetry
 		const struct lcore_counts *counts = &lcore->counts_copy;
 		char key[16];
 
-		add_thread(&child, lcore);
+		telemetry_u64(&child, "tid", lcore->tid);
+		telemetry_u64(&child, "cpu", lcore->cpu_copy);
 		telemetry_u64(&child, "polls", counts->polls);
 		telemetry_u64(&child, "busy_polls", counts->busy_polls);
 		telemetry_u64(&child, "busy_ns", tsc_to_ns(counts->busy_tsc));
@@ -142,10 +129,9 @@ write_gaps(const struct app *app, FILE *file)
 		tsc_hz());
 	for (unsigned int i = 0; i < app->nb_lcores; i++) {
 		const struct lcore *lcore = app->lcores[i];
-		struct thread_stat now;
-		int cpu = lcore_thread_stat(lcore, &now) == 0 ? (int)now.cpu : -1;
 
-		fprintf(file, "%s\"%u\": {\"cpu\": %d, ", i == 0 ? "" : ", ", lcore->id, cpu);
+		fprintf(file, "%s\"%u\": {\"cpu\": %u, ", i == 0 ? "" : ", ", lcore->id,
+			lcore->cpu_copy);
 		gap_log_write(&lcore->gap_log, file);
 		fputc('}', file);
 	}

@@ -16,9 +16,9 @@
 #include "switch_log.h"
 #include "tsc.h"
 
-/* Room for 4,096 stops of a thread between start and stop; 64 pages, a power of two as the kernel
- * wants it. */
-#define RING_BYTES (UINT64_C(64) * 4096)
+/* Room for 32,768 stops of a thread between start and stop: the contention probe alone stops it 250
+ * times a second. 512 pages, a power of two as the kernel wants it. */
+#define RING_BYTES (UINT64_C(512) * 4096)
 
 struct watched {
 	pid_t tid;

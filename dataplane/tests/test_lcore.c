@@ -301,22 +301,6 @@ test_many_requests_at_once(void)
 	bench_down(&bench);
 }
 
-/* The kernel's figures of a thread that certainly had to wait: two lcores share one CPU. */
-static void
-test_thread_stat(void)
-{
-	struct bench bench = bench_up(overload);
-	struct lcore *lcore = bench.app->lcores[0];
-	struct thread_stat stat;
-
-	CHECK_EQ(app_launch(bench.app), 0);
-	CHECK_EQ(ask(lcore, lcore_snapshot, NULL, NULL, NULL), 0);
-	do {
-		CHECK_EQ(lcore_thread_stat(lcore, &stat), 0);
-	} while (stat.wait_ns == 0 || stat.involuntary_switches == 0);
-	bench_down(&bench);
-}
-
 /* A round polls every task once; a stretch counts its rounds, and grows while they are short. */
 static void
 test_rounds_and_stretches(void)
@@ -458,6 +442,5 @@ main(void)
 	test_gaps_of_a_stretch();
 	test_late_answers();
 	test_many_requests_at_once();
-	test_thread_stat();
 	return 0;
 }

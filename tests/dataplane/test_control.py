@@ -89,7 +89,7 @@ def test_lcores_report_polls_and_scheduling(flooded: Running) -> None:
     assert figures["gap_limit_ns"] in range(99999, 100001)
     thread = Path("/proc") / str(flooded.process.pid) / "task" / str(figures["tid"])
     assert thread.is_dir()
-    assert {"cpu", "involuntary_switches", "runqueue_wait_ns"} <= set(figures)
+    assert figures["cpu"] in os.sched_getaffinity(figures["tid"])
 
 
 def test_ports_and_rings(flooded: Running) -> None:
