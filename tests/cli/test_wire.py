@@ -42,7 +42,7 @@ def test_every_lost_frame_is_accounted_for(measured: dict[str, Any]) -> None:
     trials = measured["points"][0]["trials"]
     assert sum(trial["lost"] for trial in trials) > 0
     for trial in trials:
-        assert trial["lost"] == trial["sent"] - trial["received"]
+        assert trial["lost"] == trial["offered"] - trial["received"]
         assert trial["lost"] == sum(drop["frames"] for drop in trial["drops"])
         assert "unknown" not in {drop["cause"] for drop in trial["drops"]}
 
@@ -50,8 +50,11 @@ def test_every_lost_frame_is_accounted_for(measured: dict[str, Any]) -> None:
 def test_the_reference_sut_forwards_at_its_rate(measured: dict[str, Any]) -> None:
     """What a busy machine makes impossible to measure must be said, not guessed."""
     result = measured["points"][0]["result"]
-    if result["not_measurable"] is not None:
-        assert not any(t["valid"] for t in measured["points"][0]["trials"][-3:])
+    if result["grade"] == "D":
+        ends = [result["bracket"][end] for end in ("carried", "overloads")]
+        carried, overloads = (end and end["rate"]["value"] for end in ends)
+        assert (carried or 0) <= RATE_FPS * 1.01
+        assert overloads is None or overloads >= RATE_FPS * 0.99
         return
     assert result["ndr"]["lower"]["rate"]["value"] == pytest.approx(RATE_FPS, rel=0.01)
     assert result["pdr"]["lower"]["rate"]["value"] == pytest.approx(RATE_FPS, rel=0.01)

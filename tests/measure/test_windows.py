@@ -246,7 +246,9 @@ def test_people_are_told_what_disturbed_a_trial() -> None:
 def test_a_trial_over_time() -> None:
     up = way([8000] * 3, [8000, 7000, 8000], [10_000, -1.0, 20_000])
     down = way([2000] * 3, [2000] * 3, [30_000, 35_000, 30_000])
-    offered, unsent, received, backlog = series_of(Windows(5, MS, (up, down)))
+    offered, unsent, received, backlog, counted = series_of(
+        Windows(5, MS, (up, down)), masked(*[True] * 2, *[False] * (len(up.offered) - 2))
+    )
     assert [s.name for s in (offered, unsent, received)] == ["offered", "unsent", "received"]
     assert offered.values == (10_000.0,) * 3
     assert received.values == (10_000.0, 9000.0, 10_000.0)
@@ -254,6 +256,7 @@ def test_a_trial_over_time() -> None:
     assert offered.kind is SeriesKind.COUNT
     assert backlog.kind is SeriesKind.GAUGE
     assert backlog.values == pytest.approx((0, 10, 80))
+    assert counted.values == (1.0, 1.0, 0.0)
     assert {s.epoch for s in (offered, unsent, received, backlog)} == {"first frame due"}
 
 

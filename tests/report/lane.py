@@ -94,7 +94,7 @@ class LoudHost:
         _gate(windows)
         seen = self._observation(windows, load_fps, duration_s)
         quiet = self.noise.quiet
-        disturbed = None if quiet else "PMD thread on CPU 1 was stopped for 1.2% of the time"
+        disturbed = None if quiet else "core shared 70%, SUT stopped 1.2% of the trial"
         trial = Trial(seen, stage, quiet, disturbed, gated(windows, seen.latency))
         return trial, series_of(windows, seen.evidence)
 
@@ -196,11 +196,11 @@ def _gate(windows: Sequence[_Window]) -> None:
         if window.slow:
             window.why = "core shared"
         elif window.stopped_ns:
-            window.why = "PMD stopped"
+            window.why = "SUT stopped"
         elif window.late_ns:
             window.why = "generator stopped"
         elif draining and window.backlog > RING / 4:
-            window.why = "queues draining"
+            window.why = "not yet drained"
         draining = window.why is not None
 
 
@@ -213,7 +213,7 @@ def gated(windows: Sequence[_Window], latency: Latency | None) -> Gated:
             growth = float(run[-1].backlog - run[0].backlog)
             offered, lost = sum(w.offered for w in run), sum(w.lost for w in run)
             runs.append(CleanRun(len(run), offered, lost, growth))
-    steady = [w for w in windows if w.why in (None, "queues draining")]
+    steady = [w for w in windows if w.why in (None, "not yet drained")]
     whys = [w.why for w in windows if w.why is not None]
     left_out = [LeftOut(why, whys.count(why) / len(windows)) for why in dict.fromkeys(whys)]
     kept = [w.offered - w.lost for w in windows if w.why is None]

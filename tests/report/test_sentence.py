@@ -16,7 +16,7 @@ from wirespeed.model.result import (
     Undisturbed,
 )
 from wirespeed.model.trial import LeftOut
-from wirespeed.report.sentence import point_sentence, result_sentence, short_sentence
+from wirespeed.report.sentence import point_sentence, result_sentences, short_sentence
 from wirespeed.store.records import PointState, RunRecord
 
 RESTS = Undisturbed(
@@ -31,10 +31,14 @@ C = SearchResult(
 )  # fmt: skip
 
 
+def result_sentence(result: SearchResult) -> str:
+    return " ".join(result_sentences(result))
+
+
 def test_a_gated_point_says_what_it_rests_on_and_what_the_host_gives() -> None:
     assert result_sentence(C) == (
         "NDR 8.000 Mpps undisturbed (grade C: 17% of 24 s clean and fast, 412 windows; no loss in "
-        "3.1 M frames, \N{LESS-THAN OR EQUAL TO} 1e-6; queues grew 0.02 \N{PLUS-MINUS SIGN} "
+        "3.1 M frames, \N{LESS-THAN OR EQUAL TO}1e-6; queues grew 0.02 \N{PLUS-MINUS SIGN} "
         "0.2%). PDR 8.000, MRR 8.430 \N{PLUS-MINUS SIGN} 4.8% Mpps. As this host is: 9.0-35% lost "
         "at the NDR, nothing lost up to 4.900 Mpps in a trial of 2 s, MRR 6.200 Mpps. Left out: "
         "core shared 78%, generator stopped 3.1%."
@@ -44,8 +48,15 @@ def test_a_gated_point_says_what_it_rests_on_and_what_the_host_gives() -> None:
 def test_frames_that_were_lost_undisturbed_are_never_called_none() -> None:
     lossy = replace(C, undisturbed=replace(RESTS, lost=12, loss_bound=7e-6))
     said = result_sentence(lossy)
-    assert "12 of 3.1 M frames lost, 4e-6, \N{LESS-THAN OR EQUAL TO} 7e-6" in said
+    assert "12 of 3.1 M frames lost, 4e-6, \N{LESS-THAN OR EQUAL TO}7e-6" in said
     assert "no loss" not in said
+
+
+@pytest.mark.parametrize("error", [0.0, 1.0])
+def test_growth_that_is_not_known_is_not_given(error: float) -> None:
+    said = result_sentence(replace(C, undisturbed=replace(RESTS, growth_error=error)))
+    assert "queues" not in said
+    assert "1e-6)." in said
 
 
 def test_a_quiet_point_counts_whole() -> None:

@@ -59,6 +59,8 @@ def test_loss_and_growth_are_overload(
 
 def test_an_overload_whose_queues_never_drain_shows_in_steady_windows(loud: Trial) -> None:
     assert outcome(with_runs(loud, steady_lost=100), 0.005) is Outcome.OVERLOAD
+    # So little may be what a disturbance left.
+    assert shown(with_runs(loud, steady_lost=19)) is None
     assert shown(with_runs(loud)) is None
     assert outcome(with_runs(loud), 0.005) is Outcome.UNKNOWN
 

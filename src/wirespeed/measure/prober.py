@@ -16,7 +16,15 @@ from wirespeed.measure import account
 from wirespeed.measure.gate import gate
 from wirespeed.measure.interface import Listener, MeasureError, Measurer, Progress
 from wirespeed.measure.operating_point import OperatingPoint, operating_point
-from wirespeed.measure.windows import drained, gated, geometry_of, is_quiet, summed, why_disturbed
+from wirespeed.measure.windows import (
+    drained,
+    gated,
+    geometry_of,
+    is_quiet,
+    summed,
+    trial_series,
+    why_disturbed,
+)
 from wirespeed.model.evidence import DisturbanceKind
 from wirespeed.model.trial import Observation, Stage, Trial
 
@@ -167,6 +175,7 @@ def judged(seen: Observation, stage: Stage, width: float, bounding_fps: float) -
         quiet,
         disturbed=None if quiet else why_disturbed(mask, seen.evidence),
         gated=gated(seen, mask, geometry),
+        series=trial_series(seen, mask),
     )
 
 

@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from wirespeed.measure.gate import RING_SHARE, Geometry, Mask, ring_ns
 from wirespeed.model.evidence import DirectionWindows, Evidence, Windows
-from wirespeed.model.series import Series, SeriesKind
+from wirespeed.model.series import (
+    BACKLOG,
+    COUNTED,
+    OFFERED,
+    RECEIVED,
+    UNSENT,
+    Series,
+    SeriesKind,
+    slowness_name,
+)
 from wirespeed.model.trial import CleanRun, Gated, Latency, LatencyRows, LeftOut, Observation
 
 Floats = NDArray[np.float64]
@@ -107,31 +116,34 @@ def why_disturbed(mask: Mask, evidence: Evidence) -> str | None:
     return "; ".join(parts) or None
 
 
-def trial_series(seen: Observation) -> tuple[Series, ...]:
-    """What is kept of a trial over time: frames, and how slow each CPU was."""
-    frames = series_of(seen.windows) if seen.windows is not None else ()
+def trial_series(seen: Observation, mask: Mask) -> tuple[Series, ...]:
+    """What is kept of a trial over time: its windows, which counted, how slow CPUs were."""
     slowness = [
-        Series(f"slowness.cpu{c.cpu}", "ratio", SeriesKind.GAUGE, EPOCH, c.at_ns, c.slowness)
+        Series(slowness_name(c.cpu), "ratio", SeriesKind.GAUGE, EPOCH, c.at_ns, c.slowness)
         for c in seen.evidence.contention
     ]
-    return (*frames, *slowness)
+    return (*(series_of(seen.windows, mask) if seen.windows is not None else ()), *slowness)
 
 
-def series_of(windows: Windows) -> tuple[Series, ...]:
-    """The trial over time, summed over directions: frames a window, and frames queued."""
+def series_of(windows: Windows, mask: Mask) -> tuple[Series, ...]:
+    """Summed over directions: frames sent, queued and received, and whether a window counted."""
     at_ns = tuple(windows.begin_ns + i * windows.window_ns for i in range(windows.count))
     backlog = np.zeros(windows.count)
     for direction in windows.directions:
         latency = _filled(direction)
         mean_fps = sum(direction.offered) / max(1, windows.count) / (windows.window_ns / 1e9)
         backlog += mean_fps * (latency - latency.min(initial=np.inf)) / 1e9
-    counts = [
-        Series(name, "frames", SeriesKind.COUNT, EPOCH, at_ns, tuple(map(float, values)))
-        for name in ("offered", "unsent", "received")
-        for values in [summed(windows, name).tolist()]
-    ]
-    queued = Series("backlog", "frames", SeriesKind.GAUGE, EPOCH, at_ns, tuple(backlog.tolist()))
-    return (*counts, queued)
+
+    def series(name: str, unit: str, kind: SeriesKind, values: NDArray[np.generic]) -> Series:
+        return Series(name, unit, kind, EPOCH, at_ns, tuple(map(float, values.tolist())))
+
+    return (
+        series(OFFERED, "frames", SeriesKind.COUNT, summed(windows, "offered")),
+        series(UNSENT, "frames", SeriesKind.COUNT, summed(windows, "unsent")),
+        series(RECEIVED, "frames", SeriesKind.COUNT, summed(windows, "received")),
+        series(BACKLOG, "frames", SeriesKind.GAUGE, np.round(backlog)),
+        series(COUNTED, "yes or no", SeriesKind.GAUGE, np.array(mask.clean)),
+    )
 
 
 def summed(windows: Windows, field: str) -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.evidence import Evidence, Windows
+from wirespeed.model.series import Series
 
 
 class DropCause(StrEnum):
@@ -238,7 +239,8 @@ class Trial:
 
     quiet: nothing disturbed any of it, so that it counts whole (RFC 2544). disturbed: where it is
     not, why, in one sentence with numbers. gated: the same trial without what was disturbed; None
-    where nothing of it can count (`fault` says why: counters that contradict each other).
+    where nothing of it can count (`fault` says why: counters that contradict each other). series:
+    what was counted and watched over time; the store keeps it apart.
 
     `lost` = offered - received - handled over the whole trial, never below 0; unsent frames are not
     loss (they are the generator's own lateness), and frames that the SUT consumed on purpose (ARP)
@@ -251,6 +253,7 @@ class Trial:
     disturbed: str | None = None
     gated: Gated | None = None
     fault: str | None = None
+    series: tuple[Series, ...] = ()
 
     @property
     def intended_load_fps(self) -> float:

@@ -23,12 +23,12 @@ class Verdict(StrEnum):
     SAME = "same"
     BETTER = "better"
     WITHIN_TOLERANCE = "worse, within tolerance"
-    OPEN = "worse, but within what the runs leave open"
+    OPEN = "worse, not beyond doubt"
     OVERLAP = "brackets overlap"
     WORSE = "worse"
     GONE = "no figure in B"
     NEW = "no figure in A"
-    AS_IS = "as is: decides nothing"
+    AS_IS = "not judged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +176,8 @@ def _as_is(a: PointRecord, b: PointRecord) -> Iterator[Difference]:
     if in_a is None or in_b is None:
         return
     pairs = (
-        ("lossless, as is", in_a.lossless_fps, in_b.lossless_fps),
-        ("MRR, as is", in_a.mrr_fps, in_b.mrr_fps),
+        ("lossless as is", in_a.lossless_fps, in_b.lossless_fps),
+        ("MRR as is", in_a.mrr_fps, in_b.mrr_fps),
     )
     for figure, a_fps, b_fps in pairs:
         if a_fps is not None or b_fps is not None:
@@ -236,9 +236,10 @@ def _open(point: PointRecord, figure: str) -> float:
         return 2 * (result.mrr_error or _scatter(point, Stage.MRR))
     if figure == "constant":
         return 2 * _scatter(point, Stage.CONSTANT)
+    # 1 and more: growth is not known, as where frames carry no time stamp.
     growth = result.undisturbed.growth_error if result.undisturbed is not None else 0.0
     interval = result.ndr if figure == "NDR" else result.pdr
-    return _half_width(interval) + (growth if math.isfinite(growth) else 0.0)
+    return _half_width(interval) + (growth if growth < 1 else 0.0)
 
 
 def _half_width(interval: Interval | None) -> float:

@@ -17,7 +17,7 @@ MEANING = {
 
 LIFT = (
     "A better grade needs CPUs of their own: isolate those that poll and keep the other thread of "
-    "their cores idle (`wirespeed plan` writes the settings); give a guest whole pinned cores "
+    "their cores idle (wirespeed plan writes the settings); give a guest whole pinned cores "
     "(hw:cpu_policy=dedicated, hw:cpu_thread_policy=isolate)."
 )
 

@@ -37,7 +37,7 @@ from wirespeed.report.headline import key_figures
 from wirespeed.report.loss import first_loss, lost_in_what_counts, total_drops
 from wirespeed.report.netperf import message_chart, messages
 from wirespeed.report.published_tcp import NETPERF_INTERFACES, NETPERF_SOURCE
-from wirespeed.report.sentence import point_sentence
+from wirespeed.report.sentence import point_sentences
 from wirespeed.report.tcp import limited_by, most_taken, offload_gains, split, why_missing
 from wirespeed.report.theme import DARK, LIGHT, css_variables
 from wirespeed.report.trial_words import Outcome, Shown, Standing, outcome, shown, standing
@@ -70,10 +70,11 @@ class PointView:
     """One point as the template shows it."""
 
     figures: PointFigures
-    sentence: str
+    found: tuple[str, ...]
     sentences: tuple[str, ...]
     search: Markup | None
     lane: Markup | None
+    deciding: int
     latency: Markup | None
     first_loss: Trial | None
     decisions: tuple[tuple[str, str, str], ...]
@@ -151,10 +152,11 @@ def _view(point: PointRecord) -> PointView:
     search, latency, lane = search_chart(point), latency_chart(point), lane_chart(point)
     return PointView(
         point_figures(point),
-        point_sentence(point),
+        point_sentences(point),
         explain(point),
         Markup(search_svg(search)) if search else None,  # noqa: S704
         Markup(lane_svg(lane)) if lane else None,  # noqa: S704
+        lane.number if lane else 0,
         Markup(line_svg(latency, SMALL)) if latency else None,  # noqa: S704
         first_loss(point),
         tuple(_decisions(encode(point.plan), "")) if point.plan else (),

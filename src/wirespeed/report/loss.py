@@ -14,7 +14,7 @@ from wirespeed.model.result import SearchResult
 from wirespeed.model.spec import TopologyKind
 from wirespeed.model.trial import Drop, DropCause, Stage, Trial
 from wirespeed.report.text import frames, mpps, percent, tiny
-from wirespeed.report.trial_words import STEADY_GROWTH, growth_ratio
+from wirespeed.report.trial_words import STEADY_GROWTH, growth_ratio, shown
 from wirespeed.store.records import PointRecord
 
 _BECAUSE = {
@@ -61,11 +61,8 @@ def first_loss(point: PointRecord) -> Trial | None:
 
 def lost_in_what_counts(trial: Trial) -> int:
     """Frames lost in a quiet trial, or in the undisturbed windows of another."""
-    if trial.quiet:
-        return trial.lost
-    if trial.gated is None:
-        return 0
-    return max(trial.gated.steady_lost, sum(run.lost for run in trial.gated.runs))
+    found = shown(trial)
+    return found.lost if found is not None else 0
 
 
 def total_drops(trial: Trial) -> tuple[Drop, ...]:
@@ -100,14 +97,12 @@ def loss_sentences(point: PointRecord) -> Iterator[str]:
 
 
 def _said(trial: Trial) -> str:
-    load = mpps(trial.intended_load_fps)
-    if trial.quiet or trial.gated is None:
+    load, found = mpps(trial.intended_load_fps), shown(trial)
+    if trial.quiet or found is None:
         return f"At {load} Mpps the first frames were lost ({trial.lost:,})"
-    offered = max(trial.gated.steady_offered, sum(run.offered for run in trial.gated.runs))
-    lost = lost_in_what_counts(trial)
     return (
-        f"At {load} Mpps the first frames were lost in undisturbed time ({lost:,} of "
-        f"{frames(offered)}, {tiny(lost / offered)})"
+        f"At {load} Mpps the first frames were lost in undisturbed time ({found.lost:,} of "
+        f"{frames(found.offered)}, {tiny(found.loss_ratio)})"
     )
 
 

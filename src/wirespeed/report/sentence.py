@@ -7,7 +7,6 @@ then what was left out.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from wirespeed.model.result import (
@@ -32,18 +31,25 @@ _AT_MOST = "\N{LESS-THAN OR EQUAL TO}"
 
 def point_sentence(point: PointRecord) -> str:
     """All that was found at the point; why there is nothing where there is nothing."""
+    return " ".join(point_sentences(point))
+
+
+def point_sentences(point: PointRecord) -> tuple[str, ...]:
+    """The same in parts: the figure, the others, the host as it is, what was left out, latency."""
     if point.result is not None:
-        return result_sentence(point.result)
-    return f"Not measured: {point.error}." if point.error is not None else "Not measured yet."
+        return result_sentences(point.result)
+    if point.error is not None:
+        return (f"Not measured: {point.error}.",)
+    return ("Not measured yet.",)
 
 
-def result_sentence(result: SearchResult) -> str:
+def result_sentences(result: SearchResult) -> tuple[str, ...]:
     """The same of a result."""
     parts = [_headline(result), *_others(result), _as_is(result), _left_out(result)]
     parts += [_latency(at) for at in result.latency if abs(at.share - 0.5) < 1e-9]
     if result.not_measurable is not None:
         parts.insert(0, f"Not measurable: {result.not_measurable}.")
-    return " ".join(part for part in parts if part)
+    return tuple(part for part in parts if part)
 
 
 def short_sentence(result: SearchResult) -> str:
@@ -137,7 +143,7 @@ def _rests_on(result: SearchResult) -> str:
 
 
 def _loss(rests: Undisturbed) -> str:
-    bound = f"{_AT_MOST} {tiny(rests.loss_bound)}" if rests.loss_bound > 0 else ""
+    bound = f"{_AT_MOST}{tiny(rests.loss_bound)}" if 0 < rests.loss_bound < 1 else ""
     if rests.lost == 0:
         return f"no loss in {frames(rests.offered)}" + (f", {bound}" if bound else "")
     ratio = tiny(rests.lost / rests.offered)
@@ -146,8 +152,8 @@ def _loss(rests: Undisturbed) -> str:
 
 
 def _growth(rests: Undisturbed) -> str:
-    """Of the queues; not known where frames carry no time stamp."""
-    if not math.isfinite(rests.growth_error) or rests.growth_error == 0:
+    """Of the queues; not known without time stamps, not asked for in single windows."""
+    if not 0 < rests.growth_error < 1:
         return ""
     growth, error = 100 * rests.growth, 100 * rests.growth_error
     return f"; queues grew {growth:.2g} {_PLUS_MINUS} {error:.2g}%"

@@ -22,16 +22,19 @@ class Standing(StrEnum):
 
 
 class Outcome(StrEnum):
-    """Of a trial, in time that counts."""
+    """Of a trial, in time that counts; overload is loss, or queues that grow."""
 
     NO_LOSS = "no loss"
-    WITHIN_GOAL = "overload within the PDR's goal"
-    OVERLOAD = "loss, or queues that grow"
+    WITHIN_GOAL = "within the PDR's goal"
+    OVERLOAD = "overload"
     UNKNOWN = "nothing counts"
 
 
 # Queues that grow by less are steady: a search at its usual width asks no more.
 STEADY_GROWTH = 0.005
+# Windows whose queues had not drained may lose what a disturbance before them left; more than this
+# is an overload beyond doubt.
+BEYOND_DOUBT = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +67,20 @@ def standing(trial: Trial) -> Standing:
 
 
 def shown(trial: Trial) -> Shown | None:
-    """None where nothing of it counts. Without a clean window, what its steady ones show."""
-    gated = trial.gated
-    growth = growth_ratio(trial)
+    """None where nothing of it counts. Without a clean window an overload may still be certain."""
+    gated, growth = trial.gated, growth_ratio(trial)
     if trial.fault is not None:
         return None
     if trial.quiet:
         return Shown(1.0, trial.offered, trial.lost, growth)
-    if gated is None or not (gated.clean_windows or gated.steady_offered):
+    if gated is None:
         return None
     if gated.clean_windows:
         offered = sum(run.offered for run in gated.runs)
         return Shown(gated.clean_share, offered, sum(run.lost for run in gated.runs), growth)
-    return Shown(0.0, gated.steady_offered, gated.steady_lost, None)
+    if gated.steady_lost > BEYOND_DOUBT * gated.steady_offered:
+        return Shown(0.0, gated.steady_offered, gated.steady_lost, None)
+    return None
 
 
 def growth_ratio(trial: Trial) -> float | None:

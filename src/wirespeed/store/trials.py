@@ -21,7 +21,7 @@ def encode_trial(trial: Trial) -> dict[str, Any]:
     disturbances = trial.seen.evidence.disturbances
     evidence = replace(trial.seen.evidence, disturbances=(), contention=())
     seen = replace(trial.seen, evidence=evidence, windows=None, latency_rows=None)
-    encoded: dict[str, Any] = encode(replace(trial, seen=seen))
+    encoded: dict[str, Any] = encode(replace(trial, seen=seen, series=()))
     encoded["seen"]["evidence"]["disturbances"] = _grouped(disturbances)
     return encoded
 

@@ -127,7 +127,7 @@ def _css() -> str:
     rules = [
         "svg.chart{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}",
         "svg.chart text{fill:var(--muted)}",
-        "svg.chart text.strong{fill:var(--ink);font-weight:600}",
+        "svg.chart .strong{fill:var(--ink);font-weight:600}",
         "svg.chart path{fill:none}",
         "svg.chart .rule{stroke:var(--rule)}",
         "svg.chart .level{stroke:var(--ink);stroke-dasharray:2 3}",

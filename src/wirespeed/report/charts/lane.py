@@ -18,7 +18,7 @@ from wirespeed.model.trial import Stage
 from wirespeed.store.records import PointRecord, StoredTrial
 
 COLUMNS = 320
-# A contention sample above it is slow (measure/gate.py); stored with no sample's verdict.
+# As in measure/gate.py: a contention sample above it is slow.
 SLOW = 1.10
 # Loads nearer than this are one load.
 _SAME_LOAD = 1e-3
@@ -44,6 +44,7 @@ class Lane:
 
     key: str
     title: str
+    number: int
     duration_s: float
     intended_mpps: float
     offered_mpps: tuple[tuple[float, float], ...]
@@ -78,6 +79,7 @@ def lane_chart(point: PointRecord) -> Lane | None:
     return Lane(
         key=f"lane-{point.id}",
         title=f"{point.label}, trial {number} ({trial.stage})",
+        number=number,
         duration_s=trial.duration_s,
         intended_mpps=trial.intended_load_fps / 1e6,
         offered_mpps=tuple(
@@ -179,7 +181,7 @@ def _strips(
         for counted, touched in zip(counts, disturbed, strict=True)
     ]
     if any(around):
-        strips.append(_strip("queues draining", columns.each(around, _mean)))
+        strips.append(_strip("not yet drained", columns.each(around, _mean)))
     return tuple(strips)
 
 

@@ -135,8 +135,8 @@ class _Drawing:
         )
 
     def _name(self, y: float, name: str, note: str) -> None:
-        self.canvas.text(self.left, y - 7, name, "start", "strong")
-        self.canvas.text(self.left + 7.6 * len(name) + 8, y - 7, note, "start")
+        parts = f'<tspan class="strong">{escape(name)}</tspan><tspan dx="10">{escape(note)}</tspan>'
+        self.canvas.add(f'<text x="{self.left:.1f}" y="{y - 7:.1f}">{parts}</text>')
 
     def _scale(self, bottom: float, height: float, top: float, text: str, value: float) -> None:
         at = bottom - height * value / top
