@@ -12,7 +12,15 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SHARED = {"beside_nova", "cpu_quota", "faulty_client", "figures", "mixes", "point"}
+SHARED = {
+    "beside_nova",
+    "cpu_quota",
+    "disturbances",
+    "faulty_client",
+    "figures",
+    "mixes",
+    "point",
+}
 
 
 def names() -> list[str]:

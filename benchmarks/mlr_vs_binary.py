@@ -13,12 +13,12 @@ import sys
 from dataclasses import dataclass
 
 from tests.measure.simulated import Recorder, Rig, Sharp
+from wirespeed.measure.validity import USUAL
 
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.run import run_search
 from wirespeed.measure.search.interface import Limits
 from wirespeed.measure.search.rfc2544 import Rfc2544
-from wirespeed.measure.validity import USUAL
 from wirespeed.model.result import Interval
 from wirespeed.model.spec import Search, SearchKind
 from wirespeed.model.units import line_rate_fps

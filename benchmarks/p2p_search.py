@@ -2,7 +2,7 @@
 """How near to the MRR do NDR and PDR of p2p 64 B come, and do two searches agree?
 
 Two runs of the quick search through a real Open vSwitch with DPDK, one after the other, each with a
-bench of its own. A run that was not measurable says why; then this fails.
+bench of its own. A run without an NDR says what it has instead; then this fails.
 """
 
 from __future__ import annotations
@@ -22,22 +22,19 @@ def tell(run: int, result: SearchResult) -> float | None:
     overhead_s = [trial.seen.overhead_s for trial in trials]
     show(f"p2p_64B_run{run}_overhead_a_trial_median", median(overhead_s), "s")
     show(f"p2p_64B_run{run}_overhead_a_trial_longest", max(overhead_s), "s")
-    invalid = sum(not trial.valid for trial in trials)
-    show(f"p2p_64B_run{run}_invalid_trials", invalid, "trials", invalid / len(trials), "all-trials")
-    slowed = [trial.seen.slowest.slow_ratio for trial in trials if trial.seen.slowest is not None]
-    if slowed:
-        # 0 on a quiet machine, where nothing else uses the core that forwards.
-        show(f"p2p_64B_run{run}_forwarding_core_slowed_median", median(slowed), "of-the-time")
+    shares = [trial.gated.clean_share for trial in trials if trial.gated is not None]
+    show(f"p2p_64B_run{run}_clean_share_median", median(shares), "of-the-time")
+    print(f"p2p_64B_run{run} grade {result.grade}: {'; '.join(result.because)}")
     if result.mrr_fps is None:
-        print(f"p2p_64B_run{run} not measurable: {result.not_measurable}")
+        print(f"p2p_64B_run{run} has no undisturbed MRR: {result.as_is}")
         return None
-    if (pair := trials[-1].seen.proximity) is not None:
+    if (pair := trials[-1].seen.placement) is not None:
         print(f"p2p_64B_run{run} CPUs: {pair[0]}")
     show(f"p2p_64B_run{run}_mrr", result.mrr_fps, "fps")
     ndr_fps = None
     for goal, interval in (("ndr", result.ndr), ("pdr", result.pdr)):
         if interval is None or interval.lower is None:
-            print(f"p2p_64B_run{run}_{goal} not measurable: {result.not_measurable}")
+            print(f"p2p_64B_run{run}_{goal} has no lower bound: {result.bracket}")
             continue
         load_fps = interval.lower.load_fps
         show(f"p2p_64B_run{run}_{goal}", load_fps, "fps", load_fps / result.mrr_fps, "mrr")

@@ -31,9 +31,7 @@ from wirespeed.bench.journal import state_directory
 from wirespeed.bench.parts import Assembly, assemble, bring_up
 from wirespeed.bench.priority import polling_first
 from wirespeed.bench.process import Daemon, await_true
-from wirespeed.bench.realtime import alone, before_all_pollers
 from wirespeed.bench.session import directories, rig_of
-from wirespeed.bench.threads import pollers_of
 from wirespeed.bench.topology.wiring import PORTS
 from wirespeed.bench.trial import Rig, run_trial
 from wirespeed.bench.vswitch.control import Control
@@ -69,10 +67,8 @@ def flowgen_command(config: WsdpConfig) -> list[str]:
 
 
 @contextmanager
-def flowgen(
-    state: HostState, dirs: dpdk.Directories, config: WsdpConfig
-) -> Iterator[tuple[Telemetry, list[int]]]:
-    """testpmd, sending; and the ids of its polling threads."""
+def flowgen(state: HostState, dirs: dpdk.Directories, config: WsdpConfig) -> Iterator[Telemetry]:
+    """testpmd, sending."""
     daemon = Daemon("flowgen", state, dirs)
     socket = dpdk.telemetry_socket(dirs.run, config.file_prefix)
     command = flowgen_command(config)
@@ -89,8 +85,7 @@ def flowgen(
                 "testpmd receives nothing: " + dpdk.last_words(state.runner, daemon.log)
             ),
         )
-        pollers = [t.tid for p in daemon.processes for t in pollers_of(state.runner, p.pid)]
-        yield telemetry, pollers
+        yield telemetry
         telemetry.close()
     finally:
         daemon.stop()
@@ -103,16 +98,13 @@ def _received(telemetry: Telemetry, port: int) -> int:
     return int(telemetry.ask(f"/ethdev/stats,{port}")["ipackets"])
 
 
-def flowgen_fps(
-    state: HostState, dirs: dpdk.Directories, config: WsdpConfig, vswitch: Part
-) -> float:
+def flowgen_fps(state: HostState, dirs: dpdk.Directories, config: WsdpConfig) -> float:
     """Frames/s that testpmd received on both ports, over TRIAL_S after the first ones arrived."""
-    with flowgen(state, dirs, config) as (telemetry, own):
+    with flowgen(state, dirs, config) as telemetry:
         time.sleep(0.2)
         before = sum(_received(telemetry, port) for port in range(len(PORTS)))
         began = time.monotonic()
-        with before_all_pollers(), alone([*own, *(thread.tid for thread in vswitch.threads())]):
-            time.sleep(TRIAL_S)
+        time.sleep(TRIAL_S)
         received = sum(_received(telemetry, port) for port in range(len(PORTS))) - before
         return received / (time.monotonic() - began)
 
@@ -144,7 +136,7 @@ def take_turns(
         for _ in range(ROUNDS):
             again = assemble(spec, plan, state, dirs)
             ours = _our_turn(spec, plan, state, again, vswitch)
-            found.append((ours, flowgen_fps(state, dirs, again.layout.traffic.config, vswitch)))
+            found.append((ours, flowgen_fps(state, dirs, again.layout.traffic.config)))
     return found
 
 
@@ -156,7 +148,7 @@ def _our_turn(
         bring_up([generator], stack)
         parts = [vswitch, generator]
         assembly = replace(assembly, parts=parts)
-        return ours_fps(rig_of(spec, plan, state.runner, assembly, alone=True))
+        return ours_fps(rig_of(spec, plan, state.runner, assembly))
 
 
 def main() -> int:

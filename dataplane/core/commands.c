@@ -11,10 +11,11 @@
 #include "app.h"
 #include "ask.h"
 #include "commands.h"
+#include "switch_log.h"
 #include "telemetry_reply.h"
 
-/* A longer rest would make the answers to requests wait. */
-#define REST_NS_MAX 10000000
+/* A longer pause would make the answers to requests wait. */
+#define PAUSE_NS_MAX 10000000
 
 static void
 done(struct telemetry_out *out)
@@ -64,20 +65,20 @@ reset(struct app *app, const char *params, struct telemetry_out *out)
 	done(out);
 }
 
-/* "/wirespeed/rest,ns=N" */
+/* "/wirespeed/pause_pollers,ns=N" */
 static void
-rest(struct app *app, const char *params, struct telemetry_out *out)
+pause_pollers(struct app *app, const char *params, struct telemetry_out *out)
 {
 	static const char key[] = "ns=";
-	uint64_t rest_ns = 0;
+	uint64_t pause_ns = 0;
 	char *end = NULL;
 
 	if (params != NULL && strncmp(params, key, strlen(key)) == 0)
-		rest_ns = strtoull(params + strlen(key), &end, 10);
-	if (end == NULL || *end != '\0' || rest_ns > REST_NS_MAX)
-		telemetry_error(out, "rest %s: only ns=N with N up to %d is known",
-				params == NULL ? "" : params, REST_NS_MAX);
-	else if (ask_lcores(app, out, lcore_rest, rest_ns) == 0)
+		pause_ns = strtoull(params + strlen(key), &end, 10);
+	if (end == NULL || *end != '\0' || pause_ns > PAUSE_NS_MAX)
+		telemetry_error(out, "pause_pollers %s: only ns=N with N up to %d is known",
+				params == NULL ? "" : params, PAUSE_NS_MAX);
+	else if (ask_lcores(app, out, lcore_pause, pause_ns) == 0)
 		done(out);
 }
 
@@ -93,7 +94,7 @@ start(struct app *app, const char *params, struct telemetry_out *out)
 		telemetry_error(out, "there is nothing to start: no task generates");
 		return;
 	}
-	if (ask_lcores(app, out, lcore_rest, 0) != 0)
+	if (ask_lcores(app, out, lcore_pause, 0) != 0)
 		return;
 	/* Sinks first: they must know the trial's number before its first frame comes. */
 	if (ask_tasks(app, out, NULL, NOT_GENERATORS, "start", args) == 0 &&
@@ -155,6 +156,18 @@ capture(struct app *app, const char *params, struct telemetry_out *out)
 	export(app, "capture", params, out);
 }
 
+static void
+windows(struct app *app, const char *params, struct telemetry_out *out)
+{
+	export(app, "windows", params, out);
+}
+
+static void
+latency_rows(struct app *app, const char *params, struct telemetry_out *out)
+{
+	export(app, "latency_rows", params, out);
+}
+
 static const struct {
 	const char *name;
 	void (*handle)(struct app *app, const char *params, struct telemetry_out *out);
@@ -164,19 +177,31 @@ static const struct {
 	{"/wirespeed/stats", report_stats, "Counters of every task"},
 	{"/wirespeed/task", report_task, "Counters and own figures of a task. Parameter: TASK"},
 	{"/wirespeed/lcores", report_lcores, "Polls, gaps and descheduling of every lcore"},
+	{"/wirespeed/gaps", report_gaps,
+	 "Writes when lcores did not poll to a file. Parameter: FILE"},
 	{"/wirespeed/ports", report_ports, "Link and counters of every port"},
 	{"/wirespeed/rings", report_rings, "Size and fill of every ring"},
 	{"/wirespeed/reset", reset, "Forgets all counts. Parameter: gap_limit_ns=N (optional)"},
-	{"/wirespeed/rest", rest, "Leaves the CPUs to others. Parameter: ns=N, 0 to poll again"},
-	{"/wirespeed/proximity", command_proximity, "What two CPUs share. Parameters: A,B"},
-	{"/wirespeed/pulse", command_pulse,
-	 "Watches CPUs for a while. Parameters: after_ns=N,duration_ns=N,cpu=A,cpu=B,..."},
-	{"/wirespeed/pulsed", command_pulsed, "What was seen of them; waits for its end"},
+	{"/wirespeed/pause_pollers", pause_pollers,
+	 "Leaves the CPUs to others. Parameter: ns=N, 0 to poll again"},
+	{"/wirespeed/placement", command_placement, "What two CPUs share. Parameters: A,B"},
+	{"/wirespeed/contention", command_contention,
+	 "Samples CPUs for a while. Parameters: after_ns=N,duration_ns=N,cpu=A,cpu=B,..."},
+	{"/wirespeed/contention_samples", command_contention_samples,
+	 "Writes the samples to a file; waits for the end. Parameter: FILE"},
+	{"/wirespeed/switches", command_switches,
+	 "Records threads' context switches. Parameters: tid=A,tid=B,..."},
+	{"/wirespeed/switches_stop", command_switches_stop,
+	 "Ends that and writes the records to a file. Parameter: FILE"},
 	{"/wirespeed/start", start, "Starts all generators. Parameters: key=value,..."},
 	{"/wirespeed/stop", stop, "Stops all generators"},
 	{"/wirespeed/set", set, "Changes a task's arguments. Parameters: TASK,key=value,..."},
 	{"/wirespeed/histogram", histogram, "Writes a histogram to a file. Parameters: TASK,FILE"},
 	{"/wirespeed/capture", capture, "Writes captured frames to a file. Parameters: TASK,FILE"},
+	{"/wirespeed/windows", windows,
+	 "Writes counts by time stamp to a file. Parameters: TASK,FILE"},
+	{"/wirespeed/latency_rows", latency_rows,
+	 "Writes latencies by time stamp to a file. Parameters: TASK,FILE"},
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -225,5 +250,6 @@ telemetry_stop(void)
 {
 	pthread_mutex_lock(&lock);
 	served = NULL;
+	switch_log_abandon();
 	pthread_mutex_unlock(&lock);
 }

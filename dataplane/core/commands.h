@@ -12,13 +12,16 @@ void report_info(struct app *app, const char *params, struct telemetry_out *out)
 void report_stats(struct app *app, const char *params, struct telemetry_out *out);
 void report_task(struct app *app, const char *params, struct telemetry_out *out);
 void report_lcores(struct app *app, const char *params, struct telemetry_out *out);
+void report_gaps(struct app *app, const char *params, struct telemetry_out *out);
 void report_ports(struct app *app, const char *params, struct telemetry_out *out);
 void report_rings(struct app *app, const char *params, struct telemetry_out *out);
 
-/* Those that look at CPUs: cpu_commands.c. */
-void command_proximity(struct app *app, const char *params, struct telemetry_out *out);
-void command_pulse(struct app *app, const char *params, struct telemetry_out *out);
-void command_pulsed(struct app *app, const char *params, struct telemetry_out *out);
+/* Those that look at CPUs and threads: cpu_commands.c. */
+void command_placement(struct app *app, const char *params, struct telemetry_out *out);
+void command_contention(struct app *app, const char *params, struct telemetry_out *out);
+void command_contention_samples(struct app *app, const char *params, struct telemetry_out *out);
+void command_switches(struct app *app, const char *params, struct telemetry_out *out);
+void command_switches_stop(struct app *app, const char *params, struct telemetry_out *out);
 
 /* The task a request names, with what follows its name in *rest ("" if nothing). NULL: the reply is
  * an error already. */

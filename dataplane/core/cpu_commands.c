@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands that look at CPUs instead of frames. */
+/* The commands that look at CPUs and threads instead of frames. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,44 +8,56 @@
 
 #include "arguments.h"
 #include "commands.h"
-#include "proximity.h"
-#include "pulse.h"
+#include "contention_probe.h"
+#include "cpu_placement.h"
+#include "switch_log.h"
 #include "telemetry_reply.h"
 
 #define AFTER_NS_MAX NS_PER_S
 #define DURATION_NS_MAX (UINT64_C(24) * 3600 * NS_PER_S)
 
-/* "/wirespeed/proximity,A,B" */
-void
-command_proximity(struct app *app __rte_unused, const char *params, struct telemetry_out *out)
+static void
+done(struct telemetry_out *out)
 {
-	struct proximity found = {0};
+	telemetry_u64(out, "ok", 1);
+}
+
+static const char *
+given(const char *params)
+{
+	return params == NULL ? "" : params;
+}
+
+/* "/wirespeed/placement,A,B" */
+void
+command_placement(struct app *app __rte_unused, const char *params, struct telemetry_out *out)
+{
+	struct cpu_placement found = {0};
 	uint32_t a, b;
 	char beyond;
 	int ret;
 
 	if (params == NULL || sscanf(params, "%u,%u%c", &a, &b, &beyond) != 2) {
-		telemetry_error(out, "proximity %s: two CPUs are wanted, A,B",
-				params == NULL ? "" : params);
+		telemetry_error(out, "placement %s: two CPUs are wanted, A,B", given(params));
 		return;
 	}
-	ret = proximity_measure(a, b, &found);
+	ret = cpu_placement_measure(a, b, &found);
 	if (ret != 0) {
-		telemetry_error(out, "proximity %s: %s", params, strerror(-ret));
+		telemetry_error(out, "placement %s: %s", params, strerror(-ret));
 		return;
 	}
 	telemetry_u64(out, "core_to_core_ns", found.core_to_core_ns);
 	telemetry_u64(out, "slowdown_pct", found.slowdown_pct);
 }
 
-struct pulse_request {
+struct contention_request {
 	uint64_t after_ns, duration_ns;
 	unsigned int nb_cpus;
-	uint32_t cpus[PULSE_CPUS_MAX];
+	uint32_t cpus[CONTENTION_CPUS_MAX];
 };
 
 static int
-read_pulse(const char *args, struct pulse_request *request)
+read_contention(const char *args, struct contention_request *request)
 {
 	struct argument argument;
 	uint64_t cpu;
@@ -56,7 +68,8 @@ read_pulse(const char *args, struct pulse_request *request)
 			ret = argument_u64(&argument, &request->after_ns, 0, AFTER_NS_MAX);
 		} else if (strcmp(argument.key, "duration_ns") == 0) {
 			ret = argument_u64(&argument, &request->duration_ns, 1, DURATION_NS_MAX);
-		} else if (strcmp(argument.key, "cpu") == 0 && request->nb_cpus < PULSE_CPUS_MAX) {
+		} else if (strcmp(argument.key, "cpu") == 0 &&
+			   request->nb_cpus < CONTENTION_CPUS_MAX) {
 			ret = argument_u64(&argument, &cpu, 0, UINT32_MAX);
 			request->cpus[request->nb_cpus++] = (uint32_t)cpu;
 		} else {
@@ -68,39 +81,106 @@ read_pulse(const char *args, struct pulse_request *request)
 	return ret;
 }
 
-/* "/wirespeed/pulse,after_ns=N,duration_ns=N,cpu=A,cpu=B,..." */
+/* "/wirespeed/contention,after_ns=N,duration_ns=N,cpu=A,cpu=B,..." */
 void
-command_pulse(struct app *app __rte_unused, const char *params, struct telemetry_out *out)
+command_contention(struct app *app __rte_unused, const char *params, struct telemetry_out *out)
 {
-	struct pulse_request request = {0};
-	const char *args = params == NULL ? "" : params;
-	int ret = read_pulse(args, &request);
+	struct contention_request request = {0};
+	int ret = read_contention(given(params), &request);
 
 	if (ret == 0)
-		ret = pulse_start(request.cpus, request.nb_cpus, request.after_ns,
-				  request.duration_ns);
+		ret = contention_probe_start(request.cpus, request.nb_cpus, request.after_ns,
+					     request.duration_ns);
 	if (ret != 0)
-		telemetry_error(out, "pulse %s: %s", args, strerror(-ret));
+		telemetry_error(out, "contention %s: %s", given(params), strerror(-ret));
 	else
-		telemetry_u64(out, "ok", 1);
+		done(out);
 }
 
-/* "/wirespeed/pulsed" */
+/* "/wirespeed/contention_samples,FILE" */
 void
-command_pulsed(struct app *app __rte_unused, const char *params __rte_unused,
-	       struct telemetry_out *out)
+command_contention_samples(struct app *app __rte_unused, const char *params,
+			   struct telemetry_out *out)
 {
-	struct pulse_figures figures[PULSE_CPUS_MAX];
-	unsigned int count = pulse_finish(figures);
-	struct telemetry_out child;
-	char key[16];
+	int ret = contention_probe_finish(given(params));
 
-	for (unsigned int i = 0; i < count && telemetry_open(out, &child); i++) {
-		telemetry_u64(&child, "beats", figures[i].beats);
-		telemetry_u64(&child, "slow_beats", figures[i].slow_beats);
-		telemetry_u64(&child, "work_ns", figures[i].work_ns);
-		telemetry_u64(&child, "ran_ns", figures[i].ran_ns);
-		snprintf(key, sizeof(key), "%u", figures[i].cpu);
-		telemetry_close(out, key, &child);
+	if (ret != 0)
+		telemetry_error(out, "contention_samples to \"%s\": %s", given(params),
+				strerror(-ret));
+	else
+		done(out);
+}
+
+static int
+read_tids(const char *args, pid_t tids[SWITCH_LOG_THREADS_MAX], unsigned int *count)
+{
+	struct argument argument;
+	uint64_t tid;
+	int ret;
+
+	while ((ret = arguments_next(&args, &argument)) > 0) {
+		if (strcmp(argument.key, "tid") != 0 || *count == SWITCH_LOG_THREADS_MAX)
+			return -EINVAL;
+		ret = argument_u64(&argument, &tid, 1, INT32_MAX);
+		if (ret < 0)
+			return ret;
+		tids[(*count)++] = (pid_t)tid;
 	}
+	return ret;
+}
+
+/* What to do about a refusal. */
+static const char *
+switches_advice(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return "; be root, have CAP_PERFMON, or set kernel.perf_event_paranoid to 2 or less "
+		       "for threads of your own";
+	case ESRCH:
+		return "; there is no such thread on this host";
+	case ENOSYS:
+	case ENOENT:
+	case EOPNOTSUPP:
+		return "; this kernel has no perf events";
+	case EBUSY:
+		return "; end it with switches_stop";
+	default:
+		return "";
+	}
+}
+
+/* "/wirespeed/switches,tid=A,tid=B,..." */
+void
+command_switches(struct app *app __rte_unused, const char *params, struct telemetry_out *out)
+{
+	pid_t tids[SWITCH_LOG_THREADS_MAX], failed = 0;
+	unsigned int count = 0;
+	int ret = read_tids(given(params), tids, &count);
+
+	if (ret == 0)
+		ret = switch_log_start(tids, count, &failed);
+	if (ret == 0)
+		done(out);
+	else if (failed != 0)
+		telemetry_error(out, "switches tid=%d: %s%s", (int)failed, strerror(-ret),
+				switches_advice(-ret));
+	else
+		telemetry_error(out, "switches %.60s: %s%s", given(params), strerror(-ret),
+				switches_advice(-ret));
+}
+
+/* "/wirespeed/switches_stop,FILE" */
+void
+command_switches_stop(struct app *app __rte_unused, const char *params, struct telemetry_out *out)
+{
+	int ret = switch_log_stop(given(params));
+
+	if (ret == -ENODATA)
+		telemetry_error(out, "switches_stop: no thread is watched; begin with switches");
+	else if (ret != 0)
+		telemetry_error(out, "switches_stop to \"%s\": %s", given(params), strerror(-ret));
+	else
+		done(out);
 }

@@ -9,7 +9,6 @@
 #include <rte_malloc.h>
 
 #include "lcore.h"
-#include "traffic.h"
 #include "tsc.h"
 
 /* A stretch of rounds takes about so long, and is at most so many rounds. */
@@ -36,12 +35,12 @@ lcore_new(unsigned int id, uint64_t gap_limit_ns, atomic_bool *stop)
 		return NULL;
 	lcore->id = id;
 	lcore->socket_id = socket_id;
-	lcore->gap_limit_tsc = ns_to_tsc(gap_limit_ns);
 	lcore->stretch_tsc = ns_to_tsc(STRETCH_NS);
 	lcore->stretch = 1;
 	lcore->stop = stop;
-	if (mailbox_open(&lcore->mailbox, id, socket_id) != 0) {
-		rte_free(lcore);
+	if (gap_log_open(&lcore->gap_log, ns_to_tsc(gap_limit_ns)) != 0 ||
+	    mailbox_open(&lcore->mailbox, id, socket_id) != 0) {
+		lcore_free(lcore);
 		return NULL;
 	}
 	return lcore;
@@ -53,6 +52,7 @@ lcore_free(struct lcore *lcore)
 	if (lcore == NULL)
 		return;
 	mailbox_close(&lcore->mailbox);
+	gap_log_close(&lcore->gap_log);
 	rte_free(lcore);
 }
 
@@ -79,51 +79,49 @@ lcore_add(struct lcore *lcore, struct task *task)
 	return 0;
 }
 
-/* Poll one input. Returns whether any frame moved. */
-static __rte_always_inline bool
+/* Poll one input. Returns how many frames moved. */
+static __rte_always_inline uint64_t
 poll_input(const struct lcore_poll *poll, struct rte_mbuf **mbufs)
 {
 	uint16_t n = poll->in.receive(&poll->in, mbufs, TASK_BURST);
 	struct task *task = poll->task;
 	struct task_stats *stats = &task->stats;
-	uint64_t before;
+	uint64_t rx, tx;
 
 	if (n > 0) {
 		stats->rx += n;
 		stats->rx_bytes += task_octets(mbufs, n);
 		poll->handle(task, mbufs, n);
-		return true;
+		return n;
 	}
 	if (!poll->idle)
-		return false;
-	before = stats->rx + stats->tx;
+		return 0;
+	rx = stats->rx;
+	tx = stats->tx;
 	poll->handle(task, mbufs, 0);
-	return stats->rx + stats->tx != before;
+	/* What it made, or sent of what it held back. */
+	return RTE_MAX(stats->rx - rx, stats->tx - tx);
 }
 
-bool
+uint64_t
 lcore_round(struct lcore *lcore)
 {
 	struct rte_mbuf *mbufs[TASK_BURST];
-	bool busy = false;
+	uint64_t frames = 0;
 
 	for (unsigned int i = 0; i < lcore->nb_polls; i++)
-		busy |= poll_input(&lcore->polls[i], mbufs);
-	return busy;
+		frames += poll_input(&lcore->polls[i], mbufs);
+	return frames;
 }
 
-/* The time in busy rounds of a stretch: what remains of it when its idle rounds cost what idle
- * rounds cost at best. */
+/* What remains of a stretch when its idle rounds cost what idle rounds cost at best. */
 static uint64_t
-busy_time(struct lcore *lcore, uint64_t gap, unsigned int rounds, unsigned int busy)
+work_time(struct lcore *lcore, uint64_t gap, unsigned int rounds, unsigned int busy)
 {
-	uint64_t idle_round = gap / rounds;
+	uint64_t round = gap / rounds;
 
-	if (busy == 0) {
-		if (lcore->idle_round_tsc == 0 || idle_round < lcore->idle_round_tsc)
-			lcore->idle_round_tsc = idle_round;
-		return 0;
-	}
+	if (busy == 0 && (lcore->idle_round_tsc == 0 || round < lcore->idle_round_tsc))
+		lcore->idle_round_tsc = round;
 	return gap - RTE_MIN(gap, (rounds - busy) * lcore->idle_round_tsc);
 }
 
@@ -132,27 +130,24 @@ lcore_stretch(struct lcore *lcore)
 {
 	struct lcore_counts *counts = &lcore->counts;
 	unsigned int rounds = lcore->stretch, busy = 0;
-	bool matters = lcore->in_traffic;
-	uint64_t now, gap;
+	uint64_t frames = 0, now, gap, work;
 
-	for (unsigned int i = 0; i < rounds; i++)
-		busy += lcore_round(lcore);
+	for (unsigned int i = 0; i < rounds; i++) {
+		uint64_t moved = lcore_round(lcore);
+
+		frames += moved;
+		busy += moved != 0;
+	}
 
 	now = rte_rdtsc();
 	gap = now - lcore->last_tsc;
+	work = work_time(lcore, gap, rounds, busy);
+	gap_log_stretch(&lcore->gap_log, lcore->last_tsc, work, frames);
 	lcore->last_tsc = now;
 	counts->polls += rounds;
 	counts->busy_polls += busy;
-	counts->busy_tsc += busy_time(lcore, gap, rounds, busy);
-	/* At either end: a pause may begin in traffic and outlast it, or the other way round. */
-	lcore->in_traffic = traffic_matters();
-	matters = matters || lcore->in_traffic;
-	if (unlikely(gap > counts->max_gap_tsc) && matters)
-		counts->max_gap_tsc = gap;
-	if (unlikely(gap > lcore->gap_limit_tsc) && matters) {
-		counts->gaps_over_limit++;
-		counts->gaps_tsc += gap;
-	}
+	if (busy != 0)
+		counts->busy_tsc += work;
 	if (gap > lcore->stretch_tsc)
 		lcore->stretch = RTE_MAX(rounds / 2, 1u);
 	else if (gap < lcore->stretch_tsc / 2 && rounds < STRETCH_MAX)
@@ -161,9 +156,9 @@ lcore_stretch(struct lcore *lcore)
 
 /* Leave the CPU to others for a while. The time is no gap: nobody expects to be polled. */
 static void
-rest(struct lcore *lcore)
+pause_polling(struct lcore *lcore)
 {
-	struct timespec pause = {.tv_nsec = (long)lcore->rest_ns};
+	struct timespec pause = {.tv_nsec = (long)lcore->pause_ns};
 
 	nanosleep(&pause, NULL);
 	lcore->last_tsc = rte_rdtsc();
@@ -180,8 +175,8 @@ lcore_run(void *arg)
 		for (unsigned int i = 0; i < STRETCHES_PER_MAILBOX; i++)
 			lcore_stretch(lcore);
 		mailbox_serve(&lcore->mailbox, lcore);
-		if (unlikely(lcore->rest_ns != 0))
-			rest(lcore);
+		if (unlikely(lcore->pause_ns != 0))
+			pause_polling(lcore);
 	}
 	return 0;
 }
@@ -212,17 +207,18 @@ lcore_reset(struct lcore *lcore, struct mail *mail)
 			task->ops->reset(task);
 	}
 	memset(&lcore->counts, 0, sizeof(lcore->counts));
+	gap_log_reset(&lcore->gap_log);
 	if (mail->value != 0)
-		lcore->gap_limit_tsc = ns_to_tsc(mail->value);
+		lcore->gap_log.limit_tsc = ns_to_tsc(mail->value);
 	/* The time this reset took is not a gap of what is measured from here on. */
 	lcore->last_tsc = lcore->reset_tsc = rte_rdtsc();
 	return 0;
 }
 
 int
-lcore_rest(struct lcore *lcore, struct mail *mail)
+lcore_pause(struct lcore *lcore, struct mail *mail)
 {
-	lcore->rest_ns = mail->value;
+	lcore->pause_ns = mail->value;
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include <rte_common.h>
 
+#include "gap_log.h"
 #include "mailbox.h"
 #include "task.h"
 #include "thread_stat.h"
@@ -18,16 +19,12 @@
 
 /* A round polls every input of every task once. Reading the clock drains the CPU's pipeline, which
  * costs a busy lcore as much as several frames: so it is read once in a stretch of rounds, as many
- * as fit into a few microseconds, and single rounds when they take longer. A gap is the time of a
- * stretch. */
+ * as fit into a few microseconds, and single rounds when they take longer. */
 struct lcore_counts {
 	uint64_t polls;      /* rounds */
 	uint64_t busy_polls; /* rounds that moved at least one frame */
 	uint64_t busy_tsc;   /* time in those: what is left when idle rounds are taken off */
 	uint64_t total_tsc;  /* since the last reset; of a copy only */
-	uint64_t max_gap_tsc;
-	uint64_t gaps_over_limit;
-	uint64_t gaps_tsc; /* the sum of these */
 };
 
 /* Kept together: all that a poll reads before it knows whether there is a frame. */
@@ -41,14 +38,13 @@ struct __rte_cache_aligned lcore_poll {
 struct __rte_cache_aligned lcore {
 	/* Written by the lcore only. */
 	struct lcore_counts counts;
+	struct gap_log gap_log;
 	uint64_t last_tsc; /* end of the last stretch */
-	bool in_traffic;   /* whether gaps mattered then */
 	uint64_t reset_tsc;
-	uint64_t gap_limit_tsc;
 	uint64_t stretch_tsc;    /* how long a stretch should take at most */
 	uint64_t idle_round_tsc; /* a round without a frame, at its fastest */
 	unsigned int stretch;    /* rounds in the next stretch */
-	uint64_t rest_ns;        /* sleep this long after each look into the mailbox; 0: never */
+	uint64_t pause_ns;       /* sleep this long after each look into the mailbox; 0: never */
 	unsigned int nb_polls;
 	struct lcore_poll polls[LCORE_MAX_POLLS];
 	struct mailbox mailbox;
@@ -75,8 +71,8 @@ int lcore_add(struct lcore *lcore, struct task *task);
 
 /* Poll until *stop: the argument of rte_eal_remote_launch is the lcore. */
 int lcore_run(void *lcore);
-/* One round over all tasks. Returns whether a frame moved. */
-bool lcore_round(struct lcore *lcore);
+/* One round over all tasks. Returns how many frames moved. */
+uint64_t lcore_round(struct lcore *lcore);
 /* A stretch of rounds and its account. lcore_run does nothing but this and the mailbox. */
 void lcore_stretch(struct lcore *lcore);
 
@@ -87,7 +83,7 @@ void lcore_thread_reset(struct lcore *lcore);
 /* Requests for the mailbox. Each runs between two rounds, so that counters are of one moment. */
 int lcore_snapshot(struct lcore *lcore, struct mail *mail); /* copies the counters */
 int lcore_reset(struct lcore *lcore, struct mail *mail);    /* value: gap limit in ns, or 0 */
-int lcore_rest(struct lcore *lcore, struct mail *mail);     /* value: ns, 0 to poll again */
+int lcore_pause(struct lcore *lcore, struct mail *mail);    /* value: ns, 0 to poll again */
 int lcore_control(struct lcore *lcore, struct mail *mail);  /* task, verb, args */
 
 #endif

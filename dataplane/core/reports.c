@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands that only tell. Counters are copied by each lcore between two of its rounds, so that
  * the sum of every task closes even while traffic flows. */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+#include <rte_cpuflags.h>
 #include <rte_cycles.h>
 #include <rte_lcore.h>
 #include <rte_ring.h>
@@ -11,6 +15,7 @@
 #include "app.h"
 #include "ask.h"
 #include "commands.h"
+#include "export.h"
 #include "telemetry_reply.h"
 #include "tsc.h"
 
@@ -48,6 +53,7 @@ report_info(struct app *app, const char *params __rte_unused, struct telemetry_o
 	telemetry_string(out, "dpdk", rte_version());
 	telemetry_u64(out, "pid", getpid());
 	telemetry_u64(out, "tsc_hz", tsc_hz());
+	telemetry_u64(out, "tsc_invariant", rte_cpu_get_flag_enabled(RTE_CPUFLAG_INVTSC) == 1);
 	telemetry_u64(out, "main_lcore", rte_get_main_lcore());
 	if (!telemetry_open(out, &tasks))
 		return;
@@ -123,13 +129,51 @@ report_lcores(struct app *app, const char *params __rte_unused, struct telemetry
 		telemetry_u64(&child, "busy_polls", counts->busy_polls);
 		telemetry_u64(&child, "busy_ns", tsc_to_ns(counts->busy_tsc));
 		telemetry_u64(&child, "total_ns", tsc_to_ns(counts->total_tsc));
-		telemetry_u64(&child, "max_gap_ns", tsc_to_ns(counts->max_gap_tsc));
-		telemetry_u64(&child, "gaps_over_limit", counts->gaps_over_limit);
-		telemetry_u64(&child, "gaps_ns", tsc_to_ns(counts->gaps_tsc));
-		telemetry_u64(&child, "gap_limit_ns", tsc_to_ns(lcore->gap_limit_tsc));
+		telemetry_u64(&child, "gap_limit_ns", tsc_to_ns(lcore->gap_log.limit_tsc));
 		snprintf(key, sizeof(key), "%u", lcore->id);
 		telemetry_close(out, key, &child);
 	}
+}
+
+static void
+write_gaps(const struct app *app, FILE *file)
+{
+	fprintf(file, "{\"format\": \"wirespeed-gaps-1\", \"tsc_hz\": %" PRIu64 ", \"lcores\": {",
+		tsc_hz());
+	for (unsigned int i = 0; i < app->nb_lcores; i++) {
+		const struct lcore *lcore = app->lcores[i];
+		struct thread_stat now;
+		int cpu = lcore_thread_stat(lcore, &now) == 0 ? (int)now.cpu : -1;
+
+		fprintf(file, "%s\"%u\": {\"cpu\": %d, ", i == 0 ? "" : ", ", lcore->id, cpu);
+		gap_log_write(&lcore->gap_log, file);
+		fputc('}', file);
+	}
+	fputs("}}\n", file);
+}
+
+/* "/wirespeed/gaps,FILE" */
+void
+report_gaps(struct app *app, const char *params, struct telemetry_out *out)
+{
+	const char *path = params == NULL ? "" : params;
+	FILE *file;
+	int ret = 0;
+
+	/* Once they have answered, what they were asked to forget before is forgotten, too. */
+	if (ask_lcores(app, out, lcore_snapshot, 0) != 0)
+		return;
+	file = fopen(path, "w");
+	if (file == NULL) {
+		ret = -errno;
+	} else {
+		write_gaps(app, file);
+		ret = export_close(file);
+	}
+	if (ret != 0)
+		telemetry_error(out, "gaps to \"%s\": %s", path, strerror(-ret));
+	else
+		telemetry_u64(out, "ok", 1);
 }
 
 static void

@@ -85,7 +85,7 @@ struct task_ops {
 	 * generate (a sink learns the trial's number), and when all have answered, to generators.
 	 * Returns 0 or a negative errno. May be NULL. */
 	int (*control)(struct task *task, const char *verb, const char *args);
-	/* Write `what` ("histogram" or "capture") to a file; runs on the control thread, never on an
+	/* Write `what` ("histogram", "windows"...) to a file; runs on the control thread, never on an
 	 * lcore. Returns 0 or a negative errno (-ENOTSUP: no such thing here). May be NULL. */
 	int (*export)(const struct task *task, const char *what, const char *path);
 	/* Runs once on the main thread after all lcores have stopped: frees what prepare allocated

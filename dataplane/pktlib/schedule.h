@@ -19,6 +19,8 @@
 #include "tsc_clock.h"
 
 #define RATE_SCALE UINT64_C(1000000) /* rates are counted in millionths of a frame/s */
+#define LOAD_DURATION_MAX_NS (UINT64_C(366) * 86400 * NANOS_PER_S)
+#define LOAD_AFTER_MAX_NS NANOS_PER_S /* how long before its first frame a run may be started */
 
 struct load {
 	uint64_t rate_ufps;   /* 10^-6 frames/s; 0: as fast as possible */

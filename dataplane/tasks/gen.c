@@ -10,12 +10,14 @@
 
 #include "core/arguments.h"
 #include "core/config.h"
+#include "core/export.h"
+#include "core/pages.h"
 #include "core/task.h"
 #include "core/telemetry.h"
-#include "core/traffic.h"
 #include "core/tsc.h"
 #include "gen_config.h"
 #include "gen_source.h"
+#include "pktlib/window_log.h"
 
 /* A ring gives back what an overload left in it, up to 4,096 frames in 0.6 ms, when it is next sent
  * to. So the first frame goes ahead by this much where the start leaves the time. */
@@ -24,11 +26,12 @@
 struct gen {
 	/* Read or written for every burst. */
 	bool running; /* started, even when the first frame is not due yet */
-	bool sending;
-	bool ahead; /* the first frame is to go ahead */
+	bool sending; /* the first frame is due */
+	bool ahead;   /* the first frame is to go ahead */
 	uint8_t trial;
 	struct schedule schedule;
 	struct gen_source source;
+	struct window_log windows;
 	uint64_t handover_max; /* TSC: from a burst's time stamp to its acceptance */
 	uint64_t pool_empty;   /* bursts put off because the pool had no mbufs */
 	uint64_t stopped;      /* TSC at the end of the run */
@@ -51,19 +54,27 @@ gen_init(struct task *task, const struct config_section *section)
 	return ret;
 }
 
-static void
-gen_start(struct gen *gen, const struct load *load, uint8_t trial, uint64_t after_ns)
-{
-	uint64_t begin = rte_rdtsc() + tsc_clock_cycles(&gen->clock, after_ns);
+/* What only a start may say. */
+struct start {
+	uint64_t trial;
+	uint64_t after_ns;    /* the first frame is due so long from now */
+	uint64_t duration_ns; /* as the sinks were told: 0 if they were not */
+};
 
+static void
+gen_start(struct gen *gen, const struct load *load, const struct start *start)
+{
+	uint64_t now = rte_rdtsc(), begin = now + tsc_clock_cycles(&gen->clock, start->after_ns);
+
+	window_log_start(&gen->windows, &gen->clock, now, start->duration_ns, start->after_ns);
 	schedule_start(&gen->schedule, load, &gen->clock, begin);
 	gen_source_rewind(&gen->source);
 	memset(&gen->before, 0, sizeof(gen->before));
 	gen->handover_max = 0;
 	gen->pool_empty = 0;
 	gen->started = begin;
-	gen->ahead = after_ns >= AHEAD_NS;
-	gen->trial = trial;
+	gen->ahead = start->after_ns >= AHEAD_NS;
+	gen->trial = (uint8_t)start->trial;
 	gen->running = true;
 }
 
@@ -73,22 +84,35 @@ gen_end(struct gen *gen, uint64_t now)
 	schedule_stop(&gen->schedule);
 	gen->stopped = RTE_MAX(now, gen->started);
 	gen->running = false;
-	if (gen->sending)
-		atomic_fetch_sub(&traffic_senders, 1);
 	gen->sending = false;
+}
+
+static int
+open_windows(struct gen *gen, const char *task_name)
+{
+	void *memory = pages_map(WINDOW_LOG_BYTES);
+
+	if (memory == NULL) {
+		fprintf(stderr, "wsdp: [task.%s] no memory for its log of windows (%zu octets)\n",
+			task_name, WINDOW_LOG_BYTES);
+		return -ENOMEM;
+	}
+	window_log_init(&gen->windows, memory, WINDOW_UNSENT);
+	window_log_start(&gen->windows, &gen->clock, rte_rdtsc(), 0, 0);
+	return 0;
 }
 
 static int
 gen_prepare(struct task *task)
 {
 	struct gen *gen = task->priv;
+	const struct start at_once = {0};
 	uint32_t room = rte_pktmbuf_data_room_size(task->pool) - RTE_PKTMBUF_HEADROOM;
 	/* Short frames are written in whole blocks. */
 	uint32_t needed = RTE_MAX(gen->config.largest_bytes, 2u * FRAME_BLOCK);
 	int ret;
 
 	gen->clock = tsc_clock_of(tsc_hz());
-	atomic_fetch_add(&traffic_generators, 1);
 	if (needed > room) {
 		fprintf(stderr,
 			"wsdp: [task.%s] its frames need %u octets of an mbuf; [pool] "
@@ -101,9 +125,11 @@ gen_prepare(struct task *task)
 			task->name, (unsigned long)gen->clock.hz);
 		return -EINVAL;
 	}
-	ret = gen_source_open(&gen->source, &gen->config, task);
+	ret = open_windows(gen, task->name);
+	if (ret == 0)
+		ret = gen_source_open(&gen->source, &gen->config, task);
 	if (ret == 0 && gen->config.autostart)
-		gen_start(gen, &gen->config.load, 0, 0);
+		gen_start(gen, &gen->config.load, &at_once);
 	return ret;
 }
 
@@ -112,17 +138,19 @@ hand_over(struct task *task, uint16_t n, uint64_t now)
 {
 	struct gen *gen = task->priv;
 	struct rte_mbuf *mbufs[TASK_BURST];
-	uint64_t taken, octets;
+	struct gen_filled filled;
+	uint64_t taken;
 
 	if (unlikely(rte_mempool_get_bulk(task->pool, (void **)mbufs, n) != 0)) {
 		/* They stay due: sent as soon as there are mbufs, or given up as unsent. */
 		gen->pool_empty++;
 		return;
 	}
-	octets = gen->source.fill(&gen->source, mbufs, n, stamp_moment(gen->trial, now));
+	filled = gen->source.fill(&gen->source, mbufs, n, stamp_moment(gen->trial, now));
 	task->stats.rx += n;
-	task->stats.rx_bytes += octets;
-	task_send_octets(task, 0, mbufs, n, octets);
+	task->stats.rx_bytes += filled.octets;
+	task_send_octets(task, 0, mbufs, n, filled.octets);
+	window_log_add(&gen->windows, window_log_bin(&gen->windows, now), filled.stamped, 0);
 	schedule_offered(&gen->schedule, n);
 	taken = rte_rdtsc();
 	if (unlikely(taken - now > gen->handover_max))
@@ -147,7 +175,7 @@ static void
 gen_handle(struct task *task, struct rte_mbuf **none __rte_unused, uint16_t no_input __rte_unused)
 {
 	struct gen *gen = task->priv;
-	uint64_t now;
+	uint64_t now, unsent;
 	uint16_t n;
 
 	if (!gen->running)
@@ -159,9 +187,12 @@ gen_handle(struct task *task, struct rte_mbuf **none __rte_unused, uint16_t no_i
 			return;
 		}
 		gen->sending = true;
-		atomic_fetch_add(&traffic_senders, 1);
 	}
+	unsent = gen->schedule.unsent;
 	n = schedule_next(&gen->schedule, now);
+	unsent = gen->schedule.unsent - unsent;
+	if (unlikely(unsent != 0))
+		window_log_add(&gen->windows, window_log_bin(&gen->windows, now), 0, unsent);
 	if (n != 0)
 		hand_over(task, n, now);
 	else if (schedule_done(&gen->schedule, now))
@@ -182,6 +213,7 @@ gen_stats(const struct task *task, struct telemetry_out *out)
 					   : schedule->offered + schedule->unsent;
 	telemetry_u64(out, "running", gen->running);
 	telemetry_u64(out, "trial", gen->trial);
+	telemetry_u64(out, "started_tsc", gen->started);
 	telemetry_u64(out, "intended", gen->before.intended + intended);
 	telemetry_u64(out, "offered", gen->before.offered + schedule->offered);
 	telemetry_u64(out, "unsent", gen->before.unsent + schedule->unsent);
@@ -191,12 +223,6 @@ gen_stats(const struct task *task, struct telemetry_out *out)
 	telemetry_u64(out, "handover_max_ns", tsc_clock_ns(&gen->clock, gen->handover_max));
 	telemetry_u64(out, "pool_empty", gen->pool_empty);
 }
-
-/* What only a start may say. */
-struct start {
-	uint64_t trial;
-	uint64_t after_ns; /* the first frame is due so long from now */
-};
 
 /* Read a request's arguments into a load. Unknown keys and bad values are errors. */
 static int
@@ -217,7 +243,9 @@ read_arguments(const struct gen *gen, const char *args, struct load *load, struc
 			if (ret == 0)
 				load->rate_ufps = gen_rate_ufps(rate_fps);
 		} else if (strcmp(argument.key, "duration_ns") == 0) {
-			ret = argument_u64(&argument, &load->duration_ns, 0, GEN_DURATION_MAX_NS);
+			ret = argument_u64(&argument, &load->duration_ns, 0, LOAD_DURATION_MAX_NS);
+			if (start != NULL)
+				start->duration_ns = load->duration_ns;
 		} else if (strcmp(argument.key, "burst") == 0) {
 			ret = argument_u64(&argument, &burst, 1, TASK_BURST);
 		} else if (strcmp(argument.key, "burst_span_ns") == 0) {
@@ -227,7 +255,7 @@ read_arguments(const struct gen *gen, const char *args, struct load *load, struc
 		} else if (strcmp(argument.key, "trial") == 0 && start != NULL) {
 			ret = argument_u64(&argument, &start->trial, 0, UINT8_MAX);
 		} else if (strcmp(argument.key, "after_ns") == 0 && start != NULL) {
-			ret = argument_u64(&argument, &start->after_ns, 0, NANOS_PER_S);
+			ret = argument_u64(&argument, &start->after_ns, 0, LOAD_AFTER_MAX_NS);
 		} else {
 			ret = -EINVAL;
 		}
@@ -273,7 +301,7 @@ gen_control(struct task *task, const char *verb, const char *args)
 			return -EBUSY;
 		ret = read_arguments(gen, args, &load, &start);
 		if (ret == 0)
-			gen_start(gen, &load, (uint8_t)start.trial, start.after_ns);
+			gen_start(gen, &load, &start);
 		return ret;
 	}
 	if (strcmp(verb, "set") == 0) {
@@ -297,6 +325,21 @@ gen_reset(struct task *task)
 	gen->pool_empty = 0;
 }
 
+static int
+gen_export(const struct task *task, const char *what, const char *path)
+{
+	const struct gen *gen = task->priv;
+	FILE *file;
+
+	if (strcmp(what, "windows") != 0)
+		return -ENOTSUP;
+	file = fopen(path, "w");
+	if (file == NULL)
+		return -errno;
+	window_log_write(&gen->windows, file);
+	return export_close(file);
+}
+
 static void
 gen_close(struct task *task)
 {
@@ -304,8 +347,8 @@ gen_close(struct task *task)
 
 	if (gen->running)
 		gen_end(gen, rte_rdtsc());
-	atomic_fetch_sub(&traffic_generators, 1);
 	gen_source_close(&gen->source);
+	pages_unmap(gen->windows.bins, WINDOW_LOG_BYTES);
 }
 
 static const struct task_ops gen = {
@@ -319,6 +362,7 @@ static const struct task_ops gen = {
 	.stats = gen_stats,
 	.reset = gen_reset,
 	.control = gen_control,
+	.export = gen_export,
 	.close = gen_close,
 };
 

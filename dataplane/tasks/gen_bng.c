@@ -20,12 +20,12 @@ struct gen_bng {
 	uint32_t until_arp; /* frames */
 };
 
-static __rte_always_inline uint64_t
+static __rte_always_inline struct gen_filled
 fill(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment, bool upstream)
 {
 	struct gen_bng *bng = source->bng;
 	const struct frame_sizes *sizes = bng->sizes;
-	uint64_t octets = 0;
+	struct gen_filled filled = {0};
 
 	for (uint16_t i = 0; i < n; i++) {
 		const struct bng_offer_packet *packet =
@@ -43,24 +43,25 @@ fill(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t mo
 				&bng->offer, frame, packet, turn->flow, (uint16_t)turn->sequence,
 				stamp_identity(source->stream, turn->flow, turn->sequence), moment,
 				upstream);
+			filled.stamped += packet->stamped;
 			gen_next_turn(turn, source->flows);
 			if (++source->position == sizes->nb_positions)
 				source->position = 0;
 		}
 		head = gen_head_for(len);
 		memcpy(&mbufs[i]->rearm_data, &head, sizeof(head));
-		octets += len + FCS_BYTES;
+		filled.octets += len + FCS_BYTES;
 	}
-	return octets;
+	return filled;
 }
 
-static uint64_t
+static struct gen_filled
 fill_up(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment)
 {
 	return fill(source, mbufs, n, moment, true);
 }
 
-static uint64_t
+static struct gen_filled
 fill_down(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment)
 {
 	return fill(source, mbufs, n, moment, false);

@@ -289,7 +289,7 @@ read_load(struct gen_config *config, const struct config_section *section)
 
 	ret |= config_double(section, "rate_fps", &rate_fps, 0, GEN_RATE_MAX_FPS);
 	load->rate_ufps = gen_rate_ufps(rate_fps);
-	ret |= config_u64(section, "duration_ns", &load->duration_ns, 0, GEN_DURATION_MAX_NS);
+	ret |= config_u64(section, "duration_ns", &load->duration_ns, 0, LOAD_DURATION_MAX_NS);
 	ret |= config_u16(section, "burst", &load->burst, 1, TASK_BURST);
 	ret |= config_u64(section, "burst_span_ns", &load->span_ns, 0, NANOS_PER_S);
 	ret |= config_u64(section, "catchup_ns", &load->catchup_ns, 0, 60 * NANOS_PER_S);

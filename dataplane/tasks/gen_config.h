@@ -13,7 +13,6 @@
 #include "pktlib/schedule.h"
 
 #define GEN_RATE_MAX_FPS 1e9
-#define GEN_DURATION_MAX_NS (UINT64_C(366) * 86400 * NANOS_PER_S)
 
 struct config_section;
 

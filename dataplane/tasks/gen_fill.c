@@ -18,7 +18,7 @@ fill_one(struct rte_mbuf *mbuf, const struct gen_head *head, const struct frame_
 }
 
 /* All frames from one template: what differs from source to source is constant in the loop. */
-static __rte_always_inline uint64_t
+static __rte_always_inline struct gen_filled
 fill_same(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment,
 	  enum frame_checksum checksum)
 {
@@ -31,32 +31,35 @@ fill_same(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64
 		gen_next_turn(&turn, source->flows);
 	}
 	source->stamped = turn;
-	return (uint64_t)n * (t.len + FCS_BYTES);
+	return (struct gen_filled){
+		.octets = (uint64_t)n * (t.len + FCS_BYTES),
+		.stamped = t.stamp_at != 0 ? n : 0,
+	};
 }
 
-static uint64_t
+static struct gen_filled
 fill_same_fixed(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment)
 {
 	return fill_same(source, mbufs, n, moment, CHECKSUM_FIXED);
 }
 
-static uint64_t
+static struct gen_filled
 fill_same_ipv4(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment)
 {
 	return fill_same(source, mbufs, n, moment, CHECKSUM_IPV4);
 }
 
-static uint64_t
+static struct gen_filled
 fill_same_udp6(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment)
 {
 	return fill_same(source, mbufs, n, moment, CHECKSUM_UDP6);
 }
 
 /* Templates in turn: sizes of a genome, or a replayed file. */
-static uint64_t
+static struct gen_filled
 fill_mixed(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment)
 {
-	uint64_t octets = 0;
+	struct gen_filled filled = {0};
 
 	for (uint16_t i = 0; i < n; i++) {
 		const struct frame_template *t = source->order[source->position];
@@ -65,11 +68,12 @@ fill_mixed(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint6
 
 		fill_one(mbufs[i], &head, t, t->checksum, *turn, source->stream, moment);
 		gen_next_turn(turn, source->flows);
-		octets += t->len + FCS_BYTES;
+		filled.octets += t->len + FCS_BYTES;
+		filled.stamped += t->stamp_at != 0;
 		if (++source->position == source->nb_order)
 			source->position = 0;
 	}
-	return octets;
+	return filled;
 }
 
 gen_fill_fn

@@ -5,9 +5,6 @@
 
 #include "gen_source.h"
 
-typedef uint64_t (*gen_fill_fn)(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n,
-				uint64_t moment);
-
 /* The cheapest function that can make this source's frames. */
 gen_fill_fn gen_fill_for(const struct gen_source *source);
 

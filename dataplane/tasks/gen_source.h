@@ -17,10 +17,20 @@ struct gen_turn {
 	uint32_t sequence;
 };
 
+/* What a burst adds up to. */
+struct gen_filled {
+	uint64_t octets;  /* FCS included */
+	uint64_t stamped; /* frames with a stamp */
+};
+
+struct gen_source;
+
+/* Write n mbufs fresh from a pool whole. */
+typedef struct gen_filled (*gen_fill_fn)(struct gen_source *source, struct rte_mbuf **mbufs,
+					 uint16_t n, uint64_t moment);
+
 struct gen_source {
-	/* Write n mbufs fresh from a pool whole. Returns their octets, FCS included. */
-	uint64_t (*fill)(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n,
-			 uint64_t moment);
+	gen_fill_fn fill;
 	const struct frame_template **order; /* frame by frame, and again from the start */
 	uint32_t nb_order;
 	uint32_t position;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* impair: a reference SUT whose rate, delay and loss are known exactly, to test the tester with. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 #include <rte_cycles.h>
@@ -14,6 +15,7 @@
 #include "impair_line.h"
 
 #define DELAY_NS_MAX 1000000000
+#define STALL_EVERY_NS_MAX 3600000000000
 #define QUEUE_DEFAULT_DIVISOR 500 /* 2 ms at the rate: what a generator may have to catch up */
 #define QUEUE_DEFAULT_MIN 64
 #define QUEUE_ROOM 65536 /* slots for queues that a later "set" may ask for */
@@ -25,6 +27,8 @@ struct settings {
 	uint64_t bucket_frames;
 	uint64_t delay_ns;
 	uint64_t loss_every;
+	uint64_t stall_every_ns;
+	uint64_t stall_ns;
 	uint64_t queue_frames; /* QUEUE_BY_RATE: as many as the rate asks for */
 };
 
@@ -48,6 +52,8 @@ static const struct {
 	{"bucket_frames", offsetof(struct settings, bucket_frames), 1, 65536},
 	{"delay_ns", offsetof(struct settings, delay_ns), 0, DELAY_NS_MAX},
 	{"loss_every", offsetof(struct settings, loss_every), 0, UINT64_MAX},
+	{"stall_every_ns", offsetof(struct settings, stall_every_ns), 0, STALL_EVERY_NS_MAX},
+	{"stall_ns", offsetof(struct settings, stall_ns), 0, STALL_EVERY_NS_MAX},
 	{"queue_frames", offsetof(struct settings, queue_frames), 0, IMPAIR_QUEUE_MAX},
 };
 
@@ -55,6 +61,13 @@ static uint64_t *
 field(struct settings *settings, size_t key)
 {
 	return (uint64_t *)((char *)settings + keys[key].offset);
+}
+
+/* A line that always stalls serves nothing. */
+static bool
+stalls_all_the_time(const struct settings *settings)
+{
+	return settings->stall_every_ns != 0 && settings->stall_ns >= settings->stall_every_ns;
 }
 
 static int
@@ -75,6 +88,11 @@ impair_init(struct task *task, const struct config_section *section)
 	if (config_has(section, "queue_frames"))
 		impair->queue_max = RTE_MAX(impair->queue_max, settings->queue_frames);
 	task->wants_idle = true;
+	if (ret == 0 && stalls_all_the_time(settings)) {
+		config_fault(section, "stall_ns", "must be less than stall_every_ns = %" PRIu64,
+			     settings->stall_every_ns);
+		return -EINVAL;
+	}
 	return ret;
 }
 
@@ -93,11 +111,14 @@ apply(struct impair *impair)
 {
 	const struct settings *settings = &impair->settings;
 	struct impair_line *line = &impair->line;
+	uint64_t now = rte_rdtsc();
 
-	token_bucket_change(&line->bucket, settings->rate_fps, settings->bucket_frames,
-			    rte_rdtsc());
-	line->delay_tsc = (uint64_t)((double)settings->delay_ns * (double)tsc_hz() / NS_PER_S);
+	token_bucket_change(&line->bucket, settings->rate_fps, settings->bucket_frames, now);
+	line->delay_tsc = ns_to_tsc(settings->delay_ns);
 	line->loss_every = settings->loss_every;
+	line->stall_from = now;
+	line->stall_period = settings->stall_ns != 0 ? ns_to_tsc(settings->stall_every_ns) : 0;
+	line->stall_tsc = ns_to_tsc(settings->stall_ns);
 	line->queue_frames = settings->queue_frames == QUEUE_BY_RATE ? queue_by_rate(impair)
 								     : settings->queue_frames;
 }
@@ -174,6 +195,8 @@ impair_stats(const struct task *task, struct telemetry_out *out)
 	telemetry_u64(out, "bucket_frames", impair->settings.bucket_frames);
 	telemetry_u64(out, "delay_ns", impair->settings.delay_ns);
 	telemetry_u64(out, "loss_every", impair->settings.loss_every);
+	telemetry_u64(out, "stall_every_ns", impair->settings.stall_every_ns);
+	telemetry_u64(out, "stall_ns", impair->settings.stall_ns);
 	telemetry_u64(out, "queue_frames", impair->line.queue_frames);
 }
 
@@ -218,6 +241,8 @@ impair_control(struct task *task, const char *verb, const char *args)
 		if (ret != 0)
 			break;
 	}
+	if (ret == 0 && stalls_all_the_time(&changed))
+		ret = -ERANGE;
 	if (ret != 0)
 		return ret;
 	impair->settings = changed;

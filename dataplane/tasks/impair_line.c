@@ -30,6 +30,19 @@ waiting(struct impair_line *line, uint64_t now)
 	return line->tail - line->served;
 }
 
+/* What would be served in a stall is served from its end on. */
+static void
+pass_stall(struct impair_line *line)
+{
+	uint64_t into;
+
+	if (line->stall_period == 0)
+		return;
+	into = (line->bucket.time - line->stall_from) % line->stall_period;
+	if (into >= line->stall_period - line->stall_tsc)
+		line->bucket.time += line->stall_period - into;
+}
+
 enum impair_verdict
 impair_line_arrive(struct impair_line *line, void *frame, uint64_t now)
 {
@@ -39,11 +52,15 @@ impair_line_arrive(struct impair_line *line, void *frame, uint64_t now)
 		line->since_loss = 0;
 		return IMPAIR_LOST;
 	}
+	token_bucket_refill(&line->bucket, now);
+	pass_stall(line);
 	if (!token_bucket_ready(&line->bucket, now) && waiting(line, now) >= line->queue_frames)
 		return IMPAIR_QUEUE_FULL;
 	if (impair_line_held(line) > line->mask)
 		return IMPAIR_DELAY_FULL;
-	slot->serve_tsc = token_bucket_take(&line->bucket, now);
+	token_bucket_take(&line->bucket, now);
+	pass_stall(line);
+	slot->serve_tsc = line->bucket.time;
 	slot->leave_tsc = slot->serve_tsc + line->delay_tsc;
 	slot->frame = frame;
 	line->tail++;

@@ -5,7 +5,7 @@
  *
  * The bucket works in virtual time, so a frame's departure is known when it arrives: all frames
  * stand in one line, in order; those in front have been served and wait out their delay, those
- * behind are in the queue.
+ * behind are in the queue. A stall is a time, once in a period, in which nothing leaves the queue.
  */
 #ifndef WSDP_IMPAIR_LINE_H
 #define WSDP_IMPAIR_LINE_H
@@ -38,16 +38,19 @@ struct impair_line {
 	uint64_t loss_every; /* 0: none */
 	uint64_t since_loss; /* frames since the last one lost, or since a reset */
 	uint64_t queue_frames;
-	uint64_t mask;   /* slots - 1 */
-	uint64_t head;   /* next to leave */
-	uint64_t served; /* first in the queue */
+	uint64_t stall_from;   /* periods begin here */
+	uint64_t stall_period; /* 0: it never stalls */
+	uint64_t stall_tsc;    /* how long, at the end of each period; less than the period */
+	uint64_t mask;         /* slots - 1 */
+	uint64_t head;         /* next to leave */
+	uint64_t served;       /* first in the queue */
 	uint64_t tail;
 	struct impair_slot *slots;
 };
 
 /* How many slots a line needs: a power of two. */
 uint64_t impair_line_slots(uint64_t queue_frames, uint64_t delayed_frames);
-/* The caller sets bucket, delay_tsc, loss_every and queue_frames. */
+/* The caller sets bucket, delay_tsc, loss_every, queue_frames and the stalls. */
 void impair_line_init(struct impair_line *line, struct impair_slot *slots, uint64_t nb_slots);
 
 /* A frame arrives. It stays the caller's unless it is taken. */

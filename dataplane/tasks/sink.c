@@ -9,15 +9,18 @@
 
 #include "core/arguments.h"
 #include "core/config.h"
+#include "core/export.h"
 #include "core/task.h"
 #include "core/telemetry.h"
 #include "core/tsc.h"
 #include "pktlib/histogram.h"
 #include "pktlib/jitter.h"
+#include "pktlib/schedule.h"
 #include "pktlib/sequence.h"
 #include "pktlib/verdict.h"
 #include "sink_bng.h"
 #include "sink_capture.h"
+#include "sink_windows.h"
 
 #define TRACKED_FLOWS_MAX (4u * FLOWS_MAX)
 #define CAPTURE_DEFAULT 100
@@ -38,6 +41,7 @@ struct sink {
 	struct sequence_tracker tracker;
 	struct jitter jitter;
 	struct histogram *histogram;
+	struct sink_windows windows;
 	struct tsc_clock clock;
 	struct sink_capture capture;
 	const char *capture_path;
@@ -124,6 +128,8 @@ sink_prepare(struct task *task)
 	if (sink_bng_is_on(&sink->bng) && sink_bng_open(&sink->bng, task) != 0)
 		return -ENOMEM;
 	sink->clock = tsc_clock_of(tsc_hz());
+	if (sink_windows_open(&sink->windows, task->name, &sink->clock) != 0)
+		return -ENOMEM;
 	forget(sink, true);
 	return 0;
 }
@@ -142,6 +148,7 @@ static inline void
 end_run(struct sink *sink, struct burst *burst)
 {
 	int64_t age = stamp_age(burst->now, burst->run_stamp);
+	uint64_t latency_ns;
 
 	if (burst->run == 0)
 		return;
@@ -149,7 +156,9 @@ end_run(struct sink *sink, struct burst *burst)
 		sink->counts.clock_behind += burst->run;
 		age = 0;
 	}
-	histogram_record(sink->histogram, tsc_clock_ns(&sink->clock, (uint64_t)age), burst->run);
+	latency_ns = tsc_clock_ns(&sink->clock, (uint64_t)age);
+	histogram_record(sink->histogram, latency_ns, burst->run);
+	sink_windows_add(&sink->windows, burst->run_stamp, latency_ns, burst->run);
 }
 
 static inline void
@@ -299,28 +308,35 @@ sink_stats(const struct task *task, struct telemetry_out *out)
 static void
 sink_reset(struct task *task)
 {
-	forget(task->priv, false);
+	struct sink *sink = task->priv;
+
+	forget(sink, false);
+	sink_windows_reset(&sink->windows);
 }
 
 /* A start names the trial: from here on its frames count, and all flows begin at 0. */
 static int
 sink_start(struct sink *sink, const char *args)
 {
+	uint64_t trial = 0, duration_ns = 0, after_ns = 0;
 	struct argument argument;
-	uint64_t trial = 0;
 	int ret;
 
 	while ((ret = arguments_next(&args, &argument)) > 0) {
+		if (strcmp(argument.key, "trial") == 0)
+			ret = argument_u64(&argument, &trial, 0, UINT8_MAX);
+		else if (strcmp(argument.key, "duration_ns") == 0)
+			ret = argument_u64(&argument, &duration_ns, 0, LOAD_DURATION_MAX_NS);
+		else if (strcmp(argument.key, "after_ns") == 0)
+			ret = argument_u64(&argument, &after_ns, 0, LOAD_AFTER_MAX_NS);
 		/* The others are the generators'. */
-		if (strcmp(argument.key, "trial") != 0)
-			continue;
-		ret = argument_u64(&argument, &trial, 0, UINT8_MAX);
 		if (ret < 0)
 			return ret;
 	}
 	if (ret < 0)
 		return ret;
 	sink->rule.trial = (uint8_t)trial;
+	sink_windows_start(&sink->windows, &sink->clock, duration_ns, after_ns);
 	forget(sink, true);
 	return 0;
 }
@@ -333,16 +349,34 @@ sink_control(struct task *task, const char *verb, const char *args)
 	return strcmp(verb, "stop") == 0 ? 0 : -ENOTSUP;
 }
 
+static void
+write_histogram(const struct sink *sink, FILE *file)
+{
+	histogram_write(sink->histogram, file);
+}
+
+static void
+write_windows(const struct sink *sink, FILE *file)
+{
+	window_log_write(&sink->windows.log, file);
+}
+
+static void
+write_latency_rows(const struct sink *sink, FILE *file)
+{
+	latency_rows_write(sink->windows.rows, &sink->windows.log, file);
+}
+
 static int
-write_histogram(const struct sink *sink, const char *path)
+write_json(const struct sink *sink, void (*write)(const struct sink *sink, FILE *file),
+	   const char *path)
 {
 	FILE *file = fopen(path, "w");
-	int ret;
 
 	if (file == NULL)
 		return -errno;
-	ret = histogram_write(sink->histogram, file);
-	return fclose(file) != 0 && ret == 0 ? -EIO : ret;
+	write(sink, file);
+	return export_close(file);
 }
 
 static int
@@ -351,7 +385,11 @@ sink_export(const struct task *task, const char *what, const char *path)
 	const struct sink *sink = task->priv;
 
 	if (strcmp(what, "histogram") == 0)
-		return write_histogram(sink, path);
+		return write_json(sink, write_histogram, path);
+	if (strcmp(what, "windows") == 0)
+		return write_json(sink, write_windows, path);
+	if (strcmp(what, "latency_rows") == 0)
+		return write_json(sink, write_latency_rows, path);
 	if (strcmp(what, "capture") != 0 || sink->capture.room == 0)
 		return -ENOTSUP;
 	if (path[0] == '\0' && sink->capture_path != NULL)
@@ -374,6 +412,7 @@ sink_close(struct task *task)
 	sink_bng_close(&sink->bng);
 	rte_free(sink->tracker.state);
 	rte_free(sink->histogram);
+	sink_windows_close(&sink->windows);
 }
 
 static const struct task_ops sink = {

@@ -2,9 +2,13 @@
 #include "sink_bench.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include <rte_cycles.h>
 
 #include "pktlib/frame_size.h"
+#include "pktlib/window_log.h"
 
 struct bench sink_bench;
 
@@ -98,6 +102,29 @@ sink_deliver(uint32_t flow, uint32_t sequence)
 
 	sink_craft(octets, flow, sequence);
 	sink_put(octets, LEN);
+}
+
+uint64_t
+sink_windows_sum(void)
+{
+	static char text[WINDOW_LOG_BINS_MAX * 4];
+	struct task *task = bench_task(&sink_bench, "sink");
+	char path[] = "/tmp/wsdp-windows-XXXXXX", *at;
+	int fd = mkstemp(path);
+	uint64_t sum = 0;
+	FILE *file;
+
+	CHECK(fd >= 0);
+	CHECK_EQ(task->ops->export(task, "windows", path), 0);
+	file = fdopen(fd, "r");
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	unlink(path);
+	at = strstr(text, "\"frames\": [");
+	CHECK(at != NULL);
+	for (at += strlen("\"frames\": ["); *at != ']'; at += *at == ',')
+		sum += strtoull(at, &at, 10);
+	return sum;
 }
 
 void

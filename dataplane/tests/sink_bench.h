@@ -30,6 +30,9 @@ void sink_craft(uint8_t *octets, uint32_t flow, uint32_t sequence);
 void sink_put(const uint8_t *octets, uint16_t len);
 void sink_deliver(uint32_t flow, uint32_t sequence);
 
+/* How many frames its windows hold. */
+uint64_t sink_windows_sum(void);
+
 /* Its figure of this name must be so. */
 void sink_check(const char *name, uint64_t expected);
 

@@ -156,6 +156,8 @@ test_set(void)
 	CHECK_EQ(-task->ops->control(task, "set", "loss_every=0,rate_fps=x"), EINVAL);
 	CHECK_EQ(-task->ops->control(task, "set", "loss_every=0,bucket_frames=0"), ERANGE);
 	CHECK_EQ(-task->ops->control(task, "set", "loss_every=0,queue_frames=65537"), ERANGE);
+	CHECK_EQ(-task->ops->control(task, "set", "stall_every_ns=5,stall_ns=5,loss_every=0"),
+		 ERANGE);
 	offer(&bench, 0, 10);
 	CHECK_EQ(task->stats.discard, 10);
 	CHECK_EQ(task->ops->control(task, "set", "loss_every=0"), 0);
@@ -163,6 +165,24 @@ test_set(void)
 	CHECK_EQ(task->stats.discard, 10);
 	/* Other verbs are for generators. */
 	CHECK_EQ(task->ops->control(task, "start", "rate_fps=5,trial=1"), 0);
+	bench_down(&bench);
+}
+
+/* Stalled almost always: what is offered at once waits for the end of the stall, and all of it passes. */
+static void
+test_stall(void)
+{
+	struct bench bench = impaired("stall_every_ns = 20000000\nstall_ns = 19999999\n"
+				      "queue_frames = 100\n");
+	struct task *task = bench_task(&bench, "sut");
+
+	offer(&bench, 0, 60);
+	CHECK_EQ(task->stats.discard, 0);
+	while (task->stats.tx < 60)
+		bench_poll(&bench, 1);
+	for (uint32_t i = 0; i < 60; i++)
+		CHECK_EQ(next_number(&bench), i);
+	check_closes(&task->stats);
 	bench_down(&bench);
 }
 
@@ -176,5 +196,6 @@ main(void)
 	test_delay();
 	test_delay_room();
 	test_set();
+	test_stall();
 	return 0;
 }

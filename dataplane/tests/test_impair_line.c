@@ -188,6 +188,62 @@ test_change_of_rate(void)
 	CHECK(dropped >= 4998 && dropped <= 5001);
 }
 
+/* Once in each period nothing is served for a while: what arrives then waits to its end, and beyond
+ * the queue it is lost. What was served before goes on. */
+static void
+test_stalls(void)
+{
+	struct impair_line line = line_of(0, 1, 3, 0);
+	const uint64_t period = 1000, stall = 100;
+	void *frames[8];
+
+	line.stall_from = 5000;
+	line.stall_period = period;
+	line.stall_tsc = stall;
+	for (uint64_t stalled = 5900; stalled < 5900 + 3 * period; stalled += period) {
+		CHECK_EQ(impair_line_arrive(&line, &line, stalled - 1), IMPAIR_TAKEN);
+		CHECK_EQ(impair_line_depart(&line, frames, 8, stalled - 1), 1);
+		for (unsigned int i = 0; i < 3; i++)
+			CHECK_EQ(impair_line_arrive(&line, &line, stalled + 30 * i), IMPAIR_TAKEN);
+		CHECK_EQ(impair_line_arrive(&line, &line, stalled + 99), IMPAIR_QUEUE_FULL);
+		CHECK_EQ(impair_line_depart(&line, frames, 8, stalled + 99), 0);
+		CHECK_EQ(impair_line_depart(&line, frames, 8, stalled + 100), 3);
+		CHECK_EQ(impair_line_arrive(&line, &line, stalled + 100), IMPAIR_TAKEN);
+		CHECK_EQ(impair_line_depart(&line, frames, 8, stalled + 100), 1);
+	}
+}
+
+/* A stall takes its share of the rate: it is not made up for. */
+static void
+test_stalls_take_from_the_rate(void)
+{
+	const uint64_t rate = 1000000;
+	struct impair_line line = line_of(rate, 1, 64, 0);
+	uint64_t dropped, passed;
+
+	line.stall_period = TSC_HZ / 100;
+	line.stall_tsc = TSC_HZ / 1000;
+	passed = forwarded(&line, 2 * rate, 1, &dropped);
+	CHECK(passed >= rate * 9 / 10 - 100 && passed <= rate * 9 / 10 + 100);
+	CHECK_EQ(passed + dropped + impair_line_held(&line), 2 * rate);
+}
+
+/* In a stall without a queue all is lost; a delay holds no place in it. */
+static void
+test_stalls_without_a_queue(void)
+{
+	struct impair_line line = line_of(0, 1, 0, 50);
+	void *frame;
+
+	line.stall_period = 1000;
+	line.stall_tsc = 100;
+	CHECK_EQ(impair_line_arrive(&line, &line, 890), IMPAIR_TAKEN);
+	CHECK_EQ(impair_line_arrive(&line, &line, 910), IMPAIR_QUEUE_FULL);
+	CHECK_EQ(impair_line_depart(&line, &frame, 1, 940), 1);
+	CHECK_EQ(impair_line_arrive(&line, &line, 1000), IMPAIR_TAKEN);
+	CHECK_EQ(impair_line_depart(&line, &frame, 1, 1050), 1);
+}
+
 int
 main(void)
 {
@@ -199,5 +255,8 @@ main(void)
 	test_loss_every();
 	test_delay_full();
 	test_change_of_rate();
+	test_stalls();
+	test_stalls_take_from_the_rate();
+	test_stalls_without_a_queue();
 	return 0;
 }

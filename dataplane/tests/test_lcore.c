@@ -7,7 +7,6 @@
 #include <rte_cycles.h>
 
 #include "core/arguments.h"
-#include "core/traffic.h"
 #include "core/tsc.h"
 #include "harness.h"
 
@@ -122,57 +121,138 @@ test_control_reaches_the_task(void)
 	bench_down(&bench);
 }
 
-/* Time that a task keeps its lcore shows as one long gap; a reset forgets it. */
+/* The log's only gap that is at least so long, which must be there. */
+static struct gap
+gap_of(const struct gap_log *log, uint64_t least)
+{
+	struct gap found = {0};
+	unsigned int count = 0;
+
+	for (uint32_t i = 0; i < log->count; i++)
+		if (log->gaps[i].excess_tsc >= least) {
+			found = log->gaps[i];
+			count++;
+		}
+	CHECK(count >= 1);
+	return found;
+}
+
+/* Time that a control request keeps an lcore shows as a gap at its time; a reset forgets it. */
 static void
 test_gaps(void)
 {
 	struct bench bench = bench_up(overload);
 	struct lcore *lcore = bench.app->lcores[0];
 	const struct lcore_counts *counts = &lcore->counts_copy;
-	uint64_t spin = SPIN_NS * tsc_hz() / NS_PER_S;
+	uint64_t spin = SPIN_NS * tsc_hz() / NS_PER_S, before, after;
+	struct gap gap;
 
 	CHECK_EQ(app_launch(bench.app), 0);
+	CHECK_EQ(ask(lcore, lcore_reset, NULL, NULL, NULL), 0);
+	before = rte_rdtsc();
 	CHECK_EQ(ask(lcore, lcore_control, bench_task(&bench, "flood"), "spin", NULL), 0);
 	CHECK_EQ(ask(lcore, lcore_snapshot, NULL, NULL, NULL), 0);
-	CHECK(counts->max_gap_tsc >= spin);
-	CHECK(counts->gaps_over_limit >= 1);
+	after = rte_rdtsc();
+	/* What the frames of the stretch cost is no part of it. */
+	gap = gap_of(&lcore->gap_log, spin / 2);
+	CHECK(gap.begin_tsc <= after && gap.begin_tsc + gap.excess_tsc >= before);
+	CHECK(gap.excess_tsc <= after - gap.begin_tsc);
 	CHECK(counts->polls > 0 && counts->busy_polls <= counts->polls);
 	CHECK(counts->busy_tsc <= counts->total_tsc);
+	before = rte_rdtsc();
 	CHECK_EQ(ask(lcore, lcore_reset, NULL, NULL, NULL), 0);
 	CHECK_EQ(ask(lcore, lcore_snapshot, NULL, NULL, NULL), 0);
-	/* total_tsc began anew, too, so whatever gaps came since are part of it. */
-	CHECK(counts->max_gap_tsc <= counts->total_tsc);
+	for (uint32_t i = 0; i < lcore->gap_log.count; i++)
+		CHECK(lcore->gap_log.gaps[i].begin_tsc >= before);
 	bench_down(&bench);
 }
 
-/* How many gaps a stretch counts that begins with so many senders and ends with so many. */
-static uint64_t
-gaps_between(struct lcore *lcore, unsigned int before, unsigned int after)
+/* What a stretch took beyond its work is a gap, whatever its work was; and nothing else is. */
+static void
+test_gaps_are_excess(void)
 {
-	atomic_store(&traffic_senders, before);
-	lcore_stretch(lcore);
-	memset(&lcore->counts, 0, sizeof(lcore->counts));
-	usleep(SPIN_NS / 1000);
-	atomic_store(&traffic_senders, after);
-	lcore_stretch(lcore);
-	return lcore->counts.gaps_over_limit;
+	struct gap_log log;
+
+	CHECK_EQ(gap_log_open(&log, 1000), 0);
+	/* Work of 10 cycles a frame is no gap, however much of it there is. */
+	gap_log_stretch(&log, 0, 100, 10);
+	gap_log_stretch(&log, 100, 5000, 500);
+	gap_log_stretch(&log, 5100, 5900, 500);
+	CHECK_EQ(log.count, 0);
+	/* Then 5,000 of work and 7,000 without. */
+	gap_log_reset(&log);
+	log.work_tsc = 10000;
+	log.frames = 1000;
+	gap_log_stretch(&log, 11000, 12000, 500);
+	CHECK_EQ(log.count, 1);
+	CHECK_EQ(log.gaps[0].begin_tsc, 11000);
+	CHECK_EQ(log.gaps[0].excess_tsc, 7000);
+	CHECK_EQ(log.gaps[0].frames, 500);
+	/* It has not become what frames cost. */
+	CHECK_EQ(log.work_tsc, 10000);
+	/* Without a frame, all that idle rounds did not take. */
+	gap_log_stretch(&log, 23000, 1001, 0);
+	CHECK_EQ(log.count, 2);
+	CHECK_EQ(log.gaps[1].excess_tsc, 1001);
+	gap_log_stretch(&log, 24001, 1000, 0);
+	CHECK_EQ(log.count, 2);
+	gap_log_close(&log);
 }
 
-/* In a process with generators, a gap counts when traffic flowed at either of its ends. */
+/* What has no room is told. */
 static void
-test_gaps_of_traffic(void)
+test_gaps_overflow(void)
+{
+	struct gap_log log;
+
+	CHECK_EQ(gap_log_open(&log, 10), 0);
+	for (uint64_t i = 0; i < GAP_LOG_RECORDS + 3; i++)
+		gap_log_stretch(&log, i, 11, 0);
+	CHECK_EQ(log.count, GAP_LOG_RECORDS);
+	CHECK_EQ(log.overflowed, 3);
+	CHECK_EQ(log.gaps[GAP_LOG_RECORDS - 1].begin_tsc, GAP_LOG_RECORDS - 1);
+	gap_log_reset(&log);
+	CHECK_EQ(log.count + log.overflowed, 0);
+	gap_log_close(&log);
+}
+
+/* The average follows what frames cost, slowly. */
+static void
+test_gaps_learn(void)
+{
+	struct gap_log log;
+
+	CHECK_EQ(gap_log_open(&log, 1000000), 0);
+	for (unsigned int i = 0; i < 10000; i++)
+		gap_log_stretch(&log, 0, 500 * 30, 500);
+	CHECK(log.work_tsc / log.frames == 30 || (log.work_tsc + 1) / log.frames == 30);
+	for (unsigned int i = 0; i < 10000; i++)
+		gap_log_stretch(&log, 0, 500 * 90, 500);
+	CHECK(log.work_tsc / log.frames >= 80);
+	gap_log_close(&log);
+}
+
+/* An lcore that was away for a while, its thread not running: about as long in the log. */
+static void
+test_gaps_of_a_stretch(void)
 {
 	struct bench bench = bench_up(overload);
 	struct lcore *lcore = bench.app->lcores[0];
+	uint64_t before, after, spin = SPIN_NS * tsc_hz() / NS_PER_S;
+	struct gap gap;
 
-	atomic_store(&traffic_generators, 1);
-	CHECK_EQ(gaps_between(lcore, 0, 0), 0);
-	CHECK_EQ(gaps_between(lcore, 1, 1), 1);
-	CHECK_EQ(gaps_between(lcore, 1, 0), 1);
-	CHECK_EQ(gaps_between(lcore, 0, 1), 1);
-	atomic_store(&traffic_senders, 0);
-	atomic_store(&traffic_generators, 0);
-	CHECK_EQ(gaps_between(lcore, 0, 0), 1);
+	lcore->last_tsc = rte_rdtsc();
+	for (unsigned int i = 0; i < 100; i++)
+		lcore_stretch(lcore);
+	gap_log_reset(&lcore->gap_log);
+	before = lcore->last_tsc;
+	usleep(SPIN_NS / 1000);
+	lcore_stretch(lcore);
+	after = rte_rdtsc();
+	gap = gap_of(&lcore->gap_log, spin * 9 / 10);
+	CHECK_EQ(gap.begin_tsc, before);
+	CHECK(gap.excess_tsc <= after - before);
+	CHECK_EQ(gap.frames % TASK_BURST, 0);
 	bench_down(&bench);
 }
 
@@ -312,6 +392,34 @@ test_tsc_hz(void)
 	CHECK(error > -1e-4 && error < 1e-4);
 }
 
+/* A time of the clock is mapped to the TSC as exactly as is said, wherever it is between two moments. */
+static void
+test_tsc_at(void)
+{
+	enum { READINGS = 1000 };
+	static uint64_t before[READINGS], ns[READINGS], after[READINGS];
+	struct tsc_moment begin = tsc_read_both(), end;
+	uint64_t error;
+
+	for (unsigned int i = 0; i < READINGS; i++) {
+		struct timespec now;
+
+		before[i] = rte_rdtsc_precise();
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		after[i] = rte_rdtsc_precise();
+		ns[i] = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+		usleep(20);
+	}
+	end = tsc_read_both();
+	error = ns_to_tsc(tsc_at_error_ns(&begin, &end));
+	CHECK(error < ns_to_tsc(100000));
+	for (unsigned int i = 0; i < READINGS; i++) {
+		uint64_t mapped = tsc_at(ns[i], &begin, &end);
+
+		CHECK(mapped + error >= before[i] && mapped <= after[i] + error);
+	}
+}
+
 static void
 test_arguments(void)
 {
@@ -337,13 +445,17 @@ main(void)
 {
 	test_arguments();
 	test_tsc_hz();
+	test_tsc_at();
+	test_gaps_are_excess();
+	test_gaps_overflow();
+	test_gaps_learn();
 	harness_start();
 	test_rounds_and_stretches();
 	test_idle();
 	test_counters_close_under_overload();
 	test_control_reaches_the_task();
 	test_gaps();
-	test_gaps_of_traffic();
+	test_gaps_of_a_stretch();
 	test_late_answers();
 	test_many_requests_at_once();
 	test_thread_stat();

@@ -38,6 +38,8 @@ test_lost_duplicated_reordered(void)
 	sink_check("reordered", 1);
 	sink_check("too_late", 1);
 	sink_check("latency_count", 5);
+	/* Duplicates and what may be one are in no window. */
+	CHECK_EQ(sink_windows_sum(), 5);
 	sink_down();
 }
 

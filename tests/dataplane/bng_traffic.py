@@ -100,6 +100,7 @@ class Seen:
     frames: list[bytes]
     sink: Mapping[str, Any]
     bng: Mapping[str, Any]
+    stamped: int  # frames in the generator's windows
 
 
 def through(
@@ -120,9 +121,10 @@ def through(
         wsdp.control.await_task("gen", lambda now: not now["running"] and now["offered"] == frames)
         wsdp.control.await_stats(lambda now: now["bng"]["rx"] == frames)
         wsdp.control.await_stats(lambda now: now["sink"]["rx"] == now["bng"]["tx"])
+        stamped = sum(wsdp.export("windows", "gen")["frames"])
         seen, gateway = wsdp.control.ask("task", "sink"), wsdp.control.ask("task", "bng")
         assert wsdp.end() == 0
-    return Seen([bytes(f) for f in rdpcap(str(capture))], seen, gateway)
+    return Seen([bytes(f) for f in rdpcap(str(capture))], seen, gateway, stamped)
 
 
 def offered(

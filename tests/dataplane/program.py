@@ -110,6 +110,14 @@ class Running:
     control: Control
     directory: Path
 
+    def export(self, command: str, *parameters: str) -> dict[str, Any]:
+        """What a command writes to a file."""
+        path = self.directory / f"{command}.json"
+        assert self.control.ask(command, *parameters, str(path)) == {"ok": 1}
+        content = json.loads(path.read_text())
+        assert isinstance(content, dict)
+        return content
+
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Its exit code after a signal; by then its files are complete."""
         self.process.send_signal(number)

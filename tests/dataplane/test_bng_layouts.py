@@ -103,7 +103,7 @@ def test_every_frame_leaves_where_it_should(tmp_path: Path, layout: str, ports: 
     total = sum(map(len, expected.values()))
     with running(ini, eal_section(2048, 11)) as wsdp:
         # Eleven threads share one CPU: let them sleep between their polls.
-        wsdp.control.ask("rest", "ns=1000000")
+        wsdp.control.ask("pause_pollers", "ns=1000000")
         edge = [name for name in wsdp.control.ask("stats") if name.startswith("to_")]
         last = edge or ["up", "down"]
         stats = wsdp.control.await_stats(lambda now: sum(now[n]["tx"] for n in last) >= total)

@@ -121,15 +121,18 @@ def test_every_nth_frame_is_an_announcement(tmp_path: Path) -> None:
     user = int.from_bytes(arps[0][18:20]) - 100
     assert (announced.op, announced.psrc, announced.pdst) == (1, user_ip(user), user_ip(user))
     assert announced.hwsrc == user_mac(user)
-    seen = through(tmp_path, "up", 20, "arp_every = 5\n")
+    seen = through(tmp_path, "up", 20, "arp_every = 5\nframe = 72\n")
     assert (seen.bng["handled"], seen.bng["answered"], seen.sink["received"]) == (4, 0, 16)
+    assert (seen.stamped, seen.sink["unstamped"]) == (16, 0)
 
 
 @pytest.mark.parametrize("side", ["up", "down"])
 @pytest.mark.parametrize("frame", [64, 72, 1518, "abg"])
 def test_all_that_a_gateway_forwards_is_right(tmp_path: Path, side: str, frame: int | str) -> None:
-    seen = through(tmp_path, side, 600, f"frame = {frame}\n").sink
+    passed = through(tmp_path, side, 600, f"frame = {frame}\n")
+    seen = passed.sink
     assert seen["received"] == 600
+    assert passed.stamped == seen["latency_count"]
     wrong = {name: n for name, n in seen.items() if name.startswith("wrong_")}
     assert len(wrong) == 13
     assert {**wrong, "misdirected": 0, "corrupt": 0, "foreign": 0} == dict.fromkeys(

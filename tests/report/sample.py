@@ -1,35 +1,70 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stored run with everything a report can show: loss at several hops, latency, invalid trials.
+"""A stored run with everything a report can show: points of each grade, loss, latency, lanes.
 
-The SUT is simulated; nothing here is ever shown as a measurement.
+It is made up by hand; nothing here is ever shown as a measurement.
 """
 
 from __future__ import annotations
 
-import math
-import random
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tests.fake_rig import FACTS, PLAN, FakeHost
-from tests.measure import simulated
-from wirespeed.model.plan import Plan
-from wirespeed.model.result import SearchResult
+from tests.report.lane import LoudHost, Noise
+from wirespeed.model.facts import Cpu, HostFacts, Kernel, NumaNode
+from wirespeed.model.plan import Decision, HostPlan, Plan
+from wirespeed.model.result import (
+    AsIs,
+    Bound,
+    Bracket,
+    Grade,
+    Interval,
+    LatencyAtLoad,
+    SearchResult,
+    Undisturbed,
+)
+from wirespeed.model.series import Series
 from wirespeed.model.spec import PointSpec, TopologyKind
 from wirespeed.model.study import Point
 from wirespeed.model.tcp import TcpRun
-from wirespeed.model.trial import Drop, DropCause, Latency, Observation, Trial
+from wirespeed.model.trial import DropCause, LeftOut, Stage, Trial
 from wirespeed.store.read import read_run
 from wirespeed.store.recording import Origin, Recording
 from wirespeed.store.records import RunRecord
 from wirespeed.store.store import Store
-from wirespeed.study.interface import Rig
 from wirespeed.study.load import load_study
-from wirespeed.study.run import run_study
 
+FACTS = HostFacts(
+    host="testhost",
+    kernel=Kernel("6.1.0", "BOOT_IMAGE=/vmlinuz quiet"),
+    cpus=(Cpu(0, siblings=(0,)), Cpu(1, siblings=(1,))),
+    nodes=(NumaNode(0, (0, 1), 8_000_000, 6_000_000),),
+    cpu_model="Imaginary CPU",
+)
+PLAN = Plan((HostPlan("testhost", Decision((), "nothing is real here")),))
+ORIGIN = Origin(
+    ["wirespeed", "run", "quickstart"],
+    {"wirespeed": "0.1.0", "python": "3.11.2", "kernel": "6.1.0-28-amd64"},
+    FACTS,
+)
 COPY_NS_PER_OCTET = 0.35
+TRIAL_S = 2.0
+
+# The host grows louder and quieter from point to point.
+NOISE = {
+    Grade.A: Noise(),
+    Grade.B: Noise(shared=0.06, pmd=0.002, generator=0.003),
+    Grade.C: Noise(shared=0.72, pmd=0.012, generator=0.03),
+    Grade.D: Noise(shared=0.97, pmd=0.012, generator=0.03),
+}
+BECAUSE = {
+    Grade.A: (),
+    Grade.B: ("something else used the SUT's core for 6% of the time",),
+    Grade.C: ("something else used the SUT's core for 72% of the time",),
+    Grade.D: ("the SUT's core was shared all the time: no window of the deciding trials was fast",),
+}
+# Of the quickstart study's points, in their order.
+GRADES = (Grade.C, Grade.B, Grade.A, Grade.D, Grade.C, Grade.B)
 
 
 def capacity_fps(spec: PointSpec) -> float:
@@ -39,58 +74,89 @@ def capacity_fps(spec: PointSpec) -> float:
 
 
 @dataclass
-class SampleBench:
+class MadeUp:
+    """One point: its trials in order, each with its series."""
+
     spec: PointSpec
-    simulation: simulated.Rig = field(init=False)
+    grade: Grade
+    seed: int
+    trials: list[tuple[Trial, tuple[Series, ...]]] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        seed = round(self.spec.traffic.frame.mean_bytes) + len(self.spec.topology.kind)
-        self.simulation = simulated.Rig(
-            simulated.Noisy(capacity_fps(self.spec), 0.004),
-            generator_fps=18e6,
-            invalid_share=0.15,
-            pause_ns=3_400_000,
-            rng=random.Random(seed),
-            limited_by=None if self.spec.topology.kind is TopologyKind.P2P else "shared_lcore",
-        )
+    @property
+    def capacity_fps(self) -> float:
+        return capacity_fps(self.spec)
 
-    def measure(self, load_fps: float, duration_s: float) -> Observation:
-        seen = self.simulation.measure(load_fps, duration_s)
-        offered, lost = seen.total("offered"), seen.total("offered") - seen.total("received")
-        load = offered / duration_s / capacity_fps(self.spec)
-        return replace(
-            seen,
-            intended_load_fps=offered / duration_s if math.isinf(load_fps) else load_fps,
-            drops=self._drops(lost),
-            latency=latency_at(load),
-        )
+    def _trial(self, share: float, stage: Stage, duration_s: float = TRIAL_S) -> Trial:
+        hop = ("sut-ingress", DropCause.RX_RING_FULL)
+        limited_by = None
+        if self.spec.topology.kind is not TopologyKind.P2P:
+            hop, limited_by = ("ovs:vnf0.a", DropCause.VHOST_TX_RING_FULL), "shared_lcore"
+        host = LoudHost(self.capacity_fps, NOISE[self.grade], hop, limited_by)
+        number = self.seed + len(self.trials)
+        made = host.trial(share * self.capacity_fps, duration_s, stage, number)
+        self.trials.append(made)
+        return made[0]
 
-    def _drops(self, lost: int) -> tuple[Drop, ...]:
-        if not lost:
-            return ()
-        first = Drop("sut-ingress", DropCause.RX_RING_FULL, lost - lost // 5)
-        if self.spec.topology.kind is TopologyKind.P2P:
-            return (replace(first, frames=lost),)
-        return (first, Drop("ovs:vnf0.a", DropCause.VHOST_TX_RING_FULL, lost // 5))
+    def search(self) -> SearchResult:
+        """As a search would go: overload, halving, fresh trials at what was found, latency."""
+        self._trial(0.5, Stage.WARM_UP, 0.5)
+        mrrs = [self._trial(2.0, Stage.MRR, 1.0) for _ in range(3)]
+        for share in (1.5, 0.5, 1.05, 0.75, 1.02, 0.9, 1.005, 0.99):
+            self._trial(share, Stage.SEARCH)
+        confirmed = [self._trial(0.99, Stage.CONFIRM) for _ in range(3)]
+        latency = [self._latency(share) for share in (0.1, 0.5, 0.9)]
+        found = self._d(mrrs) if self.grade is Grade.D else self._figures(mrrs, confirmed)
+        return replace(found, latency=tuple(latency), limited_by=mrrs[0].seen.limited_by)
 
-    def describe(self) -> Mapping[str, object]:
-        return {
-            "Open vSwitch": {
-                "version": "ovs-vswitchd 3.1.0",
-                "dpdk_version": "DPDK 22.11.7",
-                "flows": ["in_port=1,dl_dst=02:01:00:00:00:00,actions=output:3"],
-            },
-            "generator": {"version": "0.1.0", "config": "[eal]\nmain_lcore = 0\n"},
-        }
+    def _latency(self, share: float) -> LatencyAtLoad:
+        trial = self._trial(share * 0.995, Stage.LATENCY, 1.0)
+        assert trial.seen.latency is not None
+        undisturbed = trial.gated.latency if trial.gated else None
+        return LatencyAtLoad(share, trial.intended_load_fps, trial.seen.latency, undisturbed)
+
+    def _figures(self, mrrs: Sequence[Trial], confirmed: Sequence[Trial]) -> SearchResult:
+        ndr, above = 0.99 * self.capacity_fps, 1.005 * self.capacity_fps
+        lower, upper = Bound(ndr, ndr, 0.0), Bound(above, self.capacity_fps, 0.005)
+        pdr = Bound(1.003 * ndr, 1.003 * ndr, 0.002)
+        losses = [trial.loss_ratio for trial in confirmed]
+        quiet = self.grade is Grade.A
+        return SearchResult(
+            "quick", False, (), Interval(lower, upper), Interval(pdr, upper),
+            mrr_fps=self.capacity_fps, mrr_error=0.01, grade=self.grade,
+            because=BECAUSE[self.grade], undisturbed=rests_on(confirmed, ndr),
+            as_is=AsIs(
+                sorted(trial.forwarding_fps for trial in mrrs)[1], ndr, min(losses), max(losses),
+                ndr if quiet else 0.5 * self.capacity_fps, TRIAL_S,
+            ),
+        )  # fmt: skip
+
+    def _d(self, mrrs: Sequence[Trial]) -> SearchResult:
+        return SearchResult(
+            "quick", False, (), grade=Grade.D, because=BECAUSE[Grade.D],
+            as_is=AsIs(
+                sorted(trial.forwarding_fps for trial in mrrs)[1],
+                lossless_fps=0.5 * self.capacity_fps, lossless_s=TRIAL_S,
+            ),
+            bracket=Bracket(0.5 * self.capacity_fps, 1.05 * self.capacity_fps),
+        )  # fmt: skip
 
 
-def latency_at(load: float) -> Latency:
-    """Grows as a queue does; the tail is what pauses of the host leave."""
-    typical_ns = 1400.0 + 900.0 / max(0.04, 1.0 - min(load, 0.99))
-    return Latency(
-        count=100_000, min_ns=900.0, avg_ns=typical_ns * 1.2, p50_ns=typical_ns,
-        p90_ns=typical_ns * 1.9, p99_ns=typical_ns * 4, p999_ns=typical_ns * 30,
-        max_ns=typical_ns * 210, jitter_ns=240.0, hdrh="",
+def rests_on(trials: Sequence[Trial], load_fps: float) -> Undisturbed:
+    """What those trials hold without their disturbed time."""
+    gated = [trial.gated for trial in trials if trial.gated is not None]
+    runs = [run for one in gated for run in one.runs]
+    windows, offered = sum(run.windows for run in runs), sum(run.offered for run in runs)
+    total_s = sum(trial.duration_s for trial in trials)
+    left_out: dict[str, float] = {}
+    for one in gated:
+        for out in one.left_out:
+            left_out[out.why] = left_out.get(out.why, 0.0) + out.share / len(gated)
+    shares = sorted(left_out.items(), key=lambda pair: -pair[1])
+    return Undisturbed(
+        load_fps, total_s, windows * 1e-3, windows, len(runs), offered,
+        sum(run.lost for run in runs), 3 / offered,
+        max(0.0, sum(run.growth_frames for run in runs) / offered), 0.0008, 0.005,
+        tuple(LeftOut(why, share) for why, share in shares),
     )  # fmt: skip
 
 
@@ -106,21 +172,39 @@ class Nobody:
     def tcp_discarded(self, why: str) -> None: ...
 
 
-@contextmanager
-def _open(spec: PointSpec, _plan: Plan, _name: str) -> Iterator[SampleBench]:
-    yield SampleBench(spec)
+BENCH = {
+    "Open vSwitch": {
+        "version": "ovs-vswitchd 3.1.0",
+        "dpdk_version": "DPDK 22.11.7",
+        "flows": ["in_port=1,dl_dst=02:01:00:00:00:00,actions=output:3"],
+    },
+    "generator": {"version": "0.1.0", "config": "[eal]\nmain_lcore = 0\n"},
+}
 
 
 def sample_run(directory: Path, *overrides: str, study: str = "quickstart") -> RunRecord:
-    """Run a study on the simulated SUT, through the real store."""
-    origin = Origin(
-        ["wirespeed", "run", study],
-        {"wirespeed": "0.1.0", "python": "3.11.2", "kernel": "6.1.0-28-amd64"},
-        FACTS,
-    )
-    rig = Rig(FACTS, lambda _spec: PLAN, _open, FakeHost().open_tcp)
+    """A study as if it had been run, written to a real store and read back."""
     loaded = load_study(study, overrides)
     with Store(str(directory / "sample.sqlite")) as store:
-        recording = Recording.start(store, loaded, origin)
-        run_study(loaded, recording, rig, Nobody())
-        return read_run(store, recording.run_id)
+        recording = Recording.start(store, loaded, ORIGIN)
+        if any(point.spec.tcp is not None for point in loaded.points):
+            # Measured on a simulated host: only TCP's own reports need it.
+            from tests.fake_rig import FakeHost
+            from wirespeed.study.run import run_study
+
+            run_study(loaded, recording, FakeHost().rig, Nobody())
+        else:
+            for number, point in enumerate(loaded.points):
+                _record(recording, point, GRADES[number % len(GRADES)], number)
+            recording.finish()
+        return read_run(store, recording.run_id, series=True)
+
+
+def _record(recording: Recording, point: Point, grade: Grade, number: int) -> None:
+    made = MadeUp(point.spec, grade, 100 * number)
+    result = made.search()
+    recording.begin_point(point.id, PLAN)
+    recording.add_bench(point.id, BENCH)
+    for trial, series in made.trials:
+        recording.add_trial(point.id, trial, series)
+    recording.complete_point(point.id, result)

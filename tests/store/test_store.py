@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from tests.fake_rig import FACTS, PLAN
-from tests.measure import simulated
-from wirespeed.measure.run import run_search
+from tests.report.sample import FACTS, PLAN, MadeUp
 from wirespeed.model.errors import BadInput
-from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import Search
-from wirespeed.model.trial import Trial
+from wirespeed.model.evidence import DirectionWindows, Windows
+from wirespeed.model.result import Grade, SearchResult
+from wirespeed.model.series import Series
+from wirespeed.model.trial import LatencyRows, Trial
 from wirespeed.store.errors import NoSuchRun, StoreError
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.recording import Origin, Recording
 from wirespeed.store.records import PointState
 from wirespeed.store.store import Store
+from wirespeed.store.trials import encode_trial
 from wirespeed.store.url import store_url
 from wirespeed.study.load import load_study
 
@@ -30,21 +30,17 @@ def start(store: Store) -> tuple[Recording, str]:
     return Recording.start(store, study, ORIGIN), study.points[0].id
 
 
-class _Listener:
-    def __init__(self) -> None:
-        self.trials: list[Trial] = []
-
-    def progress(self, progress: object) -> None: ...
-
-    def trial(self, trial: Trial) -> None:
-        self.trials.append(trial)
+def searched() -> tuple[SearchResult, list[tuple[Trial, tuple[Series, ...]]]]:
+    """A result with all that a search can find, and disturbed trials with their series."""
+    made = MadeUp(load_study("wire").points[0].spec, Grade.C, seed=1)
+    return made.search(), made.trials
 
 
-def searched() -> tuple[SearchResult, list[Trial]]:
-    """A result with all that a search can find, invalid trials included."""
-    listener = _Listener()
-    rig = simulated.Rig(simulated.Noisy(1e6, 0.01), generator_fps=5e6, invalid_share=0.2)
-    return run_search(Search(), rig.measure, 5e6, listener), listener.trials
+def stripped(trial: Trial) -> Trial:
+    """What the store keeps of it beside the series."""
+    evidence = dataclasses.replace(trial.seen.evidence, contention=())
+    seen = dataclasses.replace(trial.seen, evidence=evidence, windows=None, latency_rows=None)
+    return dataclasses.replace(trial, seen=seen)
 
 
 def test_what_is_stored_is_read_back_equal(store_name: str) -> None:
@@ -53,15 +49,17 @@ def test_what_is_stored_is_read_back_equal(store_name: str) -> None:
         recording, point_id = start(store)
         recording.begin_point(point_id, PLAN)
         recording.add_bench(point_id, {"versions": {"Open vSwitch": "3.1.0"}})
-        for trial in trials:
-            recording.add_trial(point_id, trial)
+        for trial, series in trials:
+            recording.add_trial(point_id, trial, series)
         recording.complete_point(point_id, result)
         recording.finish()
     with Store(store_name) as store:
-        record = read_run(store, recording.run_id)
+        record = read_run(store, recording.run_id, series=True)
     (point,) = record.points
-    assert [stored.trial for stored in point.trials] == trials
-    assert any(not trial.valid for trial in trials)
+    assert [stored.trial for stored in point.trials] == [stripped(trial) for trial, _ in trials]
+    assert any(trial.seen.evidence.disturbances for trial, _ in trials)
+    for stored, (_, series) in zip(point.trials, trials, strict=True):
+        assert stored.series == tuple(sorted(series, key=lambda one: one.name))
     assert point.result == dataclasses.replace(result, trials=())
     assert point.plan == PLAN
     assert point.bench == {"versions": {"Open vSwitch": "3.1.0"}}
@@ -69,6 +67,29 @@ def test_what_is_stored_is_read_back_equal(store_name: str) -> None:
     assert record.host == FACTS
     assert record.command == ("wirespeed", "run", "wire")
     assert record.complete
+
+
+def test_series_are_read_only_where_they_are_asked_for(tmp_path: Path) -> None:
+    _, trials = searched()
+    with Store(str(tmp_path / "runs.sqlite")) as store:
+        recording, point_id = start(store)
+        recording.begin_point(point_id, PLAN)
+        recording.add_trial(point_id, *trials[-1])
+        (stored,) = read_run(store, recording.run_id).points[0].trials
+        (whole,) = read_run(store, recording.run_id, series=True).points[0].trials
+    assert stored.series == ()
+    assert whole.series
+    assert whole.trial == stored.trial
+
+
+def test_windows_and_rows_of_latency_are_not_part_of_a_stored_trial() -> None:
+    trial = searched()[1][-1][0]
+    direction = DirectionWindows("up", (8000,) * 1000, (0,) * 1000, (8000,) * 1000, (9.5,) * 1000)
+    windows = Windows(0, 1_000_000, (direction,))
+    seen = dataclasses.replace(
+        trial.seen, windows=windows, latency_rows=LatencyRows(0, 10, (((900, 3),),))
+    )
+    assert encode_trial(dataclasses.replace(trial, seen=seen)) == encode_trial(trial)
 
 
 def test_runs_are_numbered_by_study(store_name: str) -> None:
@@ -87,13 +108,13 @@ def test_a_point_without_its_result_is_not_complete(store_name: str) -> None:
     with Store(store_name) as store:
         recording, point_id = start(store)
         recording.begin_point(point_id, PLAN)
-        recording.add_trial(point_id, trials[0])
+        recording.add_trial(point_id, *trials[0])
     with Store(store_name) as store:
         record = read_run(store, recording.run_id)
         assert Recording(store, recording.run_id).complete_points() == frozenset()
     assert record.points[0].state is PointState.RUNNING
     assert not record.complete
-    assert [s.trial for s in record.points[0].trials] == trials[:1]
+    assert [s.trial for s in record.points[0].trials] == [stripped(trials[0][0])]
 
 
 def test_a_newer_database_is_refused_and_left_alone(store_name: str) -> None:
@@ -106,7 +127,7 @@ def test_a_newer_database_is_refused_and_left_alone(store_name: str) -> None:
             Store(store_name)
         assert "Update wirespeed" in error.value.next_step
     finally:
-        _set_schema(store_name, "0001")
+        _set_schema(store_name, "0002")
     with Store(store_name) as store:
         assert list_runs(store)
 

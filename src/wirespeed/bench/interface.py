@@ -63,14 +63,28 @@ class HopCount:
 
 
 @dataclass(frozen=True, slots=True)
-class PollingThread:
-    """A thread that polls, and how long it was away from its queues (see ThreadHealth)."""
+class Poller:
+    """A thread that polls. timed: whether it times its own polls (`Part.gap_logs`)."""
 
     tid: int
     name: str
     role: str
-    max_gap_ns: int | None = None
-    gaps_ns: int | None = None
+    timed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GapLog:
+    """When a thread that times its own polls was away from its queues.
+
+    gaps: (begin, length) in cycles of the TSC; what its rounds usually take is not part of a
+    length. overflowed: how many more there were.
+    """
+
+    thread: str
+    role: str
+    cpu: int
+    gaps: tuple[tuple[int, int], ...]
+    overflowed: int
 
 
 class Part(Protocol):
@@ -101,15 +115,19 @@ class Part(Protocol):
         ...
 
     def begin(self) -> None:
-        """A trial is about to start: forget longest gaps and other things that do not add up."""
+        """A trial is about to start: forget gaps and other things that do not add up."""
         ...
 
     def read(self) -> tuple[HopCount, ...]:
         """The counts of its hops, as of now; between two `begin` they only grow."""
         ...
 
-    def threads(self) -> tuple[PollingThread, ...]:
-        """Its polling threads, with their gaps since `begin` where they time them themselves."""
+    def pollers(self) -> tuple[Poller, ...]:
+        """Its polling threads."""
+        ...
+
+    def gap_logs(self) -> tuple[GapLog, ...]:
+        """Of those that time their own polls, since `begin`."""
         ...
 
     def down(self) -> None:

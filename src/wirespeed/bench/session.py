@@ -22,11 +22,13 @@ from wirespeed.bench.host_state import (
 from wirespeed.bench.hugepages import reserved
 from wirespeed.bench.interface import Bench, BenchError
 from wirespeed.bench.journal import state_directory
+from wirespeed.bench.noise.contention import ContentionProbe, Reference
+from wirespeed.bench.noise.placement import PlacementProbe
+from wirespeed.bench.noise.switches import SwitchRecords
+from wirespeed.bench.noise.watch import NoiseWatch
 from wirespeed.bench.parts import Assembly, assemble, bring_up
 from wirespeed.bench.pci import give_ports_to_dpdk
 from wirespeed.bench.priority import polling_first
-from wirespeed.bench.proximity import Watch, expected
-from wirespeed.bench.realtime import may_run_alone
 from wirespeed.bench.root import check_root, effective_user
 from wirespeed.bench.trial import Rig, run_trial
 from wirespeed.model.plan import HostPlan, Plan
@@ -38,6 +40,8 @@ log = logging.getLogger("wirespeed.bench")
 
 # A path is open when so many frames/s pass it without loss, twice running.
 _PROBE_FPS, _PROBE_S, _OPEN_S = 10_000.0, 0.1, 20.0
+# What the SMT contention probe found at best, session by session.
+_REFERENCE = "contention.json"
 # Leaves room for "/wirespeed-TAG/dpdk/vnf0TAG/dpdk_telemetry.v2".
 _RUN_BASE_MAX = 50
 
@@ -100,12 +104,11 @@ def open_bench(spec: PointSpec, plan: Plan, runner: Runner, run_dir: Path) -> It
         assembly = assemble(spec, host_plan, state, dirs)
         with reserved(state, host_plan.huge_pages.value):
             bring_up(assembly.parts, stack)
-        hindrance = may_run_alone(runner)
-        rig = rig_of(spec, host_plan, runner, assembly, alone=hindrance is None)
-        priority = f"{urgency}; short trials: {hindrance or 'SCHED_FIFO'}"
-        bench = RealBench(rig, _describe(assembly, priority))
+        rig = rig_of(spec, host_plan, runner, assembly)
+        bench = RealBench(rig, _describe(assembly, urgency))
         bench.await_open(lossless=spec.topology.kind.has_vswitch)
         yield bench
+        rig.watch.contention.reference.keep()
 
 
 def clean(runner: Runner, state_dir: Path) -> list[str]:
@@ -129,31 +132,44 @@ def _run_base() -> str:
     return wanted if usable else tempfile.gettempdir()
 
 
-def rig_of(spec: PointSpec, plan: HostPlan, runner: Runner, assembly: Assembly, alone: bool) -> Rig:
+def rig_of(spec: PointSpec, plan: HostPlan, runner: Runner, assembly: Assembly) -> Rig:
     """What trials of this point run on."""
-    pollers = {cpu for guest in plan.guests for cpu in (guest.floats_over or guest.cpus).value}
+    forwarding = {cpu for guest in plan.guests for cpu in (guest.floats_over or guest.cpus).value}
+    if plan.vswitch is not None:
+        forwarding |= set(plan.vswitch.pmd_cpus.value)
+    pollers = set(forwarding)
     if plan.generator is not None:
         pollers |= set(plan.generator.cpus.value)
-    if plan.vswitch is not None:
-        pollers |= set(plan.vswitch.pmd_cpus.value)
     shared = plan.generator is not None and bool(plan.generator.shared)
+    program = assembly.generator.program
+    reference = Reference.open(runner, str(state_directory(os.environ) / _REFERENCE))
+    watch = NoiseWatch(
+        ContentionProbe(program, frozenset(pollers), frozenset(forwarding), reference),
+        SwitchRecords(program),
+        PlacementProbe.of(pollers, assembly.generator.placement),
+        sut_unknown=spec.topology.kind is TopologyKind.EXTERNAL,
+        tsc_invariant=bool(program.ask("info")["tsc_invariant"]),
+    )
+    ring_frames = _ring_frames(spec)
     return Rig(
         runner,
         assembly.wiring,
         assembly.parts,
         assembly.generator,
+        watch,
         frozenset(pollers),
-        _watch(runner, pollers, assembly),
-        _ring_frames(spec),
+        ring_frames,
+        ring_frames * _stages(spec),
         "shared_lcore" if shared else None,
-        alone,
     )
 
 
-def _watch(runner: Runner, pollers: set[int], assembly: Assembly) -> Watch | None:
-    if len(pollers) < 2:
-        return None
-    return Watch(pollers, expected(runner, pollers), assembly.generator.proximity)
+def _stages(spec: PointSpec) -> int:
+    """How many rings in a row a frame may wait in: one into each switch or function, one out."""
+    functions = spec.topology.vnfs if spec.topology.kind is TopologyKind.CHAIN else 1
+    if spec.topology.kind in (TopologyKind.WIRE, TopologyKind.HOST, TopologyKind.P2P):
+        return 2
+    return 2 + 2 * functions
 
 
 def _ring_frames(spec: PointSpec) -> int:

@@ -11,24 +11,23 @@ import math
 import select
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wirespeed.bench import accounts
-from wirespeed.bench.interface import BenchError, HopCount, Part, PollingThread
+from wirespeed.bench.interface import BenchError, HopCount, Part, Poller
+from wirespeed.bench.noise.clock import TrialClock
+from wirespeed.bench.noise.watch import NoiseWatch
 from wirespeed.bench.parts import first_ended
-from wirespeed.bench.proximity import Watch
-from wirespeed.bench.realtime import alone, before_all_pollers, fits
 from wirespeed.bench.threads import Treatment, steal_ns, treatment
 from wirespeed.bench.topology.wiring import Wiring
 from wirespeed.bench.traffic.generator import AFTER_NS, Generator
-from wirespeed.model.cpus import CpuPulse
-from wirespeed.model.trial import Drop, Observation, ThreadHealth, WorkerShare
+from wirespeed.bench.traffic.windows import Cut, cut
+from wirespeed.model.trial import Drop, Observation, PollingThread, WorkerShare
 from wirespeed.remote.interface import Process, Runner
 
 # A generator that has not ended this long after its time has hung.
 _LATE_S = 5.0
-# The path is drained when the books close; frames that are lost without a trace keep them open.
+# The path is drained when all frames are accounted for; those lost without a trace never are.
 _DRAIN_S = 0.3
 _POLL_S = 0.002
 # What is asked after the traffic must not take a poller's CPU while the last frames are sent.
@@ -39,19 +38,18 @@ _MARGIN_S = 0.002
 class Rig:
     """What a trial runs on.
 
-    cpus: all that poll; watch: of what they share, None where there is but one. ring_frames: see
-    Observation. alone: whether threads may run before all others, and so short trials alone.
+    cpus: all that poll. ring_frames, path_frames: see Observation.
     """
 
     runner: Runner
     wiring: Wiring
     parts: Sequence[Part]
     generator: Generator
+    watch: NoiseWatch
     cpus: frozenset[int]
-    watch: Watch | None
     ring_frames: int
+    path_frames: int
     limited_by: str | None
-    alone: bool
 
 
 def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
@@ -60,33 +58,26 @@ def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
     Raises BenchError when a part ended meanwhile.
     """
     check_alive(rig.parts)
-    before_it, waited_s = rig.watch.settle() if rig.watch else (None, 0.0)
     began = time.monotonic()
+    placed = rig.watch.place()
     for part in rig.parts:
         part.begin()
     hops = _read(rig.parts)
-    tids = [thread.tid for part in rig.parts for thread in part.threads()]
-    with ExitStack() as urgent:
-        cpus = [thread.cpu for thread in _stand(rig, tids).threads.values()]
-        run_alone = rig.alone and fits(cpus, duration_s)
-        if run_alone:
-            urgent.enter_context(before_all_pollers())
-        if rig.alone:
-            rig.generator.watch(rig.cpus, duration_s)
-        rig.generator.start(0.0 if math.isinf(load_fps) else load_fps, duration_s)
-        if run_alone:
-            urgent.enter_context(alone(tids))
-        # Nothing is asked between these two: where programs share a CPU, each question takes time
-        # from a poller, and that would pass for a disturbance of the trial.
-        before = _stand(rig, tids)
-        _let_run(rig, duration_s + AFTER_NS / 1e9 + _MARGIN_S)
-        after = _stand(rig, tids)
+    pollers = [poller for part in rig.parts for poller in part.pollers()]
+    rig.watch.start(pollers, AFTER_NS, duration_s)
+    rig.generator.start(0.0 if math.isinf(load_fps) else load_fps, duration_s)
+    # Nothing is asked between these two: where programs share a CPU, each question takes time from
+    # a poller, and that would pass for a disturbance of the trial.
+    before = _snapshot(rig, pollers)
+    _let_run(rig, duration_s + AFTER_NS / 1e9 + _MARGIN_S)
+    after = _snapshot(rig, pollers)
     _await_end(rig)
-    pulses = rig.generator.watched() if rig.alone else ()
-    stands = before, after, {pulse.cpu: pulse for pulse in pulses}
-    threads = tuple(_health(t, *stands) for part in rig.parts for t in part.threads())
     drops, workers = _drain(rig, hops)
-    after_it = rig.watch.now() if rig.watch else None
+    clock = rig.generator.clock()
+    placed_after = rig.watch.place()
+    both = (placed, placed_after) if placed is not None and placed_after is not None else None
+    found = _cut(rig, clock, load_fps, duration_s)
+    evidence = rig.watch.stop(rig.parts, clock, round(duration_s * 1e9), found.arrivals, both)
     directions = rig.generator.directions()
     offered_s = rig.generator.elapsed_ns() / 1e9
     offered = sum(d.offered for d in directions)
@@ -95,17 +86,29 @@ def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
         duration_s=duration_s,
         directions=directions,
         drops=drops,
-        threads=threads,
+        threads=tuple(_statistics(poller, before, after) for poller in pollers),
         steal_ns=after.steal_ns - before.steal_ns,
         overhead_s=time.monotonic() - began - duration_s,
         ring_frames=rig.ring_frames,
+        path_frames=rig.path_frames,
+        evidence=replace(
+            evidence,
+            disturbances=evidence.disturbances + found.late,
+            unseen=tuple(dict.fromkeys(evidence.unseen + found.unseen)),
+        ),
+        windows=found.windows,
         latency=rig.generator.latency(),
+        latency_rows=rig.generator.latency_rows(clock),
         limited_by=rig.limited_by,
-        proximity=(before_it, after_it) if before_it and after_it else None,
-        waited_s=waited_s,
-        pulses=pulses,
+        placement=both,
         workers=workers,
     )
+
+
+def _cut(rig: Rig, clock: TrialClock, load_fps: float, duration_s: float) -> Cut:
+    bins = rig.generator.bins()
+    one_way_fps = 0.0 if math.isinf(load_fps) else load_fps / len(bins)
+    return cut(bins, clock, round(duration_s * 1e9), one_way_fps)
 
 
 def check_alive(parts: Iterable[Part]) -> None:
@@ -144,7 +147,7 @@ def _drain(
     time.sleep(_POLL_S)
     while rig.generator.holds() and time.monotonic() < deadline:
         time.sleep(_POLL_S)
-    rig.generator.rest()
+    rig.generator.pause()
     while True:
         books = accounts.since(before, _read(rig.parts))
         found = accounts.drops(books, rig.wiring.cables, rig.generator.directions())
@@ -159,36 +162,28 @@ def _read(parts: Iterable[Part]) -> tuple[HopCount, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stand:
+class _Snapshot:
     """What the kernel has counted so far, by thread id."""
 
     threads: Mapping[int, Treatment]
     steal_ns: int
 
 
-def _stand(rig: Rig, tids: Sequence[int]) -> _Stand:
+def _snapshot(rig: Rig, pollers: Sequence[Poller]) -> _Snapshot:
     try:
-        threads = {tid: treatment(rig.runner, tid) for tid in tids}
+        threads = {poller.tid: treatment(rig.runner, poller.tid) for poller in pollers}
     except (FileNotFoundError, ProcessLookupError) as error:
         check_alive(rig.parts)
         raise BenchError(f"a polling thread ended during the trial: {error}") from error
-    return _Stand(threads, steal_ns(rig.runner, rig.cpus))
+    return _Snapshot(threads, steal_ns(rig.runner, rig.cpus))
 
 
-def _health(
-    thread: PollingThread, before: _Stand, after: _Stand, pulses: Mapping[int, CpuPulse]
-) -> ThreadHealth:
-    was, now = before.threads[thread.tid], after.threads[thread.tid]
-    # What watched the CPU has not disturbed the thread.
-    pulse = pulses.get(now.cpu, CpuPulse(now.cpu, 0, 0, 0, 0))
-    switches = now.involuntary_switches - was.involuntary_switches - pulse.beats
-    wait_ns = now.runqueue_wait_ns - was.runqueue_wait_ns - pulse.ran_ns
-    return ThreadHealth(
-        name=thread.name,
-        role=thread.role,
-        max_gap_ns=thread.max_gap_ns,
-        gaps_ns=thread.gaps_ns,
-        involuntary_switches=max(0, switches),
-        runqueue_wait_ns=max(0, wait_ns),
+def _statistics(poller: Poller, before: _Snapshot, after: _Snapshot) -> PollingThread:
+    was, now = before.threads[poller.tid], after.threads[poller.tid]
+    return PollingThread(
+        name=poller.name,
+        role=poller.role,
         cpu=now.cpu,
+        involuntary_switches=now.involuntary_switches - was.involuntary_switches,
+        runqueue_wait_ns=now.runqueue_wait_ns - was.runqueue_wait_ns,
     )

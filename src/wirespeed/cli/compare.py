@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json as json_text
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated
 
@@ -14,6 +15,8 @@ from rich.text import Text
 from wirespeed.cli.console import plain_console
 from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.model.errors import BadInput
+from wirespeed.model.result import Bracket
+from wirespeed.report.as_is import bracket_words
 from wirespeed.report.compare import Comparison, Difference, Verdict, compare_runs
 from wirespeed.report.text import NONE, mpps, percent
 from wirespeed.store.read import read_run
@@ -35,7 +38,7 @@ def compare(
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Compare two runs point by point; exit with 1 when B is worse than the tolerance allows."""
+    """Compare two runs point by point; exit with 1 when B is worse beyond doubt."""
     share = _share(tolerance)
     with Store(store) as opened:
         run_a, run_b = read_run(opened, a), read_run(opened, b)
@@ -60,7 +63,7 @@ def _nothing_to_compare(a: RunRecord, b: RunRecord) -> BadInput:
     if unmeasured and {point.id for point in a.points} & {point.id for point in b.points}:
         return BadInput(
             f"runs {a.id} and {b.id} share no point with a figure: {'; '.join(unmeasured)}",
-            "Measure again on a quieter host, then compare.",
+            "The runs' reports say what kept every trial from running; measure again.",
         )
     return BadInput(
         f"runs {a.id} and {b.id} have no complete point with the same parameters",
@@ -87,6 +90,7 @@ def _as_json(a: str, b: str, tolerance: float, compared: Comparison) -> dict[str
         "only_a": compared.only_a,
         "only_b": compared.only_b,
         "placements": [asdict(placement) for placement in compared.placements],
+        "grades": [asdict(change) for change in compared.grades],
         "worse": bool(compared.worse),
     }
 
@@ -96,7 +100,7 @@ def _print(a: str, b: str, tolerance: float, compared: Comparison) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("point")
     table.add_column("figure")
-    for heading in (f"{a} Mpps", f"{b} Mpps", "change", "noise"):
+    for heading in (f"{a} Mpps", f"{b} Mpps", "change", "open"):
         table.add_column(heading, justify="right")
     table.add_column("verdict")
     for difference in compared.differences:
@@ -105,27 +109,47 @@ def _print(a: str, b: str, tolerance: float, compared: Comparison) -> None:
     for name, labels in ((a, compared.only_a), (b, compared.only_b)):
         if labels:
             console.print(f"Only in {name}: {'; '.join(labels)}", soft_wrap=True)
-    for placement in compared.placements:
+    for sentence in _remarks(a, b, tolerance, compared):
+        console.print(sentence, style="yellow", soft_wrap=True)
+    if any(d.verdict is Verdict.AS_IS for d in compared.differences):
         console.print(
-            f"{placement.label}: the polling CPUs were {placement.a} in {a}, {placement.b} in {b}. "
-            "That alone moves figures: run again, or pin the guest's CPUs.",
-            style="yellow", soft_wrap=True,
-        )  # fmt: skip
-    noisy = [d for d in compared.differences if d.noise > tolerance]
-    if noisy:
-        console.print(
-            f"{len(noisy)} figures are noisier than the tolerance of {percent(tolerance)}: "
-            "their verdict may differ next time.", style="yellow", soft_wrap=True,
-        )  # fmt: skip
+            "Figures as the host is do not decide: they tell how loud it was that day as well.",
+            soft_wrap=True,
+        )
     worse = len(compared.worse)
-    verdict = f"Worse by more than {percent(tolerance)}"
+    verdict = f"Worse by more than {percent(tolerance)} and than the runs leave open"
     console.print(f"{verdict}: {worse or 'nothing'}.", soft_wrap=True)
+
+
+def _remarks(a: str, b: str, tolerance: float, compared: Comparison) -> Iterator[str]:
+    """What else to know before the verdicts are believed."""
+    for change in compared.grades:
+        yield (
+            f"{change.label}: grade {change.a or 'not recorded'} in {a}, "
+            f"{change.b or 'not recorded'} in {b}."
+        )
+    for placement in compared.placements:
+        yield (
+            f"{placement.label}: the polling CPUs were {placement.a} in {a}, {placement.b} in {b}. "
+            "That alone moves figures: run again, or pin the guest's CPUs."
+        )
+    noisy = sum(d.noise > tolerance for d in compared.differences)
+    if noisy:
+        yield (
+            f"{noisy} figures leave more open than the tolerance of {percent(tolerance)}: longer "
+            "trials or a quieter host would decide them."
+        )
 
 
 def _row(d: Difference) -> tuple[str | Text, ...]:
     change = NONE if d.change is None else f"{100 * d.change:+.1f}%"
-    noise = f"\N{PLUS-MINUS SIGN}{percent(d.noise)}"
+    noise = f"\N{PLUS-MINUS SIGN}{percent(d.noise)}" if d.noise else NONE
     style = _STYLE.get(d.verdict, "")
     return (
-        d.label, d.figure, mpps(d.a_fps), mpps(d.b_fps), change, noise, Text(d.verdict, style=style)
+        d.label, d.figure, _value(d.a_fps, d.a_bracket), _value(d.b_fps, d.b_bracket), change,
+        noise, Text(d.verdict, style=style),
     )  # fmt: skip
+
+
+def _value(fps: float | None, bracket: Bracket | None) -> str:
+    return mpps(fps) if bracket is None else bracket_words(bracket)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the person at the keyboard see while a study runs? One line, or a live table.
+"""What does the person at the keyboard see while a study runs? A live table, or a line a point.
 
 Everything goes to stderr: stdout is for results.
 """
@@ -18,22 +18,24 @@ from rich.text import Text
 
 from wirespeed.cli.console import plain_console
 from wirespeed.measure.interface import UNLIMITED, Progress
-from wirespeed.model.result import TCP, Interval, SearchResult
+from wirespeed.model.result import SearchResult
 from wirespeed.model.study import Point, Study
 from wirespeed.model.tcp import TcpRun
 from wirespeed.model.trial import Trial
-from wirespeed.report.text import NONE, gbps, limiter, loss, mpps, seconds
+from wirespeed.report.sentence import short_sentence
+from wirespeed.report.text import gbps, mpps, seconds
+from wirespeed.report.trial_words import shown, told
 from wirespeed.study.interface import Watcher
 
 SHOWN_TRIALS = 6
 
 
 @contextmanager
-def watching(study: Study, run_id: str) -> Iterator[Watcher]:
-    """A display that fits where stderr goes."""
+def watching(study: Study, run_id: str, *, verbose: bool = False) -> Iterator[Watcher]:
+    """A display that fits where stderr goes; verbose: a line a trial, wherever that is."""
     console = plain_console(stderr=True)
-    if not console.is_terminal:
-        yield PlainLines(study, console)
+    if verbose or not console.is_terminal:
+        yield TrialLines(study, console) if verbose else PointLines(study, console)
         return
     display = LiveTable(study, run_id)
     with Live(
@@ -76,35 +78,10 @@ class _Counter:
             return of_point_s + after * (elapsed_s + of_point_s)
         return of_point_s + after * self._measuring_s / self._measured
 
-
-def found(result: SearchResult) -> str:
-    """The figures of a point in a few words; why some are missing is said after the run."""
-    if result.tcp is not None:
-        return ", ".join(
-            f"{f.direction} {gbps(f.median_bps)} Gbps, limited by {limiter(f.limited_by)}"
-            for f in result.tcp.figures
-        )
-    if result.search == TCP:
-        return "not measurable"
-    parts = [f"NDR {_lower(result.ndr)}", f"PDR {_lower(result.pdr)}"] if result.ndr else []
-    if result.ndr is None and result.pdr is not None:
-        parts.append(f"PDR {_lower(result.pdr)}")
-    if result.mrr_fps is not None:
-        parts.append(f"MRR {mpps(result.mrr_fps)}")
-    if result.constant is not None:
-        parts.append(f"forwarded {mpps(result.constant.forwarding_fps)}")
-    figures = ", ".join(parts) + " Mpps" if parts else "no figure"
-    return f"not measurable; {figures}" if result.not_measurable is not None else figures
-
-
-def _lower(interval: Interval | None) -> str:
-    return mpps(interval.lower.load_fps) if interval and interval.lower else NONE
-
-
-def _outcome(trial: Trial) -> str:
-    if not trial.valid:
-        return f"invalid: {trial.invalid_reason}"
-    return f"lost {trial.lost:,} ({loss(trial.loss_ratio)})"
+    def others_left_s(self) -> float:
+        """Of the points that have not begun."""
+        mean_s = self._measuring_s / self._measured if self._measured else 0.0
+        return (self.total - self.number) * mean_s
 
 
 def _rates(run: TcpRun) -> str:
@@ -112,13 +89,12 @@ def _rates(run: TcpRun) -> str:
     return ", ".join(f"{d} {gbps(run.rate_bps(d))} Gbps" for d in directions)
 
 
-class PlainLines:
-    """One line a trial, for logs and pipes."""
+class PointLines:
+    """One line a point, for logs and pipes: what was found, and how sure that is."""
 
     def __init__(self, study: Study, console: Console) -> None:
         self._counter = _Counter(study)
         self._console = console
-        self._left_s: float | None = None
 
     def _line(self, text: str) -> None:
         counter = self._counter
@@ -133,6 +109,28 @@ class PlainLines:
 
     def point_started(self, point: Point) -> None:
         self._counter.start(point)
+
+    def progress(self, progress: Progress) -> None: ...
+    def trial(self, trial: Trial) -> None: ...
+    def tcp_run(self, run: TcpRun, number: int) -> None: ...
+    def tcp_discarded(self, why: str) -> None: ...
+
+    def point_complete(self, point: Point, result: SearchResult) -> None:  # noqa: ARG002
+        took = seconds(self._counter.complete())
+        left_s = self._counter.others_left_s()
+        left = f", about {seconds(left_s)} left" if left_s else ""
+        self._line(f"{short_sentence(result)} ({took}{left})")
+
+
+class TrialLines(PointLines):
+    """And one line a trial."""
+
+    def __init__(self, study: Study, console: Console) -> None:
+        super().__init__(study, console)
+        self._left_s: float | None = None
+
+    def point_started(self, point: Point) -> None:
+        super().point_started(point)
         self._line("bringing up the bench")
 
     def progress(self, progress: Progress) -> None:
@@ -142,7 +140,7 @@ class PlainLines:
         left = "" if self._left_s is None else f", about {seconds(self._left_s)} left"
         self._line(
             f"{trial.stage} {mpps(trial.intended_load_fps)} Mpps for "
-            f"{seconds(trial.duration_s)}: {_outcome(trial)}{left}"
+            f"{seconds(trial.duration_s)}: {told(trial)}{left}"
         )
 
     def tcp_run(self, run: TcpRun, number: int) -> None:
@@ -150,9 +148,6 @@ class PlainLines:
 
     def tcp_discarded(self, why: str) -> None:
         self._line(f"run does not count: {why}")
-
-    def point_complete(self, point: Point, result: SearchResult) -> None:  # noqa: ARG002
-        self._line(f"{found(result)} ({seconds(self._counter.complete())})")
 
 
 class LiveTable:
@@ -203,7 +198,9 @@ class LiveTable:
         self.redraw()
 
     def point_complete(self, point: Point, result: SearchResult) -> None:
-        self._done.append((point.label, f"{found(result)} ({seconds(self._counter.complete())})"))
+        self._done.append(
+            (point.label, f"{short_sentence(result)} ({seconds(self._counter.complete())})")
+        )
         self.redraw()
 
     def render(self) -> RenderableType:
@@ -221,10 +218,11 @@ class LiveTable:
                             (counter.label, "bold"), "  ", self._now)  # fmt: skip
         trials = Table.grid(padding=(0, 2))
         for trial in self._trials:
-            style = "yellow" if not trial.valid else "red" if trial.lost else "green"
+            counted = shown(trial)
+            style = "yellow" if counted is None else "red" if counted.lost else "green"
             trials.add_row(
                 "   ", Text(str(trial.stage), style="dim"),
                 f"{mpps(trial.intended_load_fps)} Mpps", seconds(trial.duration_s),
-                Text(_outcome(trial), style=style),
+                Text(told(trial), style=style),
             )  # fmt: skip
         return Group(Text(self._title, style="bold"), head, done, now, trials)

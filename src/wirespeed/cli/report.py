@@ -40,8 +40,10 @@ def report(
     """Write a run's report: one HTML file that opens without a network."""
     if csv and json:
         raise BadInput("--csv and --json both print on stdout", "Choose one.")
+    # Only the pictures need what was counted over time.
+    drawn = html is not None or svg is not None or not (csv or json)
     with Store(store) as opened:
-        record = read_run(opened, run)
+        record = read_run(opened, run, series=drawn)
     if csv:
         typer.echo(csv_text(record), nl=False)
     if json:

@@ -17,8 +17,10 @@ from wirespeed.cli.options import JsonOption, SetOption, StoreOption, StudyArgum
 from wirespeed.cli.progress import watching
 from wirespeed.cli.show import check_file, print_results, results_console, write_html
 from wirespeed.model.errors import BadInput, WirespeedError
+from wirespeed.model.result import Grade
 from wirespeed.model.study import Study
 from wirespeed.report.document import document
+from wirespeed.report.table import below_grade, without_figures
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.recording import Origin, Recording
 from wirespeed.store.records import RunRecord
@@ -42,9 +44,21 @@ def run(
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write the report to FILE, too.")
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print a line for each trial as it ends.")
+    ] = False,
+    require_grade: Annotated[
+        str | None,
+        typer.Option(
+            "--require-grade",
+            metavar="GRADE",
+            help="Exit with 1 when a point's grade is below A, B or C.",
+        ),
+    ] = None,
     store: StoreOption = None,
 ) -> None:
     """Measure every point of a study and keep each trial; then print the results."""
+    required = _required_grade(require_grade)
     if html is not None:
         check_file(html)
     with Store(store) as opened:
@@ -57,27 +71,39 @@ def run(
         for point in loaded.points:
             rig.plan(point.spec)  # What this host cannot do is said before anything is measured.
         recording = recording or Recording.start(opened, loaded, origin)
-        with _kept(recording), watching(loaded, recording.run_id) as watcher:
+        with _kept(recording), watching(loaded, recording.run_id, verbose=verbose) as watcher:
             run_study(loaded, recording, rig, watcher)
-        record = read_run(opened, recording.run_id)
+        record = read_run(opened, recording.run_id, series=html is not None)
     if html is not None:
         write_html(record, html)
     if json:
         typer.echo(json_text.dumps(document(record), indent=2, allow_nan=False))
     else:
         print_results(record, results_console(), html)
-    _fail_without_figures(record)
+    _check_figures(record, required)
 
 
-def _fail_without_figures(record: RunRecord) -> None:
-    """Raises WirespeedError when a point was not measurable: a script must not take it for one."""
-    without = [p.label for p in record.points if p.result and p.result.not_measurable is not None]
-    if without:
+def _required_grade(text: str | None) -> Grade | None:
+    """Raises BadInput for anything but A, B or C: every figure has at least a D."""
+    if text is None:
+        return None
+    if text not in ("A", "B", "C"):
+        raise BadInput(f"--require-grade {text}: must be A, B or C", "E.g. --require-grade B.")
+    return Grade(text)
+
+
+def _check_figures(record: RunRecord, required: Grade | None) -> None:
+    """Raises WirespeedError where a script must not go on: no figure, or one not sure enough."""
+    total = len(record.points)
+    if without := without_figures(record):
         raise WirespeedError(
-            f"{len(without)} of {len(record.points)} points were not measurable: "
-            f"{'; '.join(without)}",
-            "The report has every trial and what disturbed it. Run it on a quieter host, or on "
-            "isolated CPUs (wirespeed plan).",
+            f"{len(without)} of {total} points have no figure: {'; '.join(without)}",
+            "The report says what kept every trial from running or counting.",
+        )
+    if required is not None and (below := below_grade(record, required)):
+        raise WirespeedError(
+            f"{len(below)} of {total} points are below grade {required}: {'; '.join(below)}",
+            "The report says what disturbed them. Isolated CPUs lift the grade (wirespeed plan).",
         )
 
 

@@ -12,6 +12,8 @@ from rich.console import Console
 from wirespeed.cli.console import plain_console
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.report.charts.gateway import gateway_charts
+from wirespeed.report.charts.lane import lane_chart
+from wirespeed.report.charts.lane_svg import lane_svg
 from wirespeed.report.charts.latency import latency_chart
 from wirespeed.report.charts.search import search_chart
 from wirespeed.report.charts.shapes import Chart
@@ -19,8 +21,10 @@ from wirespeed.report.charts.svg import line_svg, search_svg
 from wirespeed.report.charts.tcp import tcp_charts
 from wirespeed.report.charts.throughput import throughput_charts
 from wirespeed.report.charts.waterfall import waterfall_svg
+from wirespeed.report.grades import LIFT, could_be_lifted
 from wirespeed.report.netperf import message_chart
-from wirespeed.report.table import missing_figures, terminal_table
+from wirespeed.report.sentence import point_sentence
+from wirespeed.report.table import terminal_table
 from wirespeed.report.tcp import offload_gains, split, tcp_table
 from wirespeed.report.text import NONE
 from wirespeed.report.waterfall import waterfall_table, waterfalls
@@ -39,10 +43,13 @@ def results_console() -> Console:
 
 
 def print_results(run: RunRecord, console: Console, html: Path | None = None) -> None:
-    """The table of results, what to keep in mind, and where the report is."""
+    """The table of results, a sentence for each point, and where the report is."""
     frames, tcp = split(run)
     if frames:
         console.print(terminal_table(run))
+        console.print()
+    for point in frames:
+        console.print(f"{point.label}: {point_sentence(point)}", soft_wrap=True)
     if tcp:
         console.print(tcp_table(tcp))
     for gain in offload_gains(tcp):
@@ -50,10 +57,11 @@ def print_results(run: RunRecord, console: Console, html: Path | None = None) ->
         console.print(f"Offloads gain {factor}: {gain.what}", soft_wrap=True)
     for waterfall in waterfalls(tcp):
         console.print(waterfall_table(waterfall))
-    for sentence in missing_figures(run):
-        console.print(sentence, style="yellow", soft_wrap=True)
+    if could_be_lifted(run):
+        console.print(LIFT, style="dim", soft_wrap=True)
     if any(p.result and not p.result.conformant for p in frames):
-        console.print("Short trials: not RFC 2544 conformant.", style="yellow")
+        said = "Not RFC 2544 conformant: that asks for whole trials of 60 s on a quiet host."
+        console.print(said, style="yellow", soft_wrap=True)
     if html is None:
         console.print(f"Run {run.id}. Full report: wirespeed report {run.id}")
     else:
@@ -79,13 +87,15 @@ def _charts(run: RunRecord) -> tuple[Chart, ...]:
 
 
 def write_svg(run: RunRecord, directory: Path) -> list[Path]:
-    """Write the charts over all points, and each point's search and latency; their paths."""
+    """Write the charts over all points, and each point's search, lane and latency; their paths."""
     drawings = {chart.key: line_svg(chart, standalone=True) for chart in _charts(run)}
     for number, waterfall in enumerate(waterfalls(split(run)[1]), start=1):
         drawings[f"tcp-waterfall-{number}"] = waterfall_svg(waterfall, standalone=True)
     for point in run.points:
         if (search := search_chart(point)) is not None:
             drawings[search.key] = search_svg(search, standalone=True)
+        if (lane := lane_chart(point)) is not None:
+            drawings[lane.key] = lane_svg(lane, standalone=True)
         if (latency := latency_chart(point)) is not None:
             drawings[latency.key] = line_svg(latency, standalone=True)
     paths = [directory / f"{run.id}-{key}.svg" for key in drawings]

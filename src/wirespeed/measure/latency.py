@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long do frames take at 10, 50 and 90% of the PDR? (CSIT's latency loads)
 
-Pauses are bounded as at the PDR itself: at a tenth of the load the rings would bear ten times
-longer ones, and those would show in the percentiles as if the SUT had caused them.
+Of all frames, as this host is, and of those sent in undisturbed time. Pauses are bounded as at the
+PDR itself: at a tenth of the load the rings would bear ten times longer ones, and those would show
+in the percentiles as if the SUT had caused them.
 """
 
 from __future__ import annotations
 
-from wirespeed.measure.prober import BeyondGenerator, Moved, NotMeasurable, Prober
+from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, Prober
 from wirespeed.model.result import LatencyAtLoad
 from wirespeed.model.trial import Stage
 
 SHARES = (0.1, 0.5, 0.9)
-# A latency that the machine does not let be measured is a note, and not worth minutes.
-REPEATS = 3
 
 
 def measure_latency(
@@ -25,18 +24,13 @@ def measure_latency(
     for share in SHARES:
         load_fps = share * full_load_fps
         try:
-            trial = prober.valid(
-                load_fps,
-                trial_s,
-                Stage.LATENCY,
-                pause_load_fps=full_load_fps,
-                repeats=REPEATS,
-            )
-        except (NotMeasurable, BeyondGenerator, Moved) as error:
+            trial = prober.usable(load_fps, trial_s, Stage.LATENCY, full_load_fps)
+        except (NotMeasurable, BeyondGenerator) as error:
             notes.append(f"latency at {share:.0%} of the PDR is not measurable: {error.what}")
             continue
         if trial.seen.latency is None:
             notes.append("no latency: the frames carry no time stamp")
             break
-        found.append(LatencyAtLoad(share, load_fps, trial.seen.latency))
+        undisturbed = trial.gated.latency if trial.gated is not None else None
+        found.append(LatencyAtLoad(share, load_fps, trial.seen.latency, undisturbed))
     return tuple(found), tuple(notes)

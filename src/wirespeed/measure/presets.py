@@ -17,7 +17,6 @@ from wirespeed.measure.search.fixed import Fixed
 from wirespeed.measure.search.interface import Parameters, Search
 from wirespeed.measure.search.mlr import Mlr
 from wirespeed.measure.search.mrr import Mrr
-from wirespeed.measure.search.quick import Quick
 from wirespeed.measure.search.rfc2544 import Rfc2544
 from wirespeed.measure.search.soak import Soak
 from wirespeed.measure.search.tst009 import Tst009
@@ -35,15 +34,18 @@ class Preset:
     """A search with all that surrounds it. Times in seconds.
 
     warm_up_s: one trial whose outcome is not looked at (tables and caches fill). mrr: measured
-    first; it sets the ceiling. search: None where the MRR is all that is asked for.
-    repeats_invalid: how often one trial is run again when it cannot be believed. time_limit_s: of
-    all before latency, waits and overheads included.
+    first; it sets the ceiling and shows how quiet the host is. search: None where the MRR is all
+    that is asked for. extension: a trial may take so many times its length until enough of it was
+    undisturbed. as_is_trial_s: of the trials that look for a load which this host carries without
+    loss; None: none is looked for. time_limit_s: of all before these and latency, overheads
+    included.
     """
 
     mrr: Mrr | None
     search: Search | None
-    repeats_invalid: int
+    extension: float
     latency_trial_s: float
+    as_is_trial_s: float | None = None
     warm_up_s: float = 1.0
     time_limit_s: float = inf
 
@@ -59,28 +61,29 @@ class Preset:
 
 
 _SHORT_MRR = Mrr(trial_s=1.0, trials=3)
-_QUICK_MRR = Mrr(trial_s=0.5, trials=3)
-# A trial of 200 fillings: what the rings absorb is 0.5% of its frames, no more than the width.
-# Three of five trials decide.
-_QUICK = Quick(
-    rings_per_trial=200, shortest_trial_s=0.1, longest_trial_s=0.9, votes=5, width=0.005,
-    pdr_loss=0.005,
+# 0.3 s hold 300 windows: enough to judge a load where a third of the time is undisturbed. Of three
+# such trials two decide, so that a disturbance that nobody saw does not.
+_QUICK = Mlr(
+    first_trial_s=0.3, trial_s=0.3, duration_sum_s=0.9, exceed_ratio=0.5, width=0.005,
+    pdr_loss=0.005, confirm_s=1.0,
 )  # fmt: skip
 
 PRESETS: Mapping[SearchKind, Preset] = {
-    # RFC 2544 sections 24 and 26.1. A repeat costs a minute, so there are few.
+    # RFC 2544 sections 24 and 26.1. An extension costs minutes, so there are few.
     SearchKind.RFC2544: Preset(
         mrr=_SHORT_MRR,
         search=Rfc2544(narrow_trial_s=2.0, trial_s=60.0, width=0.005),
-        repeats_invalid=5,
+        extension=3.0,
         latency_trial_s=10.0,
+        as_is_trial_s=10.0,
     ),
     # ETSI GS NFV-TST 009 clause 12.3.3 with the sample values of its annex.
     SearchKind.TST009: Preset(
         mrr=_SHORT_MRR,
         search=Tst009(trial_s=60.0, step_fps=10_000.0, max_r=2, max_z=5_000),
-        repeats_invalid=5,
+        extension=3.0,
         latency_trial_s=10.0,
+        as_is_trial_s=10.0,
     ),
     # The values of CSIT's NDR and PDR goals.
     SearchKind.MLR: Preset(
@@ -92,39 +95,46 @@ PRESETS: Mapping[SearchKind, Preset] = {
             exceed_ratio=0.5,
             width=0.005,
             pdr_loss=0.005,
+            confirm_s=5.0,
         ),
-        repeats_invalid=20,
+        extension=10.0,
         latency_trial_s=2.0,
+        as_is_trial_s=1.0,
     ),
     SearchKind.QUICK: Preset(
-        mrr=_QUICK_MRR, search=_QUICK, repeats_invalid=50, latency_trial_s=0.2, warm_up_s=0.5
+        mrr=_SHORT_MRR,
+        search=_QUICK,
+        extension=20.0,
+        latency_trial_s=0.5,
+        as_is_trial_s=0.5,
+        warm_up_s=0.5,
     ),
     # CSIT: ten trials of 1 s.
     SearchKind.MRR: Preset(
-        mrr=Mrr(trial_s=1.0, trials=10), search=None, repeats_invalid=20, latency_trial_s=1.0
+        mrr=Mrr(trial_s=1.0, trials=10), search=None, extension=1.0, latency_trial_s=1.0
     ),
     SearchKind.FIXED: Preset(
         mrr=None,
         search=Fixed(trial_s=10.0, load_fps=REQUIRED),
-        repeats_invalid=5,
+        extension=5.0,
         latency_trial_s=10.0,
     ),
     SearchKind.SOAK: Preset(
         mrr=None,
         search=Soak(trial_s=60.0, total_s=3600.0, load_fps=REQUIRED),
-        repeats_invalid=0,
+        extension=1.0,
         latency_trial_s=10.0,
     ),
     # RFC 9004 section 6.3: the search is repeated, 50 times as in RFC 2544 section 26.4.
     SearchKind.B2B: Preset(
-        mrr=_QUICK_MRR,
-        search=B2b(throughput=_QUICK, searches=50, longest_burst_s=30.0, width=0.01),
-        repeats_invalid=20,
+        mrr=_SHORT_MRR,
+        search=B2b(throughput=_QUICK, searches=50, longest_burst_s=30.0, width=0.01, repeats=20),
+        extension=6.0,
         latency_trial_s=0.5,
     ),
 }
 
-_OF_PRESET = ("repeats_invalid", "latency_trial_s", "time_limit_s")
+_OF_PRESET = ("extension", "latency_trial_s", "time_limit_s")
 _OF_SEARCH = ("trial_s", "width", "load_fps", "step_fps", "max_r", "max_z", "total_s")
 
 

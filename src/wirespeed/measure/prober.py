@@ -1,170 +1,212 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the trials of one search: measures, judges, repeats what cannot be believed, remembers all.
+"""Runs the trials of one search: measures, leaves disturbed time out, remembers everything.
 
-Searches only ever see valid trials. An invalid one is not turned into a pass or a failure; it is
-run again, and after too many repeats the search ends without a figure (`NotMeasurable`).
+A search asks for an operating point and gets a verdict on the load. Where too little of a trial was
+undisturbed it is extended, piece by piece, until the verdict rests on enough time or time is over.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
 from wirespeed.measure import account
+from wirespeed.measure.gate import gate
 from wirespeed.measure.interface import Listener, MeasureError, Measurer, Progress
-from wirespeed.measure.validity import Fault, Invalid, Purpose, ValidityRules, judge
-from wirespeed.model.cpus import Proximity
+from wirespeed.measure.operating_point import OperatingPoint, operating_point
+from wirespeed.measure.windows import drained, gated, geometry_of, is_quiet, summed, why_disturbed
+from wirespeed.model.evidence import DisturbanceKind
 from wirespeed.model.trial import Observation, Stage, Trial
 
-# Twice in a row, with every thread undisturbed, is not chance.
+# Twice in a row, with the generator undisturbed, is not chance.
 SHORT_IN_A_ROW = 2
-# The bench waits before each trial for CPUs to come back: what it gives up on has changed to stay.
-MOVED_IN_A_ROW = 3
-# Where polling cores are shared much of the time, the quieter half of the trials is believed: this
-# many are looked at to tell which half a trial belongs to.
-SHARED_LOOKS_BACK = 8
+# Counters that contradict each other were misread once; more often they cannot be read.
+FAULTY_IN_A_ROW = 3
+# The offered load is then the intended one as far as any figure here can tell.
+MAX_UNSENT_RATIO = 0.002
+_BLOCKS = 20
 
 
 class NotMeasurable(MeasureError):
-    """Every repeat of a trial was invalid."""
+    """No trial can be used."""
 
 
-class OutOfTime(NotMeasurable):
+class OutOfTime(MeasureError):
     """The search has used its time."""
 
 
-class Moved(MeasureError):
-    """The CPUs do not share any more what they shared when the search began."""
+class Undecided(MeasureError):
+    """Too little of the time was undisturbed to judge a load."""
 
 
 class BeyondGenerator(MeasureError):
     """The generator cannot offer this load although nothing disturbed it."""
 
-    def __init__(self, load_fps: float, offered_fps: float, reason: str) -> None:
-        super().__init__(f"{load_fps:,.0f} frames/s asked for: {reason}")
+    def __init__(self, load_fps: float, offered_fps: float) -> None:
+        super().__init__(
+            f"{load_fps:,.0f} frames/s asked for, the generator offered {offered_fps:,.0f} at best"
+        )
         self.load_fps = load_fps
         self.offered_fps = offered_fps
 
 
 @dataclass(slots=True)
 class Prober:
-    """`repeats` bounds how often one trial is run again; `expected_s` is how long the search's
-    valid trials take together, as far as its author can tell; time_limit_s bounds what all trials
-    before latency take, waits and overheads included.
+    """extension: a trial may take so many times its length, all pieces together; where there is a
+    time limit, as long as that. expected_s: how
+    long the search's trials take together, as far as its author can tell; time_limit_s bounds what
+    all trials of the search take, overheads included.
 
-    overload_fps: the MRR, once known. Above it the SUT drops frames whatever happens, so pauses
-    are bounded as at the MRR: at four times the load the rings would seem to bear a quarter.
-    proximity: of the CPUs in the first valid trial.
+    width: what the growth of queues is held to; it changes once it is known how quiet this host is.
+    overload_fps: the MRR, as soon as it is known about: above it the SUT drops frames whatever
+    happens, so pauses are bounded as at the MRR. whole: count whole trials, disturbed as they are.
     """
 
     measure: Measurer
     listener: Listener
-    rules: ValidityRules
-    repeats: int
+    width: float
+    pdr_loss: float
+    extension: float
     expected_s: float
     time_limit_s: float = math.inf
     overload_fps: float = math.inf
-    proximity: Proximity | None = None
+    whole: bool = False
     trials: list[Trial] = field(default_factory=list)
+    points: list[OperatingPoint] = field(default_factory=list)
 
-    def valid(
+    def at(self, load_fps: float, duration_s: float, stage: Stage = Stage.SEARCH) -> OperatingPoint:
+        """Whether this load passes. Raises Undecided, OutOfTime, NotMeasurable, BeyondGenerator."""
+        pieces: list[Trial] = []
+        while True:
+            if self.out_of_time:
+                raise OutOfTime(f"search.time_limit_s, {self.time_limit_s:g} s, was over")
+            pieces.append(self.usable(load_fps, duration_s, stage))
+            point = operating_point(load_fps, pieces, self.width, self.pdr_loss, whole=self.whole)
+            if point.decided:
+                break
+            took_s = sum(trial.duration_s for trial in pieces)
+            if took_s >= self.extension * duration_s and math.isinf(self.time_limit_s):
+                raise Undecided(_undecided(point, pieces))
+        self.points.append(point)
+        return point
+
+    def usable(
         self,
         load_fps: float,
         duration_s: float,
-        stage: Stage = Stage.SEARCH,
-        purpose: Purpose = Purpose.LOSS,
+        stage: Stage,
         pause_load_fps: float | None = None,
-        *,
-        repeats: int | None = None,
     ) -> Trial:
-        """A trial that can be believed. Raises NotMeasurable, OutOfTime, Moved or BeyondGenerator.
+        """One trial whose counters agree and whose load was offered, disturbed or not.
 
-        pause_load_fps: the load that bounds the pauses (validity.judge) when it is not the
-        trial's own. repeats: at most so many, where that is less than everywhere.
+        pause_load_fps: see windows.geometry_of. Raises NotMeasurable or BeyondGenerator.
         """
-        repeats = self.repeats if repeats is None else min(repeats, self.repeats)
-        short: list[Trial] = []
-        moved = 0
-        for attempt in range(1 + repeats):
-            if self.out_of_time and stage is not Stage.LATENCY:
-                raise OutOfTime(f"search.time_limit_s, {self.time_limit_s:g} s, was over")
-            seen = self._see(load_fps, duration_s, stage, attempt)
-            invalid = self._judge(seen, purpose, pause_load_fps)
-            trial = self._note(seen, stage, invalid)
-            if invalid is None:
-                self._remember_proximity(seen)
+        short: list[float] = []
+        faults = 0
+        while True:
+            trial = self.once(load_fps, duration_s, stage, len(short) + faults, pause_load_fps)
+            offered_fps = _offered_at_best(trial.seen)
+            if trial.fault is not None:
+                faults += 1
+                if faults == FAULTY_IN_A_ROW:
+                    raise NotMeasurable(f"{FAULTY_IN_A_ROW} trials in a row: {trial.fault}")
+            elif offered_fps < (1 - MAX_UNSENT_RATIO) * trial.intended_load_fps:
+                short.append(offered_fps)
+                if len(short) == SHORT_IN_A_ROW:
+                    raise BeyondGenerator(load_fps, max(short))
+            else:
                 return trial
-            moved = moved + 1 if invalid.fault is Fault.MOVED else 0
-            if moved == MOVED_IN_A_ROW:
-                raise Moved(invalid.reason)
-            short = [*short, trial] if invalid.fault is Fault.SHORT else []
-            if len(short) == SHORT_IN_A_ROW:
-                offered_fps = max(t.offered_fps for t in short)
-                raise BeyondGenerator(load_fps, offered_fps, invalid.reason)
-        raise NotMeasurable(
-            f"{1 + repeats} trials of {duration_s:g} s at "
-            f"{trial.intended_load_fps:,.0f} frames/s were all invalid; "
-            f"the last: {trial.invalid_reason}"
-        )
 
-    def once(self, load_fps: float, duration_s: float, stage: Stage) -> Trial:
-        """One trial, believable or not."""
-        seen = self._see(load_fps, duration_s, stage, attempt=0)
-        return self._note(seen, stage, self._judge(seen, Purpose.LOSS, None))
-
-    def _see(self, load_fps: float, duration_s: float, stage: Stage, attempt: int) -> Observation:
+    def once(
+        self,
+        load_fps: float,
+        duration_s: float,
+        stage: Stage,
+        attempt: int = 0,
+        pause_load_fps: float | None = None,
+    ) -> Trial:
+        """One trial, whatever comes of it."""
         self.listener.progress(Progress(stage, load_fps, duration_s, attempt, self._left_s()))
-        return account.close(_finite(self.measure(load_fps, duration_s)))
-
-    def _judge(
-        self, seen: Observation, purpose: Purpose, pause_load_fps: float | None
-    ) -> Invalid | None:
-        load_fps = pause_load_fps or seen.intended_load_fps
-        load_fps = min(load_fps, self.overload_fps)
-        return judge(seen, self._rules(), purpose, load_fps, self.proximity)
-
-    def _rules(self) -> ValidityRules:
-        """The rules, and as much sharing of cores as this machine does not spare its trials."""
-        slowest = (trial.seen.slowest for trial in self.trials[-SHARED_LOOKS_BACK:])
-        last = [pulse.slow_ratio for pulse in slowest if pulse is not None]
-        usual = median(last) if last else 0.0
-        return replace(self.rules, max_slow_ratio=max(self.rules.max_slow_ratio, usual))
-
-    def begin_again(self) -> None:
-        """Forget what the machine was like; the trials are kept."""
-        self.overload_fps, self.proximity = math.inf, None
-
-    def _remember_proximity(self, seen: Observation) -> None:
-        if self.proximity is None and seen.proximity is not None:
-            self.proximity = seen.proximity[0]
-
-    def _note(self, seen: Observation, stage: Stage, invalid: Invalid | None) -> Trial:
-        trial = Trial(seen, stage, invalid is None, invalid.reason if invalid else None)
+        seen = account.close(_finite(self.measure(load_fps, duration_s)))
+        bounding_fps = min(pause_load_fps or seen.intended_load_fps, self.overload_fps)
+        trial = judged(seen, stage, self.width, bounding_fps)
         self.trials.append(trial)
         self.listener.trial(trial)
         return trial
 
     @property
     def out_of_time(self) -> bool:
-        """Whether no more than latency may still be measured."""
-        return self._spent_s() >= self.time_limit_s
+        """Whether the search must end."""
+        return self.spent_s >= self.time_limit_s
 
     @property
-    def may_begin_again(self) -> bool:
-        """Whether there is time for another search: at least as much as was spent."""
-        return self._spent_s() < self.time_limit_s / 2
+    def spent_s(self) -> float:
+        return sum(trial.duration_s + trial.seen.overhead_s for trial in self.trials)
 
-    def _spent_s(self) -> float:
-        return sum(t.duration_s + t.seen.overhead_s + t.seen.waited_s for t in self.trials)
+    def _left_s(self) -> float:
+        """What is left of expected_s, at the pace (overheads, extensions) kept so far."""
+        traffic_s = sum(trial.duration_s for trial in self.trials)
+        pace = self.spent_s / traffic_s if traffic_s else 1.0
+        left_s = max(0.0, self.expected_s - traffic_s) * pace
+        return min(left_s, max(0.0, self.time_limit_s - self.spent_s))
 
-    def _left_s(self) -> float | None:
-        """What is left of expected_s, at the pace (overheads, invalid repeats) kept so far."""
-        useful_s = sum(t.duration_s for t in self.trials if t.valid)
-        if not useful_s:
-            return None
-        left_s = max(0.0, self.expected_s - useful_s) * self._spent_s() / useful_s
-        return min(left_s, max(0.0, self.time_limit_s - self._spent_s()))
+
+def judged(seen: Observation, stage: Stage, width: float, bounding_fps: float) -> Trial:
+    """The trial: which of its time counts is decided before what it lost is looked at."""
+    fault = _raced(seen)
+    if fault is not None:
+        return Trial(seen, stage, quiet=False, fault=fault)
+    geometry = geometry_of(seen, width, bounding_fps)
+    mask = gate(seen.evidence, geometry, drained(seen, geometry))
+    quiet = is_quiet(seen, mask)
+    return Trial(
+        seen,
+        stage,
+        quiet,
+        disturbed=None if quiet else why_disturbed(mask, seen.evidence),
+        gated=gated(seen, mask, geometry),
+    )
+
+
+def _raced(seen: Observation) -> str | None:
+    for way in seen.directions:
+        if way.received > way.offered:
+            return (
+                f"the counters contradict each other: direction {way.name} received "
+                f"{way.received} of {way.offered} offered frames"
+            )
+    return None
+
+
+def _offered_at_best(seen: Observation) -> float:
+    """What the generator offers while nothing stops it, in frames/s over all directions.
+
+    The upper quartile of blocks of windows: pauses of the generator touch some blocks, a load that
+    is beyond it lowers all of them. Without windows: whole, unless it was seen to stop.
+    """
+    offered_fps = seen.total("offered") / seen.duration_s
+    if seen.windows is None or seen.windows.count < 2 * _BLOCKS:
+        paused = any(
+            d.kind is DisturbanceKind.STOPPED and d.role == "generator"
+            for d in seen.evidence.disturbances
+        )
+        return seen.intended_load_fps if paused else offered_fps
+    offered = summed(seen.windows, "offered")
+    size = len(offered) // _BLOCKS
+    blocks = sorted(int(offered[i * size : (i + 1) * size].sum()) for i in range(_BLOCKS))
+    best = median(blocks[_BLOCKS // 2 :])
+    return max(offered_fps, best / (size * seen.windows.window_ns / 1e9))
+
+
+def _undecided(point: OperatingPoint, pieces: Sequence[Trial]) -> str:
+    seconds = sum(trial.duration_s for trial in pieces)
+    why = next((trial.disturbed for trial in reversed(pieces) if trial.disturbed), "")
+    return (
+        f"at {point.load_fps:,.0f} frames/s {point.verdict.windows} undisturbed windows in "
+        f"{seconds:.2g} s are too few to judge it{f' ({why})' if why else ''}"
+    )
 
 
 def _finite(seen: Observation) -> Observation:

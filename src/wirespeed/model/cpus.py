@@ -19,8 +19,8 @@ class CpuPlacement:
     """What two CPUs share, told by what it does (the CPU placement probe).
 
     core_to_core_ns: core-to-core latency, how long a cache line takes from one to the other, one
-    way: tens of ns within a cache, hundreds between chips. slowdown: how much longer work takes that
-    both do at once: 1 on two cores, about 1.5 on two threads of one.
+    way: tens of ns within a cache, hundreds between chips. slowdown: how much longer work takes
+    that both do at once: 1 on two cores, about 1.5 on two threads of one.
     """
 
     core_to_core_ns: float

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What disturbed a trial, when and on which CPU; and what was counted meanwhile, window by window?
 
-The two are apart on purpose: measure/gate.py reads evidence alone, so that no count can decide which
-time counts. All times are ns since the trial's first frame was due.
+The two are apart on purpose: measure/gate.py reads evidence alone, so that no count can decide
+which time counts. All times are ns since the trial's first frame was due.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ class Disturbance:
 class ContentionSamples:
     """How fast was a CPU, as the SMT contention probe found it time and again?
 
-    at_ns: when each sample was taken, ascending. slowness: how long a fixed piece of work took then,
-    of what it takes at best: 1.0 undisturbed, up to 2 where something else uses the core.
-    forwards: whether a thread of the SUT polls on this CPU; a slow generator that keeps its schedule
-    changes nothing.
+    at_ns: when each sample was taken, ascending. slowness: how long a fixed piece of work took
+    then, of what it takes at best: 1.0 undisturbed, up to 2 where something else uses the core.
+    forwards: whether a thread of the SUT polls on this CPU; a slow generator that keeps its
+    schedule changes nothing.
     """
 
     cpu: int
@@ -80,8 +80,8 @@ class DirectionWindows:
     """Frames of one direction by the moment of sending, a value a window.
 
     offered, received: frames that carry that time stamp; each counts once. unsent: frames that the
-    generator gave up in that window. latency_ns: the mean latency (ns) of the frames first sent in
-    the window, -1.0 where none of them arrived; it says how much was queued as the window began.
+    generator gave up in that window. latency_ns: the least latency (ns) of the frames sent in the
+    window's first half, -1.0 where none of them arrived; it says how much was queued then.
     """
 
     name: str

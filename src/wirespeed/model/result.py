@@ -94,9 +94,9 @@ class AsIs:
     """What this host gives its users: whole trials, whatever disturbed them.
 
     mrr_fps: the median of what overloaded trials received. loss_low, loss_high: the least and the
-    most that one trial at load_fps (the undisturbed NDR, or the load held) lost; None where there is
-    no such load. lossless_fps: the highest load at which a trial of lossless_s lost nothing; None:
-    none was found. One trial says little about the next.
+    most that one trial at load_fps (the undisturbed NDR, or the load held) lost; None where there
+    is no such load. lossless_fps: the highest load at which a trial of lossless_s lost nothing;
+    None: none was found. One trial says little about the next.
     """
 
     mrr_fps: float | None = None

@@ -16,6 +16,22 @@ class SeriesKind(StrEnum):
     """A level at that moment."""
 
 
+# Names of a trial's series: frames by window, over all directions; BACKLOG is what was queued as
+# the window began. COUNTED is 1 where the window counts and 0 where it was left out.
+OFFERED, UNSENT, RECEIVED, BACKLOG = "offered", "unsent", "received", "backlog"
+COUNTED = "counted"
+_SLOWNESS = "slowness of CPU "
+
+
+def slowness_name(cpu: int) -> str:
+    """The name of a CPU's contention samples (evidence.ContentionSamples)."""
+    return f"{_SLOWNESS}{cpu}"
+
+
+def is_slowness(name: str) -> bool:
+    return name.startswith(_SLOWNESS)
+
+
 @dataclass(frozen=True, slots=True)
 class Series:
     """One named figure over time.

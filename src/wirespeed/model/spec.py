@@ -154,6 +154,10 @@ class Impair:
     """Drop every Nth frame."""
     queue_frames: Annotated[int, Ge(1), Le(1 << 20)] = 1024
     """How many frames wait for the rate limiter before further ones are dropped."""
+    stall_every_ns: Annotated[int, Ge(0)] = 0
+    """Serve nothing for `stall_ns` every so often, as a SUT does that is held up by itself."""
+    stall_ns: Annotated[int, Ge(0)] = 0
+    """How long each of these stalls is; less than stall_every_ns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +188,8 @@ class Search:
 
     kind: SearchKind = SearchKind.QUICK
     """rfc2544: binary search with 60 s trials; tst009: ETSI NFV-TST 009 with repeats; mlr:
-    MLRsearch, NDR and PDR in one search; quick: mlr with trials of at most 1 s, not RFC 2544
-    conformant; mrr: the rate received when as much as possible is offered; fixed: one load;
+    MLRsearch, NDR and PDR in one search; quick: mlr with trials of 0.3 s, not RFC 2544
+    conformant; mrr: the rate received when half as much again is offered; fixed: one load;
     soak: one load for `total_s`; b2b: the longest burst without loss (RFC 9004)."""
     min_load_fps: Annotated[float, Gt(0)] = 10_000.0
     """Below this load nothing is tried."""
@@ -195,11 +199,12 @@ class Search:
     """Length of the final trials in seconds."""
     width: Annotated[float, Gt(0), Lt(1)] | None = None
     """Stop when upper and lower bound are this close, relative to the upper."""
-    repeats_invalid: Annotated[int, Ge(0), Le(100)] | None = None
-    """How often an invalid trial is repeated before the point counts as not measurable."""
+    extension: Annotated[float, Ge(1), Le(100)] | None = None
+    """A trial may take so many times its length, until enough of its time was undisturbed to judge
+    the load."""
     time_limit_s: Annotated[float, Gt(0)] | None = None
-    """How long MRR and search may take in all, in seconds; mlr and quick then give the bounds that
-    they know by then, however far apart, the others none. Left out: as long as it takes."""
+    """How long MRR and search may take in all, in seconds; the point then has the bounds
+    that are known by then, however far apart. Left out: as long as it takes."""
     pdr_loss: Annotated[float, Gt(0), Lt(1)] = 0.005
     """The loss ratio that the partial drop rate tolerates."""
     load_fps: Annotated[float, Gt(0)] | None = None

@@ -8,7 +8,7 @@ counts are summed over all directions; the directions are kept apart in `Observa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from wirespeed.model.cpus import CpuPlacement
@@ -149,7 +149,7 @@ class Observation:
     overhead_s: float
     ring_frames: int
     path_frames: int
-    evidence: Evidence = Evidence()
+    evidence: Evidence = field(default_factory=Evidence)
     windows: Windows | None = None
     latency: Latency | None = None
     latency_rows: LatencyRows | None = None
@@ -178,6 +178,7 @@ class Stage(StrEnum):
     LATENCY = "latency"
     BURST = "burst"
     CONSTANT = "constant"
+    AS_IS = "as is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +208,8 @@ class Gated:
     """A trial without its disturbed windows (measure/gate.py).
 
     windows: how many it has, of window_ns each. runs: those that count. steady_*: what is known
-    where draining after a disturbance is not asked for: windows, offered, lost; an overload shows in
-    these although its queues never drain. receive_fps: the median rate of its undisturbed windows.
+    where draining after a disturbance is not asked for: windows, offered, lost; an overload shows
+    in these although its queues never drain. receive_fps: the median rate of these windows.
     latency: of the frames sent in undisturbed time, percentiles to 1/16 of an octave.
     """
 

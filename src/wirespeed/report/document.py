@@ -8,17 +8,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from wirespeed.model.cpus import Proximity
-from wirespeed.model.result import TCP, Bound, Interval, LatencyAtLoad, SearchResult
+from wirespeed.model.result import (
+    TCP,
+    AsIs,
+    Bound,
+    Bracket,
+    Interval,
+    LatencyAtLoad,
+    SearchResult,
+    Undisturbed,
+)
 from wirespeed.model.spec import PointSpec, SearchKind, TopologyKind, VnfKind
 from wirespeed.model.tcp import TcpPath, TcpResult
-from wirespeed.model.trial import Latency, Trial
 from wirespeed.report.figures import rate, theoretical_max_fps
+from wirespeed.report.trial_document import latency_us, left_out, trial_document
 from wirespeed.store.codec import encode
-from wirespeed.store.records import PointRecord, RunRecord, StoredTrial
+from wirespeed.store.records import PointRecord, RunRecord
 
 # Raise the second number when a field is added, the first when one changes or goes.
-SCHEMA_VERSION = "1.3"
+SCHEMA_VERSION = "2.0"
 
 
 def document(run: RunRecord) -> dict[str, Any]:
@@ -58,7 +66,7 @@ def _point(point: PointRecord, versions: dict[str, str]) -> dict[str, Any]:
         "plan": None if point.plan is None else encode(point.plan),
         "bench": point.bench,
         "result": None if point.result is None else _result(point.result, point.spec),
-        "trials": [_trial(stored) for stored in point.trials],
+        "trials": [trial_document(stored) for stored in point.trials],
     }
 
 
@@ -90,6 +98,8 @@ def _result(result: SearchResult, spec: PointSpec) -> dict[str, Any]:
             "search": TCP,
             "rfc2544_conformant": False,
             "not_measurable": result.not_measurable,
+            "grade": result.grade,
+            "because": list(result.because),
             "notes": list(result.notes),
             "tcp": None if result.tcp is None else _tcp(result.tcp),
         }
@@ -99,14 +109,20 @@ def _result(result: SearchResult, spec: PointSpec) -> dict[str, Any]:
         "type": "constant" if held else kinds.get(SearchKind(result.search), "ndrpdr"),
         "search": result.search,
         "rfc2544_conformant": result.conformant,
+        "grade": result.grade,
+        "because": list(result.because),
         "limited_by": result.limited_by,
         "not_measurable": result.not_measurable,
         "notes": list(result.notes),
         "max_load": _rate(result.max_load_fps, spec),
         "mrr": _rate(result.mrr_fps, spec),
+        "mrr_relative_error": result.mrr_error,
         "ndr": _interval(result.ndr, spec),
         "pdr": _interval(result.pdr, spec),
         "constant": _bound(result.constant, spec),
+        "undisturbed": _undisturbed(result.undisturbed),
+        "as_is": _as_is(result.as_is, spec),
+        "bracket": _bracket(result.bracket, spec),
         "back_to_back": None if result.back_to_back is None else encode(result.back_to_back),
         "latency_forward": {f"pdr_{at.share * 100:g}": _latency_at(at) for at in result.latency},
     }
@@ -145,76 +161,42 @@ def _bound(bound: Bound | None, spec: PointSpec) -> dict[str, Any] | None:
     return rates | {"forwarding_rate": forwarding, "loss_ratio": bound.loss_ratio}
 
 
+def _undisturbed(found: Undisturbed | None) -> dict[str, Any] | None:
+    """What the figures rest on."""
+    if found is None:
+        return None
+    encoded: dict[str, Any] = encode(found)
+    return {
+        "load": {"value": encoded.pop("load_fps"), "unit": "fps"},
+        "clean_share": found.clean_share,
+        **encoded,
+        "left_out": left_out(found.left_out),
+    }
+
+
+def _as_is(found: AsIs | None, spec: PointSpec) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "mrr": _rate(found.mrr_fps, spec),
+        "load": None if found.load_fps is None else {"value": found.load_fps, "unit": "fps"},
+        "loss_ratio_low": found.loss_low,
+        "loss_ratio_high": found.loss_high,
+        "lossless": _rate(found.lossless_fps, spec),
+        "lossless_s": found.lossless_s,
+    }
+
+
+def _bracket(found: Bracket | None, spec: PointSpec) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "carried": _rate(found.carried_fps, spec),
+        "overloads": _rate(found.overloads_fps, spec),
+    }
+
+
 def _latency_at(at: LatencyAtLoad) -> dict[str, Any]:
-    return {"load": {"value": at.load_fps, "unit": "fps"}} | latency_us(at.latency)
-
-
-def latency_us(latency: Latency) -> dict[str, Any]:
-    """Latency in microseconds, CSIT's names first."""
-    return {
-        "min": latency.min_ns / 1e3,
-        "avg": latency.avg_ns / 1e3,
-        "max": latency.max_ns / 1e3,
-        "p50": latency.p50_ns / 1e3,
-        "p90": latency.p90_ns / 1e3,
-        "p99": latency.p99_ns / 1e3,
-        "p99_9": latency.p999_ns / 1e3,
-        "pdv": latency.pdv_ns / 1e3,
-        "jitter": latency.jitter_ns / 1e3,
-        "count": latency.count,
-        "hdrh": latency.hdrh,
-        "unit": "us",
-    }
-
-
-def _trial(stored: StoredTrial) -> dict[str, Any]:
-    trial, seen = stored.trial, stored.trial.seen
-    return {
-        "ended_at": stored.ended_at,
-        "stage": str(trial.stage),
-        "intended_load_fps": trial.intended_load_fps,
-        "offered_fps": trial.offered_fps,
-        "forwarding_fps": trial.forwarding_fps,
-        "duration_s": trial.duration_s,
-        "overhead_s": seen.overhead_s,
-        "waited_s": seen.waited_s,
-        # A frame that the SUT's first ring refused was sent as far as the SUT is concerned.
-        "sent": trial.offered,
-        "refused": trial.offered - seen.total("sent"),
-        "unsent": seen.total("unsent"),
-        "received": trial.received,
-        "handled": seen.handled,
-        "lost": trial.lost,
-        "loss_ratio": trial.loss_ratio,
-        "duplicated": seen.total("duplicated"),
-        "reordered": seen.total("reordered"),
-        "foreign": seen.total("foreign"),
-        "misdirected": seen.total("misdirected"),
-        "corrupted": seen.total("corrupted"),
-        "valid": trial.valid,
-        "invalid_reason": trial.invalid_reason,
-        "limited_by": seen.limited_by,
-        "drops": [
-            {"hop": drop.hop, "cause": str(drop.cause), "frames": drop.frames}
-            for drop in seen.drops
-        ],
-        "latency": None if seen.latency is None else latency_us(seen.latency),
-        **_evidence(trial),
-    }
-
-
-def _proximity(pair: tuple[Proximity, Proximity] | None) -> dict[str, Any] | None:
-    return None if pair is None else {"before": encode(pair[0]), "after": encode(pair[1])}
-
-
-def _evidence(trial: Trial) -> dict[str, Any]:
-    """What the verdict on the trial's validity rests on."""
-    return {
-        "steal_ns": trial.seen.steal_ns,
-        "proximity": _proximity(trial.seen.proximity),
-        "pulses": encode(list(trial.seen.pulses)),
-        "ring_frames": trial.seen.ring_frames,
-        "threads": encode(list(trial.seen.threads)),
-        "directions": encode(list(trial.seen.directions)),
-        "workers": encode(list(trial.seen.workers)),
-    }
+    undisturbed = None if at.undisturbed is None else latency_us(at.undisturbed)
+    load = {"load": {"value": at.load_fps, "unit": "fps"}}
+    return {**load, **latency_us(at.latency), "undisturbed": undisturbed}

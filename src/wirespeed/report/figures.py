@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wirespeed.model.result import Interval
+from wirespeed.model.result import AsIs, Bracket, Grade, Interval, Undisturbed
 from wirespeed.model.spec import PointSpec
 from wirespeed.model.units import l1_bps, l2_bps, line_rate_fps
 from wirespeed.store.records import PointRecord
@@ -44,9 +44,10 @@ def theoretical_max_fps(spec: PointSpec) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PointFigures:
-    """The headline rates of one point; None where the search did not find one.
+    """The headline rates of one point, of undisturbed time; None where the search found none.
 
-    constant: what was forwarded at a fixed load. reason: why figures are missing.
+    constant: what was forwarded at a fixed load. reason: why figures are missing. bracket: with
+    grade D instead of an NDR. as_is: what the host gives as it is.
     """
 
     point: PointRecord
@@ -56,6 +57,10 @@ class PointFigures:
     mrr: Rate | None
     constant: Rate | None
     reason: str | None
+    grade: Grade | None = None
+    undisturbed: Undisturbed | None = None
+    as_is: AsIs | None = None
+    bracket: Bracket | None = None
 
     @property
     def conformant(self) -> bool:
@@ -65,21 +70,45 @@ class PointFigures:
     @property
     def best(self) -> Rate | None:
         """The strictest figure there is, for one bar or one line of a summary."""
-        return self.ndr or self.pdr or self.mrr or self.constant
+        return self.ndr or self.carried or self.pdr or self.mrr or self.constant or self.as_is_mrr
+
+    @property
+    def carried(self) -> Rate | None:
+        """The lower end of a bracket."""
+        return self._rate(self.bracket.carried_fps if self.bracket is not None else None)
+
+    @property
+    def overloads(self) -> Rate | None:
+        """The upper end of a bracket."""
+        return self._rate(self.bracket.overloads_fps if self.bracket is not None else None)
+
+    @property
+    def as_is_mrr(self) -> Rate | None:
+        return self._rate(self.as_is.mrr_fps if self.as_is is not None else None)
+
+    def _rate(self, fps: float | None) -> Rate | None:
+        return None if fps is None else rate(fps, self.point.spec)
 
 
 def point_figures(point: PointRecord) -> PointFigures:
     """The figures of a stored point."""
-    spec, result = point.spec, point.result
-    found: dict[str, Rate | None] = dict.fromkeys(("ndr", "pdr", "mrr", "constant"))
-    if result is not None:
-        found["ndr"] = _lower(result.ndr, spec)
-        found["pdr"] = _lower(result.pdr, spec)
-        if result.mrr_fps is not None:
-            found["mrr"] = rate(result.mrr_fps, spec)
-        if result.constant is not None:
-            found["constant"] = rate(result.constant.forwarding_fps, spec)
-    return PointFigures(point, theoretical_max_fps(spec), **found, reason=_reason(point))
+    spec, result, maximum_fps = point.spec, point.result, theoretical_max_fps(point.spec)
+    if result is None:
+        return PointFigures(point, maximum_fps, None, None, None, None, _reason(point))
+    constant = result.constant
+    return PointFigures(
+        point,
+        maximum_fps,
+        ndr=_lower(result.ndr, spec),
+        pdr=_lower(result.pdr, spec),
+        mrr=None if result.mrr_fps is None else rate(result.mrr_fps, spec),
+        constant=None if constant is None else rate(constant.forwarding_fps, spec),
+        reason=_reason(point),
+        grade=result.grade,
+        undisturbed=result.undisturbed,
+        as_is=result.as_is,
+        bracket=result.bracket,
+    )
 
 
 def _lower(interval: Interval | None, spec: PointSpec) -> Rate | None:

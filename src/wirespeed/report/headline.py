@@ -6,11 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from wirespeed.model.result import Grade
 from wirespeed.report.figures import PointFigures, Rate, point_figures
 from wirespeed.report.table import latency_at
 from wirespeed.report.tcp import offload_gains, split, tcp_result
 from wirespeed.report.text import gbps, microseconds, mpps, percent
 from wirespeed.store.records import PointRecord, RunRecord
+
+_AS_IS = "Highest rate received (MRR) as this host is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class KeyFigure:
     value: str
     unit: str
     where: str
+    grade: Grade | None = None
 
 
 def key_figures(run: RunRecord) -> tuple[KeyFigure, ...]:
@@ -28,7 +32,7 @@ def key_figures(run: RunRecord) -> tuple[KeyFigure, ...]:
     frames, tcp = split(run)
     figures = [point_figures(point) for point in frames]
     trials = _trials(run) if frames else ()
-    return (*_rates(figures), *_latency(figures), *_tcp(tcp), *trials)
+    return (*_rates(figures), *_lossless(figures), *_latency(figures), *_tcp(tcp), *trials)
 
 
 def _tcp(points: tuple[PointRecord, ...]) -> Iterator[KeyFigure]:
@@ -47,10 +51,12 @@ def _tcp(points: tuple[PointRecord, ...]) -> Iterator[KeyFigure]:
 
 def _rates(figures: list[PointFigures]) -> Iterator[KeyFigure]:
     picks: tuple[tuple[str, Callable[[PointFigures], Rate | None]], ...] = (
-        ("Highest rate without loss (NDR)", lambda f: f.ndr),
+        ("Highest rate without loss (NDR), undisturbed", lambda f: f.ndr),
+        ("Highest rate carried without loss (bracket)", lambda f: f.carried),
         ("Highest rate within the loss goal (PDR)", lambda f: f.pdr),
         ("Highest rate received (MRR)", lambda f: f.mrr),
         ("Forwarded", lambda f: f.constant),
+        (_AS_IS, lambda f: f.as_is_mrr),
     )
     for what, pick in picks:
         found = [(f, rate) for f in figures if (rate := pick(f)) is not None]
@@ -58,25 +64,40 @@ def _rates(figures: list[PointFigures]) -> Iterator[KeyFigure]:
             continue
         best, rate = max(found, key=lambda pair: pair[1].fps)
         of_line = f"{best.point.label}; {percent(rate.line_share)} of line rate"
-        yield KeyFigure(what, mpps(rate.fps), "Mpps", of_line)
+        grade = best.grade if what != _AS_IS else None
+        yield KeyFigure(what, mpps(rate.fps), "Mpps", of_line, grade)
         widest, rate = max(found, key=lambda pair: pair[1].l1_bps)
         if widest is not best:
-            yield KeyFigure("Highest throughput", gbps(rate.l1_bps), "Gbps L1", widest.point.label)
+            label = widest.point.label
+            yield KeyFigure("Highest throughput", gbps(rate.l1_bps), "Gbps L1", label, widest.grade)
         return
 
 
+def _lossless(figures: list[PointFigures]) -> Iterator[KeyFigure]:
+    """What users of this host can count on."""
+    found = [
+        (f, f.as_is.lossless_fps)
+        for f in figures
+        if f.as_is is not None and f.as_is.lossless_fps is not None
+    ]
+    if found:
+        best, fps = max(found, key=lambda pair: pair[1])
+        what = "Highest rate without loss as this host is"
+        yield KeyFigure(what, mpps(fps), "Mpps", best.point.label)
+
+
 def _latency(figures: list[PointFigures]) -> Iterator[KeyFigure]:
+    """As the host is: that is what its users wait for."""
     found = [(f, at) for f in figures if (at := latency_at(f.point, 0.5)) is not None]
     if found:
         best, at = min(found, key=lambda pair: pair[1].latency.p50_ns)
         value = f"{microseconds(at.latency.p50_ns)} / {microseconds(at.latency.p99_ns)}"
-        yield KeyFigure(
-            "Latency at half the PDR, p50 / p99", value, "\N{MICRO SIGN}s", best.point.label
-        )
+        what = "Latency at half the PDR as this host is, p50 / p99"
+        yield KeyFigure(what, value, "\N{MICRO SIGN}s", best.point.label)
 
 
 def _trials(run: RunRecord) -> Iterator[KeyFigure]:
     trials = [stored.trial for point in run.points for stored in point.trials]
-    invalid = sum(not trial.valid for trial in trials)
-    said = f"{invalid} of them invalid" if invalid else "all of them valid"
+    quiet = sum(trial.quiet for trial in trials)
+    said = "all of them quiet" if quiet == len(trials) else f"{quiet} of them quiet"
     yield KeyFigure("Trials", str(len(trials)), "", said)

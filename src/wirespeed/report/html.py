@@ -16,27 +16,53 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from wirespeed.model.result import LatencyAtLoad
-from wirespeed.model.trial import Trial
+from wirespeed.model.trial import Latency, Trial
 from wirespeed.report import text
+from wirespeed.report.as_is import bracket_words, loss_range
 from wirespeed.report.charts.canvas import CHART_CSS
 from wirespeed.report.charts.gateway import gateway_charts
 from wirespeed.report.charts.interactive import bokeh_charts, bokeh_script
+from wirespeed.report.charts.lane import lane_chart
+from wirespeed.report.charts.lane_svg import lane_svg
 from wirespeed.report.charts.latency import PERCENTILES, latency_chart
-from wirespeed.report.charts.search import outcome, search_chart
+from wirespeed.report.charts.search import search_chart
 from wirespeed.report.charts.svg import SMALL, line_svg, search_svg
 from wirespeed.report.charts.tcp import tcp_charts
 from wirespeed.report.charts.throughput import throughput_charts
 from wirespeed.report.charts.waterfall import waterfall_svg
-from wirespeed.report.explain import explain, first_loss, total_drops
+from wirespeed.report.explain import explain
 from wirespeed.report.figures import PointFigures, point_figures
+from wirespeed.report.grades import LIFT, MEANING, could_be_lifted
 from wirespeed.report.headline import key_figures
+from wirespeed.report.loss import first_loss, lost_in_what_counts, total_drops
 from wirespeed.report.netperf import message_chart, messages
 from wirespeed.report.published_tcp import NETPERF_INTERFACES, NETPERF_SOURCE
+from wirespeed.report.sentence import point_sentence
 from wirespeed.report.tcp import limited_by, most_taken, offload_gains, split, why_missing
 from wirespeed.report.theme import DARK, LIGHT, css_variables
+from wirespeed.report.trial_words import Outcome, Shown, Standing, outcome, shown, standing
 from wirespeed.report.waterfall import cpu_ms, published_rate, times, waterfalls
 from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord, RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class TrialView:
+    """One trial as a row: as a whole, and in the time that counts."""
+
+    trial: Trial
+    standing: Standing
+    outcome: Outcome
+    shown: Shown | None
+
+    @classmethod
+    def of(cls, trial: Trial, pdr_loss: float) -> TrialView:
+        return cls(trial, standing(trial), outcome(trial, pdr_loss), shown(trial))
+
+    @property
+    def because(self) -> str:
+        """What disturbed it, or why nothing of it counts."""
+        return self.trial.fault or self.trial.disturbed or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +70,10 @@ class PointView:
     """One point as the template shows it."""
 
     figures: PointFigures
+    sentence: str
     sentences: tuple[str, ...]
     search: Markup | None
+    lane: Markup | None
     latency: Markup | None
     first_loss: Trial | None
     decisions: tuple[tuple[str, str, str], ...]
@@ -55,10 +83,14 @@ class PointView:
         return self.figures.point
 
     @property
-    def invalid(self) -> list[tuple[int, Trial]]:
-        """The invalid trials with their numbers."""
-        numbered = enumerate((stored.trial for stored in self.record.trials), start=1)
-        return [(number, trial) for number, trial in numbered if not trial.valid]
+    def quiet(self) -> int:
+        """How many of the trials nothing disturbed."""
+        return sum(stored.trial.quiet for stored in self.record.trials)
+
+    @property
+    def trials(self) -> list[TrialView]:
+        pdr_loss = self.record.spec.search.pdr_loss
+        return [TrialView.of(stored.trial, pdr_loss) for stored in self.record.trials]
 
 
 def html_report(run: RunRecord) -> str:
@@ -69,7 +101,8 @@ def html_report(run: RunRecord) -> str:
     )  # fmt: skip
     environment.filters |= {
         "mpps": text.mpps, "gbps": text.gbps, "percent": text.percent, "loss": text.loss,
-        "us": text.microseconds, "seconds": text.seconds, "moment": _moment, "times": times,
+        "us": text.microseconds, "share": text.share, "frames": text.frames,
+        "seconds": text.seconds, "moment": _moment, "times": times,
         "cpu_ms": cpu_ms, "published_rate": published_rate,
     }  # fmt: skip
     frames, tcp = split(run)
@@ -97,10 +130,15 @@ def html_report(run: RunRecord) -> str:
         quick=[p for p in points if p.record.result and not p.figures.conformant],
         versions=_versions(run),
         all_trials=sum(len(point.record.trials) for point in points),
-        invalid_trials=sum(len(point.invalid) for point in points),
+        quiet_trials=sum(point.quiet for point in points),
+        lift=LIFT if could_be_lifted(run) else "",
+        meaning=MEANING,
+        not_recorded=any(p.record.result and p.figures.grade is None for p in points),
+        bracket_words=bracket_words,
+        loss_range=loss_range,
         latencies=list(_latencies(points)),
         percentile_names=[name for name, _ in PERCENTILES],
-        outcome=outcome,
+        lost_in_what_counts=lost_in_what_counts,
         total_drops=total_drops,
         frame=text.frame,
         outline=lambda value: "\n".join(_outline(value)),
@@ -110,11 +148,13 @@ def html_report(run: RunRecord) -> str:
 
 
 def _view(point: PointRecord) -> PointView:
-    search, latency = search_chart(point), latency_chart(point)
+    search, latency, lane = search_chart(point), latency_chart(point), lane_chart(point)
     return PointView(
         point_figures(point),
+        point_sentence(point),
         explain(point),
         Markup(search_svg(search)) if search else None,  # noqa: S704
+        Markup(lane_svg(lane)) if lane else None,  # noqa: S704
         Markup(line_svg(latency, SMALL)) if latency else None,  # noqa: S704
         first_loss(point),
         tuple(_decisions(encode(point.plan), "")) if point.plan else (),
@@ -172,11 +212,17 @@ def _outline(value: Any, indent: str = "") -> Iterator[str]:
         yield from (f"{indent}{line}" for line in str(value).splitlines())
 
 
-def _latencies(points: list[PointView]) -> Iterator[tuple[PointView, LatencyAtLoad, list[float]]]:
-    """One row per point and load: the percentiles in ns, in the order of PERCENTILES."""
+def _latencies(
+    points: list[PointView],
+) -> Iterator[tuple[PointView, LatencyAtLoad, str, Latency, list[float]]]:
+    """A row per point, load and answer: the percentiles in ns, in the order of PERCENTILES."""
     for point in points:
         for at in point.record.result.latency if point.record.result else ():
-            yield point, at, [pick(at.latency) for _, pick in PERCENTILES]
+            answers = [("as is", at.latency)]
+            if at.undisturbed is not None:
+                answers.insert(0, ("undisturbed", at.undisturbed))
+            for of, latency in answers:
+                yield point, at, of, latency, [pick(latency) for _, pick in PERCENTILES]
 
 
 def _moment(iso: str | None) -> str:

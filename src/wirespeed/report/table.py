@@ -8,41 +8,69 @@ import io
 
 from rich.table import Table
 
-from wirespeed.model.result import LatencyAtLoad
+from wirespeed.model.result import Grade, LatencyAtLoad
+from wirespeed.report.as_is import bracket_words, loss_range
 from wirespeed.report.figures import PointFigures, Rate, point_figures
 from wirespeed.report.tcp import CSV_FIELDS, csv_fields, split
-from wirespeed.report.text import NONE, gbps, microseconds, mpps, percent
+from wirespeed.report.text import NONE, mpps, share
 from wirespeed.store.records import PointRecord, RunRecord
+
+# Two lines of heading: what the first five columns are, and the last three.
+_HEADINGS = (
+    ("undisturbed", "NDR"), ("Mpps", "PDR"), ("", "MRR"), ("", "grade"), ("", "share"),
+    ("as is", "lost there"), ("Mpps", "lossless"), ("", "MRR"),
+)  # fmt: skip
 
 
 def terminal_table(run: RunRecord) -> Table:
-    """One row a point: NDR, PDR and MRR in Mpps, NDR on the wire, latency at half the PDR."""
+    """One row a point, in Mpps: undisturbed and how sure that is; then as this host is."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("point")
-    for heading in ("NDR Mpps", "PDR Mpps", "MRR Mpps", "Gbps L1", "% of line", "p50/p99 us"):
-        table.add_column(heading, justify="right")
+    table.add_column("\npoint")
+    for above, heading in _HEADINGS:
+        table.add_column(f"{above}\n{heading}", justify="right")
     for point in split(run)[0]:
         table.add_row(point.label, *_cells(point_figures(point)))
     return table
 
 
-def missing_figures(run: RunRecord) -> tuple[str, ...]:
-    """One sentence for each point whose figures are not all there: why."""
-    without = (f for f in map(point_figures, split(run)[0]) if f.best is None or f.reason)
-    return tuple(f"{f.point.label}: {_why(f)}" for f in without)
+def without_figures(run: RunRecord) -> tuple[str, ...]:
+    """The labels of points without any figure; why is in their sentence."""
+    return tuple(point.label for point in run.points if not _has_figure(point))
 
 
-def _why(figures: PointFigures) -> str:
-    reason = figures.reason or "the search found no figure"
-    return f"not measurable: {reason}" if figures.point.result is not None else reason
+def below_grade(run: RunRecord, required: Grade) -> tuple[str, ...]:
+    """The points whose grade is not as good as that, each with its grade."""
+    graded = ((point, point.result.grade if point.result else None) for point in run.points)
+    return tuple(
+        f"{point.label} ({grade or 'no grade'})"
+        for point, grade in graded
+        if grade is None or grade > required
+    )
+
+
+def _has_figure(point: PointRecord) -> bool:
+    result = point.result
+    if result is None:
+        return False
+    other = result.tcp is not None or result.back_to_back is not None
+    return other or point_figures(point).best is not None
 
 
 def _cells(figures: PointFigures) -> list[str]:
-    best = figures.best
-    if best is None:
-        return [NONE] * 6
-    rates = [_mpps(rate) for rate in (figures.ndr, figures.pdr, figures.mrr or figures.constant)]
-    return [*rates, gbps(best.l1_bps), percent(best.line_share), _latency(figures.point)]
+    as_is, rests = figures.as_is, figures.undisturbed
+    ndr = _mpps(figures.ndr)
+    if figures.bracket is not None:
+        ndr = bracket_words(figures.bracket)
+    return [
+        ndr,
+        _mpps(figures.pdr),
+        _mpps(figures.mrr or figures.constant),
+        figures.grade or NONE,
+        NONE if rests is None else share(rests.clean_share),
+        NONE if as_is is None or as_is.loss_high is None else loss_range(as_is),
+        mpps(as_is.lossless_fps if as_is is not None else None),
+        mpps(as_is.mrr_fps if as_is is not None else None),
+    ]
 
 
 def _mpps(rate: Rate | None) -> str:
@@ -55,18 +83,15 @@ def latency_at(point: PointRecord, share: float) -> LatencyAtLoad | None:
     return next((at for at in found if abs(at.share - share) < 1e-9), None)
 
 
-def _latency(point: PointRecord) -> str:
-    at = latency_at(point, 0.5)
-    if at is None:
-        return NONE
-    return f"{microseconds(at.latency.p50_ns)}/{microseconds(at.latency.p99_ns)}"
-
-
 _CSV_COLUMNS = (
     "point_id", "label", "topology", "frame", "state", "rfc2544_conformant", "ndr_fps", "pdr_fps",
     "mrr_fps", "constant_fps", "ndr_upper_fps", "pdr_upper_fps", "theoretical_max_fps",
     "best_l1_bps", "best_l2_bps", "best_line_share", "latency_pdr50_p50_us", "latency_pdr50_p99_us",
-    "trials", "invalid_trials", "limited_by", "not_measurable", *CSV_FIELDS,
+    "trials", "quiet_trials", "grade", "undisturbed_share", "undisturbed_windows",
+    "bracket_carried_fps", "bracket_overloads_fps", "as_is_mrr_fps", "as_is_loss_low",
+    "as_is_loss_high",
+    "as_is_lossless_fps", "latency_pdr50_undisturbed_p50_us", "latency_pdr50_undisturbed_p99_us",
+    "limited_by", "not_measurable", *CSV_FIELDS,
 )  # fmt: skip
 
 
@@ -83,6 +108,7 @@ def csv_text(run: RunRecord) -> str:
 def _csv_row(point: PointRecord) -> dict[str, object]:
     figures, result = point_figures(point), point.result
     best, at = figures.best, latency_at(point, 0.5)
+    clean = at and at.undisturbed
     of_frames = point.spec.tcp is None
     ndr = result.ndr if result else None
     pdr = result.pdr if result else None
@@ -106,8 +132,27 @@ def _csv_row(point: PointRecord) -> dict[str, object]:
         "latency_pdr50_p50_us": at and at.latency.p50_ns / 1e3,
         "latency_pdr50_p99_us": at and at.latency.p99_ns / 1e3,
         "trials": len(point.trials),
-        "invalid_trials": sum(not stored.trial.valid for stored in point.trials),
+        "quiet_trials": sum(stored.trial.quiet for stored in point.trials),
+        **_sureness(figures),
+        "latency_pdr50_undisturbed_p50_us": clean and clean.p50_ns / 1e3,
+        "latency_pdr50_undisturbed_p99_us": clean and clean.p99_ns / 1e3,
         "limited_by": result and result.limited_by,
         "not_measurable": figures.reason,
         **csv_fields(point),
+    }
+
+
+def _sureness(figures: PointFigures) -> dict[str, object]:
+    """The grade, what it rests on, and what the host gives as it is."""
+    rests, bracket, as_is = figures.undisturbed, figures.bracket, figures.as_is
+    return {
+        "grade": figures.grade,
+        "undisturbed_share": rests and rests.clean_share,
+        "undisturbed_windows": rests and rests.windows,
+        "bracket_carried_fps": bracket and bracket.carried_fps,
+        "bracket_overloads_fps": bracket and bracket.overloads_fps,
+        "as_is_mrr_fps": as_is and as_is.mrr_fps,
+        "as_is_loss_low": as_is and as_is.loss_low,
+        "as_is_loss_high": as_is and as_is.loss_high,
+        "as_is_lossless_fps": as_is and as_is.lossless_fps,
     }

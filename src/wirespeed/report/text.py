@@ -37,6 +37,28 @@ def loss(ratio: float) -> str:
     return f"{100 * ratio:.2g}%" if ratio < 0.01 else f"{100 * ratio:.1f}%"
 
 
+def share(ratio: float) -> str:
+    """A share of time or frames, no finer than it matters: 78%, 3.1%, <0.1%."""
+    if 0 < ratio < 0.001:
+        return "<0.1%"
+    return percent(ratio, 0 if ratio >= 0.0995 or ratio == 0 else 1)
+
+
+def frames(count: float) -> str:
+    """How many frames, to two or three digits: 942 frames, 3.1 M frames."""
+    for limit, unit in ((1e9, " G"), (1e6, " M"), (1e4, " k")):
+        if count >= limit:
+            value = count / (1e3 if unit == " k" else limit)
+            return f"{value:.1f}{unit} frames" if value < 100 else f"{value:.0f}{unit} frames"
+    return f"{count:,.0f} frames"
+
+
+def tiny(ratio: float) -> str:
+    """A very small ratio: 1e-6."""
+    mantissa, exponent = f"{ratio:.0e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
 def microseconds(value_ns: float) -> str:
     value = value_ns / 1e3
     decimals = 0 if value >= 100 else 1 if value >= 1 else 2

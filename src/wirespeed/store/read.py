@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import Connection, Row, select
@@ -12,12 +13,13 @@ from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Plan
 from wirespeed.model.result import SearchResult
 from wirespeed.model.spec import PointSpec
-from wirespeed.model.trial import Trial
 from wirespeed.store.codec import decode
 from wirespeed.store.errors import NoSuchRun
 from wirespeed.store.records import PointRecord, PointState, RunRecord, RunSummary, StoredTrial
+from wirespeed.store.series import PackedSeries
 from wirespeed.store.store import Store
-from wirespeed.store.tables import POINTS, RUNS, TRIALS
+from wirespeed.store.tables import POINTS, RUNS, SERIES, TRIALS
+from wirespeed.store.trials import decode_trial
 
 LATEST = "latest"
 
@@ -38,8 +40,11 @@ def list_runs(store: Store) -> tuple[RunSummary, ...]:
     )  # fmt: skip
 
 
-def read_run(store: Store, named: str) -> RunRecord:
-    """The run with that id, or the newest for "latest". Raises NoSuchRun."""
+def read_run(store: Store, named: str, *, series: bool = False) -> RunRecord:
+    """The run with that id, or the newest for "latest". Raises NoSuchRun.
+
+    series: with what was seen in its trials over time; it is most of a run's bytes.
+    """
     with store.transaction() as connection:
         run = _find(connection, store.url, named)
         points = connection.execute(
@@ -48,10 +53,12 @@ def read_run(store: Store, named: str) -> RunRecord:
         trials = connection.execute(
             select(TRIALS).where(TRIALS.c.run_id == run.id).order_by(TRIALS.c.number)
         ).all()
+        packed = _series(connection, run.id) if series else {}
     by_attempt: dict[tuple[int, int], list[StoredTrial]] = {}
     for row in trials:
+        found = tuple(packed.get((row.ordinal, row.attempt, row.number), ()))
         by_attempt.setdefault((row.ordinal, row.attempt), []).append(
-            StoredTrial(row.ended_at, decode(Trial, row.trial))
+            StoredTrial(row.ended_at, decode_trial(row.trial), found)
         )
     return RunRecord(
         id=run.id,
@@ -66,6 +73,16 @@ def read_run(store: Store, named: str) -> RunRecord:
         finished_at=run.finished_at,
         points=tuple(_point(p, tuple(by_attempt.get((p.ordinal, p.attempt), []))) for p in points),
     )
+
+
+def _series(connection: Connection, run_id: str) -> dict[tuple[int, int, int], list[PackedSeries]]:
+    """By ordinal, attempt and number of their trial; in each by name."""
+    by_trial: dict[tuple[int, int, int], list[PackedSeries]] = {}
+    query = select(SERIES).where(SERIES.c.run_id == run_id).order_by(SERIES.c.name)
+    for row in connection.execute(query).mappings():
+        packed = PackedSeries(**{field.name: row[field.name] for field in fields(PackedSeries)})
+        by_trial.setdefault((row["ordinal"], row["attempt"], row["number"]), []).append(packed)
+    return by_trial
 
 
 def _find(connection: Connection, url: str, named: str) -> Row[Any]:

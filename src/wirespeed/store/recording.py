@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,13 +19,16 @@ from sqlalchemy.exc import IntegrityError
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Plan
 from wirespeed.model.result import SearchResult
+from wirespeed.model.series import Series
 from wirespeed.model.study import Study
 from wirespeed.model.trial import Trial
 from wirespeed.store.codec import encode
 from wirespeed.store.errors import StoreError, in_plain_words
 from wirespeed.store.records import PointState
+from wirespeed.store.series import pack
 from wirespeed.store.store import Store
-from wirespeed.store.tables import POINTS, RUNS, TRIALS
+from wirespeed.store.tables import POINTS, RUNS, SERIES, TRIALS
+from wirespeed.store.trials import encode_trial
 
 # Each try fails only when another process started a run of the same study at the same moment.
 RUN_ID_TRIES = 20
@@ -85,8 +88,8 @@ class Recording:
         """Keep what the bench says of itself: versions, configuration, commands."""
         self._set(point_id, bench=encode(dict(bench)))
 
-    def add_trial(self, point_id: str, trial: Trial) -> None:
-        """Keep a trial of the point's running attempt."""
+    def add_trial(self, point_id: str, trial: Trial, series: Sequence[Series] = ()) -> None:
+        """Keep a trial of the point's running attempt, and what was seen in it over time."""
         with self.store.transaction() as connection:
             point = connection.execute(
                 select(POINTS.c.run_id, POINTS.c.ordinal, POINTS.c.attempt).where(
@@ -100,8 +103,12 @@ class Recording:
                     TRIALS.c.attempt == point.attempt,
                 )
             ).scalar_one()
-            row = {"number": number, "ended_at": utc_now(), "trial": encode(trial)}
-            connection.execute(insert(TRIALS).values({**point._mapping, **row}))
+            key = {**point._mapping, "number": number}
+            row = {"ended_at": utc_now(), "trial": encode_trial(trial)}
+            connection.execute(insert(TRIALS).values({**key, **row}))
+            if series:
+                packed = [{**key, **asdict(pack(one))} for one in series]
+                connection.execute(insert(SERIES), packed)
 
     def complete_point(self, point_id: str, result: SearchResult) -> None:
         """Keep the result; its trials are stored already."""

@@ -10,8 +10,10 @@ from typing import Any
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Plan
 from wirespeed.model.result import SearchResult
+from wirespeed.model.series import Series
 from wirespeed.model.spec import PointSpec
 from wirespeed.model.trial import Trial
+from wirespeed.store.series import PackedSeries
 
 
 class PointState(StrEnum):
@@ -23,10 +25,16 @@ class PointState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredTrial:
-    """A trial and when it ended (ISO 8601, UTC)."""
+    """A trial and when it ended (ISO 8601, UTC). `packed` is empty unless it was asked for."""
 
     ended_at: str
     trial: Trial
+    packed: tuple[PackedSeries, ...] = ()
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        """What was counted and sampled over time, unpacked each time."""
+        return tuple(series.unpack() for series in self.packed)
 
 
 @dataclass(frozen=True, slots=True)

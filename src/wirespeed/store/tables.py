@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the store keep? Runs, their points, and every trial of every attempt at a point.
+"""What does the store keep? Runs, their points, every trial of every attempt, and its series.
 
-Times are ISO 8601 in UTC. A column of type JSON holds a model type as store/codec.py writes it.
+Times are ISO 8601 in UTC. A column of type JSON holds a model type as store/codec.py writes it, a
+trial as store/trials.py does.
 Changing a table needs a migration in migrations/versions; a test compares the two.
 """
 
@@ -13,6 +14,7 @@ from sqlalchemy import (
     ForeignKey,
     ForeignKeyConstraint,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -75,4 +77,24 @@ TRIALS = Table(
     Column("ended_at", String(32), nullable=False),
     Column("trial", JSON, nullable=False),
     ForeignKeyConstraint(["run_id", "ordinal"], ["points.run_id", "points.ordinal"]),
+)
+
+# What was counted or sampled over time in a trial; at_ns and values are packed by store/series.py.
+SERIES = Table(
+    "series",
+    METADATA,
+    Column("run_id", String(80), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("attempt", Integer, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("name", String(120), primary_key=True),
+    Column("unit", String(40), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("epoch", Text, nullable=False),
+    Column("at_ns", LargeBinary, nullable=False),
+    Column("values", LargeBinary, nullable=False),
+    ForeignKeyConstraint(
+        ["run_id", "ordinal", "attempt", "number"],
+        ["trials.run_id", "trials.ordinal", "trials.attempt", "trials.number"],
+    ),
 )

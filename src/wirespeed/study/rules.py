@@ -146,6 +146,12 @@ def _topology(spec: PointSpec) -> Iterator[Fault]:
         yield Fault(
             "topology.kind", str(kind), 'only "wire" has the reference SUT: leave out [sut.impair]'
         )
+    impair = spec.sut.impair
+    if impair.stall_ns and impair.stall_ns >= impair.stall_every_ns:
+        yield Fault(
+            "sut.impair.stall_ns", impair.stall_ns,
+            f"must be below sut.impair.stall_every_ns = {impair.stall_every_ns}",
+        )  # fmt: skip
 
 
 def _vnf(spec: PointSpec) -> Iterator[Fault]:

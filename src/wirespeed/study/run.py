@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from wirespeed.measure.interface import UNLIMITED, Progress
 from wirespeed.measure.run import run_search
+from wirespeed.measure.windows import trial_series
 from wirespeed.model.errors import WirespeedError
 from wirespeed.model.result import SearchResult
 from wirespeed.model.spec import PointSpec, TopologyKind
@@ -85,5 +86,5 @@ class _RecordThenTell:
         self.watcher.progress(progress)
 
     def trial(self, trial: Trial) -> None:
-        self.recording.add_trial(self.point_id, trial)
+        self.recording.add_trial(self.point_id, trial, trial_series(trial.seen))
         self.watcher.trial(trial)

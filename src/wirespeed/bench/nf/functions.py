@@ -115,4 +115,6 @@ def _impair_keys(impair: Impair) -> Mapping[str, str]:
         "delay_ns": str(impair.delay_ns),
         "loss_every": str(impair.loss_every),
         "queue_frames": str(impair.queue_frames),
+        "stall_every_ns": str(impair.stall_every_ns),
+        "stall_ns": str(impair.stall_ns),
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from wirespeed.bench import dpdk
 from wirespeed.bench.host_state import HostState
-from wirespeed.bench.interface import BenchError, HopCount, PollingThread
+from wirespeed.bench.interface import BenchError, GapLog, HopCount, Poller
 from wirespeed.bench.process import Daemon
 from wirespeed.bench.threads import pollers_of
 from wirespeed.bench.wsdp.config import WsdpConfig
@@ -131,13 +131,16 @@ class TestpmdFunction:
         answer: Mapping[str, int] = self._telemetry.ask(command)
         return answer
 
-    def threads(self) -> tuple[PollingThread, ...]:
-        """Its worker; testpmd does not time its polls, so gaps are unknown."""
+    def pollers(self) -> tuple[Poller, ...]:
+        """Its lcores. testpmd does not time their polls."""
         [process] = self.processes
         return tuple(
-            PollingThread(t.tid, f"{self.name}/{t.name}", "sut")
+            Poller(t.tid, f"{self.name}/{t.name}", "sut", timed=False)
             for t in pollers_of(self._state.runner, process.pid)
         )
+
+    def gap_logs(self) -> tuple[GapLog, ...]:
+        return ()
 
     def down(self) -> None:
         if self._telemetry is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wirespeed.bench.interface import HopCount, PollingThread
+from wirespeed.bench.interface import GapLog, HopCount, Poller
 from wirespeed.bench.nf.roles import Function
 from wirespeed.bench.wsdp.program import Wsdp
 from wirespeed.remote.interface import Process
@@ -42,8 +42,11 @@ class WsdpFunction:
         stats = self._program.ask("stats")
         return tuple(function.read(stats) for function in self._functions)
 
-    def threads(self) -> tuple[PollingThread, ...]:
-        return self._program.threads("sut")
+    def pollers(self) -> tuple[Poller, ...]:
+        return self._program.pollers("sut")
+
+    def gap_logs(self) -> tuple[GapLog, ...]:
+        return self._program.gap_logs("sut")
 
     def down(self) -> None:
         self._program.stop()

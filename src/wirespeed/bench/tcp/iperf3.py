@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from wirespeed.bench.dpdk import Directories
 from wirespeed.bench.host_state import HostState
-from wirespeed.bench.interface import BenchError, HopCount, PollingThread
+from wirespeed.bench.interface import BenchError, GapLog, HopCount, Poller
 from wirespeed.bench.network import inside
 from wirespeed.bench.process import Daemon
 from wirespeed.model.tcp import Tcp, TcpDirection, TcpWay
@@ -71,7 +71,10 @@ class Iperf3Servers:
     def read(self) -> tuple[HopCount, ...]:
         return ()
 
-    def threads(self) -> tuple[PollingThread, ...]:
+    def pollers(self) -> tuple[Poller, ...]:
+        return ()
+
+    def gap_logs(self) -> tuple[GapLog, ...]:
         return ()
 
     def down(self) -> None:

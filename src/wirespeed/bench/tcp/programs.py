@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wirespeed.bench.dpdk import Directories
 from wirespeed.bench.host_state import HostState
-from wirespeed.bench.interface import BenchError, HopCount, PollingThread
+from wirespeed.bench.interface import BenchError, GapLog, HopCount, Poller
 from wirespeed.bench.network import inside
 from wirespeed.bench.process import Daemon
 from wirespeed.model.tcp import Tcp, TcpDirection
@@ -85,7 +85,10 @@ class SpeedtestServer:
     def read(self) -> tuple[HopCount, ...]:
         return ()
 
-    def threads(self) -> tuple[PollingThread, ...]:
+    def pollers(self) -> tuple[Poller, ...]:
+        return ()
+
+    def gap_logs(self) -> tuple[GapLog, ...]:
         return ()
 
     def down(self) -> None:

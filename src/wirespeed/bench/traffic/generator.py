@@ -3,20 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from wirespeed.bench.interface import HopCount, PollingThread
+from wirespeed.bench.interface import GapLog, HopCount, Poller
 from wirespeed.bench.nf.roles import Function
+from wirespeed.bench.noise.clock import TrialClock
 from wirespeed.bench.topology.wiring import GENERATOR
 from wirespeed.bench.traffic.latency import SinkLatency, merged
 from wirespeed.bench.traffic.streams import Direction
+from wirespeed.bench.traffic.windows import DirectionBins, read_bins, read_latency_rows
 from wirespeed.bench.wsdp.program import Wsdp
-from wirespeed.model.cpus import CpuPulse, Proximity
-from wirespeed.model.trial import DirectionCount, Latency
+from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.trial import DirectionCount, Latency, LatencyRows
 from wirespeed.remote.interface import Process
 
 # Short enough for what is still on its way.
-_REST_NS = 50_000
+_PAUSE_NS = 50_000
 # The trial's number in a stamp has 8 bits; 0 is what a generator starts with.
 _TRIALS = 255
 # Until the first frame is due, whoever asked for it has gone to sleep: it may share the CPU.
@@ -31,29 +33,29 @@ class Generator:
     def __init__(
         self, program: Wsdp, directions: Sequence[Direction], functions: Sequence[Function]
     ) -> None:
-        self._program = program
+        self.program = program
         self._directions = tuple(directions)
         self._functions = tuple(functions)
         self._trials = 0
 
     def up(self) -> None:
-        self._program.start()
+        self.program.start()
 
     def waits_for(self) -> str | None:
-        waits = self._program.waits_for()
+        waits = self.program.waits_for()
         if waits is None:
-            self.rest()
+            self.pause()
         return waits
 
     def alive(self) -> str | None:
-        return self._program.ended()
+        return self.program.ended()
 
     @property
     def processes(self) -> tuple[Process, ...]:
-        return self._program.processes
+        return self.program.processes
 
     def begin(self) -> None:
-        self._program.ask("reset")
+        self.program.ask("reset")
 
     def start(self, load_fps: float, duration_s: float) -> None:
         """Offer load_fps over all directions (0: as fast as possible) for duration_s."""
@@ -62,41 +64,29 @@ class Generator:
         self._trials += 1
         rate_fps = load_fps / senders
         duration_ns = round(duration_s * 1e9)
-        self._program.ask(
+        self.program.ask(
             f"start,rate_fps={rate_fps:.6f},duration_ns={duration_ns},trial={trial},"
             f"after_ns={AFTER_NS}"
         )
 
-    def proximity(self, cpu: int, other: int) -> Proximity:
+    def placement(self, cpu: int, other: int) -> CpuPlacement:
         """What two CPUs share. Raises BenchError if they are not to be had."""
-        found = self._program.ask(f"proximity,{cpu},{other}")
-        return Proximity(float(found["core_to_core_ns"]), found["slowdown_pct"] / 100)
-
-    def watch(self, cpus: Collection[int], duration_s: float) -> None:
-        """Feel the pulse of these CPUs for as long as what is started now offers frames."""
-        asked = ",".join(f"cpu={cpu}" for cpu in sorted(cpus))
-        self._program.ask(
-            f"pulse,after_ns={AFTER_NS},duration_ns={round(duration_s * 1e9)},{asked}"
-        )
-
-    def watched(self) -> tuple[CpuPulse, ...]:
-        """What `watch` has found; waits for its end."""
-        found = self._program.ask("pulsed")
-        return tuple(CpuPulse(cpu=int(cpu), **figures) for cpu, figures in found.items())
+        found = self.program.ask(f"placement,{cpu},{other}")
+        return CpuPlacement(float(found["core_to_core_ns"]), found["slowdown_pct"] / 100)
 
     def running(self) -> bool:
         return any(self._task(g)["running"] for d in self._directions for g in d.generators)
 
-    def rest(self) -> None:
+    def pause(self) -> None:
         """Leave the CPUs to those who read the counters, until the next start.
 
         On a small host they would otherwise get their turn only every few milliseconds.
         """
-        self._program.ask(f"rest,ns={_REST_NS}")
+        self.program.ask(f"pause_pollers,ns={_PAUSE_NS}")
 
     def read(self) -> tuple[HopCount, ...]:
         """The generator's own hop (its sinks are the entrance) and those of its functions."""
-        stats = self._program.ask("stats")
+        stats = self.program.ask("stats")
         entered = {d.to_port: stats[d.sink]["rx"] for d in self._directions}
         left = {d.from_port: sum(stats[g]["tx"] for g in d.generators) for d in self._directions}
         own = HopCount(GENERATOR, entered, left)
@@ -104,7 +94,7 @@ class Generator:
 
     def holds(self) -> int:
         """Frames that tasks keep back (the reference SUT's delay): they are on their way."""
-        return sum(int(seen["held"]) for seen in self._program.ask("stats").values())
+        return sum(int(seen["held"]) for seen in self.program.ask("stats").values())
 
     def directions(self) -> tuple[DirectionCount, ...]:
         """What was offered and received since `begin`."""
@@ -137,24 +127,53 @@ class Generator:
 
     def _sink_latency(self, sink: str) -> SinkLatency:
         jitter_ns = float(self._task(sink)["jitter_ns"])
-        return SinkLatency(self._program.export(f"histogram,{sink}"), jitter_ns)
+        return SinkLatency(self.program.export(f"histogram,{sink}"), jitter_ns)
 
     def elapsed_ns(self) -> int:
         """How long frames were offered."""
         return max(int(self._task(g)["elapsed_ns"]) for d in self._directions for g in d.generators)
 
     def _task(self, name: str) -> Mapping[str, int]:
-        answer: Mapping[str, int] = self._program.ask(f"task,{name}")
+        answer: Mapping[str, int] = self.program.ask(f"task,{name}")
         return answer
 
-    def threads(self) -> tuple[PollingThread, ...]:
-        return self._program.threads("generator")
+    def clock(self) -> TrialClock:
+        """When the first frame of the last trial was due."""
+        started = [self._task(g)["started_tsc"] for d in self._directions for g in d.generators]
+        return TrialClock(min(started), self.program.ask("info")["tsc_hz"])
+
+    def bins(self) -> tuple[DirectionBins, ...]:
+        """Frames of the last trial by when they were sent."""
+        return tuple(
+            DirectionBins(
+                way.name,
+                tuple(read_bins(self.program.export(f"windows,{g}")) for g in way.generators),
+                read_bins(self.program.export(f"windows,{way.sink}")),
+                0 if way.feeds_sut else self._refused(way),
+            )
+            for way in self._directions
+        )
+
+    def _refused(self, way: Direction) -> int:
+        seen = [self._task(name) for name in way.generators]
+        return _sum(seen, "offered") - _sum(seen, "tx")
+
+    def latency_rows(self, clock: TrialClock) -> LatencyRows | None:
+        """Latency by when frames were sent, over all directions."""
+        texts = [self.program.export(f"latency_rows,{way.sink}") for way in self._directions]
+        return read_latency_rows(texts, clock)
+
+    def pollers(self) -> tuple[Poller, ...]:
+        return self.program.pollers("generator")
+
+    def gap_logs(self) -> tuple[GapLog, ...]:
+        return self.program.gap_logs("generator")
 
     def down(self) -> None:
-        self._program.stop()
+        self.program.stop()
 
     def describe(self) -> dict[str, object]:
-        return self._program.describe()
+        return self.program.describe()
 
 
 def _sum(tasks: Sequence[Mapping[str, int]], figure: str) -> int:

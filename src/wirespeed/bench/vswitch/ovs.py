@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from wirespeed.bench import dpdk
 from wirespeed.bench.host_state import HostState
-from wirespeed.bench.interface import BenchError, HopCount, PollingThread
+from wirespeed.bench.interface import BenchError, GapLog, HopCount, Poller
 from wirespeed.bench.network import inside
 from wirespeed.bench.process import Daemon, await_true
 from wirespeed.bench.threads import pollers_of
@@ -112,12 +112,14 @@ class OvsDpdk:
     def read(self) -> tuple[HopCount, ...]:
         return (self._books.read(),)
 
-    def threads(self) -> tuple[PollingThread, ...]:
-        """The PMD threads. Open vSwitch does not time their polls, so gaps are unknown."""
+    def pollers(self) -> tuple[Poller, ...]:
+        """The PMD threads. Open vSwitch does not time their polls."""
         [daemon] = self._daemon.processes
-        return tuple(
-            PollingThread(t.tid, t.name, "sut") for t in pollers_of(self._state.runner, daemon.pid)
-        )
+        found = pollers_of(self._state.runner, daemon.pid)
+        return tuple(Poller(t.tid, t.name, "sut", timed=False) for t in found)
+
+    def gap_logs(self) -> tuple[GapLog, ...]:
+        return ()
 
     def down(self) -> None:
         self._daemon.stop()

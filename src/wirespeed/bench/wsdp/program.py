@@ -9,7 +9,8 @@ from typing import Any
 
 from wirespeed.bench import dpdk
 from wirespeed.bench.host_state import HostState
-from wirespeed.bench.interface import BenchError, PollingThread
+from wirespeed.bench.interface import BenchError, GapLog, Poller
+from wirespeed.bench.noise.poll_gaps import read_gap_logs
 from wirespeed.bench.process import Daemon
 from wirespeed.bench.wsdp.config import WsdpConfig
 from wirespeed.bench.wsdp.telemetry import Telemetry
@@ -81,18 +82,16 @@ class Wsdp:
     def processes(self) -> tuple[Process, ...]:
         return self._daemon.processes
 
-    def threads(self, role: str) -> tuple[PollingThread, ...]:
-        """The lcores, with their gaps since the last reset."""
+    def pollers(self, role: str) -> tuple[Poller, ...]:
+        """The lcores."""
         return tuple(
-            PollingThread(
-                tid=seen["tid"],
-                name=f"{self.name}/lcore{lcore}",
-                role=role,
-                max_gap_ns=seen["max_gap_ns"],
-                gaps_ns=seen["gaps_ns"],
-            )
+            Poller(seen["tid"], f"{self.name}/lcore{lcore}", role, timed=True)
             for lcore, seen in self.ask("lcores").items()
         )
+
+    def gap_logs(self, role: str) -> tuple[GapLog, ...]:
+        """When its lcores were away from their queues since the last reset."""
+        return read_gap_logs(self.export("gaps"), self.name, role)
 
     def stop(self) -> None:
         if self._telemetry is not None:

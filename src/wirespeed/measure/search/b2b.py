@@ -14,8 +14,7 @@ from statistics import mean
 
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.measure.search.quick import Quick
-from wirespeed.measure.validity import Purpose
+from wirespeed.measure.search.mlr import Mlr
 from wirespeed.model.result import BackToBack
 from wirespeed.model.trial import Stage
 
@@ -25,12 +24,15 @@ FIRST_GUESS_FRAMES = 1024
 @dataclass(frozen=True, slots=True)
 class B2b:
     """throughput: finds the rate that the correction needs. searches: how often the longest burst
-    is sought. width: how close its bounds get, relative to the upper, but never below one frame."""
+    is sought. width: how close its bounds get, relative to the upper, but never below one frame.
+    repeats: how often a disturbed burst is sent again, as a burst is too short to leave time out;
+    one that is disturbed each time counts as it is."""
 
-    throughput: Quick
+    throughput: Mlr
     searches: int
     longest_burst_s: float
     width: float
+    repeats: int
 
     @property
     def conformant(self) -> bool:
@@ -77,7 +79,11 @@ class B2b:
         return low
 
     def _passes(self, prober: Prober, load_fps: float, frames: int) -> bool:
-        return prober.valid(load_fps, frames / load_fps, Stage.BURST, Purpose.BURST).lost == 0
+        for _ in range(1 + self.repeats):
+            trial = prober.usable(load_fps, frames / load_fps, Stage.BURST)
+            if trial.quiet or trial.lost == 0:
+                break
+        return trial.lost == 0
 
 
 def _corrected(bursts: list[int], limits: Limits, throughput_fps: float) -> BackToBack:

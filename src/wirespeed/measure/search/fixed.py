@@ -6,13 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wirespeed.measure.prober import Prober
-from wirespeed.measure.search.interface import Figures, Limits, bound
+from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.model.trial import Stage
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """load_fps over all directions; one valid trial of trial_s."""
+    """load_fps over all directions, for trial_s, longer where the host is not quiet."""
 
     trial_s: float
     load_fps: float
@@ -27,4 +27,4 @@ class Fixed:
         return self.trial_s
 
     def find(self, prober: Prober, limits: Limits) -> Figures:  # noqa: ARG002
-        return Figures(constant=bound(prober.valid(self.load_fps, self.trial_s, Stage.CONSTANT)))
+        return Figures(constant=prober.at(self.load_fps, self.trial_s, Stage.CONSTANT).bound)

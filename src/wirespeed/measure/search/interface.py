@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is a search? A frozen set of parameters that finds figures with a prober.
 
-Implementations, one a file: rfc2544, tst009, mlr, quick, mrr, fixed, soak, b2b. They never import
-each other, except that `quick` and `b2b` use `mlr`; presets.py holds the parameters in use.
+Implementations, one a file: rfc2544, tst009, mlr, mrr, fixed, soak, b2b. They never import each
+other, except that `b2b` uses `mlr`; presets.py holds the parameters in use.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Protocol
 
 from wirespeed.measure.prober import Prober
 from wirespeed.model.result import BackToBack, Bound, Interval
-from wirespeed.model.trial import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +51,9 @@ class Search(Parameters, Protocol):
 
     @property
     def expected_s(self) -> float:
-        """Roughly how long its valid trials take together, without overheads."""
+        """Roughly how long its trials take together, without overheads and extensions."""
         ...
 
     def find(self, prober: Prober, limits: Limits) -> Figures:
-        """Search. Lets NotMeasurable and BeyondGenerator pass."""
+        """Search. Lets whatever the prober raises pass."""
         ...
-
-
-def bound(trial: Trial) -> Bound:
-    """A trial as the bound of an interval."""
-    return Bound(trial.intended_load_fps, trial.forwarding_fps, trial.loss_ratio)

@@ -3,15 +3,16 @@
 
 MLRsearch, draft-ietf-bmwg-mlrsearch, as implemented by its authors (PyPI MLRsearch, Apache-2.0).
 A load is a lower bound when at most `exceed_ratio` of its trial time lost more than the goal
-allows, so that a stray loss does not decide alone.
+allows, so that a stray loss does not decide alone. What it gets of a load is the prober's verdict:
+goals are a loss ratio of 0 (NDR) and pdr_loss; the duration is the one it asked for, however long
+it took to have enough undisturbed time; of the frames offered in that time it is told as forwarded
+what neither went missing nor into growing queues (OperatingPoint.exceeded).
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from dataclasses import dataclass
-from statistics import median_high
+from dataclasses import dataclass, replace
 
 from MLRsearch import (
     AbstractMeasurer,
@@ -22,21 +23,27 @@ from MLRsearch import (
     SearchGoal,
 )
 
-from wirespeed.measure.prober import Moved, OutOfTime, Prober
+from wirespeed.measure.operating_point import OperatingPoint
+from wirespeed.measure.prober import OutOfTime, Prober, Undecided
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.model.result import Bound, Interval
-from wirespeed.model.trial import Trial
+from wirespeed.model.result import Interval
+from wirespeed.model.trial import Stage
 
 # How much longer than its final bounds a search takes, for the estimate of the time left.
 NARROWING = 1.5
+# How often a found load that fails its confirmation is lowered before it is left at that.
+CONFIRMATIONS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Mlr:
-    """Times in seconds. width: stop when the bounds are this close, relative to the upper.
+    """Times in seconds. width: stop when the bounds are this close, relative to the upper; never
+    closer than the growth of queues that the prober lets pass.
 
     A load is judged by trials of trial_s that add up to duration_sum_s (or sooner, once the rest
-    cannot change the verdict); the search narrows down with trials that start at first_trial_s.
+    cannot change the verdict); the search narrows down with trials that start at first_trial_s. The
+    NDR is confirmed by fresh trials of confirm_s: whatever stops at the first success picks
+    winners.
     """
 
     first_trial_s: float
@@ -45,6 +52,7 @@ class Mlr:
     exceed_ratio: float
     width: float
     pdr_loss: float
+    confirm_s: float
 
     @property
     def conformant(self) -> bool:
@@ -57,7 +65,8 @@ class Mlr:
         return 4 * decisive_s * NARROWING
 
     def find(self, prober: Prober, limits: Limits) -> Figures:
-        ndr_goal, pdr_goal = self._goal(0.0), self._goal(self.pdr_loss)
+        width = max(self.width, prober.width)
+        ndr_goal, pdr_goal = self._goal(0.0, width), self._goal(self.pdr_loss, width)
         config = Config()
         config.goals = (ndr_goal, pdr_goal)
         # The defaults lie between these two; set the one first that cannot cross them.
@@ -68,32 +77,47 @@ class Mlr:
         # The number of trials is bounded by the widths; wall time is not ours to read.
         config.search_duration_max = math.inf
         measurer = _Measurer(prober)
-        try:
-            found = MultipleLossRatioSearch(config=config).search(measurer, debug=_quiet)
-        except (OutOfTime, Moved) as ended:
-            if isinstance(ended, Moved) and prober.may_begin_again:
-                raise
-            return self._so_far(measurer, ended)
-        return Figures(
-            ndr=measurer.interval(found[ndr_goal]), pdr=measurer.interval(found[pdr_goal])
-        )
+        found = MultipleLossRatioSearch(config=config).search(measurer, debug=_quiet)
+        ndr, pdr = measurer.interval(found[ndr_goal]), measurer.interval(found[pdr_goal])
+        return self._confirmed(prober, limits, Figures(ndr=ndr, pdr=pdr), width)
 
-    def _so_far(self, measurer: _Measurer, ended: OutOfTime | Moved) -> Figures:
-        """What the trials say by now. Raises `ended` where no load has passed."""
-        ndr, pdr = measurer.so_far(0.0), measurer.so_far(self.pdr_loss)
-        if ndr.lower is None and pdr.lower is None:
-            raise ended
-        return Figures(
-            ndr=ndr,
-            pdr=pdr,
-            notes=(f"{ended.what}: some bounds rest on fewer trials, and lie farther apart",),
-        )
+    def _confirmed(self, prober: Prober, limits: Limits, found: Figures, width: float) -> Figures:
+        """The NDR after fresh trials passed there, or at the next load below where they do."""
+        ndr = found.ndr
+        if ndr is None or ndr.lower is None:
+            return found
+        load_fps, step = ndr.lower.load_fps, width
+        upper = ndr.upper
+        for _ in range(CONFIRMATIONS):
+            try:
+                points = self._fresh(prober, load_fps)
+            except (OutOfTime, Undecided) as ended:
+                note = f"the NDR was not confirmed by fresh trials: {ended.what}"
+                return replace(found, ndr=Interval(ndr.lower, upper), notes=(note,))
+            passed = [point for point in points if point.exceeded == 0.0]
+            if 2 * len(passed) > len(points):
+                return replace(found, ndr=Interval(passed[-1].bound, upper))
+            upper = points[-1].bound
+            if load_fps <= limits.min_fps:
+                break
+            load_fps, step = max(limits.min_fps, load_fps * (1 - step)), 2 * step
+        note = f"no load below {ndr.lower.load_fps:,.0f} frames/s passed fresh trials"
+        return replace(found, ndr=Interval(None, upper), notes=(note,))
 
-    def _goal(self, loss_ratio: float) -> SearchGoal:
+    def _fresh(self, prober: Prober, load_fps: float) -> list[OperatingPoint]:
+        """One trial that passes, or three of which the majority decides."""
+        points: list[OperatingPoint] = []
+        while len(points) < 3:
+            points.append(prober.at(load_fps, self.confirm_s, Stage.CONFIRM))
+            if len(points) == 1 and points[0].exceeded == 0.0:
+                break
+        return points
+
+    def _goal(self, loss_ratio: float, width: float) -> SearchGoal:
         return SearchGoal(
             loss_ratio=loss_ratio,
             exceed_ratio=self.exceed_ratio,
-            relative_width=self.width,
+            relative_width=width,
             initial_trial_duration=min(self.first_trial_s, self.trial_s),
             final_trial_duration=self.trial_s,
             duration_sum=max(self.duration_sum_s, self.trial_s),
@@ -104,58 +128,30 @@ class Mlr:
 
 
 class _Measurer(AbstractMeasurer):  # type: ignore[misc]  # the package has no types
-    """Gives MLRsearch valid trials only. Frames that were not offered are no loss of the SUT, so
-    they are left out of the count that the loss ratio divides by."""
+    """Gives MLRsearch the prober's verdicts."""
 
     def __init__(self, prober: Prober) -> None:
         self._prober = prober
-        self._trials: defaultdict[float, list[Trial]] = defaultdict(list)
+        self._points: dict[float, OperatingPoint] = {}
 
     def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
-        trial = self._prober.valid(intended_load, intended_duration)
-        self._trials[intended_load].append(trial)
+        point = self._prober.at(intended_load, intended_duration)
+        self._points[intended_load] = point
         return MeasurementResult(
             intended_duration=intended_duration,
             intended_load=intended_load,
-            offered_count=trial.offered,
-            forwarding_count=trial.received,
-            intended_count=trial.offered,
+            offered_count=point.offered,
+            forwarding_count=point.offered - point.lost,
+            intended_count=point.offered,
         )
 
-    def so_far(self, loss_ratio: float) -> Interval:
-        """The highest load that met the goal, below the lowest that missed it; half of its trials
-        decide. The lower bound's loss is the median one."""
-        medians = {
-            load_fps: median_high(t.loss_ratio for t in trials)
-            for load_fps, trials in self._trials.items()
-        }
-        upper_fps = min((x for x, loss in medians.items() if loss > loss_ratio), default=math.inf)
-        lower_fps = max((x for x in medians if x < upper_fps), default=None)
-        lower = None
-        if lower_fps is not None:
-            lower = Bound(lower_fps, lower_fps * (1.0 - medians[lower_fps]), medians[lower_fps])
-        return Interval(lower, self._bound(upper_fps) if upper_fps < math.inf else None)
-
-    def _bound(self, load_fps: float) -> Bound:
-        """With the loss of all trials at that load together."""
-        trials = self._trials[load_fps]
-        loss_ratio = sum(t.lost for t in trials) / sum(t.offered for t in trials)
-        return Bound(load_fps, load_fps * (1.0 - loss_ratio), loss_ratio)
-
     def interval(self, found: GoalResult) -> Interval:
-        """MLRsearch's relevant bounds, each with what was seen at its load.
-
-        The lower bound's loss is the quantile that the exceed ratio picks among its trials (the
-        conditional throughput of the draft); the upper's is that of all its trials together.
-        """
-        lower = upper = None
-        if (stat := found.relevant_lower_bound) is not None:
-            load_fps = float(stat)
-            forwarding_fps = float(found.conditional_throughput)
-            lower = Bound(load_fps, forwarding_fps, 1.0 - forwarding_fps / load_fps)
-        if (stat := found.relevant_upper_bound) is not None:
-            upper = self._bound(float(stat))
-        return Interval(lower, upper)
+        """MLRsearch's relevant bounds, each with what was seen there last."""
+        lower, upper = found.relevant_lower_bound, found.relevant_upper_bound
+        return Interval(
+            None if lower is None else self._points[float(lower)].bound,
+            None if upper is None else self._points[float(upper)].bound,
+        )
 
 
 def _quiet(_: str) -> None:

@@ -3,7 +3,7 @@
 
 https://www.rfc-editor.org/rfc/rfc2544 section 24 allows shorter trials while the search narrows
 down, and asks for at least 60 s in the final determination. A rate that failed a short trial has
-failed: it lost a frame. A rate that passed one is only believed after it passed a full one.
+failed: it lost a frame. A rate that passed one has passed only after it passed a full one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import log2
 
 from wirespeed.measure.prober import Prober
-from wirespeed.measure.search.interface import Figures, Limits, bound
+from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.model.result import Interval
 from wirespeed.model.trial import Stage
 
@@ -48,10 +48,10 @@ class Rfc2544:
     def _try(self, prober: Prober, load_fps: float, trial_s: float, known: Interval) -> Interval:
         """The interval after one more trial at a load inside of it."""
         stage = Stage.CONFIRM if trial_s >= self.trial_s else Stage.SEARCH
-        trial = prober.valid(load_fps, trial_s, stage)
-        if trial.loss_ratio <= self.loss:
-            return Interval(bound(trial), known.upper)
-        return Interval(known.lower, bound(trial))
+        point = prober.at(load_fps, trial_s, stage)
+        if point.exceeded <= self.loss:
+            return Interval(point.bound, known.upper)
+        return Interval(known.lower, point.bound)
 
     def _bisect(self, prober: Prober, limits: Limits, trial_s: float, known: Interval) -> Interval:
         """Halves the gap until it is narrow. Tries the minimum only when all else failed."""

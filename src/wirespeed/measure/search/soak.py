@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does the SUT hold one load over a long time? A row of trials is its time series.
-
-An invalid trial is not repeated: the series keeps it, marked, and the sums leave it out.
-"""
+"""How does the SUT hold one load over a long time? A row of trials is its time series."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
 
+from wirespeed.measure.operating_point import operating_point
 from wirespeed.measure.prober import NotMeasurable, Prober
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.model.result import Bound
 from wirespeed.model.trial import Stage
 
 
@@ -34,14 +31,17 @@ class Soak:
     def find(self, prober: Prober, limits: Limits) -> Figures:  # noqa: ARG002
         count = ceil(self.total_s / self.trial_s)
         trials = [prober.once(self.load_fps, self.trial_s, Stage.CONSTANT) for _ in range(count)]
-        valid = [t for t in trials if t.valid]
-        if not valid:
-            raise NotMeasurable(f"none of {count} trials was valid: {trials[-1].invalid_reason}")
-        seconds = sum(t.duration_s for t in valid)
-        offered, received = sum(t.offered for t in valid), sum(t.received for t in valid)
-        loss_ratio = sum(t.lost for t in valid) / offered if offered else 0.0
-        left_out = count - len(valid)
-        return Figures(
-            constant=Bound(self.load_fps, received / seconds, loss_ratio),
-            notes=(f"{left_out} of {count} trials were invalid and left out",) if left_out else (),
+        usable = [trial for trial in trials if trial.fault is None]
+        if not usable:
+            raise NotMeasurable(f"none of {count} trials can be used: {trials[-1].fault}")
+        point = operating_point(
+            self.load_fps, usable, prober.width, prober.pdr_loss, whole=prober.whole
         )
+        if not point.decided:
+            point = operating_point(
+                self.load_fps, usable, prober.width, prober.pdr_loss, whole=True
+            )
+        prober.points.append(point)
+        left_out = count - len(usable)
+        notes = (f"{left_out} of {count} trials were misread and left out",) if left_out else ()
+        return Figures(constant=point.bound, notes=notes)

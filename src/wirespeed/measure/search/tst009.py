@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from math import ceil, floor
 
 from wirespeed.measure.interface import BadSearch
+from wirespeed.measure.operating_point import OperatingPoint
 from wirespeed.measure.prober import Prober
-from wirespeed.measure.search.interface import Figures, Limits, bound
+from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.model.result import Interval
-from wirespeed.model.trial import Trial
 
 # How many of the loads tried a search of the usual size repeats, for the estimate of time left.
 EXPECTED_TRIALS = 14
@@ -50,17 +50,17 @@ class Tst009:
         found = Interval(None, None)
         while low <= high:
             k = (low + high) // 2
-            trial = self._verified(prober, k * self.step_fps)
-            if trial.lost == 0:
-                found, low = Interval(bound(trial), found.upper), k + 1
+            point = self._verified(prober, k * self.step_fps)
+            if point.lost == 0:
+                found, low = Interval(point.bound, found.upper), k + 1
             else:
-                found, high = Interval(found.lower, bound(trial)), k - 1
+                found, high = Interval(found.lower, point.bound), k - 1
         return Figures(ndr=found)
 
-    def _verified(self, prober: Prober, load_fps: float) -> Trial:
+    def _verified(self, prober: Prober, load_fps: float) -> OperatingPoint:
         """The first lossless trial, or the last one allowed."""
         for _ in range(1 + self.max_r):
-            trial = prober.valid(load_fps, self.trial_s)
-            if trial.lost == 0 or trial.lost > self.max_z:
+            point = prober.at(load_fps, self.trial_s)
+            if point.lost == 0 or point.lost > self.max_z:
                 break
-        return trial
+        return point

@@ -138,11 +138,20 @@ def _css() -> str:
         "svg.chart .hollow{fill:var(--paper);stroke:var(--invalid);stroke-width:1.5}",
         "svg.chart .arrow{stroke:var(--muted);stroke-width:1.25}",
         "svg.chart .cross{stroke-width:2;fill:none}",
+        "svg.chart path.band{fill:var(--s0);fill-opacity:.35;stroke:var(--s0)}",
+        "svg.chart path.counts{fill:var(--pass)}",
+        "svg.chart path.queued{fill:var(--s7);fill-opacity:.3;stroke:var(--s7)}",
+        "svg.chart path.lost-in{fill:var(--fail)}",
+        "svg.chart path.lost-out{fill:var(--invalid);fill-opacity:.45}",
+        "svg.chart .range{stroke-width:3;stroke-opacity:.7}",
     ]
     for i in range(8):
         rules.append(f"svg.chart .line.c{i}{{stroke:var(--s{i})}}")
+        rules.append(f"svg.chart .range.c{i}{{stroke:var(--s{i})}}")
         rules.append(f"svg.chart .dot.c{i}{{fill:var(--s{i})}}")
         rules.append(f"svg.chart .fall.c{i}{{fill:var(--s{i});stroke:var(--s{i})}}")
+    for number, colour in enumerate(("s1", "s4", "s3", "s5")):
+        rules.append(f"svg.chart path.why{number}{{fill:var(--{colour})}}")
     rules.append("svg.chart .fall.lost{fill:none;stroke-width:1.5;stroke-dasharray:3 2}")
     for outcome in ("pass", "goal", "fail", "invalid"):
         rules.append(f"svg.chart .bar.{outcome}{{stroke:var(--{outcome})}}")

@@ -25,7 +25,7 @@ from bokeh.models.annotations import Legend, LegendItem
 from bokeh.plotting import figure
 from bokeh.resources import Resources
 
-from wirespeed.report.charts.shapes import Chart, Series
+from wirespeed.report.charts.shapes import Chart, Range, Series
 from wirespeed.report.charts.shapes import Line as Style
 from wirespeed.report.theme import LIGHT
 
@@ -55,6 +55,8 @@ def bokeh_figure(chart: Chart, height: int = 340) -> figure:
         x_axis_label=chart.x_label, y_axis_label=chart.y_label, name=chart.key,
     )  # fmt: skip
     drawn = [(series, _draw(plot, chart, series)) for series in chart.series]
+    for one in chart.ranges:
+        _draw_range(plot, chart, one)
     items = [item for series, item in drawn if series.line is not Style.DASHED]
     legend = Legend(items=items, location="left")
     legend.update(
@@ -102,6 +104,21 @@ def _draw(plot: figure, chart: Chart, series: Series) -> LegendItem:
         renderers.append(plot.add_glyph(source, dots))
     plot.add_tools(HoverTool(renderers=renderers[-1:], tooltips="@hover", mode="mouse"))
     return LegendItem(label=series.name, renderers=renderers)
+
+
+def _draw_range(plot: figure, chart: Chart, one: Range) -> None:
+    """A bar from the lower end to the upper; where that is open, a triangle that points up."""
+    name, category = f"s{one.colour % 8}", chart.categories[int(one.x)]
+    ends = [one.low, one.low if one.high is None else one.high]
+    source = ColumnDataSource({"x": [category] * 2, "y": ends, "hover": [one.hover] * 2})
+    bar = Line(x="x", y="y", line_color=LIGHT[name], line_width=3, line_alpha=0.7, tags=[name])
+    plot.add_glyph(source, bar)
+    heads = Scatter(
+        x="x", y="y", size=12, line_color=LIGHT[name], line_width=3, fill_color=None, tags=[name],
+        marker="dash" if one.high is not None else "triangle",
+    )  # fmt: skip
+    renderer = plot.add_glyph(source, heads)
+    plot.add_tools(HoverTool(renderers=[renderer], tooltips="@hover", mode="mouse"))
 
 
 def _style(plot: figure) -> None:

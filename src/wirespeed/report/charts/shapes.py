@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from wirespeed.report.trial_words import Outcome
+
 
 class Line(StrEnum):
     """A dashed line belongs to the solid one of its colour, and the legend leaves it out."""
@@ -16,15 +18,6 @@ class Line(StrEnum):
     SOLID = "solid"
     DASHED = "dashed"
     REFERENCE = "reference"
-
-
-class Mark(StrEnum):
-    """The outcome of a trial; each has a shape of its own, so that colour is not needed."""
-
-    NO_LOSS = "no loss"
-    WITHIN_GOAL = "loss within the PDR's goal"
-    LOSS = "loss"
-    INVALID = "invalid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +32,22 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
+class Range:
+    """What is known to lie between two values only, at one x; high None: at least `low`."""
+
+    name: str
+    colour: int
+    x: float
+    low: float
+    high: float | None
+    hover: str
+
+
+@dataclass(frozen=True, slots=True)
 class Chart:
     """y starts at 0, or is logarithmic. categories: the labels of x = 0, 1, 2...
 
-    legend: what solid and dashed mean.
+    legend: what solid, dashed and bars mean.
     """
 
     key: str
@@ -53,16 +58,20 @@ class Chart:
     series: tuple[Series, ...]
     log_y: bool = False
     legend: str = ""
+    ranges: tuple[Range, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TrialMark:
-    """One trial of a search: from when to when (seconds spent on trials), its load and outcome."""
+    """One trial of a search: from when to when (seconds spent on trials), its load and outcome.
+
+    Each outcome has a shape of its own, so that colour is not needed.
+    """
 
     start_s: float
     end_s: float
     load_mpps: float
-    mark: Mark
+    outcome: Outcome
     hover: str
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from html import escape
 
 from wirespeed.report.charts.canvas import LEFT, Canvas, Scale, round_ticks
-from wirespeed.report.charts.shapes import Chart, Line, Mark, SearchChart, Series
+from wirespeed.report.charts.shapes import Chart, Line, Range, SearchChart, Series
+from wirespeed.report.trial_words import Outcome
 
 WIDE = (720, 340)
 SMALL = (460, 280)
@@ -15,16 +16,17 @@ SMALL = (460, 280)
 _ABOVE_LEVELS = 1.5
 
 _OUTCOME = {
-    Mark.NO_LOSS: "pass",
-    Mark.WITHIN_GOAL: "goal",
-    Mark.LOSS: "fail",
-    Mark.INVALID: "invalid",
+    Outcome.NO_LOSS: "pass",
+    Outcome.WITHIN_GOAL: "goal",
+    Outcome.OVERLOAD: "fail",
+    Outcome.UNKNOWN: "invalid",
 }
 
 
 def line_svg(chart: Chart, size: tuple[int, int] = WIDE, standalone: bool = False) -> str:
     """The chart's lines; every dot says its value under the pointer."""
     values = [y for series in chart.series for _, y in series.points]
+    values += [y for one in chart.ranges for y in (one.low, one.high) if y]
     scale = Scale.logarithmic(values) if chart.log_y else Scale.linear(max(values))
     canvas = Canvas(*size, scale)
     canvas.y_axis(chart.y_label)
@@ -34,6 +36,8 @@ def line_svg(chart: Chart, size: tuple[int, int] = WIDE, standalone: bool = Fals
     )
     for series in chart.series:
         _line(canvas, series, slots)
+    for one in chart.ranges:
+        _range(canvas, one, slots)
     canvas.legend(
         (f'<path class="{_line_class(series)}" d="M0 0h18"/>', series.name)
         for series in chart.series
@@ -66,6 +70,18 @@ def _line(canvas: Canvas, series: Series, slots: int) -> None:
         )
 
 
+def _range(canvas: Canvas, one: Range, slots: int) -> None:
+    """A bar with a foot and a head; where the upper end is open, an arrow."""
+    x = canvas.x((one.x + 0.5) / slots)
+    low, high = canvas.y(one.low), canvas.y(one.low if one.high is None else one.high)
+    head = f"M{x - 6:.1f} {high:.1f}h12" if one.high is not None else ""
+    arrow = _arrow(x, high) if one.high is None else ""
+    canvas.add(
+        f'<g><title>{escape(one.hover)}</title><path class="range c{one.colour % 8}" '
+        f'd="M{x - 6:.1f} {low:.1f}h12M{x:.1f} {low:.1f}V{high:.1f}{head}"/>{arrow}</g>'
+    )
+
+
 def search_svg(chart: SearchChart, size: tuple[int, int] = WIDE, standalone: bool = False) -> str:
     """Each trial as a bar from its start to its end at its load, marked by its outcome.
 
@@ -93,11 +109,11 @@ def search_svg(chart: SearchChart, size: tuple[int, int] = WIDE, standalone: boo
         path = f"M{x1:.1f} {y:.1f}H{max(x2, x1 + 1):.1f}"
         canvas.add(
             f"<g><title>{escape(trial.hover)}</title>"
-            f'<path class="bar {_OUTCOME[trial.mark]}" d="{path}"/>'
-            f"{_symbol(trial.mark, middle, y)}{_arrow(middle, y) if beyond else ''}</g>"
+            f'<path class="bar {_OUTCOME[trial.outcome]}" d="{path}"/>'
+            f"{_symbol(trial.outcome, middle, y)}{_arrow(middle, y) if beyond else ''}</g>"
         )
-    shown = [mark for mark in Mark if any(trial.mark is mark for trial in chart.trials)]
-    canvas.legend((_symbol(mark, 12, 0), mark.value) for mark in shown)
+    shown = [found for found in Outcome if any(trial.outcome is found for trial in chart.trials)]
+    canvas.legend((_symbol(found, 12, 0), found.value) for found in shown)
     return canvas.document(f"Trials of {chart.title}: load against time", standalone)
 
 
@@ -106,14 +122,14 @@ def _arrow(x: float, y: float) -> str:
     return f'<path class="arrow" d="M{x - 3:.1f} {y - 7:.1f}l3 -4l3 4"/>'
 
 
-def _symbol(mark: Mark, x: float, y: float) -> str:
+def _symbol(found: Outcome, x: float, y: float) -> str:
     """Full circle, triangle, cross, hollow circle: told apart without colour."""
-    outcome = _OUTCOME[mark]
-    if mark is Mark.NO_LOSS:
+    outcome = _OUTCOME[found]
+    if found is Outcome.NO_LOSS:
         return f'<circle class="full {outcome}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>'
-    if mark is Mark.INVALID:
+    if found is Outcome.UNKNOWN:
         return f'<circle class="hollow" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>'
-    if mark is Mark.WITHIN_GOAL:
+    if found is Outcome.WITHIN_GOAL:
         path = f"{x - 4:.1f},{y + 3:.1f} {x + 4:.1f},{y + 3:.1f} {x:.1f},{y - 4:.1f}"
         return f'<polygon class="full {outcome}" points="{path}"/>'
     path = f"M{x - 3.5:.1f} {y - 3.5:.1f}l7 7m0 -7l-7 7"

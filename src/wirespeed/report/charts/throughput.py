@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from wirespeed.model.study import flat
-from wirespeed.report.charts.shapes import Chart, Line, Series
+from wirespeed.report.charts.shapes import Chart, Line, Range, Series
 from wirespeed.report.figures import PointFigures, Rate, point_figures, rate
 from wirespeed.report.text import mpps, percent
 from wirespeed.store.records import RunRecord
@@ -41,7 +41,9 @@ def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
     x_of = {size: float(index) for index, size in enumerate(sizes)}
     groups = list(_groups(figures).items())[:MAX_GROUPS]
     mixed = any(f.ndr and f.mrr for f in figures)
-    legend = "solid: NDR, dashed: MRR" if mixed else ""
+    legend = "solid: NDR, dashed: MRR, undisturbed" if mixed else ""
+    if any(f.bracket is not None for f in figures):
+        legend = f"{legend}; bar: NDR lies between (grade D)".lstrip("; ")
     charts = []
     for quantity in _QUANTITIES:
         series = [
@@ -59,6 +61,11 @@ def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
                 categories=tuple(text for _, text in sizes),
                 series=tuple(series),
                 legend=legend,
+                ranges=tuple(
+                    found
+                    for colour, (name, members) in enumerate(groups)
+                    for found in _ranges(_Group(name, colour, members), quantity, x_of)
+                ),
             )
         )
     return tuple(charts)
@@ -109,7 +116,7 @@ def _lines(
     elif any(f.pdr for f in group.members):
         picks.insert(0, ("PDR", Line.SOLID, lambda f: f.pdr))
     elif not (mixed and any(f.mrr for f in group.members)):
-        picks = [("", Line.SOLID, lambda f: f.best)]
+        picks = [("", Line.SOLID, lambda f: None if f.bracket is not None else f.best)]
     for figure, line, pick in picks:
         ordered = sorted(group.members, key=lambda f: x_of[_size(f)])
         found = [(x_of[_size(f)], picked) for f in ordered if (picked := pick(f)) is not None]
@@ -120,8 +127,35 @@ def _lines(
                 line,
                 group.colour,
                 tuple((x, quantity.of(picked)) for x, picked in found),
-                tuple(f"{name}: {_hover(picked)}" for _, picked in found),
+                tuple(
+                    f"{name}: {_hover(picked)}{_grade(member)}"
+                    for member in ordered
+                    if (picked := pick(member)) is not None
+                ),
             )
+
+
+def _ranges(
+    group: _Group, quantity: _Quantity, x_of: dict[tuple[float, str], float]
+) -> Iterable[Range]:
+    """Between which loads the NDR of a point of grade D lies."""
+    for member in group.members:
+        carried, overloads = member.carried, member.overloads
+        if carried is None and overloads is None:
+            continue
+        low = quantity.of(carried) if carried is not None else 0.0
+        high = quantity.of(overloads) if overloads is not None else None
+        between = f"{_short(carried, '0')} to {_short(overloads, 'more')} Mpps"
+        hover = f"{group.name} NDR: {between}{_grade(member)}"
+        yield Range(group.name, group.colour, x_of[_size(member)], low, high, hover)
+
+
+def _short(rate: Rate | None, otherwise: str) -> str:
+    return otherwise if rate is None else mpps(rate.fps)
+
+
+def _grade(figures: PointFigures) -> str:
+    return "" if figures.grade is None else f", grade {figures.grade}"
 
 
 def _hover(rate: Rate) -> str:

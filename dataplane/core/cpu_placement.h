@@ -5,12 +5,12 @@
  * machine it changes while the machine runs: the hypervisor puts its CPUs now on two threads of one
  * core, now on two cores, now on two chips, and nothing in the machine says so.
  */
-#ifndef WSDP_PROXIMITY_H
-#define WSDP_PROXIMITY_H
+#ifndef WSDP_CPU_PLACEMENT_H
+#define WSDP_CPU_PLACEMENT_H
 
 #include <stdint.h>
 
-struct proximity {
+struct cpu_placement {
 	uint64_t core_to_core_ns; /* how long a cache line takes, one way */
 	uint64_t slowdown_pct;    /* time for work that both do at once, of that for work alone: 100
 				     on two cores, about 150 on two threads of one */
@@ -20,6 +20,6 @@ struct proximity {
  * the CPUs, before everything else that runs on them where this process may ask for that. Returns 0
  * or a negative errno: -EINVAL no such two CPUs for this process, -ETIMEDOUT they were not to be
  * had. */
-int proximity_measure(uint32_t a, uint32_t b, struct proximity *proximity);
+int cpu_placement_measure(uint32_t a, uint32_t b, struct cpu_placement *placement);
 
 #endif

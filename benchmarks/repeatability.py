@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do repeated runs say the same on this host, as noisy as it is?
+
+p2p and pvp at 64 and 512 B through a real Open vSwitch with DPDK, ROUNDS times each in random
+order, each with a bench of its own: how each point was graded, and the coefficient of variation of
+the undisturbed figures with its 95% interval, beside that of whole trials. A placebo for each
+point: is what was left out what lost frames? Fails when a point has no grade.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from statistics import fmean, median, stdev
+
+from benchmarks.figures import show
+from benchmarks.point import point_of, searched
+
+from wirespeed.measure.gate import gate
+from wirespeed.measure.placebo import noise_explains
+from wirespeed.measure.windows import drained, geometry_of
+from wirespeed.model.result import Grade, SearchResult
+from wirespeed.model.trial import Stage
+
+ROUNDS = int(os.environ.get("ROUNDS", "5"))
+POINTS = [(kind, size) for kind in ("p2p", "pvp") for size in (64, 512)]
+# Chi-square quantiles for the interval of a standard deviation, by degrees of freedom: 2.5%, 97.5%.
+_CHI2 = {1: (0.001, 5.02), 2: (0.051, 7.38), 3: (0.216, 9.35), 4: (0.484, 11.14), 5: (0.831, 12.83),
+         6: (1.24, 14.45), 7: (1.69, 16.01), 8: (2.18, 17.53), 9: (2.70, 19.02)}  # fmt: skip
+
+
+def variation(name: str, values: Sequence[float]) -> None:
+    """The coefficient of variation with its 95% interval (of a normal distribution)."""
+    if len(values) < 2:
+        print(f"{name}_variation: {len(values)} figures are too few")
+        return
+    found = stdev(values) / fmean(values)
+    freedom = len(values) - 1
+    low, high = _CHI2.get(freedom, (freedom * 0.5, freedom * 1.7))
+    show(f"{name}_mean", fmean(values), "fps")
+    show(f"{name}_variation", found, f"of-{len(values)}")
+    show(f"{name}_variation_from", found * math.sqrt(freedom / high), "")
+    show(f"{name}_variation_to", found * math.sqrt(freedom / low), "")
+
+
+def placebo(result: SearchResult) -> str:
+    """Over the trials at the NDR that lost frames whole."""
+    if result.ndr is None or result.ndr.lower is None:
+        return "nothing to try"
+    pairs = []
+    for trial in result.trials:
+        seen = trial.seen
+        there = trial.intended_load_fps == result.ndr.lower.load_fps
+        if there and trial.stage is not Stage.AS_IS and trial.lost and seen.windows is not None:
+            geometry = geometry_of(seen, result.undisturbed.width if result.undisturbed else 0.01)
+            pairs.append((seen.windows, gate(seen.evidence, geometry, drained(seen, geometry))))
+    said = noise_explains(pairs)
+    return {True: "noise explains the loss", False: "it does not", None: "undecided"}[said]
+
+
+def main() -> int:
+    order = [point for point in POINTS for _ in range(ROUNDS)]
+    random.Random(ROUNDS).shuffle(order)
+    figures: defaultdict[str, list[float]] = defaultdict(list)
+    grades: Counter[str] = Counter()
+    for kind, size in order:
+        spec = point_of("quickstart", f"topology.kind={kind}", f"traffic.frame={size}")
+        result = searched(spec)
+        name = f"{kind}_{size}B"
+        grades[str(result.grade)] += 1
+        shared = [
+            part.share for trial in result.trials if trial.gated is not None
+            for part in trial.gated.left_out if part.why == "core shared"
+        ]  # fmt: skip
+        told = median(shared) if shared else 0.0
+        print(f"{name} grade {result.grade}, core shared {told:.0%}, placebo: {placebo(result)}; "
+              f"{'; '.join(result.because)} {result.bracket or ''}", flush=True)  # fmt: skip
+        if result.mrr_fps is not None:
+            figures[f"{name}_undisturbed_mrr"].append(result.mrr_fps)
+        if result.ndr is not None and result.ndr.lower is not None:
+            figures[f"{name}_undisturbed_ndr"].append(result.ndr.lower.load_fps)
+        if result.as_is is not None and result.as_is.mrr_fps is not None:
+            figures[f"{name}_as_is_mrr"].append(result.as_is.mrr_fps)
+        if result.as_is is not None and result.as_is.lossless_fps is not None:
+            figures[f"{name}_as_is_lossless"].append(result.as_is.lossless_fps)
+    for name in sorted(figures):
+        variation(name, figures[name])
+    for grade in (*Grade, "None"):
+        show(f"points_of_grade_{grade}", grades[str(grade)], f"of-{len(order)}")
+    return 1 if grades["None"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

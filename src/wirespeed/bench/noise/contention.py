@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Was a CPU as fast as it can be? (SMT contention probe)
+
+In a virtual machine another one on the core's other thread takes up to half of what the core can
+do, and neither steal nor any counter in the guest shows it. wsdp times a fixed piece of work on
+each polling CPU every 4 ms; here that becomes a share of what the work takes at best.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from statistics import median
+
+from wirespeed.bench.interface import BenchError
+from wirespeed.bench.noise.clock import TrialClock
+from wirespeed.bench.noise.interface import WatchingProgram
+from wirespeed.model.evidence import ContentionSamples
+from wirespeed.remote.interface import Runner
+
+_FORMAT = "wirespeed-contention-1"
+# Of a trial's samples a tenth is faster: neither luck nor an exception.
+_FASTEST = 0.1
+_SESSIONS = 16
+# A core whose best is so much slower than in earlier sessions is shared all the time, or clocked
+# down.
+_MOVED = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """The probe itself was stopped on this CPU: it woke up late, or its work took far too long."""
+
+    cpu: int
+    begin_ns: int
+    end_ns: int
+
+
+@dataclass(slots=True)
+class Reference:
+    """What the probe's work takes at best, in cycles by CPU; remembered over sessions of this host.
+
+    A session in which a core is shared all the time has no fast sample of its own.
+    """
+
+    runner: Runner
+    path: str
+    earlier: Mapping[int, list[int]] = field(default_factory=dict)
+    best: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, runner: Runner, path: str) -> Reference:
+        if not runner.glob(path):
+            return cls(runner, path)
+        try:
+            kept = {
+                int(cpu): [int(c) for c in v] for cpu, v in json.loads(runner.read(path)).items()
+            }
+        except (ValueError, AttributeError, TypeError):
+            kept = {}  # It only remembers: what cannot be read is measured anew.
+        return cls(runner, path, kept)
+
+    def learn(self, cpu: int, works: Collection[int]) -> None:
+        fast = sorted(works)[int(_FASTEST * len(works))]
+        self.best[cpu] = min(fast, self.best.get(cpu, fast))
+
+    def cycles(self, cpu: int) -> int:
+        """The least of this session, or what earlier ones usually had at best."""
+        usual = self._usual(cpu)
+        return min(self.best[cpu], usual) if usual else self.best[cpu]
+
+    def moved(self, cpu: int) -> str | None:
+        """A sentence where this session's best is far from the earlier ones'."""
+        usual = self._usual(cpu)
+        if usual is None or self.best[cpu] <= _MOVED * usual:
+            return None
+        return (
+            f"CPU {cpu} was never as fast as in earlier sessions "
+            f"(at best {self.best[cpu] / usual:.2f}x as slow): shared all the time, or clocked down"
+        )
+
+    def _usual(self, cpu: int) -> int | None:
+        found = self.earlier.get(cpu)
+        return round(median(found)) if found else None
+
+    def keep(self) -> None:
+        """Write this session's best down for the next ones."""
+        kept = {str(cpu): list(values) for cpu, values in self.earlier.items()}
+        for cpu, cycles in self.best.items():
+            kept[str(cpu)] = [*kept.get(str(cpu), []), cycles][-_SESSIONS:]
+        self.runner.write(self.path, json.dumps(kept))
+
+
+@dataclass(slots=True)
+class ContentionProbe:
+    """forwarding: the CPUs that threads of the SUT poll on."""
+
+    program: WatchingProgram
+    cpus: frozenset[int]
+    forwarding: frozenset[int]
+    reference: Reference
+    refused: str | None = None
+
+    def start(self, after_ns: int, duration_s: float) -> None:
+        self.refused = None
+        asked = ",".join(f"cpu={cpu}" for cpu in sorted(self.cpus))
+        try:
+            self.program.ask(
+                f"contention,after_ns={after_ns},duration_ns={round(duration_s * 1e9)},{asked}"
+            )
+        except BenchError as error:
+            if self.program.ended() is not None:
+                raise
+            self.refused = error.what
+
+    def stop(
+        self, clock: TrialClock
+    ) -> tuple[tuple[ContentionSamples, ...], tuple[Witness, ...], tuple[str, ...]]:
+        """The samples, where the probe itself was stopped, and what could not be seen."""
+        if self.refused is not None:
+            return (), (), (f"nobody watched whether cores were shared: {self.refused}",)
+        file = json.loads(self.program.export("contention_samples"))
+        if file["format"] != _FORMAT:
+            raise BenchError(f"wsdp writes samples as {file['format']}, not as {_FORMAT}")
+        samples: list[ContentionSamples] = []
+        witnesses: list[Witness] = []
+        unseen: list[str] = []
+        for name, found in file["cpus"].items():
+            cpu, taken = int(name), found["samples"]
+            if not taken:
+                unseen.append(f"the SMT contention probe got no turn on CPU {cpu}")
+                continue
+            self.reference.learn(cpu, [work for _, work, _ in taken])
+            cycles = self.reference.cycles(cpu)
+            samples.append(
+                ContentionSamples(
+                    cpu,
+                    cpu in self.forwarding,
+                    tuple(clock.at_ns(tsc) for tsc, _, _ in taken),
+                    tuple(round(work / cycles, 4) for _, work, _ in taken),
+                )
+            )
+            witnesses += _witnesses(cpu, taken, clock)
+            if cpu in self.forwarding and (sentence := self.reference.moved(cpu)) is not None:
+                unseen.append(sentence)
+        return tuple(samples), tuple(witnesses), tuple(unseen)
+
+
+# A wake-up of the highest priority takes some us; so much later, the CPU itself stood still.
+_LATE_NS = 50_000
+
+
+def _witnesses(cpu: int, taken: list[list[int]], clock: TrialClock) -> list[Witness]:
+    found = []
+    for tsc, work, late_ns in taken:
+        at_ns, work_ns = clock.at_ns(tsc), clock.length_ns(work)
+        if late_ns > _LATE_NS or work_ns > _LATE_NS:
+            found.append(Witness(cpu, at_ns - late_ns, at_ns + work_ns))
+    return found

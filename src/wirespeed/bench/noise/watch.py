@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What disturbs a trial? Everything that watches it, started before it and asked after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wirespeed.bench.interface import Part, Poller
+from wirespeed.bench.noise import poll_gaps
+from wirespeed.bench.noise.clock import TrialClock
+from wirespeed.bench.noise.contention import ContentionProbe
+from wirespeed.bench.noise.placement import PlacementProbe
+from wirespeed.bench.noise.silence import corroborated, silences
+from wirespeed.bench.noise.switches import SwitchRecords
+from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.evidence import Disturbance, DisturbanceKind, Evidence, Source
+
+# When frames were sent and how long they took, in ns and in the order of sending.
+Arrivals = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+@dataclass(slots=True)
+class NoiseWatch:
+    """placement: None where only one CPU polls. sut_unknown: a SUT whose threads nobody knows.
+    tsc_invariant: whether one moment reads the same on every CPU and at every clock speed."""
+
+    contention: ContentionProbe
+    switches: SwitchRecords
+    placement: PlacementProbe | None
+    sut_unknown: bool
+    tsc_invariant: bool
+
+    def place(self) -> CpuPlacement | None:
+        return self.placement.now() if self.placement is not None else None
+
+    def start(self, pollers: Iterable[Poller], after_ns: int, duration_s: float) -> None:
+        self.switches.start([(p.tid, p.role) for p in pollers if not p.timed])
+        self.contention.start(after_ns, duration_s)
+
+    def stop(
+        self,
+        parts: Sequence[Part],
+        clock: TrialClock,
+        duration_ns: int,
+        arrivals: Sequence[Arrivals],
+        placed: tuple[CpuPlacement, CpuPlacement] | None,
+    ) -> Evidence:
+        """What disturbed the trial that has just ended. placed: before and after it."""
+        samples, witnesses, unwatched = self.contention.stop(clock)
+        switched, unrecorded = self.switches.stop(clock)
+        logs = [log for part in parts for log in part.gap_logs()]
+        stops = [stop for log in logs for stop in poll_gaps.stops(log, clock)]
+        stops += switched
+        for sent_ns, took_ns in arrivals:
+            stops += corroborated(silences(sent_ns, took_ns), witnesses)
+        inside = [s for s in stops if s.begin_ns < duration_ns and s.begin_ns + s.length_ns > 0]
+        unseen = [*unwatched, *unrecorded, *self._blind()]
+        for log in logs:
+            unseen += poll_gaps.unseen(log)
+        return Evidence((*inside, *_moved(placed, duration_ns)), samples, tuple(unseen))
+
+    def _blind(self) -> Iterator[str]:
+        if self.sut_unknown:
+            yield "what stops the SUT's own threads is not known: they are not this bench's"
+        if not self.tsc_invariant:
+            yield "the CPUs' time stamp counter is not invariant: moments may not fit together"
+
+
+def _moved(
+    placed: tuple[CpuPlacement, CpuPlacement] | None, duration_ns: int
+) -> Iterator[Disturbance]:
+    if placed is not None and not placed[0].same_as(placed[1]):
+        yield Disturbance(-1, 0, duration_ns, DisturbanceKind.MOVED, Source.CPU_PLACEMENT, "sut")

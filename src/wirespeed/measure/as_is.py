@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does this host give its users, with all that disturbs it? Whole trials, all time counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, Prober
+from wirespeed.model.result import AsIs
+from wirespeed.model.trial import Stage, Trial
+
+# Shares of the undisturbed NDR that are tried, until one passes whole.
+SHARES = (0.9, 0.75, 0.6, 0.45, 0.3, 0.15)
+_NOT_COUNTED = frozenset({Stage.WARM_UP, Stage.BURST})
+
+
+def find_lossless(prober: Prober, full_fps: float, min_fps: float, trial_s: float) -> None:
+    """Trials below full_fps until one loses nothing, unless a trial near it has. The prober
+    remembers them."""
+    known_fps = lossless(prober.trials, trial_s)[0] or 0.0
+    for share in SHARES:
+        load_fps = share * full_fps
+        if load_fps <= max(known_fps, min_fps):
+            return
+        try:
+            trial = prober.usable(load_fps, trial_s, Stage.AS_IS)
+        except (NotMeasurable, BeyondGenerator):
+            return
+        if trial.lost == 0:
+            return
+
+
+def lossless(trials: Sequence[Trial], at_least_s: float) -> tuple[float | None, float | None]:
+    """The highest load at which a whole trial of that length lost nothing, and the trial's
+    length."""
+    whole = [
+        trial
+        for trial in trials
+        if trial.stage not in _NOT_COUNTED
+        and trial.fault is None
+        and trial.lost == 0
+        and trial.offered > 0
+        and trial.duration_s >= at_least_s
+    ]
+    best = max(whole, key=lambda trial: trial.intended_load_fps, default=None)
+    return (best.intended_load_fps, best.duration_s) if best else (None, None)
+
+
+def as_is(
+    trials: Sequence[Trial], mrr_fps: float | None, load_fps: float | None, at_least_s: float
+) -> AsIs:
+    """The answer of all time. load_fps: the load that users are told of, the undisturbed NDR."""
+    there = [
+        trial
+        for trial in trials
+        if trial.fault is None
+        and load_fps is not None
+        and trial.stage not in _NOT_COUNTED
+        and trial.intended_load_fps == load_fps
+    ]
+    losses = [trial.loss_ratio for trial in there]
+    lossless_fps, lossless_s = lossless(trials, at_least_s)
+    return AsIs(
+        mrr_fps,
+        load_fps if losses else None,
+        min(losses, default=None),
+        max(losses, default=None),
+        lossless_fps,
+        lossless_s,
+    )

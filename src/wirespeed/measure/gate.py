@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which windows of a trial count? Decided from what disturbed it, never from what it counted.
+
+Nothing here is told a count: a gate that knew which windows lost frames could leave those out. Of
+latency it knows one boolean a window, whether queues had drained as the window began, and that is
+fixed before the window that it admits.
+
+A stop of a polling thread matters if the rings may not bear it. It can hurt frames sent before it,
+which are still queued, and after it, while the queues drain again. A slow core forwards less than
+the SUT could. A window between two samples of the contention probe counts if both were fast.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wirespeed.model.evidence import ContentionSamples, Disturbance, DisturbanceKind, Evidence
+from wirespeed.model.trial import LeftOut
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+# A stop that costs a quarter of the rings leaves room for the bursts that they are there for. Below
+# 100 us pollers of a virtual machine stop hundreds of times a second; the rings bear that.
+STOP_FLOOR_NS: Final = 100_000.0
+RING_SHARE: Final = 0.25
+# Frames that a stop meets in the SUT's queues were sent before it.
+GUARD_FLOOR_NS: Final = 1_000_000.0
+# Of the fastest tenth of the session. A shared core makes it 1.3 and more.
+SLOW: Final = 1.10
+# The contention probe samples every 4 ms; three periods without a sample, and nothing is known.
+SAMPLE_REACH_NS: Final = 12_000_000
+# Where nobody knows how deep the rings are (an external SUT): what 1,024 descriptors, a usual
+# depth, hold at 10 GbE line rate with 64 B frames, 14.88 Mpps; and four such stages as a path.
+UNKNOWN_RING_NS: Final = 68_800.0
+STAGES: Final = 4
+
+CORE_SHARED: Final = "core shared"
+GENERATOR_STOPPED: Final = "generator stopped"
+SUT_STOPPED: Final = "SUT stopped"
+GENERATOR_LATE: Final = "generator late"
+CPUS_MOVED: Final = "CPUs moved"
+NOT_DRAINED: Final = "not yet drained"
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """A trial's windows, in ns since its first frame was due, and what the SUT can queue.
+
+    load_fps: of one direction, the load that bounds how long a stop may be. ring_frames,
+    path_frames: as of an Observation, 0 where not known. width: how finely a search resolves loads,
+    relative. forwarding_shares_generator: a thread of the SUT runs on a CPU of the generator, so
+    that a slow CPU of the generator is a slow SUT.
+    """
+
+    begin_ns: int
+    window_ns: int
+    count: int
+    load_fps: float
+    ring_frames: int
+    path_frames: int
+    width: float
+    forwarding_shares_generator: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """Which windows count, a boolean each.
+
+    clean: nothing disturbed it, and after the last disturbance queues had drained once. steady: the
+    same without asking for draining, since an overloaded SUT never drains. left_out: shares of the
+    windows that are not clean, by the first reason that holds; they add up to 1 - the clean share.
+    """
+
+    clean: tuple[bool, ...]
+    steady: tuple[bool, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def ring_ns(geometry: Geometry) -> float:
+    """How long the shallowest stage of a direction takes what is offered while nothing leaves."""
+    if not geometry.ring_frames:
+        return UNKNOWN_RING_NS
+    return _ns_of(geometry.ring_frames, geometry.load_fps)
+
+
+def path_ns(geometry: Geometry) -> float:
+    """The same of all stages of a direction together."""
+    if not geometry.path_frames:
+        return STAGES * ring_ns(geometry)
+    return _ns_of(geometry.path_frames, geometry.load_fps)
+
+
+def stop_limit_ns(geometry: Geometry) -> float:
+    """How long may a polling thread stop before the windows around it no longer count?"""
+    return max(STOP_FLOOR_NS, RING_SHARE * ring_ns(geometry))
+
+
+def gate(evidence: Evidence, geometry: Geometry, drained: Sequence[bool]) -> Mask:
+    """drained: of each window whether less than a quarter of the ring was queued as it began."""
+    if len(drained) != geometry.count:
+        raise ValueError(
+            f"a trial of {geometry.count} windows came with {len(drained)} drained flags: "
+            "there must be one for each window"
+        )
+    reasons = {
+        CORE_SHARED: _slow(evidence.contention, geometry),
+        GENERATOR_STOPPED: _stopped(evidence.disturbances, "generator", geometry),
+        SUT_STOPPED: _stopped(evidence.disturbances, "sut", geometry),
+        GENERATOR_LATE: _of_kind(evidence.disturbances, DisturbanceKind.LATE, geometry),
+        CPUS_MOVED: np.full(
+            geometry.count,
+            any(d.kind is DisturbanceKind.MOVED for d in evidence.disturbances),
+        ),
+    }
+    steady = ~np.logical_or.reduce(list(reasons.values()))
+    clean = _after_draining(steady, np.asarray(drained, dtype=np.bool_), geometry)
+    reasons[NOT_DRAINED] = ~clean
+    return Mask(tuple(clean.tolist()), tuple(steady.tolist()), _left_out(reasons, geometry.count))
+
+
+def _ns_of(frames: int, load_fps: float) -> float:
+    return frames / load_fps * 1e9 if load_fps > 0 else math.inf
+
+
+def _stopped(disturbances: Sequence[Disturbance], role: str, geometry: Geometry) -> Bools:
+    """Windows that a stop touches which rings may not bear, and those sent shortly before it."""
+    limit_ns = stop_limit_ns(geometry)
+    stops = [
+        d
+        for d in disturbances
+        if d.kind is DisturbanceKind.STOPPED and d.role == role and d.length_ns > limit_ns
+    ]
+    return _touched(stops, geometry, max(GUARD_FLOOR_NS, path_ns(geometry)))
+
+
+def _of_kind(
+    disturbances: Sequence[Disturbance], kind: DisturbanceKind, geometry: Geometry
+) -> Bools:
+    return _touched([d for d in disturbances if d.kind is kind], geometry, 0.0)
+
+
+def _touched(disturbances: Sequence[Disturbance], geometry: Geometry, before_ns: float) -> Bools:
+    """Windows that overlap a disturbance or the time of before_ns that ends where it begins."""
+    begin = np.array([d.begin_ns for d in disturbances], dtype=np.float64)
+    length = np.array([max(d.length_ns, 1) for d in disturbances], dtype=np.float64)
+    first = np.floor((begin - before_ns - geometry.begin_ns) / geometry.window_ns)
+    end = np.ceil((begin + length - geometry.begin_ns) / geometry.window_ns)
+    return _covered(first, end, geometry.count)
+
+
+def _covered(first: NDArray[np.float64], end: NDArray[np.float64], count: int) -> Bools:
+    """Which of `count` windows lie in one of the ranges [first, end)."""
+    edges = np.zeros(count + 1, dtype=np.int64)
+    np.add.at(edges, np.clip(first, 0, count).astype(np.int64), 1)
+    np.add.at(edges, np.clip(end, 0, count).astype(np.int64), -1)
+    return np.cumsum(edges[:count]) > 0
+
+
+def _slow(contention: Sequence[ContentionSamples], geometry: Geometry) -> Bools:
+    """Windows for which some CPU that forwards is not known to have been fast.
+
+    A CPU without any sample is not known to be slow either: Evidence.unseen says what could not be
+    watched, and the windows count.
+    """
+    slow = np.zeros(geometry.count, dtype=np.bool_)
+    for samples in contention:
+        if samples.at_ns and (samples.forwards or geometry.forwarding_shares_generator):
+            slow |= ~_fast(samples, geometry)
+    return slow
+
+
+def _fast(samples: ContentionSamples, geometry: Geometry) -> Bools:
+    """Windows whose last sample before and first sample after, and all between, are fast."""
+    at = np.array(samples.at_ns, dtype=np.int64)
+    slow_until = np.concatenate(([0], np.cumsum(np.array(samples.slowness) > SLOW)))
+    begin = geometry.begin_ns + geometry.window_ns * np.arange(geometry.count, dtype=np.int64)
+    end = begin + geometry.window_ns
+    before: Ints = np.searchsorted(at, begin, side="right") - 1
+    after: Ints = np.searchsorted(at, end, side="left")
+    known = (before >= 0) & (after < len(at))
+    before, after = np.where(known, before, 0), np.where(known, after, 0)
+    near = (begin - at[before] <= SAMPLE_REACH_NS) & (at[after] - end <= SAMPLE_REACH_NS)
+    fast: Bools = known & near & (slow_until[after + 1] == slow_until[before])
+    return fast
+
+
+def _after_draining(steady: Bools, drained: Bools, geometry: Geometry) -> Bools:
+    """Steady windows, in each row of them from the first on that began drained.
+
+    Rows start after a disturbance, but for one that starts the trial. An overloaded SUT never
+    drains: after the time in which an overload of `width` would fill the whole path, windows count
+    however full they are, and show the overload as growth or loss.
+    """
+    previous = np.concatenate(([True], steady[:-1]))
+    starts = np.flatnonzero(steady & ~previous)
+    longest = math.ceil(
+        min(path_ns(geometry) / (geometry.width * geometry.window_ns), geometry.count)
+    )
+    empty = np.append(np.flatnonzero(drained), geometry.count)
+    first = np.minimum(empty[np.searchsorted(empty, starts)], starts + longest)
+    # Past its end a row has windows that are not steady, or of a row that waits as long itself.
+    ends = np.append(np.flatnonzero(~steady), geometry.count)
+    first = np.minimum(first, ends[np.searchsorted(ends, starts)])
+    return steady & ~_covered(starts.astype(np.float64), first.astype(np.float64), geometry.count)
+
+
+def _left_out(reasons: dict[str, Bools], count: int) -> tuple[LeftOut, ...]:
+    """The share of each reason; a window counts for the first that holds."""
+    shares: list[LeftOut] = []
+    told = np.zeros(count, dtype=np.bool_)
+    for why, windows in reasons.items():
+        new = int(np.count_nonzero(windows & ~told))
+        told |= windows
+        if new:
+            shares.append(LeftOut(why, new / count))
+    return tuple(shares)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How sure is a point's figure, what does it rest on, and what keeps it from a better grade?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from wirespeed.measure.verdict import verdict
+from wirespeed.model.result import Grade, Undisturbed
+from wirespeed.model.trial import LeftOut, Trial
+
+MOST = 0.5
+"""More than this share of the time undisturbed is grade B, less is grade C."""
+PLACEMENTS_MENTIONED = 2
+
+
+def undisturbed(
+    load_fps: float, trials: Sequence[Trial], width: float, pdr_loss: float
+) -> Undisturbed | None:
+    """What the trials at a load say together of their undisturbed time; None: there is none."""
+    pieces = [trial.gated for trial in trials if trial.gated is not None]
+    if not any(piece.clean_windows for piece in pieces):
+        return None
+    found = verdict(pieces, width, pdr_loss)
+    return Undisturbed(
+        load_fps=load_fps,
+        measured_s=sum(trial.duration_s for trial in trials),
+        clean_s=sum(piece.clean_windows * piece.window_ns for piece in pieces) / 1e9,
+        windows=found.windows,
+        runs=found.runs,
+        offered=found.offered,
+        lost=found.lost,
+        loss_bound=found.loss_bound,
+        growth=found.growth,
+        growth_error=found.growth_error,
+        width=width,
+        left_out=left_out(trials),
+    )
+
+
+def left_out(trials: Sequence[Trial]) -> tuple[LeftOut, ...]:
+    """Shares of all the trials' time, the largest first."""
+    seconds: defaultdict[str, float] = defaultdict(float)
+    for trial in trials:
+        for part in trial.gated.left_out if trial.gated is not None else ():
+            seconds[part.why] += part.share * trial.duration_s
+    total_s = sum(trial.duration_s for trial in trials)
+    parts = [LeftOut(why, taken_s / total_s) for why, taken_s in seconds.items() if taken_s]
+    return tuple(sorted(parts, key=lambda part: -part.share))
+
+
+def grade_of(deciding: Sequence[Trial]) -> Grade:
+    """By the time of the trials that decide a figure found in undisturbed time."""
+    if all(trial.quiet for trial in deciding):
+        return Grade.A
+    pieces = [trial.gated for trial in deciding if trial.gated is not None]
+    windows = sum(piece.windows for piece in pieces)
+    steady = sum(max(piece.clean_windows, piece.steady_windows) for piece in pieces)
+    return Grade.B if steady > MOST * windows else Grade.C
+
+
+def because(
+    grade: Grade, deciding: Sequence[Trial], everything: Sequence[Trial]
+) -> tuple[str, ...]:
+    """What keeps it from a better grade, and what else a reader should know of the host."""
+    sentences: list[str] = []
+    if grade is not Grade.A:
+        disturbed = [f"{part.why} {part.share:.1%}" for part in left_out(deciding)]
+        if disturbed:
+            sentences.append(f"of the time that decides, left out: {', '.join(disturbed)}")
+    for trial in deciding:
+        sentences += [unseen for unseen in trial.seen.evidence.unseen if unseen not in sentences]
+    return (*sentences, *_placements(everything))
+
+
+def _placements(trials: Sequence[Trial]) -> tuple[str, ...]:
+    """Where the hypervisor moved the CPUs: figures of two placements are figures of two
+    machines."""
+    kinds: list[list[Trial]] = []
+    for trial in trials:
+        if trial.seen.placement is None:
+            continue
+        before = trial.seen.placement[0]
+        for kind in kinds:
+            same = kind[0].seen.placement
+            if same is not None and same[0].same_as(before):
+                kind.append(trial)
+                break
+        else:
+            kinds.append([trial])
+    if len(kinds) < PLACEMENTS_MENTIONED:
+        return ()
+    told = [
+        f"{len(kind)} trials with CPUs {kind[0].seen.placement[0]}"
+        for kind in sorted(kinds, key=len, reverse=True)
+        if kind[0].seen.placement is not None
+    ]
+    return (f"the hypervisor moved the CPUs: {'; '.join(told)}",)

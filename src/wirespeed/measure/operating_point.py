@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of one load: the trials that ran there, and whether they pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from wirespeed.measure.verdict import Verdict, verdict
+from wirespeed.model.result import Bound
+from wirespeed.model.trial import Trial
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoint:
+    """A load in frames/s over all directions, with the pieces of one trial there.
+
+    exceeded: the loss ratio to compare with a goal. 0 where the load passes the NDR's limits, else
+    loss and growth of the queues together. Where every piece was quiet the frames lost count whole:
+    not one may be missing. whole: the trials were taken as they came, with whatever disturbed them.
+    """
+
+    load_fps: float
+    trials: tuple[Trial, ...]
+    verdict: Verdict
+    whole: bool = False
+
+    @property
+    def quiet(self) -> bool:
+        return all(trial.quiet for trial in self.trials)
+
+    @property
+    def decided(self) -> bool:
+        return self.whole or self.verdict.decided
+
+    @property
+    def whole_loss_ratio(self) -> float:
+        offered = sum(trial.offered for trial in self.trials)
+        return sum(trial.lost for trial in self.trials) / offered if offered else 0.0
+
+    @property
+    def exceeded(self) -> float:
+        if self.whole:
+            return self.whole_loss_ratio
+        lost = self.whole_loss_ratio if self.quiet else 0.0
+        return max(lost, self.verdict.exceeded)
+
+    @property
+    def offered(self) -> int:
+        """Frames that the verdict rests on."""
+        if self.whole or not self.verdict.offered:
+            return sum(trial.offered for trial in self.trials)
+        return self.verdict.offered
+
+    @property
+    def lost(self) -> int:
+        """Frames of these that went missing, or went into queues that grow."""
+        return round(self.exceeded * self.offered) or (1 if self.exceeded else 0)
+
+    @property
+    def receive_fps(self) -> float | None:
+        """The median rate of undisturbed windows; None where there were none."""
+        rates = [
+            trial.gated.receive_fps
+            for trial in self.trials
+            if trial.gated is not None and trial.gated.receive_fps is not None
+        ]
+        return median(rates) if rates else None
+
+    @property
+    def bound(self) -> Bound:
+        """As the bound of an interval."""
+        return Bound(self.load_fps, self.load_fps * (1.0 - self.exceeded), self.exceeded)
+
+
+def operating_point(
+    load_fps: float, trials: Sequence[Trial], width: float, pdr_loss: float, *, whole: bool
+) -> OperatingPoint:
+    """The trials at one load together."""
+    pieces = [trial.gated for trial in trials if trial.gated is not None]
+    found = verdict(pieces, width, pdr_loss)
+    return OperatingPoint(load_fps, tuple(trials), found, whole)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does noise explain the loss that gating left out?
+
+If what was left out had nothing to do with the loss, the same mask turned by any number of windows
+would leave out as much of it. Rotating keeps how long disturbances last and how they follow each
+other; only what they coincide with changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wirespeed.measure.gate import Mask
+from wirespeed.measure.windows import summed
+from wirespeed.model.evidence import Windows
+
+NEEDED_SHARE = 0.95
+"""Of the rotations that must leave more loss than the mask did."""
+
+
+def noise_explains(
+    trials: Sequence[tuple[Windows, Mask]], rotations: int = 1000, seed: int = 0
+) -> bool | None:
+    """All trials are pooled, each rotated by an offset of its own.
+
+    None: rotations that leave as much loss as the mask are so many that they would decide. That is
+    so where nothing was lost, or where all windows count, or none.
+    """
+    rng = np.random.default_rng(seed)
+    # Of the mask itself first, then of its rotations.
+    offered, lost = np.zeros(rotations + 1), np.zeros(rotations + 1)
+    for windows, mask in trials:
+        if windows.count:
+            clean = np.array(mask.clean)
+            offsets = rng.integers(0, windows.count, rotations + 1)
+            offsets[0] = 0
+            sent, received = summed(windows, "offered"), summed(windows, "received")
+            offered += _rotated(clean, sent)[offsets]
+            lost += _rotated(clean, sent - received)[offsets]
+    if not offered[0]:
+        return None
+    ratios = lost / np.maximum(offered, 1)
+    more = np.count_nonzero(ratios[1:] > ratios[0])
+    as_much = np.count_nonzero(ratios[1:] == ratios[0])
+    if more >= NEEDED_SHARE * rotations:
+        return True
+    return False if more + as_much < NEEDED_SHARE * rotations else None
+
+
+def _rotated(clean: NDArray[np.bool_], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each number of windows that the mask is rotated by, the sum of the counts it keeps."""
+    spectrum = np.conj(np.fft.rfft(clean)) * np.fft.rfft(counts)
+    kept: NDArray[np.int64] = np.rint(np.fft.irfft(spectrum, len(clean))).astype(np.int64)
+    return kept

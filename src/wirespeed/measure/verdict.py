@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does a load pass? Judged from the clean windows of all trials at it.
+
+Loss p and growth g of queues, both per offered frame, make the overload (p + g) / (1 + g) exactly:
+a SUT that forwards less than it is offered loses frames or queues them. Windows of a millisecond
+that begin drained seldom lose anything, whatever the load, so that growth counts as loss does.
+
+Point estimates are compared with the limits. The interval decides whether there is enough to judge:
+with a standard error of growth of at most a quarter of the width, a load that exceeds the capacity
+by twice the width passes in one of 15,000 cases, and one that queues do not grow at fails as
+seldom. Had the interval's lower end to pass, loads would pass that are half a width above what the
+width allows; had the upper end, searches would settle below it by as much, and both would depend on
+how long was measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wirespeed.model.trial import CleanRun, Gated
+
+Floats = NDArray[np.float64]
+
+NDR_LOSS_LIMIT = 1e-4
+"""The share of frames in clean windows that may be lost at the NDR; printed beside it."""
+MIN_WINDOWS = 100
+MIN_RUNS = 10
+# Steady windows may still suffer from a disturbance before them. What they lose is an overload
+# beyond doubt where it is many times what could pass.
+OVERLOAD_FACTOR = 5
+OVERLOAD_FLOOR = 0.02
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the clean windows at a load say; where they are too few and the load is an overload
+    beyond doubt, what the steady ones say (windows, offered, lost, loss).
+
+    decided: there is enough to judge; else ndr, pdr and exceeded mean nothing. exceeded: the loss
+    ratio that a search compares with its goal: 0 where the NDR's rule passes; else above 0, and up
+    to the PDR's limit exactly where the PDR's rule passes. growth: never negative; growth_error:
+    half of its 95% interval, 1 where unknown, 0 where trials are one window each and growth is not
+    asked for. loss_bound: with 95% confidence no larger share of frames is lost; where no loss was
+    seen that is 3/offered, which takes losses as single events: `lossy_runs_bound` belongs beside
+    it, as losses cluster. overload: by which share the load exceeds what is forwarded.
+    """
+
+    decided: bool
+    ndr: bool
+    pdr: bool
+    exceeded: float
+    loss: float
+    growth: float
+    growth_error: float
+    loss_bound: float
+    overload: float
+    windows: int
+    runs: int
+    offered: int
+    lost: int
+
+    @property
+    def lossy_runs_bound(self) -> float | None:
+        """With 95% confidence no larger share of runs loses anything; None where some did."""
+        return None if self.lost or not self.runs else min(1.0, 3 / self.runs)
+
+
+def verdict(pieces: Sequence[Gated], width: float, pdr_loss: float) -> Verdict:
+    """pieces: all trials at one load. width: the relative resolution of the search."""
+    runs = [run for piece in pieces for run in piece.runs if run.offered]
+    limit = max(pdr_loss, width)
+    windows = sum(run.windows for run in runs)
+    offered, lost = sum(run.offered for run in runs), sum(run.lost for run in runs)
+    loss = lost / offered if offered else 0.0
+    growth, growth_error, known_to = _growth(runs)
+    enough = windows >= MIN_WINDOWS and len(runs) >= MIN_RUNS and known_to <= width / 4
+    if all(piece.windows == 1 for piece in pieces):
+        growth, growth_error, enough = 0.0, 0.0, bool(runs)
+    bound = _loss_bound(runs)
+    if not enough and (excess := _beyond_doubt(pieces, limit)) is not None:
+        windows = sum(piece.steady_windows for piece in pieces)
+        offered = sum(piece.steady_offered for piece in pieces)
+        lost = sum(piece.steady_lost for piece in pieces)
+        loss, bound, enough = excess, 1.0, True
+    ndr = loss <= NDR_LOSS_LIMIT and growth <= width
+    exceeded = 0.0 if ndr else loss + growth
+    return Verdict(
+        decided=enough,
+        ndr=enough and ndr,
+        pdr=enough and exceeded <= limit,
+        exceeded=exceeded,
+        loss=loss,
+        growth=growth,
+        growth_error=growth_error,
+        loss_bound=bound,
+        overload=(loss + growth) / (1 + growth),
+        windows=windows,
+        runs=len(runs),
+        offered=offered,
+        lost=lost,
+    )
+
+
+def _beyond_doubt(pieces: Sequence[Gated], limit: float) -> float | None:
+    """What steady windows lose, if that is an overload whatever disturbed them; else None."""
+    offered = sum(piece.steady_offered for piece in pieces)
+    if not offered or sum(piece.steady_windows for piece in pieces) < MIN_WINDOWS:
+        return None
+    loss = sum(piece.steady_lost for piece in pieces) / offered
+    return loss if loss > max(OVERLOAD_FACTOR * limit, OVERLOAD_FLOOR) else None
+
+
+def _growth(runs: Sequence[CleanRun]) -> tuple[float, float, float]:
+    """Growth per offered frame, clipped once over all runs, half of its 95% interval, and the
+    standard error that says whether there is enough to judge.
+
+    Pieces of one run share their ends, so that their noise cancels in the sum; the error takes it
+    as independent, which is too much rather than too little. A queue that fills in some runs and
+    overflows in others grows unevenly, while loss and growth add up to the same overload in all:
+    then the sum is what is known, and it is more than the NDR allows, or the PDR's own measure.
+    """
+    if len(runs) < 2:
+        return max(0.0, sum(r.growth_frames / r.offered for r in runs)), 1.0, math.inf
+    offered = np.array([run.offered for run in runs], dtype=np.float64)
+    lost = np.array([run.lost for run in runs], dtype=np.float64)
+    growth = np.array([run.growth_frames for run in runs])
+    error = _standard_error(growth, offered)
+    half = min(1.0, error * _t(0.5 + CONFIDENCE / 2, len(runs) - 1))
+    ratio = max(0.0, float(growth.sum() / offered.sum()))
+    return ratio, half, min(error, _standard_error(growth + lost, offered))
+
+
+def _standard_error(amounts: Floats, offered: Floats) -> float:
+    """Of sum(amounts) / sum(offered), by leaving out each run once (jackknife)."""
+    total = offered.sum()
+    ratio = amounts.sum() / total
+    changes = (amounts - ratio * offered) / (total - offered)
+    runs = len(offered)
+    return float(math.sqrt((runs - 1) / runs * np.square(changes).sum()))
+
+
+def _loss_bound(runs: Sequence[CleanRun]) -> float:
+    """The 95% upper bound on the share of frames that are lost (Korn and Graubard).
+
+    Frames lost together are one event: the design effect is how much more the runs differ than
+    single losses would make them, and divides the events that the bound rests on. Few events seldom
+    show how large one can be: so the run that lost most is counted once more in the design effect,
+    whose error only the runs that lost something tell.
+    """
+    offered, lost = sum(run.offered for run in runs), sum(run.lost for run in runs)
+    if not offered:
+        return 1.0
+    if not lost:
+        return min(1.0, 3 / offered)
+    if len(runs) == 1:
+        return min(1.0, lost / offered * _poisson_bound(1))
+    sizes = [float(run.offered) for run in runs]
+    losses = [float(run.lost) for run in runs]
+    sizes, losses = [*sizes, offered / len(runs)], [*losses, max(losses)]
+    spread = _standard_error(np.array(losses), np.array(sizes)) * sum(sizes)
+    spread *= _t(CONFIDENCE, min(len(runs), sum(run.lost > 0 for run in runs) + 2) - 1)
+    events = lost / max(1.0, (spread / NormalDist().inv_cdf(CONFIDENCE)) ** 2 / lost)
+    return min(1.0, lost / offered * _poisson_bound(events) / events)
+
+
+def _poisson_bound(events: float) -> float:
+    """The upper bound on what is expected where `events` were seen (Byar), to 1%."""
+    z = NormalDist().inv_cdf(CONFIDENCE)
+    return (events + 1) * (1 - 1 / (9 * (events + 1)) + z / (3 * math.sqrt(events + 1))) ** 3
+
+
+def _t(share: float, freedom: int) -> float:
+    """The quantile of Student's t distribution, to 1% (Cornish-Fisher, from 3 on)."""
+    if freedom < 1:
+        return math.inf
+    if freedom == 1:
+        return math.tan(math.pi * (share - 0.5))
+    if freedom == 2:
+        return (2 * share - 1) * math.sqrt(2 / (1 - (2 * share - 1) ** 2))
+    z = NormalDist().inv_cdf(share)
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return math.fsum(term / freedom**power for power, term in enumerate(terms))

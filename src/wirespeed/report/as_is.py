@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does a host give its users as it is, and where does a bracket lie, in a few words?"""
+
+from __future__ import annotations
+
+from wirespeed.model.result import AsIs, Bracket, Grade, SearchResult
+from wirespeed.report.text import mpps, share
+
+
+def loss_range(found: AsIs) -> str:
+    """What whole trials lost: "nothing", "12%", "9.0-35%"."""
+    low, high = share(found.loss_low or 0.0), share(found.loss_high or 0.0)
+    if not found.loss_high:
+        return "nothing"
+    return high if low == high else f"{low.removesuffix('%')}-{high}"
+
+
+def lossless(result: SearchResult) -> float | None:
+    """The load up to which nothing was lost, where that is not said already: by the bracket, or by
+    a load that decides and at which nothing was lost."""
+    found = result.as_is
+    if found is None or found.lossless_fps is None:
+        return None
+    if result.bracket is not None and result.bracket.carried_fps == found.lossless_fps:
+        return None
+    if found.loss_high == 0 and found.load_fps is not None:
+        return found.lossless_fps if found.lossless_fps > found.load_fps else None
+    return found.lossless_fps
+
+
+def short_as_is(result: SearchResult) -> str:
+    """For one line of a log; nothing where the whole trials decided anyway."""
+    found = result.as_is
+    if found is None or result.grade in (None, Grade.A):
+        return ""
+    parts = [f"{loss_range(found)} lost there"] if found.loss_high is not None else []
+    if (fps := lossless(result)) is not None:
+        parts.append(f"nothing lost up to {mpps(fps)}")
+    if found.mrr_fps is not None:
+        parts.append(f"MRR {mpps(found.mrr_fps)}")
+    return ", ".join(parts)
+
+
+def bracket_words(bracket: Bracket) -> str:
+    """A range in Mpps: "4.900-8.250", "under 8.250", "over 4.900"."""
+    carried, overloads = bracket.carried_fps, bracket.overloads_fps
+    if carried is not None and overloads is not None:
+        return f"{mpps(carried)}-{mpps(overloads)}"
+    if overloads is not None:
+        return f"under {mpps(overloads)}"
+    return f"over {mpps(carried)}" if carried is not None else "unknown"

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How sure is a figure, in words, and what would make it surer?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirespeed.model.result import Grade, SearchResult
+from wirespeed.store.records import RunRecord
+
+MEANING = {
+    Grade.A: "quiet: nothing disturbed the trials that decide, so they count whole",
+    Grade.B: "most of the time was undisturbed; the rest was left out",
+    Grade.C: "little of the time was undisturbed; the rest was left out",
+    Grade.D: "a bracket: what was carried without loss, and what is too much",
+}
+
+LIFT = (
+    "A better grade needs CPUs of their own: isolate those that poll and keep the other thread of "
+    "their cores idle (`wirespeed plan` writes the settings); give a guest whole pinned cores "
+    "(hw:cpu_policy=dedicated, hw:cpu_thread_policy=isolate)."
+)
+
+
+def grade_words(result: SearchResult) -> str:
+    """ "grade C"; an old run has figures without one."""
+    return f"grade {result.grade}" if result.grade is not None else "grade not recorded"
+
+
+def because(result: SearchResult) -> Iterator[str]:
+    """What keeps the point from a better grade."""
+    if result.grade not in (None, Grade.A):
+        reasons = "; ".join(reason.rstrip(".") for reason in result.because)
+        yield f"Grade {result.grade}: {reasons or MEANING[result.grade]}."
+
+
+def could_be_lifted(run: RunRecord) -> bool:
+    """Whether a point of the run has a grade below A: LIFT says what would help."""
+    return any(point.result and point.result.grade not in (None, Grade.A) for point in run.points)

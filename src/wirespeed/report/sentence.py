@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was found at a point and how sure is it, in a sentence for a terminal, a page or a README?
+
+First what the SUT does undisturbed and what that rests on, then what this host gives its users,
+then what was left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from wirespeed.model.result import (
+    TCP,
+    BackToBack,
+    Bracket,
+    Grade,
+    Interval,
+    LatencyAtLoad,
+    SearchResult,
+    Undisturbed,
+)
+from wirespeed.report.as_is import bracket_words, loss_range, lossless, short_as_is
+from wirespeed.report.grades import grade_words
+from wirespeed.report.tcp import limited_by
+from wirespeed.report.text import frames, gbps, loss, microseconds, mpps, seconds, share, tiny
+from wirespeed.store.records import PointRecord
+
+_PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
+_AT_MOST = "\N{LESS-THAN OR EQUAL TO}"
+
+
+def point_sentence(point: PointRecord) -> str:
+    """All that was found at the point; why there is nothing where there is nothing."""
+    if point.result is not None:
+        return result_sentence(point.result)
+    return f"Not measured: {point.error}." if point.error is not None else "Not measured yet."
+
+
+def result_sentence(result: SearchResult) -> str:
+    """The same of a result."""
+    parts = [_headline(result), *_others(result), _as_is(result), _left_out(result)]
+    parts += [_latency(at) for at in result.latency if abs(at.share - 0.5) < 1e-9]
+    if result.not_measurable is not None:
+        parts.insert(0, f"Not measurable: {result.not_measurable}.")
+    return " ".join(part for part in parts if part)
+
+
+def short_sentence(result: SearchResult) -> str:
+    """One line of a log: the figures and how sure they are."""
+    if result.tcp is not None:
+        return _tcp(result)
+    found = [f"{name} {rate}" for name, rate in _figures(result)]
+    if result.back_to_back is not None:
+        found.append(f"bursts of {result.back_to_back.mean_frames:,.0f} frames")
+    if not found:
+        return "not measurable" if result.not_measurable is not None else "no figure"
+    rests = result.undisturbed
+    sure = grade_words(result)
+    if rests is not None and result.grade is not Grade.A:
+        sure += f", {share(rests.clean_share)} of {seconds(rests.measured_s)} undisturbed"
+    as_is = f"; as this host is: {there}" if (there := short_as_is(result)) else ""
+    return f"{', '.join(found)} Mpps ({sure}){as_is}"
+
+
+def _figures(result: SearchResult) -> Iterator[tuple[str, str]]:
+    if result.bracket is not None:
+        yield "NDR", bracket_words(result.bracket)
+    for name, interval in (("NDR", result.ndr), ("PDR", result.pdr)):
+        if (fps := _lower(interval)) is not None:
+            yield name, mpps(fps)
+    if result.mrr_fps is not None:
+        yield "MRR", mpps(result.mrr_fps)
+    if result.constant is not None:
+        yield "forwarded", mpps(result.constant.forwarding_fps)
+
+
+def _headline(result: SearchResult) -> str:
+    """The strictest figure, its grade and what it rests on."""
+    if result.tcp is not None:
+        return f"{_tcp(result)}."
+    found = next(_headlines(result), "")
+    if not found:
+        return "" if result.grade is None else f"No undisturbed figure ({grade_words(result)})."
+    if result.bracket is not None:
+        return f"{found} ({grade_words(result)}: a bracket)."
+    undisturbed = " undisturbed" if result.grade in (Grade.B, Grade.C) else ""
+    return f"{found}{undisturbed} ({grade_words(result)}{_rests_on(result)})."
+
+
+def _headlines(result: SearchResult) -> Iterator[str]:
+    """Every figure that may come first, the strictest first."""
+    if result.bracket is not None:
+        yield _bracket(result.bracket)
+    if (ndr := _lower(result.ndr)) is not None:
+        yield f"NDR {mpps(ndr)} Mpps"
+    elif result.ndr is not None and result.ndr.upper is not None:
+        yield f"No NDR: even {mpps(result.ndr.upper.load_fps)} Mpps was too much"
+    if (pdr := _lower(result.pdr)) is not None:
+        yield f"PDR {mpps(pdr)} Mpps"
+    if (held := result.constant) is not None:
+        lost = "nothing" if held.loss_ratio == 0 else loss(held.loss_ratio)
+        yield f"{mpps(held.load_fps)} Mpps held, {lost} lost"
+    if result.back_to_back is not None:
+        yield _burst(result.back_to_back)
+    if result.mrr_fps is not None:
+        yield f"MRR {mpps(result.mrr_fps)}{_error(result)} Mpps"
+
+
+def _others(result: SearchResult) -> Iterator[str]:
+    """PDR and MRR where they are not the headline."""
+    ndr, pdr = _lower(result.ndr), _lower(result.pdr)
+    others = [f"PDR {mpps(pdr)}"] if ndr is not None and pdr is not None else []
+    above = (ndr, pdr, result.constant, result.bracket, result.ndr)
+    if result.mrr_fps is not None and any(one is not None for one in above):
+        others.append(f"MRR {mpps(result.mrr_fps)}{_error(result)}")
+    if others:
+        yield f"{', '.join(others)} Mpps."
+
+
+def _error(result: SearchResult) -> str:
+    return f" {_PLUS_MINUS} {100 * result.mrr_error:.2g}%" if result.mrr_error else ""
+
+
+def _rests_on(result: SearchResult) -> str:
+    rests = result.undisturbed
+    if rests is None:
+        return ""
+    if result.grade is Grade.A:
+        said = f"the whole {seconds(rests.measured_s)} count"
+    else:
+        said = (
+            f"{share(rests.clean_share)} of {seconds(rests.measured_s)} clean and fast, "
+            f"{rests.windows:,} windows"
+        )
+    return f": {said}; {_loss(rests)}{_growth(rests)}"
+
+
+def _loss(rests: Undisturbed) -> str:
+    bound = f"{_AT_MOST} {tiny(rests.loss_bound)}" if rests.loss_bound > 0 else ""
+    if rests.lost == 0:
+        return f"no loss in {frames(rests.offered)}" + (f", {bound}" if bound else "")
+    ratio = tiny(rests.lost / rests.offered)
+    bounded = f", {bound}" if bound else ""
+    return f"{rests.lost:,} of {frames(rests.offered)} lost, {ratio}{bounded}"
+
+
+def _growth(rests: Undisturbed) -> str:
+    """Of the queues; not known where frames carry no time stamp."""
+    if not math.isfinite(rests.growth_error) or rests.growth_error == 0:
+        return ""
+    growth, error = 100 * rests.growth, 100 * rests.growth_error
+    return f"; queues grew {growth:.2g} {_PLUS_MINUS} {error:.2g}%"
+
+
+def _bracket(bracket: Bracket) -> str:
+    carried, overloads = mpps(bracket.carried_fps), mpps(bracket.overloads_fps)
+    if bracket.carried_fps is not None and bracket.overloads_fps is not None:
+        return (
+            f"NDR between {carried} and {overloads} Mpps: a whole trial at the lower load lost "
+            "nothing, the higher is provably too much"
+        )
+    if bracket.overloads_fps is not None:
+        return f"NDR under {overloads} Mpps, which is provably too much; no trial was lossless"
+    if bracket.carried_fps is not None:
+        return f"NDR at least {carried} Mpps, where a whole trial lost nothing"
+    return "NDR unknown: no load could be judged"
+
+
+def _burst(burst: BackToBack) -> str:
+    return (
+        f"Bursts of {burst.mean_frames:,.0f} frames at {mpps(burst.load_fps)} Mpps pass without "
+        f"loss: the mean of {burst.bursts}, {burst.min_frames:,} to {burst.max_frames:,}"
+    )
+
+
+def _as_is(result: SearchResult) -> str:
+    """What users of this host get."""
+    found = result.as_is
+    if found is None:
+        return ""
+    where = "the NDR" if _lower(result.ndr) is not None else "that load"
+    parts = [f"{loss_range(found)} lost at {where}"] if found.loss_high is not None else []
+    if (fps := lossless(result)) is not None:
+        trial = f" in a trial of {seconds(found.lossless_s)}" if found.lossless_s else ""
+        parts.append(f"nothing lost up to {mpps(fps)} Mpps{trial}")
+    elif found.lossless_fps is None and found.loss_high:
+        parts.append("no whole trial was lossless")
+    if found.mrr_fps is not None:
+        parts.append(f"MRR {mpps(found.mrr_fps)} Mpps")
+    return f"As this host is: {', '.join(parts)}." if parts else ""
+
+
+def _left_out(result: SearchResult) -> str:
+    """The reasons that cost a thousandth of the time and more."""
+    rests = result.undisturbed
+    if rests is None:
+        return ""
+    listed = [f"{out.why} {share(out.share)}" for out in rests.left_out if out.share >= 0.001]
+    return f"Left out: {', '.join(listed)}." if listed else ""
+
+
+def _latency(at: LatencyAtLoad) -> str:
+    what = f"Latency at {mpps(at.load_fps)} Mpps, p50 and p99"
+    whole = f"{microseconds(at.latency.p50_ns)} and {microseconds(at.latency.p99_ns)} us"
+    if at.undisturbed is None:
+        return f"{what}: {whole} as this host is."
+    clean = f"{microseconds(at.undisturbed.p50_ns)} and {microseconds(at.undisturbed.p99_ns)} us"
+    if clean == whole:
+        return f"{what}: {whole}."
+    return f"{what}: {clean} undisturbed, {whole} as this host is."
+
+
+def _tcp(result: SearchResult) -> str:
+    rates = ", ".join(
+        f"{figure.direction} {gbps(figure.median_bps)} Gbps, limited by {limited_by(figure)}"
+        for figure in (result.tcp.figures if result.tcp is not None else ())
+    )
+    return f"{rates} ({grade_words(result)})" if result.search == TCP and result.grade else rates
+
+
+def _lower(interval: Interval | None) -> float | None:
+    return interval.lower.load_fps if interval is not None and interval.lower is not None else None

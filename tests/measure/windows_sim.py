@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Systems under test whose true capacity is known, and noise: what would a bench observe?
+
+Queues are FIFO and fluid, in steps of a quarter of a window. Nothing here is ever shown as a
+measurement: it exists to test how trials are judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wirespeed.measure.gate import Mask, gate
+from wirespeed.measure.verdict import Verdict, verdict
+from wirespeed.measure.windows import drained, gated, geometry_of
+from wirespeed.model.evidence import (
+    ContentionSamples,
+    DirectionWindows,
+    Disturbance,
+    DisturbanceKind,
+    Evidence,
+    Source,
+    Windows,
+)
+from wirespeed.model.trial import DirectionCount, Gated, Observation, PollingThread
+
+Floats = NDArray[np.float64]
+
+MS = 1_000_000
+WINDOW_NS = MS
+STEP_NS = 250_000
+STEPS = WINDOW_NS // STEP_NS
+PROBE_NS = 4_000_000
+GENERATOR_CPU, SUT_CPU = 0, 1
+WIDTH, PDR_LOSS = 0.005, 0.005
+
+
+@dataclass(frozen=True)
+class Sut:
+    """What one direction can do; every direction has its own queues.
+
+    spread: of the capacity, relative, anew in each window. shares: of the load, for each queue; the
+    queues have equal parts of capacity and buffer. rare_loss: the share of windows that lose
+    loss_frames each, at any load. stalls_per_s: stops of its own, that no evidence tells of.
+    jitter_ns: of the latency that windows show, exponential.
+    """
+
+    capacity_fps: float
+    buffer_frames: int = 1024
+    spread: float = 0.0
+    shares: tuple[float, ...] = (1.0,)
+    rare_loss: float = 0.0
+    loss_frames: int = 20
+    stalls_per_s: float = 0.0
+    stall_ns: float = 400_000.0
+    base_ns: float = 8_000.0
+    jitter_ns: float = 1_000.0
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What disturbs a trial, with evidence. Lengths are means, in ns.
+
+    slow_share: of the time; the SUT's core is shared then and forwards slow_speed of its capacity.
+    A generator that paused catches up at twice the load.
+    """
+
+    stops_per_s: float = 0.0
+    stop_ns: float = 500_000.0
+    slow_share: float = 0.0
+    slow_ns: float = 30_000_000.0
+    slow_speed: float = 0.6
+    pauses_per_s: float = 0.0
+    pause_ns: float = 300_000.0
+
+
+QUIET = Noise()
+LOUD = Noise(stops_per_s=15, slow_share=0.4, pauses_per_s=15)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One simulated trial and what the modules under test made of it."""
+
+    seen: Observation
+    mask: Mask
+    gated: Gated
+
+
+def simulate(
+    sut: Sut,
+    load_fps: float,
+    duration_s: float = 1.0,
+    noise: Noise = QUIET,
+    seed: int = 0,
+    *,
+    directions: int = 1,
+) -> Observation:
+    """One trial; load_fps is summed over directions."""
+    rng = np.random.default_rng(seed)
+    count = round(duration_s * 1e9 / WINDOW_NS)
+    steps = count * STEPS
+    stops = _moments(rng, noise.stops_per_s, noise.stop_ns, steps)
+    stalls = _moments(rng, sut.stalls_per_s, sut.stall_ns, steps)
+    pauses = _moments(rng, noise.pauses_per_s, noise.pause_ns, steps)
+    speed, samples = _shared_core(rng, noise, steps)
+    running = speed * (1 - _share_taken([*stops, *stalls], steps))
+    offered, late = _offered(load_fps / directions, pauses, steps)
+    ways = tuple(
+        _direction(f"{i}", sut, offered, running, speed, rng=rng) for i in range(directions)
+    )
+    return Observation(
+        intended_load_fps=load_fps,
+        duration_s=duration_s,
+        directions=tuple(_count(way) for way in ways),
+        drops=(),
+        threads=(
+            PollingThread("gen", "generator", GENERATOR_CPU, 0, 0),
+            PollingThread("pmd", "sut", SUT_CPU, 0, 0),
+        ),
+        steal_ns=0,
+        overhead_s=0.0,
+        ring_frames=min(1024, sut.buffer_frames),
+        path_frames=sut.buffer_frames,
+        evidence=Evidence(
+            (
+                *(_stopped(SUT_CPU, "sut", stop) for stop in stops),
+                *(_stopped(GENERATOR_CPU, "generator", pause) for pause in pauses),
+                *late,
+            ),
+            (samples,),
+        ),
+        windows=Windows(0, WINDOW_NS, ways),
+    )
+
+
+def judge(seen: Observation, width: float = WIDTH) -> Judged:
+    """As a prober does it."""
+    geometry = geometry_of(seen, width)
+    mask = gate(seen.evidence, geometry, drained(seen, geometry))
+    return Judged(seen, mask, gated(seen, mask, geometry))
+
+
+def decide(
+    sut: Sut,
+    load_fps: float,
+    noise: Noise = QUIET,
+    seed: int = 0,
+    *,
+    piece_s: float = 1.0,
+    most: int = 12,
+    directions: int = 1,
+) -> Verdict:
+    """Extend the trial in pieces until there is enough, as the rules ask for."""
+    pieces: list[Gated] = []
+    for i in range(most):
+        seen = simulate(sut, load_fps, piece_s, noise, 1000 * seed + i, directions=directions)
+        pieces.append(judge(seen).gated)
+        found = verdict(pieces, WIDTH, PDR_LOSS)
+        if found.decided:
+            break
+    return found
+
+
+def search_ndr(
+    sut: Sut,
+    low_fps: float,
+    high_fps: float,
+    noise: Noise = QUIET,
+    seed: int = 0,
+    *,
+    directions: int = 1,
+) -> float:
+    """Bisection to WIDTH: the highest load that passed. What stays undecided does not pass."""
+    step = 0
+    while high_fps - low_fps > WIDTH * high_fps:
+        middle = (low_fps + high_fps) / 2
+        found = decide(sut, middle, noise, 100 * seed + step, directions=directions)
+        passed = found.decided and found.ndr
+        low_fps, high_fps = (middle, high_fps) if passed else (low_fps, middle)
+        step += 1
+    return low_fps
+
+
+def whole(observation: Observation) -> float:
+    """The loss ratio of the whole trial."""
+    offered = observation.total("offered")
+    return (offered - observation.total("received")) / offered
+
+
+def _moments(
+    rng: np.random.Generator, per_s: float, mean_ns: float, steps: int
+) -> list[tuple[int, int]]:
+    """(begin, length) in ns, at random moments; lengths from half the mean on."""
+    number = rng.poisson(per_s * steps * STEP_NS / 1e9)
+    begins = np.sort(rng.integers(0, steps * STEP_NS, number))
+    lengths = mean_ns / 2 + rng.exponential(mean_ns / 2, number)
+    return [(int(b), int(length)) for b, length in zip(begins, lengths, strict=True)]
+
+
+def _share_taken(moments: Sequence[tuple[int, int]], steps: int) -> Floats:
+    """Of each step, the share that the moments cover."""
+    taken = np.zeros(steps)
+    for begin, length in moments:
+        for step in range(begin // STEP_NS, min(steps, (begin + length) // STEP_NS + 1)):
+            overlap = min(begin + length, (step + 1) * STEP_NS) - max(begin, step * STEP_NS)
+            taken[step] += overlap / STEP_NS
+    return np.minimum(taken, 1.0)
+
+
+def _shared_core(
+    rng: np.random.Generator, noise: Noise, steps: int
+) -> tuple[Floats, ContentionSamples]:
+    """How fast the SUT's core is in each step, and what the contention probe says of it."""
+    slow = np.zeros(steps, dtype=np.bool_)
+    if noise.slow_share:
+        at, is_slow = 0, bool(rng.random() < noise.slow_share)
+        while at < steps:
+            mean = noise.slow_ns * (1 if is_slow else (1 - noise.slow_share) / noise.slow_share)
+            length = int(max(2 * PROBE_NS, rng.exponential(mean)) / STEP_NS)
+            slow[at : at + length] = is_slow
+            at, is_slow = at + length, not is_slow
+    at_ns = range(-PROBE_NS, steps * STEP_NS + 2 * PROBE_NS, PROBE_NS)
+    known = np.clip(np.array(at_ns) // STEP_NS, 0, steps - 1)
+    slowness = 1 + rng.uniform(0, 0.05, len(at_ns)) + slow[known] / noise.slow_speed
+    samples = ContentionSamples(SUT_CPU, True, tuple(at_ns), tuple(slowness.tolist()))
+    return np.where(slow, noise.slow_speed, 1.0), samples
+
+
+def _offered(
+    load_fps: float, pauses: Sequence[tuple[int, int]], steps: int
+) -> tuple[NDArray[np.int64], list[Disturbance]]:
+    """Frames of each step, and when the generator caught up."""
+    due = load_fps * STEP_NS / 1e9
+    able = 2 * due * (1 - _share_taken(pauses, steps))
+    offered, owed, late = np.zeros(steps), 0.0, []
+    for step in range(steps):
+        owed += due
+        offered[step] = min(owed, able[step])
+        owed -= offered[step]
+        if abs(offered[step] - due) > 0.01 * due:
+            late.append(
+                Disturbance(
+                    GENERATOR_CPU,
+                    step * STEP_NS,
+                    STEP_NS,
+                    DisturbanceKind.LATE,
+                    Source.SCHEDULE,
+                    "generator",
+                )
+            )
+    return np.diff(np.floor(np.cumsum(offered) + 1e-6), prepend=0).astype(np.int64), late
+
+
+def _direction(
+    name: str,
+    sut: Sut,
+    offered: NDArray[np.int64],
+    running: Floats,
+    speed: Floats,
+    *,
+    rng: np.random.Generator,
+) -> DirectionWindows:
+    """The queues of one direction, from step to step."""
+    count = len(offered) // STEPS
+    capacity = sut.capacity_fps * np.repeat(rng.normal(1, sut.spread, count), STEPS)
+    lost, latency = np.zeros(len(offered)), np.zeros(len(offered))
+    queues = len(sut.shares)
+    for share in sut.shares:
+        service = (np.maximum(capacity, 0) * running * STEP_NS / 1e9 / queues).tolist()
+        queued, dropped = _fifo((offered * share).tolist(), service, sut.buffer_frames / queues)
+        lost += dropped
+        latency += share * queued / (sut.capacity_fps * speed / queues) * 1e9
+    lost += np.where(rng.random(len(offered)) < sut.rare_loss / STEPS, sut.loss_frames, 0)
+    whole_lost = np.minimum(
+        np.diff(np.floor(np.cumsum(lost) + 1e-6), prepend=0).astype(np.int64), offered
+    )
+    sent = offered.reshape(count, STEPS).sum(axis=1)
+    received = sent - whole_lost.reshape(count, STEPS).sum(axis=1)
+    shown = sut.base_ns + latency[::STEPS] + rng.exponential(sut.jitter_ns, count)
+    return DirectionWindows(
+        name,
+        tuple(sent.tolist()),
+        (0,) * count,
+        tuple(received.tolist()),
+        tuple(np.where(received > 0, shown, -1.0).tolist()),
+    )
+
+
+def _fifo(
+    arriving: list[float], service: list[float], buffer_frames: float
+) -> tuple[Floats, Floats]:
+    """Frames queued as each step begins, and lost in it."""
+    queued, lost, now = [], [], 0.0
+    for arrived, served in zip(arriving, service, strict=True):
+        queued.append(now)
+        now = max(0.0, now + arrived - served)
+        lost.append(max(0.0, now - buffer_frames))
+        now = min(now, buffer_frames)
+    return np.array(queued), np.array(lost)
+
+
+def _stopped(cpu: int, role: str, moment: tuple[int, int]) -> Disturbance:
+    return Disturbance(cpu, *moment, DisturbanceKind.STOPPED, Source.POLL_GAP, role)
+
+
+def _count(way: DirectionWindows) -> DirectionCount:
+    offered, received = sum(way.offered), sum(way.received)
+    return DirectionCount(way.name, offered, offered, offered, 0, received, 0, 0, 0)
