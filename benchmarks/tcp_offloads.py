@@ -3,8 +3,8 @@
 
 S0 gained 2.4x in its first scenario. Here the hosts are network namespaces, 1500 octets of MTU, one
 stream and four, the server sending; each point once in each of three rounds with offloads off and
-on in turns. (The third path, ovs-pmd, carries no offloads.) A run that steal or other programs
-disturbed is made again, as in a study. Prints `name value unit ratio-to-what`; exits 1 when a gain
+on in turns. (The third path, ovs-pmd, carries no offloads.) Rates are those of this host as it is;
+with each off and on follow each other, so that both have their share of what disturbs it. Prints `name value unit ratio-to-what`; exits 1 when a gain
 is below S0's, or when no run of a point counts. Needs root.
 """
 
@@ -31,7 +31,7 @@ S0_GAIN = 2.4
 
 
 class Counting:
-    """How many runs had to be made again?"""
+    """How many runs failed?"""
 
     def __init__(self) -> None:
         self.discarded = 0
@@ -49,7 +49,7 @@ def points() -> Iterator[tuple[TcpPath, int]]:
 
 
 def measured(rig: Rig, watcher: Counting, path: TcpPath, streams: int, offloads: bool) -> TcpResult:
-    """One run that counts. Raises WirespeedError where none does."""
+    """One run, or two. Raises WirespeedError where none has a rate."""
     tcp = Tcp(path=path, streams=streams, offloads=offloads, direction=TcpDirection.DOWN,
               seconds=SECONDS, omit_s=0, congestion=CONGESTION, repeats=1)  # fmt: skip
     spec = PointSpec(tcp=tcp)
@@ -81,7 +81,7 @@ def main() -> int:
         show(f"{name}, offloads on:", on_ms, "CPU ms/Gbit", on_ms / off_ms, f"off ({off_ms:.1f})")
         show(f"{name}, gain:", on / off, "x", on / off / S0_GAIN, f"S0's ({S0_GAIN})")
         enough = enough and on / off >= S0_GAIN
-    print(f"# {watcher.discarded} disturbed runs were made again")
+    print(f"# {watcher.discarded} runs failed")
     return 0 if enough else 1
 
 

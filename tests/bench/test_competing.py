@@ -50,9 +50,8 @@ BEFORE = (
 
 
 def between(before: FakeHost, after: FakeHost) -> Competing:
-    return competing(
-        after, look(before), look(after), bench=[SERVER], parent=WIRESPEED, cpus={0, 1}
-    )
+    looks = look(before), look(after)
+    return competing(after, *looks, bench=[SERVER], parent=WIRESPEED, cpus={0, 1})
 
 
 def test_what_the_bench_used_itself_is_nobody_elses() -> None:

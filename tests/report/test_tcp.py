@@ -14,8 +14,9 @@ from rich.console import Console
 from tests.report.sample import sample_run
 from tests.report.test_document import problems
 from wirespeed.cli.show import print_results
-from wirespeed.model.result import TCP, SearchResult
+from wirespeed.model.result import TCP, Grade, SearchResult
 from wirespeed.model.tcp import TcpProgram
+from wirespeed.report.charts.shapes import Line
 from wirespeed.report.charts.tcp import tcp_charts
 from wirespeed.report.document import document
 from wirespeed.report.explain import explain
@@ -65,7 +66,9 @@ def test_the_terminal_shows_rates_verdicts_and_gains_and_nothing_of_frames(
 def test_the_sentences_name_the_limiter_its_evidence_and_who_used_the_cpu(
     tcp_run: RunRecord,
 ) -> None:
-    limited, rfc6349, cpu = explain(tcp_run.points[0])
+    rates, limited, rfc6349, cpu = explain(tcp_run.points[0])
+    assert rates.startswith("Down: 4.24 +- ")
+    assert rates.endswith(" Gbps undisturbed (grade A); as this host is, 4.24 (4.04 to 4.44).")
     assert limited.startswith("Down: path, as 7 of 90 segments")
     assert rfc6349 == (
         "RFC 6349: TCP efficiency 92.20%, transfer time ratio 1.50, buffer delay 30%."
@@ -89,7 +92,10 @@ def test_charts_hold_everything_but_streams_and_offloads_constant(tcp_run: RunRe
         "over veth, clients 1",
     ]  # fmt: skip
     assert charts[0].categories == ("1", "4")
-    assert [series.name for series in charts[0].series] == ["offloads on", "offloads off"]
+    assert [(series.name, series.line) for series in charts[0].series] == [
+        ("offloads on", Line.SOLID), ("offloads on", Line.DASHED),
+        ("offloads off", Line.SOLID), ("offloads off", Line.DASHED),
+    ]  # fmt: skip
     assert tcp_charts(replace(tcp_run, points=tcp_run.points[::2][:1])) == ()
 
 
@@ -123,6 +129,32 @@ def test_a_point_without_a_run_that_counts_says_why_everywhere(tcp_run: RunRecor
     assert (line["tcp_down_bps"], line["not_measurable"]) == ("", why)
 
 
+def test_a_point_without_undisturbed_time_says_so_and_shows_the_other_answer(
+    tcp_run: RunRecord,
+) -> None:
+    result = tcp_run.points[0].result
+    assert result is not None
+    assert result.tcp is not None
+    figures = tuple(
+        replace(figure, undisturbed_bps=None, undisturbed_error_bps=None)
+        for figure in result.tcp.figures
+    )
+    graded = replace(
+        result, grade=Grade.D, because=("only 0.3 s were undisturbed",),
+        tcp=replace(result.tcp, figures=figures, clean_s=0.3),
+    )  # fmt: skip
+    run = replace(tcp_run, points=(replace(tcp_run.points[0], result=graded),))
+    first, second, *_ = explain(run.points[0])
+    assert first.startswith("Down: as this host is, 4.24 (4.04 to 4.44) Gbps (grade D)")
+    assert second == "Only 0.3 s were undisturbed."
+    out = io.StringIO()
+    print_results(run, Console(file=out, width=200))
+    assert "4.04 - 4.44" in out.getvalue()
+    [line] = csv.DictReader(io.StringIO(csv_text(run)))
+    assert line["tcp_down_undisturbed_bps"] == ""
+    assert float(line["tcp_undisturbed_share"]) == pytest.approx(0.3 / 4)
+
+
 def test_how_disturbed_the_runs_were_is_said(tcp_run: RunRecord) -> None:
     result = tcp_run.points[0].result
     assert result is not None
@@ -132,7 +164,7 @@ def test_how_disturbed_the_runs_were_is_said(tcp_run: RunRecord) -> None:
         replace(run, elapsed_s=1.0, programs=programs, others_cpu_s=0.04) for run in result.tcp.runs
     )
     point = replace(tcp_run.points[0], result=replace(result, tcp=replace(result.tcp, runs=runs)))
-    assert "took at most 3.0% of a run that counts." in explain(point)[-1]
+    assert "took at most 3.0% of a run." in explain(point)[-1]
     disturbed = replace(tcp_run, points=(point,))
     [line] = csv.DictReader(io.StringIO(csv_text(disturbed)))
     assert float(line["tcp_most_taken"]) == pytest.approx(0.03)

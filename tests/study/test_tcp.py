@@ -1,40 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often is TCP run, until enough runs can be believed?"""
+"""How often is TCP run, until there is enough undisturbed time?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 
 from tests.fake_rig import FakeTcpBench
 from tests.report.sample import Nobody
 from wirespeed.bench.interface import BenchError
-from wirespeed.model.tcp import Tcp, TcpProgram, TcpRun
+from wirespeed.model.result import Grade
+from wirespeed.model.tcp import Tcp, TcpRun
 from wirespeed.study.tcp import measure_tcp
 
 TCP = Tcp(seconds=2, repeats=2)
 
 
-@dataclass
-class Restless:
-    """Each letter is a run: v valid, d disturbed, f fails. After the last one they begin again."""
+class Course:
+    """Each letter is a run: q quiet, l little of it undisturbed, d disturbed, f fails.
 
-    course: str
-    bench: FakeTcpBench = field(default_factory=lambda: FakeTcpBench(TCP))
-    number: int = 0
+    After the last one they begin again.
+    """
+
+    def __init__(self, letters: str) -> None:
+        self._letters = letters
+        self._bench = FakeTcpBench(TCP, is_stolen=lambda _run, i: self._is_stolen(i))
+        self.number = 0
+        self._kind = ""
+
+    def _is_stolen(self, interval: int) -> bool:
+        return self._kind == "d" or (self._kind == "l" and interval > 5)
 
     def run(self) -> TcpRun:
-        kind = self.course[self.number % len(self.course)]
+        self._kind = self._letters[self.number % len(self._letters)]
         self.number += 1
-        if kind == "f":
+        if self._kind == "f":
             raise BenchError("the speed test failed: Broken pipe")
-        run = self.bench.run()
-        taken = TcpProgram(
-            "clients", 1, steal_s=run.elapsed_s if kind == "d" else 0.0, waited_s=0.0
-        )
-        return replace(run, programs=(taken,))
+        return self._bench.run()
 
     def describe(self) -> Mapping[str, object]:
         return {}
@@ -42,7 +46,7 @@ class Restless:
 
 @dataclass
 class Told(Nobody):
-    """What a watcher hears: the numbers of valid runs, and why others do not count."""
+    """What a watcher hears: the numbers of runs, and how others failed."""
 
     heard: list[int | str] = field(default_factory=list)
 
@@ -53,38 +57,55 @@ class Told(Nobody):
         self.heard.append(why)
 
 
-def test_a_disturbed_run_is_made_again_and_told() -> None:
-    told = Told()
-    result = measure_tcp(Restless("vdfv"), TCP, told)
-    assert result.tcp is not None
-    assert len(result.tcp.runs) == 2
-    assert [why[:7] for why in result.tcp.discarded] == ["clients", "the spe"]
-    assert [each if isinstance(each, int) else each[:7] for each in told.heard] == [
-        1, "clients", "the spe", 2,
-    ]  # fmt: skip
-    assert (result.not_measurable, result.notes) == (None, ())
-
-
-def test_what_a_restless_host_gives_is_kept_and_said_to_be_less() -> None:
-    bench = Restless("ddddvddddddddddddd")
+@pytest.mark.parametrize(
+    ("letters", "runs", "grade"),
+    [
+        ("q", 2, Grade.A),
+        ("qd", 2, Grade.C),  # one quiet run is enough: the other is not made again
+        ("l", 3, Grade.C),  # two give 1 s, but in too few pieces
+        ("dl", 3, Grade.D),  # after two, four might have been enough; after three no longer
+        ("d", 2, Grade.D),  # more of them could not help
+    ],
+)
+def test_runs_are_added_only_where_more_undisturbed_time_can_be_had(
+    letters: str, runs: int, grade: Grade
+) -> None:
+    bench = Course(letters)
     result = measure_tcp(bench, TCP, Nobody())
-    assert bench.number == 8
+    assert (bench.number, result.grade) == (runs, grade)
+    assert result.tcp is not None
+    assert len(result.tcp.runs) == runs
+    assert result.tcp.total_bps > 0
+    assert result.not_measurable is None
+    assert bool(result.because) == (grade is not Grade.A)
+
+
+def test_a_run_that_failed_is_made_again_and_told() -> None:
+    told = Told()
+    result = measure_tcp(Course("qfq"), TCP, told)
+    assert result.tcp is not None
+    assert result.tcp.discarded == ("the speed test failed: Broken pipe",)
+    assert told.heard == [1, "the speed test failed: Broken pipe", 2]
+    assert (result.not_measurable, result.notes, result.grade) == (None, (), Grade.A)
+
+
+def test_one_run_is_enough_for_an_answer() -> None:
+    result = measure_tcp(Course("fqff"), TCP, Nobody())
     assert result.tcp is not None
     assert len(result.tcp.runs) == 1
     assert result.not_measurable is None
     assert "1 of the 2 runs" in result.notes[0]
 
 
-def test_a_host_that_is_never_quiet_is_not_measured_for_ever() -> None:
-    bench = Restless("d")
-    result = measure_tcp(bench, TCP, Nobody())
-    assert bench.number == 8
-    assert result.tcp is None
-    assert "the limit is 10%" in (result.not_measurable or "")
+def test_a_point_is_not_measurable_only_where_no_run_could_run() -> None:
+    tcp = Tcp(seconds=2, repeats=1)
+    result = measure_tcp(Course("f"), tcp, Nobody())
+    assert (result.tcp, result.grade) == (None, None)
+    assert "none of 2 runs has a rate" in (result.not_measurable or "")
 
 
 def test_a_bench_that_fails_again_and_again_is_broken() -> None:
-    bench = Restless("vffff")
+    bench = Course("ffff")
     with pytest.raises(BenchError, match="4 TCP runs in a row failed; the last: the speed test"):
         measure_tcp(bench, TCP, Nobody())
-    assert bench.number == 5
+    assert bench.number == 4

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
-from wirespeed.model.result import SearchResult
+from wirespeed.model.result import Grade, SearchResult
 from wirespeed.model.study import flat
 from wirespeed.model.tcp import TcpDirection, TcpFigure, TcpResult
 from wirespeed.report.text import NONE, gbps, limiter, percent
@@ -30,18 +30,22 @@ def tcp_table(points: tuple[PointRecord, ...]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("point")
     table.add_column("way")
-    for heading in ("Gbps", "lowest - highest", "taken", "sent again", "CPU ms/Gbit"):
+    for heading in ("Gbps undisturbed", "grade", "of the time", "Gbps as this host is",
+                    "lowest - highest", "taken", "sent again", "CPU ms/Gbit"):  # fmt: skip
         table.add_column(heading, justify="right")
     table.add_column("limited by")
     for point in points:
         result = tcp_result(point)
         if result is None:
-            table.add_row(point.label, *[NONE] * 6, why_missing(point))
+            table.add_row(point.label, *[NONE] * 9, why_missing(point))
             continue
         for figure in result.figures:
             table.add_row(
                 point.label,
                 str(figure.direction),
+                undisturbed(figure),
+                grade_of(point),
+                percent(result.clean_share, 0),
                 gbps(figure.median_bps),
                 f"{gbps(figure.lowest_bps)} - {gbps(figure.highest_bps)}",
                 percent(most_taken(result)),
@@ -59,6 +63,19 @@ def why_missing(point: PointRecord) -> str:
     return point.error or "not measured yet"
 
 
+def undisturbed(figure: TcpFigure) -> str:
+    """The rate of undisturbed time in Gbps, with its error."""
+    if figure.undisturbed_bps is None:
+        return NONE
+    error = f" +- {gbps(figure.undisturbed_error_bps)}" if figure.undisturbed_error_bps else ""
+    return gbps(figure.undisturbed_bps) + error
+
+
+def grade_of(point: PointRecord) -> str:
+    """The letter, where the point has one."""
+    return str(point.result.grade) if point.result and point.result.grade else NONE
+
+
 def limited_by(figure: TcpFigure) -> str:
     """The verdict, and how many of the tests shared it unless all did."""
     agreed = "" if figure.agreeing == figure.tests else f" ({figure.agreeing} of {figure.tests})"
@@ -66,13 +83,26 @@ def limited_by(figure: TcpFigure) -> str:
 
 
 def tcp_sentences(found: SearchResult) -> Iterator[str]:
-    """Who limited each direction and how that is known, RFC 6349, and who used the CPU."""
+    """Both rates, who limited each direction and how that is known, and who used the CPU."""
     if found.not_measurable is not None:
         yield f"Not measurable: {found.not_measurable}."
         return
     if found.tcp is not None:
+        yield from (_both_rates(found, figure) for figure in found.tcp.figures)
+        if found.grade is not Grade.A:
+            yield from (f"{why[:1].upper()}{why[1:]}." for why in found.because)
         yield from _of_runs(found.tcp)
     yield from (f"{note[:1].upper()}{note[1:]}." for note in found.notes)
+
+
+def _both_rates(found: SearchResult, figure: TcpFigure) -> str:
+    """E.g. "Down: 6.07 +- 0.61 Gbps undisturbed (grade C); as this host is 5.43 (5.11 to 5.76)."""
+    way = str(figure.direction).capitalize()
+    as_is = f"{gbps(figure.median_bps)} ({gbps(figure.lowest_bps)} to {gbps(figure.highest_bps)})"
+    grade = f" (grade {found.grade})" if found.grade else ""
+    if figure.undisturbed_bps is None:
+        return f"{way}: as this host is, {as_is} Gbps{grade}; the undisturbed rate is not known."
+    return f"{way}: {undisturbed(figure)} Gbps undisturbed{grade}; as this host is, {as_is}."
 
 
 def _of_runs(result: TcpResult) -> Iterator[str]:
@@ -87,16 +117,16 @@ def _of_runs(result: TcpResult) -> Iterator[str]:
     spent = ", ".join(f"{name} {cpu_s * 1e3:.1f} ms" for name, cpu_s in parts)
     yield f"CPU time of the programs for each Gbit: {spent}."
     if (taken := most_taken(result)) is not None:
-        yield f"Steal and other programs took at most {percent(taken)} of a run that counts."
+        yield f"Steal and competing processes took at most {percent(taken)} of a run."
     if result.discarded:
-        repeated = len(result.discarded)
-        runs = "run does" if repeated == 1 else "runs do"
-        yield f"{repeated} {runs} not count; the last: {result.discarded[-1]}."
+        failed = len(result.discarded)
+        runs = "run" if failed == 1 else "runs"
+        yield f"{failed} {runs} failed; the last: {result.discarded[-1]}."
 
 
 def most_taken(result: TcpResult) -> float | None:
-    """The largest share of a run that counts which steal and other programs took from server,
-    clients or vSwitch. None where that was not watched."""
+    """The largest share of a run that steal and competing processes took from server, clients or
+    vSwitch. None where that was not watched."""
     return max((run.taken_ratio(p) for run in result.runs for p in run.programs), default=None)
 
 
@@ -169,6 +199,11 @@ def csv_fields(point: PointRecord) -> dict[str, object]:
     return {
         "tcp_down_bps": down and down.median_bps,
         "tcp_up_bps": up and up.median_bps,
+        "tcp_down_undisturbed_bps": down and down.undisturbed_bps,
+        "tcp_down_undisturbed_error_bps": down and down.undisturbed_error_bps,
+        "tcp_up_undisturbed_bps": up and up.undisturbed_bps,
+        "tcp_up_undisturbed_error_bps": up and up.undisturbed_error_bps,
+        "tcp_undisturbed_share": result and result.clean_share,
         "tcp_retransmits": result and sum(f.retransmits for f in result.figures),
         "tcp_down_limited_by": down and down.limited_by,
         "tcp_up_limited_by": up and up.limited_by,
@@ -177,5 +212,9 @@ def csv_fields(point: PointRecord) -> dict[str, object]:
     }
 
 
-CSV_FIELDS = ("tcp_down_bps", "tcp_up_bps", "tcp_retransmits", "tcp_down_limited_by",
-              "tcp_up_limited_by", "tcp_cpu_s_per_gbit", "tcp_most_taken")  # fmt: skip
+CSV_FIELDS = (
+    "tcp_down_bps", "tcp_up_bps", "tcp_down_undisturbed_bps", "tcp_down_undisturbed_error_bps",
+    "tcp_up_undisturbed_bps", "tcp_up_undisturbed_error_bps", "tcp_undisturbed_share",
+    "tcp_retransmits", "tcp_down_limited_by", "tcp_up_limited_by", "tcp_cpu_s_per_gbit",
+    "tcp_most_taken",
+)  # fmt: skip

@@ -39,7 +39,8 @@ class Control:
 
     def vsctl(self, *words: str, wait: bool = True, timeout_s: float = 60.0) -> str:
         """Change the configuration; with wait, returns when the vSwitch has taken it over."""
-        argv = ["ovs-vsctl", f"--db={self.database}", f"--timeout={timeout_s:.0f}"]
+        # The database's socket is there a moment before it listens: --retry.
+        argv = ["ovs-vsctl", f"--db={self.database}", "--retry", f"--timeout={timeout_s:.0f}"]
         if not wait:
             argv.append("--no-wait")
         done = self.runner.run([*argv, *words], timeout_s=timeout_s + 5, env=self.environment)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from wirespeed.model.study import flat
 from wirespeed.report.charts.shapes import Chart, Line, Series
@@ -31,6 +31,7 @@ def tcp_charts(run: RunRecord) -> tuple[Chart, ...]:
             y_label="Gbps",
             categories=tuple(str(count) for count in streams),
             series=tuple(_series(members, streams)),
+            legend="solid: as this host is, dashed: undisturbed",
         )
         for number, (name, members) in enumerate(groups, start=1)
     )
@@ -51,19 +52,25 @@ def _groups(points: Sequence[PointRecord]) -> dict[str, list[PointRecord]]:
     return groups
 
 
-def _series(members: Sequence[PointRecord], streams: Sequence[int]) -> list[Series]:
-    found = []
+def _series(members: Sequence[PointRecord], streams: Sequence[int]) -> Iterator[Series]:
     for colour, (name, on) in enumerate((("offloads on", True), ("offloads off", False))):
-        rates = {
-            point.spec.tcp.streams: result.total_bps
+        measured = {
+            float(streams.index(point.spec.tcp.streams)): result
             for point in members
             if point.spec.tcp
             and point.spec.tcp.offloads is on
             and (result := tcp_result(point)) is not None
         }
-        shown = [(float(streams.index(count)), bps) for count, bps in sorted(rates.items())]
-        if shown:
-            points = tuple((x, bps / 1e9) for x, bps in shown)
-            hover = tuple(f"{name}: {gbps(bps)} Gbps" for _, bps in shown)
-            found.append(Series(name, Line.SOLID, colour, points, hover))
-    return found
+        as_is = {x: result.total_bps for x, result in measured.items()}
+        undisturbed = {
+            x: bps for x, result in measured.items() if (bps := result.undisturbed_bps) is not None
+        }
+        for line, which, rates in (
+            (Line.SOLID, "as this host is", as_is),
+            (Line.DASHED, "undisturbed", undisturbed),
+        ):
+            if rates:
+                shown = sorted(rates.items())
+                points = tuple((x, bps / 1e9) for x, bps in shown)
+                hover = tuple(f"{name}, {which}: {gbps(bps)} Gbps" for _, bps in shown)
+                yield Series(name, line, colour, points, hover)
