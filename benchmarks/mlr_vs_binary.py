@@ -12,10 +12,8 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-from tests.measure.simulated import Recorder, Rig, Sharp
-from wirespeed.measure.validity import USUAL
+from tests.measure.simulated import Recorder, Rig, Sharp, prober_of
 
-from wirespeed.measure.prober import Prober
 from wirespeed.measure.run import run_search
 from wirespeed.measure.search.interface import Limits
 from wirespeed.measure.search.rfc2544 import Rfc2544
@@ -45,7 +43,7 @@ def binary(capacity_fps: float, narrow_trial_s: float) -> Cost:
     """Two binary searches from line rate, one for each loss goal."""
     rig = rig_of(capacity_fps)
     for loss in (0.0, PDR_LOSS):
-        prober = Prober(rig.measure, Recorder(), USUAL, repeats=0, expected_s=0.0)
+        prober = prober_of(rig.measure)
         search = Rfc2544(narrow_trial_s, FINAL_TRIAL_S, WIDTH, loss)
         found = search.find(prober, Limits(MIN_FPS, LINE_RATE_FPS, None))
         check(found.pdr if loss else found.ndr, capacity_fps / (1 - loss))
@@ -58,7 +56,7 @@ def mlr(capacity_fps: float) -> Cost:
     asked = Search(SearchKind.MLR, MIN_FPS, trial_s=FINAL_TRIAL_S, width=WIDTH, latency=False)
     found = run_search(asked, rig.measure, LINE_RATE_FPS, Recorder())
     check(found.ndr, capacity_fps)
-    check(found.pdr, capacity_fps / (1 - PDR_LOSS))
+    check_pdr(found.pdr, capacity_fps)
     return Cost(len(rig.calls), rig.traffic_s)
 
 
@@ -71,6 +69,14 @@ def check(found: Interval | None, truth_fps: float) -> None:
     hidden_fps = (1024 + 1) / FINAL_TRIAL_S
     if upper - lower > WIDTH * upper or not lower - hidden_fps <= truth_fps <= upper:
         sys.exit(f"{truth_fps:,.0f} frames/s came out as {lower:,.0f}..{upper:,.0f}")
+
+
+def check_pdr(found: Interval | None, capacity_fps: float) -> None:
+    """A search ends at the MRR, and no figure exceeds it: the PDR of a sharp SUT is its capacity."""
+    if found is None or found.lower is None:
+        sys.exit(f"no PDR of {capacity_fps:,.0f} frames/s")
+    if abs(found.lower.load_fps - capacity_fps) > WIDTH * capacity_fps:
+        sys.exit(f"the PDR of {capacity_fps:,.0f} frames/s came out as {found.lower.load_fps:,.0f}")
 
 
 def report(name: str, costs: list[Cost], base: list[Cost]) -> None:

@@ -51,6 +51,6 @@ def trials_at(spec: PointSpec, loads_fps: Sequence[float], duration_s: float) ->
     with bench_of(spec) as bench:
         bench.measure(loads_fps[0], 0.2)
         return [
-            Trial(bench.measure(load, duration_s), stage=Stage.CONSTANT, valid=True)
+            Trial(bench.measure(load, duration_s), stage=Stage.CONSTANT, quiet=False)
             for load in loads_fps
         ]

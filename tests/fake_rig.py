@@ -33,18 +33,21 @@ PLAN = Plan((HostPlan("testhost", Decision((), "nothing is real here")),))
 
 @dataclass
 class FakeBench:
-    """Forwards at most capacity_fps. before_trial may raise, to break the bench mid-run."""
+    """Forwards at most capacity_fps. before_trial may raise, to break the bench mid-run.
+
+    The host is quiet, but for disturbed_share of the trials.
+    """
 
     capacity_fps: float
     before_trial: Callable[[int], None] = lambda _number: None
-    invalid_share: float = 0.0
+    disturbed_share: float = 0.0
     simulation: simulated.Rig = field(init=False)
 
     def __post_init__(self) -> None:
         self.simulation = simulated.Rig(
             simulated.Sharp(self.capacity_fps),
             generator_fps=10e6,
-            invalid_share=self.invalid_share,
+            disturbed_share=self.disturbed_share,
         )
 
     def measure(self, load_fps: float, duration_s: float) -> Observation:
@@ -138,7 +141,7 @@ class FakeHost:
 
     capacity_fps: float | None = None
     before_trial: Callable[[int], None] = lambda _number: None
-    invalid_share: float = 0.0
+    disturbed_share: float = 0.0
     opened: list[PointSpec] = field(default_factory=list)
     closed: int = 0
 
@@ -151,7 +154,7 @@ class FakeHost:
         self.opened.append(spec)
         try:
             capacity_fps = self.capacity_fps or spec.sut.impair.rate_fps
-            yield FakeBench(capacity_fps, self.before_trial, self.invalid_share)
+            yield FakeBench(capacity_fps, self.before_trial, self.disturbed_share)
         finally:
             self.closed += 1
 

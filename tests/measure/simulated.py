@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A generator and SUT of known capacity whose clock is simulated: trials cost no time.
 
-Nothing here is ever shown as a measurement: it exists to test and compare searches.
+Frames carry no time stamp here, so that a trial counts whole or not at all, and searches run by the
+thousand; tests/measure/noisy_host.py has trials with windows. Nothing here is ever shown as a
+measurement: it exists to test and compare searches.
 """
 
 from __future__ import annotations
@@ -11,18 +13,25 @@ import random
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from wirespeed.measure.interface import Progress
+from wirespeed.measure.interface import Measurer, Progress
+from wirespeed.measure.prober import Prober
+from wirespeed.model.evidence import Disturbance, DisturbanceKind, Evidence, Source
 from wirespeed.model.trial import (
     DirectionCount,
     Drop,
     DropCause,
     Latency,
     Observation,
-    ThreadHealth,
+    PollingThread,
     Trial,
 )
 
 LATENCY = Latency(1000, 900.0, 1500.0, 1400.0, 1800.0, 2500.0, 4000.0, 9000.0, 50.0, "")
+GENERATOR_CPU, SUT_CPU = 1, 2
+THREADS = (
+    PollingThread("lcore1", "generator", GENERATOR_CPU, 0, 0),
+    PollingThread("pmd2", "sut", SUT_CPU, 0, 0),
+)
 
 
 class Sut(Protocol):
@@ -68,23 +77,52 @@ class RareLoss:
         return max(0, out - self.frames) if rng.random() < self.share else out
 
 
+@dataclass(frozen=True)
+class Fraying:
+    """Forwards capacity_fps, but loses a thousandth of what exceeds lossless_fps."""
+
+    capacity_fps: float
+    lossless_fps: float
+
+    def forwards(self, load_fps: float, duration_s: float, rng: random.Random) -> int:
+        out = Sharp(self.capacity_fps).forwards(load_fps, duration_s, rng)
+        return out - round(max(0.0, load_fps - self.lossless_fps) * duration_s / 1000)
+
+
+@dataclass(frozen=True)
+class Collapsing:
+    """Forwards capacity_fps, but only slowed_fps while more than collapse_fps is offered."""
+
+    capacity_fps: float
+    collapse_fps: float
+    slowed_fps: float
+
+    def forwards(self, load_fps: float, duration_s: float, rng: random.Random) -> int:
+        slowed = load_fps > self.collapse_fps
+        rate_fps = self.slowed_fps if slowed else self.capacity_fps
+        return Sharp(rate_fps).forwards(load_fps, duration_s, rng)
+
+
 @dataclass
 class Rig:
     """The measurer: a generator in front of a SUT, and how often the machine disturbs them.
 
-    generator_fps: the most that is offered. invalid_share: how many trials meet a pause; then the
-    loss figure is nonsense on purpose, so that a search that looks at it goes wrong.
+    generator_fps: the most that is offered. disturbed_share: how many trials meet a stop of
+    stop_ns; then the loss is nonsense on purpose, so that a search that looks at it goes wrong.
+    unseen: what could not be watched, as with an external SUT. misread_share: how many trials come
+    with more frames received than offered.
     """
 
     sut: Sut
     generator_fps: float = 20e6
-    invalid_share: float = 0.0
-    pause_ns: int = 10_000_000_000
-    usual_gap_ns: int = 1_000
+    disturbed_share: float = 0.0
+    stop_ns: int = 1_000_000_000
+    misread_share: float = 0.0
     ring_frames: int = 1024
     directions: int = 1
     limited_by: str | None = None
     latency: Latency | None = LATENCY
+    unseen: tuple[str, ...] = ()
     rng: random.Random = field(default_factory=lambda: random.Random(1))
     calls: list[tuple[float, float]] = field(default_factory=list)
 
@@ -93,32 +131,26 @@ class Rig:
         offered_fps = min(load_fps, self.generator_fps)
         offered = round(offered_fps * duration_s)
         intended = offered if math.isinf(load_fps) else round(load_fps * duration_s)
-        disturbed = self.rng.random() < self.invalid_share
+        disturbed = self.rng.random() < self.disturbed_share
         received = self.sut.forwards(offered_fps, duration_s, self.rng)
         if disturbed:
             received = self.rng.randint(0, offered)
+        if self.rng.random() < self.misread_share:
+            received = offered + 1
         return Observation(
             intended_load_fps=load_fps,
             duration_s=duration_s,
             directions=self._split(intended, offered, received),
-            drops=(Drop("sut", DropCause.RX_RING_FULL, offered - received),),
-            threads=(
-                self._generator_thread(disturbed, duration_s),
-                thread("pmd2", "sut", None),
-            ),
+            drops=(Drop("sut", DropCause.RX_RING_FULL, max(0, offered - received)),),
+            threads=THREADS,
             steal_ns=0,
             overhead_s=0.2,
             ring_frames=self.ring_frames,
+            path_frames=4 * self.ring_frames,
+            evidence=Evidence((stop(self.stop_ns),) if disturbed else (), (), self.unseen),
             latency=self.latency,
             limited_by=self.limited_by,
         )
-
-    def _generator_thread(self, disturbed: bool, duration_s: float) -> ThreadHealth:
-        """Disturbed: one pause that no ring bears, and 3% of the time gone in all."""
-        if not disturbed:
-            return thread("lcore1", "generator", self.usual_gap_ns)
-        gone_ns = max(self.pause_ns, round(0.03 * duration_s * 1e9))
-        return thread("lcore1", "generator", self.pause_ns, gaps_ns=gone_ns)
 
     def _split(self, intended: int, offered: int, received: int) -> tuple[DirectionCount, ...]:
         """The counts spread over the directions, remainders to the first ones."""
@@ -136,17 +168,10 @@ class Rig:
         return sum(duration_s for _, duration_s in self.calls)
 
 
-def thread(
-    name: str,
-    role: str,
-    max_gap_ns: int | None,
-    wait_ns: int = 0,
-    switches: int = 0,
-    *,
-    gaps_ns: int | None = None,
-) -> ThreadHealth:
-    """gaps_ns: left out, the longest gap is the only one."""
-    return ThreadHealth(name, role, max_gap_ns, gaps_ns or max_gap_ns, switches, wait_ns)
+def stop(length_ns: int, role: str = "sut", begin_ns: int = 1_000_000) -> Disturbance:
+    """A polling thread did not run."""
+    cpu = SUT_CPU if role == "sut" else GENERATOR_CPU
+    return Disturbance(cpu, begin_ns, length_ns, DisturbanceKind.STOPPED, Source.POLL_GAP, role)
 
 
 def count(name: str, intended: int, offered: int, received: int) -> DirectionCount:
@@ -161,6 +186,11 @@ def count(name: str, intended: int, offered: int, received: int) -> DirectionCou
         reordered=0,
         foreign=0,
     )
+
+
+def prober_of(measure: Measurer, extension: float = 1.0, expected_s: float = 0.0) -> Prober:
+    """With the limits that quiet hosts are held to."""
+    return Prober(measure, Recorder(), 0.005, 0.005, extension, expected_s)
 
 
 @dataclass

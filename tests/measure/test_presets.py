@@ -34,16 +34,22 @@ def test_the_studys_values_win() -> None:
     assert (rfc2544.search.trial_s, rfc2544.search.width) == (120.0, 0.01)
     tst009 = resolve(Search(SearchKind.TST009, step_fps=1e3, max_r=0, max_z=7))
     assert tst009.search == Tst009(trial_s=60.0, step_fps=1e3, max_r=0, max_z=7)
-    mlr = resolve(Search(SearchKind.MLR, pdr_loss=0.001, repeats_invalid=3, latency_trial_s=9.0))
+    mlr = resolve(Search(SearchKind.MLR, pdr_loss=0.001, extension=3, latency_trial_s=9.0))
     assert isinstance(mlr.search, Mlr)
     assert mlr.search.pdr_loss == 0.001
-    assert (mlr.repeats_invalid, mlr.latency_trial_s) == (3, 9.0)
+    assert (mlr.extension, mlr.latency_trial_s) == (3, 9.0)
     fixed = resolve(Search(SearchKind.FIXED, load_fps=5e6))
     assert isinstance(fixed.search, Fixed)
     assert fixed.search.load_fps == 5e6
     mrr = resolve(Search(SearchKind.MRR, trial_s=5.0))
     assert mrr.mrr is not None
     assert mrr.mrr.trial_s == 5.0
+
+
+def test_trials_of_this_host_as_it_is_are_no_longer_than_the_searchs() -> None:
+    assert resolve(Search(SearchKind.RFC2544)).as_is_trial_s == 10.0
+    assert resolve(Search(SearchKind.RFC2544, trial_s=4.0)).as_is_trial_s == 4.0
+    assert resolve(Search(SearchKind.FIXED, load_fps=1e6, trial_s=4.0)).as_is_trial_s is None
 
 
 @pytest.mark.parametrize(
@@ -95,11 +101,11 @@ def parameters(kind: SearchKind) -> dict[str, str]:
     inner = preset.search or preset.mrr
     assert inner is not None
     rows = {f.name: getattr(inner, f.name) for f in fields(inner) if f.name != "throughput"}
-    rows["repeats_invalid"] = preset.repeats_invalid
+    rows["extension"] = preset.extension
+    if preset.as_is_trial_s is not None:
+        rows["as_is_trial_s"] = preset.as_is_trial_s
     return {name: shown_value(value) for name, value in rows.items()}
 
 
-def shown_value(value: float | None) -> str:
-    if value == REQUIRED:
-        return "required"
-    return "computed" if value is None else f"{value:g}"
+def shown_value(value: float) -> str:
+    return "required" if value == REQUIRED else f"{value:g}"

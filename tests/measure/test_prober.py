@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are invalid trials repeated, remembered, announced, and never handed to a search?"""
+"""Is a trial extended until its load is judged, remembered, announced, and never by its loss?"""
 
 from __future__ import annotations
 
@@ -7,98 +7,189 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.measure.simulated import Recorder, Rig, Sharp, thread
+from tests.measure.noisy_host import BUSY, LOUD, QUIET, Noise, NoisyHost
+from tests.measure.simulated import Recorder, Rig, Sharp, count, stop
+from tests.measure.simulated import prober_of as quiet_prober
 from wirespeed.measure.interface import UNLIMITED
-from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, Prober
-from wirespeed.measure.validity import USUAL, Purpose
-from wirespeed.model.trial import DropCause, Observation, Stage
+from wirespeed.measure.prober import (
+    UNDECIDED_IN_A_ROW,
+    BeyondGenerator,
+    NotMeasurable,
+    OutOfTime,
+    Prober,
+    Undecided,
+    judged,
+)
+from wirespeed.model.evidence import Evidence
+from wirespeed.model.trial import DropCause, Observation, Stage, Trial
 
-LONG_NS = 10_000_000
 
-
-def prober_of(seen: list[Observation], repeats: int = 5) -> tuple[Prober, Recorder]:
+def prober_of(seen: list[Observation], extension: float = 5) -> tuple[Prober, Recorder]:
     """A prober whose trials come out as listed."""
     coming: Iterator[Observation] = iter(seen)
     recorder = Recorder()
-    return Prober(lambda _load, _duration: next(coming), recorder, USUAL, repeats, 10.0), recorder
+    prober = Prober(
+        lambda _load, _duration: next(coming), recorder, 0.005, 0.005, extension, expected_s=10.0
+    )
+    return prober, recorder
 
 
 def good(load_fps: float = 1e6) -> Observation:
     return Rig(Sharp(2e6)).measure(load_fps, 1.0)
 
 
-def paused(load_fps: float = 1e6) -> Observation:
-    return replace(good(load_fps), threads=(thread("t", "sut", LONG_NS),))
+def disturbed(load_fps: float = 1e6, length_ns: int = 10_000_000) -> Observation:
+    return replace(good(load_fps), evidence=Evidence((stop(length_ns),)))
 
 
-def test_an_invalid_trial_is_run_again() -> None:
-    prober, recorder = prober_of([paused(), paused(), good()])
-    assert prober.valid(1e6, 1.0).valid
-    assert [t.valid for t in prober.trials] == [False, False, True]
-    assert recorder.trials == prober.trials
-    assert [p.attempt for p in recorder.announced] == [0, 1, 2]
+def misread(load_fps: float = 1e6) -> Observation:
+    return replace(good(load_fps), directions=(count("d0", 10, 10, 11),))
 
 
-def test_too_many_repeats_give_up_with_the_last_reason() -> None:
-    prober, _ = prober_of([paused()] * 3, repeats=2)
-    with pytest.raises(NotMeasurable, match=r"3 trials of 1 s at 1,000,000 .*10,000 us"):
-        prober.valid(1e6, 1.0)
+def test_a_trial_is_extended_until_the_load_is_judged() -> None:
+    prober, recorder = prober_of([disturbed(), disturbed(), good(), good()])
+    point = prober.at(1e6, 1.0)
+    assert point.decided
+    assert point.exceeded == 0
+    assert [t.quiet for t in prober.trials] == [False, False, True]
+    assert recorder.trials == prober.trials == list(point.trials)
+    assert "SUT stopped 100%" in (prober.trials[0].disturbed or "")
+
+
+def test_a_load_that_cannot_be_judged_does_not_pass() -> None:
+    prober, _ = prober_of([disturbed()] * 3, extension=3)
+    point = prober.at(1e6, 1.0)
+    assert not point.decided
+    assert point.exceeded > prober.pdr_limit
     assert len(prober.trials) == 3
+
+
+def test_a_load_asked_for_again_goes_on_from_what_is_known() -> None:
+    rig = NoisyHost(4e6, LOUD)
+    prober = quiet_prober(rig.measure)
+    first = prober.at(3.9e6, 0.2)
+    assert not first.decided
+    again = prober.at(3.9e6, 0.2)
+    assert again.trials[: len(first.trials)] == first.trials
+    assert again.verdict.windows >= first.verdict.windows
+
+
+def test_a_judged_load_asked_for_again_is_judged_afresh() -> None:
+    prober, _ = prober_of([good(), good()])
+    prober.at(1e6, 1.0)
+    assert len(prober.at(1e6, 1.0).trials) == 1
+
+
+def test_several_loads_that_cannot_be_judged_end_it() -> None:
+    prober, _ = prober_of([disturbed()] * 100, extension=2)
+    for number in range(1, UNDECIDED_IN_A_ROW):
+        prober.at(1e6 + number, 1.0)
+    with pytest.raises(Undecided, match=r"0 undisturbed windows in 2 s .*SUT stopped 100%"):
+        prober.at(1e6, 1.0)
+    assert len(prober.trials) == 2 * UNDECIDED_IN_A_ROW
+
+
+def test_loads_that_can_be_judged_in_between_let_it_go_on() -> None:
+    prober, _ = prober_of([disturbed(), disturbed(), good()] * 3, extension=1)
+    points = [prober.at(1e6 + number, 1.0) for number in range(9)]
+    assert [p.decided for p in points] == [False, False, True] * 3
+
+
+def test_time_that_is_over_is_told_before_the_next_trial() -> None:
+    prober, _ = prober_of([disturbed()] * 9, extension=9)
+    prober.time_limit_s = 3.0
+    assert not prober.at(1e6, 1.0).decided
+    assert prober.spent_s == pytest.approx(3.6), "one trial may go beyond it"
+    with pytest.raises(OutOfTime, match="3 s, was over"):
+        prober.at(2e6, 1.0)
 
 
 def test_short_twice_in_a_row_is_the_generators_limit() -> None:
     rig = Rig(Sharp(9e6), generator_fps=3e6)
-    prober = Prober(rig.measure, Recorder(), USUAL, 5, 10.0)
+    prober = quiet_prober(rig.measure)
     with pytest.raises(BeyondGenerator, match="5,000,000") as caught:
-        prober.valid(5e6, 1.0)
+        prober.at(5e6, 1.0)
     assert caught.value.offered_fps == 3e6
     assert len(prober.trials) == 2
 
 
 def test_short_once_may_be_chance() -> None:
     short = Rig(Sharp(9e6), generator_fps=0.9e6).measure(1e6, 1.0)
-    prober, _ = prober_of([short, paused(), short, good()])
-    assert prober.valid(1e6, 1.0).valid
+    prober, _ = prober_of([short, good()])
+    assert prober.at(1e6, 1.0).decided
+    assert prober.points[0].trials == (prober.trials[1],)
 
 
-def test_once_keeps_an_invalid_trial() -> None:
-    prober, recorder = prober_of([paused()])
-    assert not prober.once(1e6, 1.0, Stage.CONSTANT).valid
+def test_a_generator_that_was_stopped_is_not_called_short() -> None:
+    short = Rig(Sharp(9e6), generator_fps=0.9e6).measure(1e6, 1.0)
+    paused = replace(short, evidence=Evidence((stop(10**8, "generator"),)))
+    prober, _ = prober_of([paused, paused, paused, good()])
+    assert prober.at(1e6, 1.0).decided
+
+
+def test_pauses_of_the_generator_are_told_from_a_load_beyond_it() -> None:
+    paused = NoisyHost(4e6, Noise(pauses_per_s=20, pause_ns=5e6), generator_fps=2.2e6)
+    quiet_prober(paused.measure).usable(2e6, 1.0, Stage.SEARCH)
+    slow = NoisyHost(4e6, generator_fps=1.9e6)
+    with pytest.raises(BeyondGenerator):
+        quiet_prober(slow.measure).usable(2e6, 1.0, Stage.SEARCH)
+
+
+def test_counters_that_were_misread_once_are_read_again() -> None:
+    prober, recorder = prober_of([misread(), misread(), good()])
+    assert prober.at(1e6, 1.0).decided
+    assert [t.fault is None for t in recorder.trials] == [False, False, True]
+    assert [p.attempt for p in recorder.announced] == [0, 1, 2]
+
+
+def test_counters_that_are_always_misread_end_it() -> None:
+    prober, _ = prober_of([misread()] * 5)
+    with pytest.raises(NotMeasurable, match="direction d0 received 11 of 10 offered"):
+        prober.at(1e6, 1.0)
+    assert len(prober.trials) == 3
+    assert all(t.gated is None and not t.quiet for t in prober.trials)
+
+
+def test_once_keeps_whatever_comes() -> None:
+    prober, recorder = prober_of([misread()])
+    assert prober.once(1e6, 1.0, Stage.CONSTANT).fault is not None
     assert len(recorder.trials) == 1
 
 
 def test_an_unlimited_trial_records_what_was_offered() -> None:
     rig = Rig(Sharp(2e6), generator_fps=7e6)
-    prober = Prober(rig.measure, Recorder(), USUAL, 0, 10.0)
-    assert prober.valid(UNLIMITED, 1.0, Stage.MRR, Purpose.RATE).intended_load_fps == 7e6
+    trial = quiet_prober(rig.measure).usable(UNLIMITED, 1.0, Stage.MRR)
+    assert trial.intended_load_fps == 7e6
 
 
 def test_beyond_the_mrr_pauses_are_bounded_as_at_the_mrr() -> None:
-    # The rings bridge 102 us at 10 Mpps and 512 us at the MRR of 2 Mpps.
-    flooded = replace(good(10e6), threads=(thread("t", "sut", 300_000),))
-    prober, _ = prober_of([flooded, flooded], repeats=0)
-    with pytest.raises(NotMeasurable):
-        prober.valid(10e6, 1.0)
+    # A quarter of the rings bridges 26 us at 10 Mpps and 128 us at the MRR of 2 Mpps.
+    flooded = disturbed(10e6, 120_000)
+    prober, _ = prober_of([flooded, flooded])
+    assert not prober.once(10e6, 1.0, Stage.MRR).quiet
     prober.overload_fps = 2e6
-    assert prober.valid(10e6, 1.0).valid
+    assert prober.once(10e6, 1.0, Stage.MRR).quiet
 
 
 def test_every_trial_is_closed() -> None:
     prober, _ = prober_of([replace(good(9e6), drops=())])
-    (drop,) = prober.valid(9e6, 1.0).seen.drops
+    (trial,) = prober.at(9e6, 1.0).trials
+    (drop,) = trial.seen.drops
     assert (drop.cause, drop.frames) == (DropCause.UNKNOWN, 7_000_000)
 
 
-def test_the_time_left_follows_overheads_and_repeats() -> None:
-    prober, recorder = prober_of([good(), paused(), good()])
-    prober.valid(1e6, 1.0)
-    prober.valid(1e6, 1.0)
-    # Unknown first; then 9 of 10 s at 1.2 s a second; then 9 at 2.4 s for each useful second.
+def test_the_time_left_follows_overheads() -> None:
+    prober, recorder = prober_of([good(), disturbed(), good()])
+    prober.at(1e6, 1.0)
+    prober.at(1e6, 1.0)
+    # Of 10 s of traffic; then what is left of it, at 1.2 s a second.
     assert [p.left_s for p in recorder.announced] == [
-        None,
+        10.0,
         pytest.approx(9 * 1.2),
-        pytest.approx(9 * 2.4),
+        pytest.approx(8 * 1.2),
     ]
 
 
@@ -107,4 +198,57 @@ def test_a_broken_measurer_passes_through() -> None:
         raise OSError("ovs-vswitchd is gone")
 
     with pytest.raises(OSError, match="is gone"):
-        Prober(broken, Recorder(), USUAL, 5, 10.0).valid(1e6, 1.0)
+        quiet_prober(broken).at(1e6, 1.0)
+
+
+def test_nothing_that_could_not_be_watched_is_quiet() -> None:
+    seen = replace(good(), evidence=Evidence(unseen=("perf is forbidden",)))
+    prober, _ = prober_of([seen])
+    (trial,) = prober.at(1e6, 1.0).trials
+    assert not trial.quiet
+    assert "perf is forbidden" in (trial.disturbed or "")
+
+
+def trial_of(seen: Observation) -> Trial:
+    return judged(seen, Stage.SEARCH, 0.005, seen.intended_load_fps)
+
+
+@given(
+    noise=st.sampled_from([QUIET, BUSY, LOUD]),
+    seed=st.integers(0, 1000),
+    load_fps=st.floats(1e6, 6e6),
+    kept=st.floats(0.0, 1.0),
+)
+@settings(deadline=None, max_examples=30)
+def test_which_time_counts_never_depends_on_loss(
+    noise: Noise, seed: int, load_fps: float, kept: float
+) -> None:
+    """The same evidence and latency, with and without loss: the same windows, the same reasons."""
+    lossless = NoisyHost(20e6, noise, seed=seed).measure(load_fps, 0.3)
+    assert lossless.windows is not None
+    ways = tuple(
+        replace(way, received=tuple(int(kept * n) for n in way.received))
+        for way in lossless.windows.directions
+    )
+    lossy = replace(
+        lossless,
+        directions=tuple(
+            count(way.name, sum(way.offered), sum(way.offered), sum(way.received)) for way in ways
+        ),
+        windows=replace(lossless.windows, directions=ways),
+    )
+    one, other = trial_of(lossless), trial_of(lossy)
+    assert (one.quiet, one.disturbed) == (other.quiet, other.disturbed)
+    assert one.gated is not None
+    assert other.gated is not None
+    assert one.gated.left_out == other.gated.left_out
+    assert one.gated.steady_offered == other.gated.steady_offered
+    assert [(r.windows, r.offered) for r in one.gated.runs] == [
+        (r.windows, r.offered) for r in other.gated.runs
+    ]
+
+
+@given(stops=st.integers(0, 2_000_000), longer=st.integers(0, 2_000_000))
+def test_a_longer_stop_is_never_better(stops: int, longer: int) -> None:
+    if not trial_of(disturbed(length_ns=stops)).quiet:
+        assert not trial_of(disturbed(length_ns=stops + longer)).quiet

@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a whole run go warm-up, MRR, search, latency, and say what limited it?"""
+"""Does a whole search go warm-up, MRR, search, host as it is, latency, and say how it ended?"""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 import pytest
 
-from tests.measure.simulated import Recorder, Rig, Sharp
+from tests.measure.simulated import (
+    Collapsing,
+    Fraying,
+    RareLoss,
+    Recorder,
+    Rig,
+    Sharp,
+)
+from wirespeed.measure.as_is import SHARES
 from wirespeed.measure.interface import UNLIMITED, BadSearch, Progress
-from wirespeed.measure.run import FRESH_STARTS, HEADROOM, run_search
-from wirespeed.measure.validity import ValidityRules
-from wirespeed.model.cpus import CpuPulse, Proximity
-from wirespeed.model.result import SearchResult
+from wirespeed.measure.run import HEADROOM, run_search
+from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.result import Grade, Interval, SearchResult
 from wirespeed.model.spec import Search, SearchKind
 from wirespeed.model.trial import Observation, Stage, Trial
 
@@ -26,77 +31,115 @@ def run(rig: Rig, search: Search = QUICK, max_load_fps: float = UNLIMITED) -> Se
     return run_search(search, rig.measure, max_load_fps, Recorder())
 
 
+def lower_fps(interval: Interval | None) -> float:
+    assert interval is not None
+    assert interval.lower is not None
+    return interval.lower.load_fps
+
+
+def loads(result: SearchResult, *stages: Stage) -> list[float]:
+    return [t.intended_load_fps for t in result.trials if t.stage in stages]
+
+
 def test_the_stages_come_in_order() -> None:
-    result = run(Rig(Sharp(4e6)))
+    result = run(Rig(Fraying(4e6, 3.5e6)), replace(QUICK, time_limit_s=5.0))
     stages = [stage for stage, _ in groupby(t.stage for t in result.trials)]
-    assert stages == [Stage.WARM_UP, Stage.MRR, Stage.SEARCH, Stage.LATENCY]
+    assert stages == [Stage.WARM_UP, Stage.MRR, Stage.SEARCH, Stage.AS_IS, Stage.LATENCY]
+    result = run(Rig(Fraying(4e6, 3.5e6)))
+    stages = [stage for stage, _ in groupby(t.stage for t in result.trials)]
+    assert stages == [Stage.WARM_UP, Stage.MRR, Stage.SEARCH, Stage.CONFIRM, Stage.LATENCY]
+
+
+def test_what_a_quiet_host_gives() -> None:
+    result = run(Rig(Sharp(4e6)))
     assert result.search == "quick"
     assert not result.conformant
+    assert result.grade is Grade.A
+    assert result.because == ()
     assert result.mrr_fps == 4e6
     assert result.limited_by is None
     assert result.not_measurable is None
+    assert result.bracket is None
     assert [x.share for x in result.latency] == [0.1, 0.5, 0.9]
+    assert result.as_is is not None
+    assert result.as_is.mrr_fps == 4e6
+    assert result.as_is.load_fps == lower_fps(result.ndr)
+    assert result.as_is.lossless_fps == pytest.approx(lower_fps(result.ndr), rel=0.005)
+    assert (result.as_is.loss_low, result.as_is.loss_high) == (0.0, 0.0)
 
 
 def test_the_listener_hears_of_every_trial_as_it_is_stored() -> None:
     recorder = Recorder()
-    rig = Rig(Sharp(4e6), invalid_share=0.2)
+    rig = Rig(Sharp(4e6), disturbed_share=0.2)
     result = run_search(QUICK, rig.measure, UNLIMITED, recorder)
     assert tuple(recorder.trials) == result.trials
     assert len(recorder.announced) == len(rig.calls) == len(result.trials)
 
 
 def test_the_warm_up_decides_nothing() -> None:
-    """Its loss and its validity are ignored: the tables of the SUT still fill."""
+    """The tables of the SUT still fill: its loss and what disturbed it are ignored."""
     rig = Rig(Sharp(4e6))
     first = True
 
     def measure(load_fps: float, duration_s: float) -> Observation:
         nonlocal first
         cold, first = first, False
-        return (Rig(Sharp(1.0), invalid_share=1.0) if cold else rig).measure(load_fps, duration_s)
+        if cold:
+            return Rig(Sharp(1.0), disturbed_share=1.0).measure(load_fps, duration_s)
+        return rig.measure(load_fps, duration_s)
 
     result = run_search(QUICK, measure, UNLIMITED, Recorder())
-    assert not result.trials[0].valid
-    assert result.ndr == run(Rig(Sharp(4e6))).ndr
+    assert not result.trials[0].quiet
+    assert lower_fps(result.ndr) == pytest.approx(4e6, rel=0.005)
+    assert result.grade is Grade.A
 
 
 def test_the_mrr_alone() -> None:
     result = run(Rig(Sharp(4e6)), Search(SearchKind.MRR))
     assert result.mrr_fps == 4e6
-    assert (result.ndr, result.pdr, result.latency) == (None, None, ())
+    assert result.grade is Grade.A
+    assert result.undisturbed is not None
+    assert result.undisturbed.load_fps == 4e6
+    assert result.as_is is not None
+    assert (result.as_is.mrr_fps, result.as_is.load_fps) == (4e6, None)
+    assert (result.ndr, result.pdr, result.latency, result.bracket) == (None, None, (), None)
     assert len(result.trials) == 1 + 10
 
 
-def searched_loads(result: SearchResult) -> list[float]:
-    return [t.intended_load_fps for t in result.trials if t.stage is Stage.SEARCH]
+def test_an_mrr_without_an_undisturbed_trial_is_told_as_this_host_is() -> None:
+    result = run(Rig(Sharp(4e6), disturbed_share=1.0), Search(SearchKind.MRR))
+    assert result.grade is Grade.D
+    assert result.mrr_fps is None
+    assert result.as_is is not None
+    assert result.as_is.mrr_fps is not None
 
 
 def test_a_search_stays_near_the_mrr() -> None:
     result = run(Rig(Sharp(4e6), generator_fps=50e6))
     assert result.max_load_fps == 50e6
-    assert max(searched_loads(result)) == searched_loads(result)[0] == HEADROOM * 4e6
+    assert loads(result, Stage.MRR) == [8e6] * 3
+    assert max(loads(result, Stage.SEARCH)) <= HEADROOM * 4e6
 
 
 def test_an_unlimited_search_ends_at_what_the_generator_offers() -> None:
     result = run(Rig(Sharp(4e6), generator_fps=5e6))
     assert result.max_load_fps == 5e6
-    assert max(searched_loads(result)) == 5e6
+    assert max(loads(result, Stage.SEARCH)) == 5e6
 
 
-def test_a_sut_that_overload_slows_down_is_searched_beyond_its_mrr() -> None:
-    """It forwards 8 Mpps, but only 2 when offered more than 20: the MRR says little of it."""
+def test_a_sut_that_overload_slows_down_has_no_mrr_below_its_ndr() -> None:
+    """It forwards 8 Mpps, but only 2 when offered more than 9: even twice its MRR is too much."""
+    result = run(Rig(Collapsing(8e6, 9e6, 2e6), generator_fps=50e6))
+    assert lower_fps(result.ndr) == pytest.approx(8e6, rel=0.005)
+    assert result.mrr_fps is not None
+    assert lower_fps(result.ndr) <= lower_fps(result.pdr) <= result.mrr_fps
 
-    @dataclass(frozen=True)
-    class Collapses:
-        def forwards(self, load_fps: float, duration_s: float, rng: random.Random) -> int:
-            return Sharp(2e6 if load_fps > 20e6 else 8e6).forwards(load_fps, duration_s, rng)
 
-    result = run(Rig(Collapses(), generator_fps=50e6))
-    assert result.mrr_fps == 2e6
-    assert result.ndr is not None
-    assert result.ndr.lower is not None
-    assert result.ndr.lower.load_fps == pytest.approx(8e6, rel=0.005)
+def test_a_sut_that_carries_much_more_than_its_mrr_is_followed_upwards() -> None:
+    """Twice what it received was still offered with ease."""
+    result = run(Rig(Collapsing(8e6, 8.2e6, 0.5e6), generator_fps=8.3e6))
+    assert lower_fps(result.ndr) == pytest.approx(8e6, rel=0.005)
+    assert result.limited_by is None
 
 
 def test_a_line_rate_is_never_exceeded() -> None:
@@ -106,6 +149,14 @@ def test_a_line_rate_is_never_exceeded() -> None:
     assert result.ndr is not None
     assert result.ndr.upper is None
     assert result.limited_by == "max_load"
+
+
+def test_a_pdr_without_upper_bound_is_not_the_ceilings_fault() -> None:
+    """The search ended at the MRR, which the PDR reaches."""
+    result = run(Rig(Fraying(4e6, 3.5e6)))
+    assert result.pdr is not None
+    assert result.pdr.upper is None
+    assert result.limited_by is None
 
 
 def test_the_lower_of_study_and_line_rate_is_the_ceiling() -> None:
@@ -130,14 +181,12 @@ def test_a_generator_that_paces_slower_than_it_floods_lowers_the_ceiling() -> No
 
     result = run(Uneven(Sharp(30e6)))
     assert result.max_load_fps == 8e6
-    assert result.ndr is not None
-    assert result.ndr.lower is not None
-    assert result.ndr.lower.load_fps == 8e6
+    assert lower_fps(result.ndr) == 8e6
     assert result.limited_by == "generator"
     assert result.not_measurable is None
 
 
-def test_a_generator_that_follows_no_load_is_not_measurable() -> None:
+def test_a_generator_that_follows_no_load_leaves_the_mrr() -> None:
     class Lame(Rig):
         def measure(self, load_fps: float, duration_s: float) -> Observation:
             self.generator_fps = 12e6 if load_fps == UNLIMITED else load_fps * 0.9
@@ -145,17 +194,11 @@ def test_a_generator_that_follows_no_load_is_not_measurable() -> None:
 
     rig = Lame(Sharp(30e6))
     result = run(rig)
-    assert result.not_measurable is not None
-    assert "generator short" in result.not_measurable
-    assert len(rig.calls) < 20
-
-
-def test_a_flooding_generator_needs_no_quieter_machine() -> None:
-    """Pauses of 200 us: fine at 4 Mpps (256 us), and then at the 40 Mpps offered first as well."""
-    rig = Rig(Sharp(4e6), generator_fps=40e6, invalid_share=0.0, usual_gap_ns=200_000)
-    result = run(rig, Search(SearchKind.QUICK, repeats_invalid=0))
+    assert result.mrr_fps == 12e6
+    assert result.grade is Grade.D
     assert result.not_measurable is None
-    assert result.ndr is not None
+    assert any("the generator offered" in note for note in result.notes)
+    assert len(rig.calls) < 20
 
 
 def test_a_shared_lcore_labels_the_result() -> None:
@@ -176,180 +219,124 @@ def test_no_pdr_no_latency() -> None:
 
 
 def test_latency_is_taken_at_shares_of_the_pdr_not_the_ndr() -> None:
-    result = run(Rig(Sharp(4e6)), Search(SearchKind.QUICK, pdr_loss=0.2))
-    assert result.pdr is not None
-    assert result.pdr.lower is not None
-    assert result.latency[2].load_fps == 0.9 * result.pdr.lower.load_fps
+    result = run(Rig(Fraying(4e6, 2e6)))
+    assert lower_fps(result.pdr) > 1.5 * lower_fps(result.ndr)
+    assert result.latency[2].load_fps == pytest.approx(0.9 * lower_fps(result.pdr))
 
 
 def test_latency_after_a_search_without_pdr_uses_the_ndr() -> None:
     result = run(Rig(Sharp(4e6)), Search(SearchKind.RFC2544))
+    assert result.latency[1].load_fps == 0.5 * lower_fps(result.ndr)
+
+
+def test_a_sut_that_loses_at_any_load_is_an_answer_not_a_bracket() -> None:
+    """Every load loses a few frames: no NDR, surely; the PDR is as sure as any."""
+    result = run(Rig(RareLoss(4e6, 1.0, frames=1)))
     assert result.ndr is not None
-    assert result.ndr.lower is not None
-    assert result.latency[1].load_fps == 0.5 * result.ndr.lower.load_fps
+    assert result.ndr.lower is None
+    assert result.grade is Grade.A
+    assert result.bracket is None
+    assert lower_fps(result.pdr) == pytest.approx(4e6, rel=0.01)
+    assert result.undisturbed is not None
+    assert result.undisturbed.load_fps == lower_fps(result.pdr)
+    assert result.as_is is not None
+    assert result.as_is.load_fps is None
 
 
 def test_what_was_measured_before_the_machine_got_noisy_is_kept() -> None:
-    rig = Rig(Sharp(4e6))
+    rig = Rig(Fraying(4e6, 3.5e6))
 
     def measure(load_fps: float, duration_s: float) -> Observation:
-        rig.invalid_share = 1.0 if len(rig.calls) >= 6 else 0.0
+        rig.disturbed_share = 1.0 if len(rig.calls) >= 10 else 0.0
         return rig.measure(load_fps, duration_s)
 
     result = run_search(QUICK, measure, UNLIMITED, Recorder())
-    assert result.mrr_fps == 4e6
+    assert result.mrr_fps is not None
+    assert lower_fps(result.ndr) <= 3.5e6
+    assert result.not_measurable is None
+    assert any("too few to judge it" in note for note in result.notes)
+
+
+@dataclass
+class Paused:
+    """A stop in each trial that no ring bears, and yet nothing but the capacity counts."""
+
+    capacity_fps: float
+
+    def measure(self, load_fps: float, duration_s: float) -> Observation:
+        stopped = Rig(Sharp(1e6), disturbed_share=1.0).measure(1e6, duration_s)
+        seen = Rig(Sharp(self.capacity_fps)).measure(load_fps, duration_s)
+        return replace(seen, evidence=stopped.evidence)
+
+
+def test_what_was_carried_in_spite_of_disturbances_is_the_bracket() -> None:
+    result = run_search(QUICK, Paused(4e6).measure, 20e6, Recorder())
     assert result.ndr is None
+    assert result.grade is Grade.D
+    assert result.bracket is not None
+    assert result.bracket.carried_fps == pytest.approx(4e6, rel=0.011)
+    assert result.bracket.overloads_fps == 8e6
+    assert result.as_is is not None
+    assert result.as_is.lossless_fps == result.bracket.carried_fps
+    assert result.as_is.load_fps is None
+
+
+def test_counters_that_contradict_each_other_are_no_figure() -> None:
+    result = run(Rig(Sharp(9e6), misread_share=1.0), Search(SearchKind.RFC2544), 8e6)
     assert result.not_measurable is not None
-    assert len(result.trials) == 6 + 51
+    assert "received 8000001 of 8000000 offered frames" in result.not_measurable
+    assert (result.grade, result.ndr, result.latency) == (None, None, ())
+    assert result.as_is is not None
+    assert result.as_is.lossless_fps is None
 
 
-def always_paused(capacity_fps: float) -> SearchResult:
-    """A pause in each trial that no ring bears, and yet nothing but the capacity counts."""
-    rig = Rig(Sharp(capacity_fps))
-    paused = Rig(Sharp(capacity_fps), invalid_share=1.0, generator_fps=1e6)
-
-    def measure(load_fps: float, duration_s: float) -> Observation:
-        threads = paused.measure(load_fps, duration_s).threads
-        return replace(rig.measure(load_fps, duration_s), threads=threads)
-
-    return run_search(Search(SearchKind.RFC2544), measure, 8e6, Recorder())
-
-
-def test_what_was_carried_in_spite_of_disturbances_is_told() -> None:
-    result = always_paused(9e6)
-    assert result.ndr is None
-    assert result.not_measurable is not None
-    assert "at 8,000,000 frames/s lost nothing, disturbed as it was" in result.not_measurable
-    lossy = always_paused(7e6)
-    assert lossy.not_measurable is not None
-    assert "lost nothing" not in lossy.not_measurable
+def test_as_is_tries_lower_loads_until_one_passes() -> None:
+    rig = Rig(Fraying(4e6, 2.5e6))
+    asked = replace(QUICK, time_limit_s=5.0, latency=False)
+    result = run(rig, asked)
+    tried = loads(result, Stage.AS_IS)
+    assert tried == pytest.approx([share * result.mrr_fps for share in SHARES[: len(tried)]])
+    assert [t.lost == 0 for t in result.trials if t.stage is Stage.AS_IS] == [
+        *([False] * (len(tried) - 1)),
+        True,
+    ]
+    assert result.as_is is not None
+    assert result.as_is.lossless_fps == tried[-1] <= 2.5e6
 
 
-def test_counters_that_raced_tell_nothing_that_was_carried() -> None:
-    def measure(load_fps: float, duration_s: float) -> Observation:
-        seen = Rig(Sharp(9e6)).measure(load_fps, duration_s)
-        [east] = seen.directions
-        return replace(seen, directions=(replace(east, received=east.offered + 1),))
-
-    result = run_search(Search(SearchKind.RFC2544), measure, 8e6, Recorder())
-    assert result.not_measurable is not None
-    assert "lost nothing" not in result.not_measurable
-
-
-NEAR, FAR = Proximity(45, 1.0), Proximity(210, 1.0)
+NEAR, FAR = CpuPlacement(45, 1.0), CpuPlacement(210, 1.0)
 
 
 @dataclass
 class Moving:
-    """A SUT whose machine is moved apart after `calls` trials, to another pace; and ever again."""
+    """A host whose CPUs are moved apart after some trials."""
 
     calls: int
-    ever_again: bool = False
-    near: bool = True
     made: int = 0
 
     def measure(self, load_fps: float, duration_s: float) -> Observation:
         self.made += 1
-        if self.made == self.calls or (self.ever_again and self.made % self.calls == 0):
-            self.near = not self.near
-        seen = Rig(Sharp(4e6 if self.near else 3e6)).measure(load_fps, duration_s)
-        where = NEAR if self.near else FAR
-        return replace(seen, proximity=(where, where))
+        where = NEAR if self.made < self.calls else FAR
+        seen = Rig(Sharp(4e6)).measure(load_fps, duration_s)
+        return replace(seen, placement=(where, where))
 
 
-def test_a_search_begins_again_where_the_cpus_moved_for_good() -> None:
+def test_cpus_that_moved_are_told() -> None:
     result = run_search(QUICK, Moving(8).measure, UNLIMITED, Recorder())
-    assert result.mrr_fps == 3e6
-    assert result.ndr is not None
-    assert result.ndr.lower is not None
-    assert result.ndr.lower.load_fps == pytest.approx(3e6, rel=0.006)
-    assert sum("moved" in (t.invalid_reason or "") for t in result.trials) == 3
-    assert [t.stage for t in result.trials].count(Stage.WARM_UP) == 2
+    (told,) = result.because
+    assert told.startswith("the hypervisor moved the CPUs: ")
+    assert f"7 trials with CPUs {NEAR}" in told
+    assert str(FAR) in told
+    still = run_search(QUICK, Moving(1000).measure, UNLIMITED, Recorder())
+    assert still.because == ()
 
 
-def test_a_search_with_time_enough_begins_again_where_the_cpus_moved() -> None:
-    limited = replace(QUICK, time_limit_s=60.0)
-    result = run_search(limited, Moving(12).measure, UNLIMITED, Recorder())
-    assert result.mrr_fps == 3e6
-    assert result.ndr is not None
-    assert result.ndr.lower is not None
-    assert result.ndr.lower.load_fps == pytest.approx(3e6, rel=0.006)
-
-
-def test_a_search_short_of_time_keeps_what_it_knew_when_the_cpus_moved() -> None:
-    limited = replace(QUICK, time_limit_s=10.0)
-    result = run_search(limited, Moving(12).measure, UNLIMITED, Recorder())
-    assert result.mrr_fps == 4e6
-    assert result.ndr is not None
-    assert result.ndr.lower is not None
-    assert 3e6 < result.ndr.lower.load_fps <= 4e6
-    assert any("moved the CPUs" in note for note in result.notes)
-    assert [t.stage for t in result.trials].count(Stage.WARM_UP) == 1
-
-
-def test_cpus_that_come_back_at_once_cost_a_repeat_only() -> None:
-    rig = Moving(8)
-
-    def measure(load_fps: float, duration_s: float) -> Observation:
-        rig.near = rig.made != 8
-        return rig.measure(load_fps, duration_s)
-
-    result = run_search(QUICK, measure, UNLIMITED, Recorder())
-    assert result.mrr_fps == 4e6
-    assert [t.stage for t in result.trials].count(Stage.WARM_UP) == 1
-
-
-def test_cpus_that_never_stay_are_not_measurable() -> None:
-    result = run_search(QUICK, Moving(8, ever_again=True).measure, UNLIMITED, Recorder())
-    assert result.not_measurable is not None
-    assert f"began {1 + FRESH_STARTS} times" in result.not_measurable
-    assert "210 ns apart" in result.not_measurable
-    assert result.mrr_fps in {3e6, 4e6}, "that of one placement, measured whole"
-    assert result.ndr is None
-
-
-@dataclass
-class Neighbour:
-    """A SUT whose core something else uses; the more of the time, the less it forwards."""
-
-    slow_beats: Sequence[int]
-    made: int = 0
-
-    def measure(self, load_fps: float, duration_s: float) -> Observation:
-        slow = self.slow_beats[self.made % len(self.slow_beats)]
-        self.made += 1
-        seen = Rig(Sharp(4e6 * (1 - slow / 200))).measure(load_fps, duration_s)
-        threads = tuple(replace(thread, cpu=1) for thread in seen.threads)
-        return replace(seen, threads=threads, pulses=(CpuPulse(1, 100, slow, 700, 0),))
-
-
-def slow_ratio(trial: Trial) -> float:
-    pulse = trial.seen.slowest
-    return 0.0 if pulse is None else pulse.slow_ratio
-
-
-def test_a_neighbour_that_comes_and_goes_moves_no_figure() -> None:
-    result = run_search(QUICK, Neighbour([0, 90, 5, 2, 50]).measure, UNLIMITED, Recorder())
-    assert result.ndr is not None
-    assert result.ndr.lower is not None
-    assert result.ndr.lower.load_fps == pytest.approx(4e6, rel=0.04)
-    assert all(t.valid == (slow_ratio(t) <= 0.1) for t in result.trials[8:])
-
-
-def test_where_the_core_is_always_shared_the_quieter_half_counts() -> None:
-    result = run_search(QUICK, Neighbour([60, 90, 70, 80]).measure, UNLIMITED, Recorder())
-    assert result.ndr is not None
-    assert result.ndr.lower is not None
-    assert 4e6 * 0.6 < result.ndr.lower.load_fps < 4e6 * 0.71
-    later = result.trials[8:]
-    assert sum(t.valid for t in later) > len(later) / 3
-    assert not any(t.valid and slow_ratio(t) == 0.9 for t in later)
-
-
-def test_a_generator_slower_than_the_minimum_is_not_measurable() -> None:
+def test_a_generator_slower_than_the_minimum_leaves_the_mrr() -> None:
     result = run(Rig(Sharp(4e6), generator_fps=9e3))
-    assert result.not_measurable is not None
-    assert "9,000 frames/s at most" in result.not_measurable
+    assert result.not_measurable is None
+    assert result.grade is Grade.D
+    assert result.mrr_fps == 9e3
+    assert any("9,000 frames/s at most" in note for note in result.notes)
 
 
 def test_limits_that_cross_are_refused_before_the_first_trial() -> None:
@@ -357,14 +344,6 @@ def test_limits_that_cross_are_refused_before_the_first_trial() -> None:
     with pytest.raises(BadSearch, match="10,000 is not below the highest load, 5,000"):
         run(rig, max_load_fps=5e3)
     assert rig.calls == []
-
-
-def test_rules_can_be_relaxed() -> None:
-    rig = Rig(Sharp(4e6), invalid_share=1.0, pause_ns=1_000_000)
-    lax = ValidityRules(max_stopped_ratio_of_rate=1.0)
-    result = run_search(QUICK, rig.measure, UNLIMITED, Recorder(), lax)
-    assert result.mrr_fps is not None, "rates bear it"
-    assert result.not_measurable is not None, "losslessness does not"
 
 
 def test_a_listener_that_raises_ends_the_search() -> None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, Prober
+from wirespeed.measure.prober import (
+    MAX_UNSENT_RATIO,
+    BeyondGenerator,
+    NotMeasurable,
+    Prober,
+)
 from wirespeed.model.result import AsIs
 from wirespeed.model.trial import Stage, Trial
 
@@ -32,14 +37,14 @@ def find_lossless(prober: Prober, full_fps: float, min_fps: float, trial_s: floa
 
 def lossless(trials: Sequence[Trial], at_least_s: float) -> tuple[float | None, float | None]:
     """The highest load at which a whole trial of that length lost nothing, and the trial's
-    length."""
+    length. What was not offered in full has not been carried."""
     whole = [
         trial
         for trial in trials
         if trial.stage not in _NOT_COUNTED
         and trial.fault is None
         and trial.lost == 0
-        and trial.offered > 0
+        and trial.offered_fps >= (1 - MAX_UNSENT_RATIO) * trial.intended_load_fps > 0
         and trial.duration_s >= at_least_s
     ]
     best = max(whole, key=lambda trial: trial.intended_load_fps, default=None)

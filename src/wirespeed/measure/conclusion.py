@@ -3,20 +3,23 @@
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from statistics import median_high
 
 from wirespeed.measure.as_is import as_is, lossless
-from wirespeed.measure.grade import because, grade_of, undisturbed
-from wirespeed.measure.operating_point import OperatingPoint
+from wirespeed.measure.grade import because, grade_of, received, undisturbed
 from wirespeed.measure.presets import Preset
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.interface import Figures
 from wirespeed.measure.search.mrr import Overload
-from wirespeed.model.result import Bracket, Grade, Interval, LatencyAtLoad, SearchResult
+from wirespeed.model.result import (
+    Bracket,
+    Grade,
+    Interval,
+    LatencyAtLoad,
+    SearchResult,
+    Undisturbed,
+)
 from wirespeed.model.spec import Search
 from wirespeed.model.trial import Stage, Trial
 
@@ -26,7 +29,8 @@ OVERLOADED = 0.2
 
 @dataclass(slots=True)
 class Found:
-    """What is known so far; a search that has to stop early leaves the rest empty."""
+    """What is known so far; a search that has to stop early leaves the rest empty, and says in
+    `ended` why."""
 
     figures: Figures = field(default_factory=Figures)
     overload: Overload | None = None
@@ -34,56 +38,37 @@ class Found:
     by_generator: bool = False
     latency: tuple[LatencyAtLoad, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-def so_far(prober: Prober) -> Figures:
-    """The bounds that the loads judged by now give: half of a load's verdicts decide."""
-    at: defaultdict[float, list[OperatingPoint]] = defaultdict(list)
-    for point in prober.points:
-        at[point.load_fps].append(point)
-    return Figures(ndr=_interval(at, 0.0), pdr=_interval(at, prober.pdr_loss))
-
-
-def _interval(at: dict[float, list[OperatingPoint]], goal: float) -> Interval:
-    """The highest load that met the goal, below the lowest that missed it."""
-    exceeded = {load: median_high(p.exceeded for p in points) for load, points in at.items()}
-    upper_fps = min((load for load, loss in exceeded.items() if loss > goal), default=math.inf)
-    lower_fps = max((load for load in exceeded if load < upper_fps), default=None)
-    return Interval(
-        at[lower_fps][-1].bound if lower_fps is not None else None,
-        at[upper_fps][-1].bound if upper_fps < math.inf else None,
-    )
+    ended: str | None = None
 
 
 def conclude(
     search: Search, preset: Preset, prober: Prober, found: Found, why: str | None
 ) -> SearchResult:
     """The result. why: what ended the search without any figure, if anything did."""
-    figures = found.figures
-    mrr_fps = found.overload.received_fps if found.overload is not None else None
+    figures, overload = found.figures, found.overload
     if prober.whole:
         figures = replace(figures, ndr=None, pdr=None)
-    mrr_fps, figures = _consistent(mrr_fps, figures)
-    load_fps, deciding = _deciding(prober, figures, mrr_fps, found)
-    rests_on = None
-    if load_fps is not None and not prober.whole:
-        rests_on = undisturbed(load_fps, deciding, prober.width, prober.pdr_loss)
+    mrr_fps, figures = _consistent(overload.received_fps if overload else None, figures)
+    load_fps = _decided_load_fps(figures)
+    deciding, rests_on = _deciding(prober, load_fps, mrr_fps, overload)
     shortest_s = preset.as_is_trial_s or 0.0
-    whole_mrr_fps = found.overload.whole_fps if found.overload is not None else None
-    answer = as_is(prober.trials, whole_mrr_fps, load_fps, shortest_s)
-    bracket = _bracket(prober, found, shortest_s) if _wants_ndr(preset, figures) else None
+    whole_mrr_fps = overload.whole_fps if overload is not None else None
+    held = figures.constant.load_fps if figures.constant else _lower_fps(figures.ndr)
+    answer = as_is(prober.trials, whole_mrr_fps, held, shortest_s)
+    missing = _wants_ndr(preset, search, figures)
+    bracket = _bracket(prober, found, shortest_s) if missing else None
     grade = None
-    if rests_on is not None and bracket is None:
+    if rests_on is not None and bracket is None and _judged(prober, load_fps):
         grade = grade_of(deciding)
     elif answer.mrr_fps is not None or answer.lossless_fps is not None or figures.constant:
         grade = Grade.D
+    why = why or found.ended
     usable = [trial for trial in prober.trials if trial.fault is None]
-    if why is not None and grade is not None and usable:
+    if why is not None and why is not found.ended and grade is not None:
         found.notes += (why,)
-        why = None
     return SearchResult(
         search=search.kind.value,
-        conformant=preset.conformant and grade is Grade.A,
+        conformant=preset.conformant and grade is Grade.A and found.ended is None,
         trials=tuple(prober.trials),
         ndr=figures.ndr if bracket is None else None,
         pdr=figures.pdr,
@@ -96,19 +81,24 @@ def conclude(
         max_load_fps=found.max_load_fps,
         notes=figures.notes + found.notes,
         grade=grade,
-        because=because(grade, deciding or usable, usable) if grade is not None else (),
+        because=because(grade, rests_on, deciding or usable, usable) if grade is not None else (),
         undisturbed=rests_on,
         as_is=answer,
         bracket=bracket,
-        mrr_error=found.overload.error if found.overload is not None else 0.0,
+        mrr_error=overload.error if overload is not None else 0.0,
     )
 
 
-def _wants_ndr(preset: Preset, figures: Figures) -> bool:
-    """Whether an NDR was looked for and not found."""
-    if preset.search is None or figures.constant is not None:
+def _wants_ndr(preset: Preset, search: Search, figures: Figures) -> bool:
+    """Whether an NDR was looked for and not found. That even the lowest load fails is an answer."""
+    if preset.search is None or preset.mrr is None or _lower_fps(figures.ndr) is not None:
         return False
-    return figures.ndr is None or figures.ndr.lower is None
+    upper = figures.ndr.upper if figures.ndr is not None else None
+    return upper is None or upper.load_fps > search.min_load_fps
+
+
+def _lower_fps(interval: Interval | None) -> float | None:
+    return interval.lower.load_fps if interval is not None and interval.lower is not None else None
 
 
 def _consistent(mrr_fps: float | None, figures: Figures) -> tuple[float | None, Figures]:
@@ -125,41 +115,61 @@ def _consistent(mrr_fps: float | None, figures: Figures) -> tuple[float | None, 
     return mrr_fps, figures
 
 
-def _deciding(
-    prober: Prober, figures: Figures, mrr_fps: float | None, found: Found
-) -> tuple[float | None, Sequence[Trial]]:
-    """The load that the point stands for, and the trials there."""
+def _decided_load_fps(figures: Figures) -> float | None:
+    """The load that the point stands for; None where that is the MRR."""
     if figures.constant is not None:
-        load_fps = figures.constant.load_fps
-    elif figures.ndr is not None and figures.ndr.lower is not None:
-        load_fps = figures.ndr.lower.load_fps
-    elif mrr_fps is not None and found.overload is not None:
-        return mrr_fps, found.overload.trials
-    else:
-        return None, ()
-    counted = (Stage.SEARCH, Stage.CONFIRM, Stage.CONSTANT)
-    return load_fps, [
-        trial
-        for trial in prober.trials
-        if trial.stage in counted and trial.fault is None and trial.intended_load_fps == load_fps
-    ]
+        return figures.constant.load_fps
+    return _lower_fps(figures.ndr) or _lower_fps(figures.pdr)
+
+
+def _deciding(
+    prober: Prober, load_fps: float | None, mrr_fps: float | None, overload: Overload | None
+) -> tuple[Sequence[Trial], Undisturbed | None]:
+    """The trials that decide, and what there is in them of undisturbed time."""
+    if load_fps is not None:
+        counted = (Stage.SEARCH, Stage.CONFIRM, Stage.CONSTANT)
+        trials = [
+            trial
+            for trial in prober.trials
+            if trial.stage in counted
+            and trial.fault is None
+            and trial.intended_load_fps == load_fps
+        ]
+        found = undisturbed(load_fps, trials, prober.width, prober.pdr_loss)
+        return trials, found
+    if mrr_fps is None or overload is None or prober.whole:
+        return (), None
+    return overload.trials, received(mrr_fps, overload.trials, prober.width)
+
+
+def _judged(prober: Prober, load_fps: float | None) -> bool:
+    """Whether undisturbed time was enough to judge the load."""
+    if load_fps is None:
+        return True
+    return any(p.decided and not p.whole for p in prober.points if p.load_fps == load_fps)
 
 
 def _bracket(prober: Prober, found: Found, shortest_s: float) -> Bracket:
+    """What was carried is a fact, so that no lower load is too much."""
+    carried_fps = lossless(prober.trials, shortest_s)[0]
     failed = [p.load_fps for p in prober.points if p.exceeded > 0 and not p.whole and p.decided]
     flooded = [
         trial.intended_load_fps
         for trial in (found.overload.trials if found.overload is not None else ())
         if trial.loss_ratio > OVERLOADED
     ]
-    return Bracket(lossless(prober.trials, shortest_s)[0], min([*failed, *flooded], default=None))
+    too_much = [load for load in (*failed, *flooded) if load > (carried_fps or 0.0)]
+    return Bracket(carried_fps, min(too_much, default=None))
 
 
 def _limited_by(prober: Prober, figures: Figures, found: Found) -> str | None:
     for trial in prober.trials:
         if trial.seen.limited_by is not None:
             return trial.seen.limited_by
-    intervals = [i for i in (figures.ndr, figures.pdr) if i is not None]
-    if any(i.upper is None for i in intervals):
-        return "generator" if found.by_generator else "max_load"
-    return None
+    first = figures.ndr or figures.pdr
+    lower_fps = _lower_fps(first)
+    if first is None or first.upper is not None or lower_fps is None or found.ended is not None:
+        return None
+    if any(p.exceeded > 0 and p.load_fps > lower_fps for p in prober.points):
+        return None  # There were loads above it, which could not be judged.
+    return "generator" if found.by_generator else "max_load"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from wirespeed.measure.gate import NOT_DRAINED
 from wirespeed.measure.verdict import verdict
 from wirespeed.model.result import Grade, Undisturbed
 from wirespeed.model.trial import LeftOut, Trial
@@ -52,7 +53,7 @@ def left_out(trials: Sequence[Trial]) -> tuple[LeftOut, ...]:
 
 def grade_of(deciding: Sequence[Trial]) -> Grade:
     """By the time of the trials that decide a figure found in undisturbed time."""
-    if all(trial.quiet for trial in deciding):
+    if all(trial.quiet and not _lost_while_disturbed(trial) for trial in deciding):
         return Grade.A
     pieces = [trial.gated for trial in deciding if trial.gated is not None]
     windows = sum(piece.windows for piece in pieces)
@@ -60,13 +61,46 @@ def grade_of(deciding: Sequence[Trial]) -> Grade:
     return Grade.B if steady > MOST * windows else Grade.C
 
 
+def _lost_while_disturbed(trial: Trial) -> bool:
+    """Whether a quiet trial lost frames only in the little time that it leaves out: without that
+    time the load passes, but nobody can say that not one frame was lost."""
+    runs = trial.gated.runs if trial.gated is not None else ()
+    return trial.lost > 0 and not any(run.lost for run in runs)
+
+
+def received(mrr_fps: float, trials: Sequence[Trial], width: float) -> Undisturbed | None:
+    """What an MRR rests on. An overloaded SUT never drains, so that all steady time counts."""
+    pieces = [trial.gated for trial in trials if trial.gated is not None]
+    windows = sum(piece.steady_windows for piece in pieces)
+    if not windows:
+        return None
+    return Undisturbed(
+        load_fps=mrr_fps,
+        measured_s=sum(trial.duration_s for trial in trials),
+        clean_s=sum(piece.steady_windows * piece.window_ns for piece in pieces) / 1e9,
+        windows=windows,
+        runs=sum(len(piece.runs) for piece in pieces),
+        offered=sum(piece.steady_offered for piece in pieces),
+        lost=sum(piece.steady_lost for piece in pieces),
+        loss_bound=1.0,
+        growth=0.0,
+        growth_error=0.0,
+        width=width,
+        left_out=tuple(part for part in left_out(trials) if part.why != NOT_DRAINED),
+    )
+
+
 def because(
-    grade: Grade, deciding: Sequence[Trial], everything: Sequence[Trial]
+    grade: Grade,
+    rests_on: Undisturbed | None,
+    deciding: Sequence[Trial],
+    everything: Sequence[Trial],
 ) -> tuple[str, ...]:
     """What keeps it from a better grade, and what else a reader should know of the host."""
     sentences: list[str] = []
     if grade is not Grade.A:
-        disturbed = [f"{part.why} {part.share:.1%}" for part in left_out(deciding)]
+        parts = rests_on.left_out if rests_on is not None else left_out(deciding)
+        disturbed = [f"{part.why} {part.share:.1%}" for part in parts]
         if disturbed:
             sentences.append(f"of the time that decides, left out: {', '.join(disturbed)}")
     for trial in deciding:

@@ -11,14 +11,18 @@ from wirespeed.measure.verdict import Verdict, verdict
 from wirespeed.model.result import Bound
 from wirespeed.model.trial import Trial
 
+# What a load that could not be judged counts as: a failure, near to which the search goes on.
+UNJUDGED = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class OperatingPoint:
     """A load in frames/s over all directions, with the pieces of one trial there.
 
     exceeded: the loss ratio to compare with a goal. 0 where the load passes the NDR's limits, else
-    loss and growth of the queues together. Where every piece was quiet the frames lost count whole:
-    not one may be missing. whole: the trials were taken as they came, with whatever disturbed them.
+    loss and growth of the queues together. Where trials count whole (all quiet, or without windows)
+    not one frame may be missing. whole: the trials were taken as they came, with whatever disturbed
+    them.
     """
 
     load_fps: float
@@ -43,8 +47,23 @@ class OperatingPoint:
     def exceeded(self) -> float:
         if self.whole:
             return self.whole_loss_ratio
-        lost = self.whole_loss_ratio if self.quiet else 0.0
-        return max(lost, self.verdict.exceeded)
+        if not self.verdict.decided:
+            return max(UNJUDGED, self.verdict.exceeded)
+        strict = self.quiet or all(trial.seen.windows is None for trial in self.trials)
+        return max(self._missing if strict else 0.0, self.verdict.exceeded)
+
+    @property
+    def _missing(self) -> float:
+        """The share of frames lost, but for what a trial lost in time that it leaves out: a quiet
+        trial may have a little of that, whose loss costs the grade, not the load."""
+        lost = sum(
+            trial.lost
+            if trial.gated is None or trial.gated.clean_share == 1.0
+            else sum(run.lost for run in trial.gated.runs)
+            for trial in self.trials
+        )
+        offered = sum(trial.offered for trial in self.trials)
+        return lost / offered if offered else 0.0
 
     @property
     def offered(self) -> int:

@@ -104,7 +104,7 @@ PRESETS: Mapping[SearchKind, Preset] = {
     SearchKind.QUICK: Preset(
         mrr=_SHORT_MRR,
         search=_QUICK,
-        extension=20.0,
+        extension=5.0,
         latency_trial_s=0.5,
         as_is_trial_s=0.3,
         warm_up_s=0.5,
@@ -150,7 +150,11 @@ def resolve(asked: spec.Search) -> Preset:
         raise BadSearch(
             f"search.kind {asked.kind.value} needs search.load_fps", "Give the load in frames/s."
         )
-    return replace(preset, search=search)
+    as_is_trial_s = preset.as_is_trial_s
+    if as_is_trial_s is not None and asked.trial_s is not None:
+        # No longer than the search's own, which answer that question as well.
+        as_is_trial_s = min(as_is_trial_s, asked.trial_s)
+    return replace(preset, search=search, as_is_trial_s=as_is_trial_s)
 
 
 def _given(asked: spec.Search, names: tuple[str, ...]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ undisturbed it is extended, piece by piece, until the verdict rests on enough ti
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
@@ -32,6 +31,8 @@ from wirespeed.model.trial import Observation, Stage, Trial
 SHORT_IN_A_ROW = 2
 # Counters that contradict each other were misread once; more often they cannot be read.
 FAULTY_IN_A_ROW = 3
+# Of as many loads, each extended as far as it may be, none could be judged: the next will not be.
+UNDECIDED_IN_A_ROW = 3
 # The offered load is then the intended one as far as any figure here can tell.
 MAX_UNSENT_RATIO = 0.002
 _BLOCKS = 20
@@ -46,7 +47,7 @@ class OutOfTime(MeasureError):
 
 
 class Undecided(MeasureError):
-    """Too little of the time was undisturbed to judge a load."""
+    """Too little of the time was undisturbed to judge any load."""
 
 
 class BeyondGenerator(MeasureError):
@@ -62,14 +63,14 @@ class BeyondGenerator(MeasureError):
 
 @dataclass(slots=True)
 class Prober:
-    """extension: a trial may take so many times its length, all pieces together; where there is a
-    time limit, as long as that. expected_s: how
+    """extension: a trial may take so many times its length, all pieces together. expected_s: how
     long the search's trials take together, as far as its author can tell; time_limit_s bounds what
     all trials of the search take, overheads included.
 
     width: what the growth of queues is held to; it changes once it is known how quiet this host is.
     overload_fps: the MRR, as soon as it is known about: above it the SUT drops frames whatever
     happens, so pauses are bounded as at the MRR. whole: count whole trials, disturbed as they are.
+    undecided: how many loads in a row could not be judged by now.
     """
 
     measure: Measurer
@@ -83,22 +84,31 @@ class Prober:
     whole: bool = False
     trials: list[Trial] = field(default_factory=list)
     points: list[OperatingPoint] = field(default_factory=list)
+    undecided: int = 0
 
     def at(self, load_fps: float, duration_s: float, stage: Stage = Stage.SEARCH) -> OperatingPoint:
-        """Whether this load passes. Raises Undecided, OutOfTime, NotMeasurable, BeyondGenerator."""
-        pieces: list[Trial] = []
+        """Whether this load passes. One that cannot be judged does not, so that a search goes on
+        below it, where queues drain sooner; asked for again, it goes on from what is known.
+
+        Raises Undecided (after several such loads), OutOfTime, NotMeasurable, BeyondGenerator.
+        """
+        self.check_time()
+        pieces, before = self._unjudged(load_fps), len(self._unjudged(load_fps))
         while True:
-            if self.out_of_time:
-                raise OutOfTime(f"search.time_limit_s, {self.time_limit_s:g} s, was over")
             pieces.append(self.usable(load_fps, duration_s, stage))
             point = operating_point(load_fps, pieces, self.width, self.pdr_loss, whole=self.whole)
-            if point.decided:
+            if point.decided or len(pieces) - before >= self.extension or self.out_of_time:
                 break
-            took_s = sum(trial.duration_s for trial in pieces)
-            if took_s >= self.extension * duration_s and math.isinf(self.time_limit_s):
-                raise Undecided(_undecided(point, pieces))
         self.points.append(point)
+        self.undecided = 0 if point.decided else self.undecided + 1
+        if self.undecided == UNDECIDED_IN_A_ROW:
+            raise Undecided(_undecided(point))
         return point
+
+    def _unjudged(self, load_fps: float) -> list[Trial]:
+        """The trials at a load, if what was asked of it last could not be judged."""
+        last = next((p for p in reversed(self.points) if p.load_fps == load_fps), None)
+        return [] if last is None or last.decided else list(last.trials)
 
     def usable(
         self,
@@ -143,6 +153,16 @@ class Prober:
         self.trials.append(trial)
         self.listener.trial(trial)
         return trial
+
+    @property
+    def pdr_limit(self) -> float:
+        """The loss ratio that a PDR bears; never finer than loads are told apart here."""
+        return self.pdr_loss if self.whole else max(self.pdr_loss, self.width)
+
+    def check_time(self) -> None:
+        """Raises OutOfTime."""
+        if self.out_of_time:
+            raise OutOfTime(f"search.time_limit_s, {self.time_limit_s:g} s, was over")
 
     @property
     def out_of_time(self) -> bool:
@@ -209,9 +229,9 @@ def _offered_at_best(seen: Observation) -> float:
     return max(offered_fps, best / (size * seen.windows.window_ns / 1e9))
 
 
-def _undecided(point: OperatingPoint, pieces: Sequence[Trial]) -> str:
-    seconds = sum(trial.duration_s for trial in pieces)
-    why = next((trial.disturbed for trial in reversed(pieces) if trial.disturbed), "")
+def _undecided(point: OperatingPoint) -> str:
+    seconds = sum(trial.duration_s for trial in point.trials)
+    why = next((trial.disturbed for trial in reversed(point.trials) if trial.disturbed), "")
     return (
         f"at {point.load_fps:,.0f} frames/s {point.verdict.windows} undisturbed windows in "
         f"{seconds:.2g} s are too few to judge it{f' ({why})' if why else ''}"

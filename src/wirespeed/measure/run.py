@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wirespeed.measure.as_is import find_lossless
-from wirespeed.measure.conclusion import Found, conclude, so_far
+from wirespeed.measure.as_is import find_lossless, lossless
+from wirespeed.measure.bounds import so_far, without_unjudged
+from wirespeed.measure.conclusion import Found, conclude
 from wirespeed.measure.interface import BadSearch, Listener, Measurer
 from wirespeed.measure.latency import measure_latency
 from wirespeed.measure.presets import Preset, resolve
@@ -77,7 +78,7 @@ def _run(preset: Preset, search: Search, prober: Prober, ceiling_fps: float, fou
         found.figures = _find(preset.search, prober, limits, found)
     if preset.as_is_trial_s is not None:
         _as_is(preset.as_is_trial_s, search, prober, found)
-    full_fps = _full_load_fps(found.figures, prober, preset)
+    full_fps = _full_load_fps(found.figures, prober)
     if search.latency and full_fps is not None:
         found.latency, notes = measure_latency(prober, full_fps, preset.latency_trial_s)
         found.notes += notes
@@ -86,7 +87,7 @@ def _run(preset: Preset, search: Search, prober: Prober, ceiling_fps: float, fou
 def _overload(preset: Preset, prober: Prober, limits: Limits, flood: Trial, found: Found) -> Limits:
     """The limits with the MRR, and a ceiling that the generator reaches."""
     assert preset.mrr is not None
-    overload = preset.mrr.measure(prober, limits.max_fps, flood)
+    overload = preset.mrr.measure(prober, limits, flood)
     found.overload, found.by_generator = overload, overload.by_generator
     found.max_load_fps = min(limits.max_fps, overload.offered_fps)
     if found.max_load_fps <= limits.min_fps:
@@ -109,22 +110,31 @@ def _steady_share(trials: Sequence[Trial]) -> float:
 
 
 def _find(method: Method, prober: Prober, limits: Limits, found: Found) -> Figures:
+    """What the search finds; where it has to stop early, what is known by then."""
+    try:
+        figures = _upwards(method, prober, limits, found)
+    except (OutOfTime, Undecided, NotMeasurable) as ended:
+        if isinstance(ended, NotMeasurable) and not prober.points:
+            raise
+        found.ended = ended.what
+        note = f"{ended.what}: bounds rest on what was measured by then"
+        figures = replace(so_far(prober), notes=(note,))
+    return without_unjudged(figures, prober)
+
+
+def _upwards(method: Method, prober: Prober, limits: Limits, found: Found) -> Figures:
     """The search up to the MRR, and above it only where the MRR itself passes: overload may slow a
     SUT, and far above what it forwards nothing is learnt.
     """
-    try:
-        near_fps = min(limits.mrr_fps or limits.max_fps, limits.max_fps)
-        if limits.min_fps < near_fps < limits.max_fps:
-            figures = _below(method, prober, replace(limits, max_fps=near_fps), found)
-            if _bounded(figures):
-                return figures
-            far_fps = min(limits.max_fps, HEADROOM * near_fps)
-            limits = replace(limits, max_fps=far_fps)
-            found.max_load_fps = far_fps
-        return _below(method, prober, limits, found)
-    except (OutOfTime, Undecided) as ended:
-        note = f"{ended.what}: bounds rest on what was measured by then"
-        return replace(so_far(prober), notes=(note,))
+    near_fps = min(limits.mrr_fps or limits.max_fps, limits.max_fps)
+    if near_fps <= limits.min_fps:
+        near_fps = limits.max_fps
+    while True:
+        figures = _below(method, prober, replace(limits, max_fps=near_fps), found)
+        highest_fps = min(limits.max_fps, found.max_load_fps or limits.max_fps)
+        if near_fps >= highest_fps or _bounded(figures):
+            return figures
+        near_fps = min(highest_fps, HEADROOM * near_fps)
 
 
 def _bounded(figures: Figures) -> bool:
@@ -161,15 +171,11 @@ def _as_is(trial_s: float, search: Search, prober: Prober, found: Found) -> None
     find_lossless(prober, full_fps, search.min_load_fps, trial_s)
 
 
-def _full_load_fps(figures: Figures, prober: Prober, preset: Preset) -> float | None:
+def _full_load_fps(figures: Figures, prober: Prober) -> float | None:
     """The load that latency is measured at shares of: the PDR, the NDR of a search without, or what
     passed whole where nothing else is known."""
     for interval in (figures.pdr, figures.ndr):
         if interval is not None and interval.lower is not None:
             return interval.lower.load_fps
-    passed = [
-        trial.intended_load_fps
-        for trial in prober.trials
-        if trial.lost == 0 and trial.stage in (Stage.AS_IS, Stage.SEARCH)
-    ]
-    return max(passed, default=None) if preset.search is not None else None
+    tried = [trial for trial in prober.trials if trial.stage in (Stage.AS_IS, Stage.SEARCH)]
+    return lossless(tried, 0.0)[0]

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.measure.simulated import Recorder, Rig, Sharp
+from tests.measure.simulated import Recorder, Rig, Sharp, prober_of
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.presets import PRESETS
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.run import run_search
 from wirespeed.measure.search.b2b import B2b
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.measure.validity import USUAL
 from wirespeed.model.spec import Search, SearchKind
 from wirespeed.model.trial import Stage
 
@@ -27,9 +26,7 @@ LINE_FPS = 14.88e6
 
 
 def run(rig: Rig, search: B2b = SEARCH) -> tuple[Figures, Prober]:
-    prober = Prober(rig.measure, Recorder(), USUAL, 5, 0.0)
-    # A search is always preceded by the MRR trials, whose rings set the trial length.
-    prober.valid(LINE_FPS, 1.0)
+    prober = prober_of(rig.measure)
     return search.find(prober, Limits(10e3, LINE_FPS, None)), prober
 
 

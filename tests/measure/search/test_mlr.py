@@ -3,22 +3,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
-from tests.measure.simulated import Recorder, Rig, Sharp
-from wirespeed.measure.prober import Prober
+from tests.measure.simulated import Rig, Sharp, prober_of, stop
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.measure.search.mlr import Mlr
-from wirespeed.measure.validity import USUAL, ValidityRules
-from wirespeed.model.trial import Trial
+from wirespeed.measure.search.mlr import CONFIRMATIONS, Mlr
+from wirespeed.model.evidence import Evidence
+from wirespeed.model.trial import Observation, Stage, Trial
 
-SEARCH = Mlr(1.0, 1.0, 21.0, exceed_ratio=0.5, width=0.005, pdr_loss=0.005)
+SEARCH = Mlr(1.0, 1.0, 21.0, exceed_ratio=0.5, width=0.005, pdr_loss=0.005, confirm_s=5.0)
 
 
-def run(
-    rig: Rig, search: Mlr = SEARCH, rules: ValidityRules = USUAL
-) -> tuple[Figures, list[Trial]]:
-    prober = Prober(rig.measure, Recorder(), rules, 0, 0.0)
+def run(rig: Rig, search: Mlr = SEARCH) -> tuple[Figures, list[Trial]]:
+    prober = prober_of(rig.measure)
     return search.find(prober, Limits(10e3, 10e6, None)), prober.trials
 
 
@@ -37,8 +37,10 @@ def test_ndr_and_pdr_of_a_sharp_sut() -> None:
 
 
 def test_a_larger_loss_goal_raises_the_pdr() -> None:
-    search = Mlr(1.0, 1.0, 21.0, exceed_ratio=0.5, width=0.005, pdr_loss=0.1)
-    _, pdr = lower_fps(run(Rig(Sharp(4e6)), search)[0])
+    search = replace(SEARCH, pdr_loss=0.1)
+    prober = prober_of(Rig(Sharp(4e6)).measure)
+    prober.pdr_loss = 0.1
+    _, pdr = lower_fps(search.find(prober, Limits(10e3, 10e6, None)))
     assert pdr == pytest.approx(4e6 / 0.9, rel=0.0051)
 
 
@@ -53,14 +55,14 @@ def test_a_bound_rests_on_more_than_half_of_the_duration_sum() -> None:
 
 
 def test_frames_that_were_not_offered_are_not_loss() -> None:
-    """A generator 1% short, allowed by lax rules, in front of a SUT that keeps up with all."""
+    """A generator a little short in front of a SUT that keeps up with all."""
 
     class Lagging(Rig):
-        def measure(self, load_fps: float, duration_s: float):  # type: ignore[no-untyped-def]
-            self.generator_fps = load_fps * 0.99
+        def measure(self, load_fps: float, duration_s: float) -> Observation:
+            self.generator_fps = load_fps * 0.999
             return super().measure(load_fps, duration_s)
 
-    figures, trials = run(Lagging(Sharp(50e6)), rules=ValidityRules(max_unsent_ratio=0.02))
+    figures, trials = run(Lagging(Sharp(50e6)))
     assert trials[0].seen.total("unsent") > 0
     assert lower_fps(figures) == (10e6, 10e6)
 
@@ -80,7 +82,7 @@ def test_a_bound_says_what_was_forwarded_and_lost() -> None:
 
 
 def test_long_trials_come_only_near_the_end() -> None:
-    search = Mlr(1.0, 60.0, 60.0, exceed_ratio=0.5, width=0.005, pdr_loss=0.005)
+    search = replace(SEARCH, trial_s=60.0, duration_sum_s=60.0)
     _, trials = run(Rig(Sharp(4e6)), search)
     full = [t for t in trials if t.duration_s == 60.0]
     assert 2 <= len(full) <= 4
@@ -89,5 +91,84 @@ def test_long_trials_come_only_near_the_end() -> None:
 
 def test_conformance_needs_60_seconds_and_no_exceptions() -> None:
     assert not SEARCH.conformant
-    assert not Mlr(1.0, 60.0, 60.0, 0.5, 0.005, 0.005).conformant
-    assert Mlr(1.0, 60.0, 60.0, 0.0, 0.005, 0.005).conformant
+    long = replace(SEARCH, trial_s=60.0, duration_sum_s=60.0)
+    assert not long.conformant
+    assert replace(long, exceed_ratio=0.0).conformant
+
+
+def confirmed(capacities: Sequence[float | None]) -> tuple[Figures, list[Trial]]:
+    """A SUT of 4 Mpps, which forwards these rates in the trials that confirm (None: stopped, so
+    that nobody can tell), and the last of them from then on."""
+    left = list(capacities)
+
+    def measure(load_fps: float, duration_s: float) -> Observation:
+        if duration_s != SEARCH.confirm_s:
+            return Rig(Sharp(4e6)).measure(load_fps, duration_s)
+        capacity_fps = left.pop(0) if len(left) > 1 else left[0]
+        if capacity_fps is None:
+            return Rig(Sharp(4e6), disturbed_share=1.0).measure(load_fps, duration_s)
+        return Rig(Sharp(capacity_fps)).measure(load_fps, duration_s)
+
+    prober = prober_of(measure)
+    figures = SEARCH.find(prober, Limits(10e3, 10e6, None))
+    return figures, [t for t in prober.trials if t.stage is Stage.CONFIRM]
+
+
+def test_the_ndr_is_confirmed_by_a_fresh_trial() -> None:
+    figures, (trial,) = confirmed([4e6])
+    assert trial.duration_s == 5.0
+    assert trial.intended_load_fps == lower_fps(figures)[0]
+    assert figures.notes == ()
+
+
+def test_an_ndr_that_fails_its_confirmation_steps_down_until_one_passes() -> None:
+    figures, trials = confirmed([3.95e6])
+    ndr = figures.ndr
+    assert ndr is not None
+    assert ndr.lower is not None
+    assert ndr.upper is not None
+    loads = [t.intended_load_fps for t in trials]
+    assert loads == sorted(loads, reverse=True)
+    assert ndr.lower.load_fps == loads[-1] <= 3.95e6
+    assert ndr.upper.load_fps == loads[-2] > 3.95e6
+
+
+def test_an_ndr_that_no_fresh_trial_confirms_is_none() -> None:
+    figures, trials = confirmed([1e6])
+    assert figures.ndr is not None
+    assert figures.ndr.lower is None
+    assert len(trials) == CONFIRMATIONS
+    assert "passed a fresh trial" in figures.notes[0]
+
+
+def test_an_ndr_that_nobody_could_confirm_stands_and_says_so() -> None:
+    figures, _ = confirmed([None])
+    assert lower_fps(figures)[0] == pytest.approx(4e6, rel=0.0051)
+    assert "not confirmed" in figures.notes[0]
+
+
+def test_a_refuted_ndr_does_not_stand_where_the_next_trial_says_nothing() -> None:
+    figures, trials = confirmed([3.9e6, None])
+    refuted_fps = trials[0].intended_load_fps
+    ndr = figures.ndr
+    assert ndr is not None
+    assert ndr.upper is not None
+    assert ndr.upper.load_fps == refuted_fps
+    assert ndr.lower is None, "this search tried nothing below"
+    assert "not confirmed" in figures.notes[0]
+
+
+def test_a_load_that_cannot_be_judged_is_passed_by_below() -> None:
+    """Nobody can tell above 3 Mpps: what passes below is found all the same."""
+
+    def measure(load_fps: float, duration_s: float) -> Observation:
+        seen = Rig(Sharp(9e6)).measure(load_fps, duration_s)
+        unknown = Evidence((stop(10**9),)) if load_fps > 3e6 else Evidence()
+        return replace(seen, evidence=unknown)
+
+    prober = prober_of(measure)
+    search = replace(SEARCH, duration_sum_s=1.0)
+    ndr = search.find(prober, Limits(10e3, 3.1e6, None)).ndr
+    assert ndr is not None
+    assert ndr.lower is not None
+    assert 2.9e6 < ndr.lower.load_fps <= 3e6

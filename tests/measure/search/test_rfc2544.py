@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.measure.simulated import Recorder, Rig, Sharp, Sut
-from wirespeed.measure.prober import Prober
+from tests.measure.simulated import Rig, Sharp, Sut, prober_of
 from wirespeed.measure.search.interface import Limits
 from wirespeed.measure.search.rfc2544 import Rfc2544
-from wirespeed.measure.validity import USUAL
 from wirespeed.model.result import Interval
 from wirespeed.model.trial import Stage, Trial
 
@@ -34,7 +32,7 @@ class Tiring:
 
 
 def run(sut: Sut, search: Rfc2544 = SEARCH, max_fps: float = 10e6) -> tuple[Interval, list[Trial]]:
-    prober = Prober(Rig(sut).measure, Recorder(), USUAL, 0, 0.0)
+    prober = prober_of(Rig(sut).measure)
     figures = search.find(prober, Limits(10e3, max_fps, None))
     found = figures.pdr if search.loss else figures.ndr
     assert found is not None

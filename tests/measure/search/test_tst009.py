@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tests.measure.simulated import Recorder, Rig, Sharp, Sut
+from tests.measure.simulated import Rig, Sharp, Sut, prober_of
 from wirespeed.measure.interface import BadSearch
-from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.measure.search.tst009 import Tst009
-from wirespeed.measure.validity import USUAL
 
 SEARCH = Tst009(trial_s=60.0, step_fps=10e3, max_r=2, max_z=5_000)
 
@@ -31,7 +29,7 @@ class Losing:
 
 def run(sut: Sut, search: Tst009 = SEARCH, low: float = 95e3, high: float = 105e3) -> Figures:
     rig = Rig(sut)
-    prober = Prober(rig.measure, Recorder(), USUAL, 0, 0.0)
+    prober = prober_of(rig.measure)
     figures = search.find(prober, Limits(low, high, None))
     run.loads = [load for load, _ in rig.calls]  # type: ignore[attr-defined]
     return figures

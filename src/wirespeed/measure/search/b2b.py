@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import mean
 
-from wirespeed.measure.prober import Prober
+from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, OutOfTime, Prober
 from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.measure.search.mlr import Mlr
 from wirespeed.model.result import BackToBack
@@ -53,14 +53,19 @@ class B2b:
                 notes=(f"no back-to-back burst: {which} {limits.max_fps:,.0f} frames/s",),
             )
         bursts: list[int] = []
-        for _ in range(self.searches):
-            guess = bursts[-1] if bursts else FIRST_GUESS_FRAMES
-            longest = self._longest(prober, limits.max_fps, guess)
-            if longest is None:
-                note = f"no back-to-back burst: {self.longest_burst_s:g} s pass without loss"
-                return Figures(ndr=ndr, notes=(note,))
-            bursts.append(longest)
-        return Figures(ndr=ndr, back_to_back=_corrected(bursts, limits, ndr.lower.load_fps))
+        notes: tuple[str, ...] = ()
+        try:
+            while len(bursts) < self.searches:
+                guess = bursts[-1] if bursts else FIRST_GUESS_FRAMES
+                longest = self._longest(prober, limits.max_fps, guess)
+                if longest is None:
+                    note = f"no back-to-back burst: {self.longest_burst_s:g} s pass without loss"
+                    return Figures(ndr=ndr, notes=(note,))
+                bursts.append(longest)
+        except (OutOfTime, NotMeasurable, BeyondGenerator) as ended:
+            notes = (f"{len(bursts)} of {self.searches} back-to-back searches: {ended.what}",)
+        found = _corrected(bursts, limits, ndr.lower.load_fps) if bursts else None
+        return Figures(ndr=ndr, back_to_back=found, notes=notes)
 
     def _longest(self, prober: Prober, load_fps: float, guess: int) -> int | None:
         """The longest burst, in frames, that passed (0 where not one frame does), sought from a
@@ -80,8 +85,10 @@ class B2b:
 
     def _passes(self, prober: Prober, load_fps: float, frames: int) -> bool:
         for _ in range(1 + self.repeats):
+            prober.check_time()
             trial = prober.usable(load_fps, frames / load_fps, Stage.BURST)
-            if trial.quiet or trial.lost == 0:
+            undisturbed = trial.gated is not None and trial.gated.clean_share == 1.0
+            if undisturbed or trial.lost == 0:
                 break
         return trial.lost == 0
 

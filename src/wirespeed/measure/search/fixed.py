@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.interface import Figures, Limits
@@ -12,7 +12,8 @@ from wirespeed.model.trial import Stage
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """load_fps over all directions, for trial_s, longer where the host is not quiet."""
+    """load_fps over all directions, for trial_s, longer where the host is not quiet. Where too
+    little of it was undisturbed to judge it, it counts whole, as this host is."""
 
     trial_s: float
     load_fps: float
@@ -27,4 +28,5 @@ class Fixed:
         return self.trial_s
 
     def find(self, prober: Prober, limits: Limits) -> Figures:  # noqa: ARG002
-        return Figures(constant=prober.at(self.load_fps, self.trial_s, Stage.CONSTANT).bound)
+        point = prober.at(self.load_fps, self.trial_s, Stage.CONSTANT)
+        return Figures(constant=(point if point.decided else replace(point, whole=True)).bound)

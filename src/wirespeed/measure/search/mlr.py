@@ -23,15 +23,17 @@ from MLRsearch import (
     SearchGoal,
 )
 
+from wirespeed.measure.bounds import known_interval
 from wirespeed.measure.operating_point import OperatingPoint
-from wirespeed.measure.prober import OutOfTime, Prober, Undecided
+from wirespeed.measure.prober import NotMeasurable, OutOfTime, Prober, Undecided
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.model.result import Interval
+from wirespeed.model.result import Bound, Interval
 from wirespeed.model.trial import Stage
 
 # How much longer than its final bounds a search takes, for the estimate of the time left.
 NARROWING = 1.5
 # How often a found load that fails its confirmation is lowered before it is left at that.
+VOTES = 3
 CONFIRMATIONS = 6
 
 
@@ -66,7 +68,7 @@ class Mlr:
 
     def find(self, prober: Prober, limits: Limits) -> Figures:
         width = max(self.width, prober.width)
-        ndr_goal, pdr_goal = self._goal(0.0, width), self._goal(self.pdr_loss, width)
+        ndr_goal, pdr_goal = self._goal(0.0, width), self._goal(prober.pdr_limit, width)
         config = Config()
         config.goals = (ndr_goal, pdr_goal)
         # The defaults lie between these two; set the one first that cannot cross them.
@@ -90,28 +92,39 @@ class Mlr:
         upper = ndr.upper
         for _ in range(CONFIRMATIONS):
             try:
-                points = self._fresh(prober, load_fps)
-            except (OutOfTime, Undecided) as ended:
-                note = f"the NDR was not confirmed by fresh trials: {ended.what}"
-                return replace(found, ndr=Interval(ndr.lower, upper), notes=(note,))
-            passed = [point for point in points if point.exceeded == 0.0]
-            if 2 * len(passed) > len(points):
-                return replace(found, ndr=Interval(passed[-1].bound, upper))
-            upper = points[-1].bound
+                point = self._fresh(prober, load_fps)
+            except (OutOfTime, Undecided, NotMeasurable) as ended:
+                return self._unconfirmed(prober, found, upper, ended.what)
+            if not point.decided:
+                why = f"too little of the time was undisturbed at {load_fps:,.0f} frames/s"
+                return self._unconfirmed(prober, found, upper, why)
+            if point.exceeded == 0.0:
+                return replace(found, ndr=Interval(point.bound, upper))
+            upper = point.bound
             if load_fps <= limits.min_fps:
                 break
             load_fps, step = max(limits.min_fps, load_fps * (1 - step)), 2 * step
-        note = f"no load below {ndr.lower.load_fps:,.0f} frames/s passed fresh trials"
+        note = f"no load below {ndr.lower.load_fps:,.0f} frames/s passed a fresh trial"
         return replace(found, ndr=Interval(None, upper), notes=(note,))
 
-    def _fresh(self, prober: Prober, load_fps: float) -> list[OperatingPoint]:
-        """One trial that passes, or three of which the majority decides."""
-        points: list[OperatingPoint] = []
-        while len(points) < 3:
+    def _fresh(self, prober: Prober, load_fps: float) -> OperatingPoint:
+        """What a fresh trial says; one that does not pass is heard against two more."""
+        points = [prober.at(load_fps, self.confirm_s, Stage.CONFIRM)]
+        while points[-1].decided and points[0].exceeded and len(points) < VOTES:
             points.append(prober.at(load_fps, self.confirm_s, Stage.CONFIRM))
-            if len(points) == 1 and points[0].exceeded == 0.0:
-                break
-        return points
+        return sorted(points, key=lambda point: point.exceeded)[len(points) // 2]
+
+    def _unconfirmed(
+        self, prober: Prober, found: Figures, upper: Bound | None, why: str
+    ) -> Figures:
+        """The NDR as searched for, below whatever a fresh trial has refuted."""
+        ndr = found.ndr
+        if upper is not None and (ndr is None or upper is not ndr.upper):
+            below = [point for point in prober.points if point.load_fps < upper.load_fps]
+            known = known_interval(below, 0.0)
+            ndr = Interval(known.lower if known else None, upper)
+        note = f"the NDR was not confirmed by a fresh trial: {why}"
+        return replace(found, ndr=ndr, notes=(note,))
 
     def _goal(self, loss_ratio: float, width: float) -> SearchGoal:
         return SearchGoal(

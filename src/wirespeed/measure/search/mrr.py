@@ -2,25 +2,27 @@
 """How much arrives when more is offered than the SUT carries? (CSIT's maximum receive rate)
 
 https://docs.fd.io/csit/master/report/ "Data Plane Throughput, MRR". Offered is half as much again
-as what is received: a generator on the SUT's own host that offers twenty times as much takes cache
-and memory bandwidth from it, and what is measured is that. Every other search starts with it: it
-says how much the generator can offer, about where the SUT's limit lies, and how quiet this host is.
+as is received: a generator on the SUT's own host that offers twenty times as much takes cache and
+memory bandwidth from it, and what is measured is that. Every other search starts with it: it says
+how much the generator can offer, about where the SUT's limit lies, and how quiet this host is.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from statistics import median, stdev
 
 from wirespeed.measure.interface import UNLIMITED
-from wirespeed.measure.prober import BeyondGenerator, Prober
+from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, Prober
+from wirespeed.measure.search.interface import Limits
 from wirespeed.model.trial import Stage, Trial
 
-OVERLOAD, ENOUGH = 1.5, 1.25
+OVERLOAD = 1.5
 # The first guess comes from a flood, which slows the SUT; where it carries more, offer more.
-CORRECTIONS = 2
+CORRECTIONS = 6
+ENOUGH = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,48 +50,51 @@ class Mrr:
     def expected_s(self) -> float:
         return self.trial_s * self.trials
 
-    def measure(self, prober: Prober, max_fps: float, flood: Trial) -> Overload:
-        """flood: a trial of as much as the generator can, or max_fps where that is less."""
-        most_fps = min(max_fps, flood.offered_fps)
-        by_generator = most_fps < max_fps
-        received_fps = flood.forwarding_fps
+    def measure(self, prober: Prober, limits: Limits, flood: Trial) -> Overload:
+        """flood: a trial of as much as the generator can, or the ceiling where that is less."""
+        most_fps = min(limits.max_fps, flood.offered_fps)
+        by_generator = most_fps < limits.max_fps
+        guess_fps = max(limits.min_fps, flood.forwarding_fps)
         for _ in range(1 + CORRECTIONS):
-            prober.overload_fps = received_fps
-            load_fps = min(most_fps, OVERLOAD * received_fps)
+            prober.overload_fps = guess_fps
+            load_fps = min(most_fps, OVERLOAD * guess_fps)
             if by_generator and load_fps == most_fps:
                 load_fps = UNLIMITED
-            trials = [self._trial(prober, load_fps)]
-            received_fps = _received_fps(trials)
-            if load_fps >= most_fps or load_fps >= ENOUGH * received_fps:
+            trials: list[Trial] = []
+            load_fps = self._fill(prober, load_fps, trials, 1)
+            received_fps = _received(trials[0])
+            if load_fps >= min(most_fps, ENOUGH * OVERLOAD * received_fps) or prober.out_of_time:
                 break
-        trials += [self._trial(prober, load_fps) for _ in range(self.trials - 1)]
-        prober.overload_fps = _received_fps(trials)
-        return _overload(trials, most_fps, by_generator=by_generator)
+            guess_fps = received_fps
+        with suppress(NotMeasurable):  # One trial is a figure, too.
+            self._fill(prober, load_fps, trials, self.trials)
+        overload = _overload(trials, most_fps, by_generator=by_generator)
+        prober.overload_fps = overload.received_fps or overload.whole_fps
+        return overload
 
-    def _trial(self, prober: Prober, load_fps: float) -> Trial:
-        try:
-            return prober.usable(load_fps, self.trial_s, Stage.MRR)
-        except BeyondGenerator:
-            # It offers less than it did in the flood: then as much as it can.
-            return prober.usable(UNLIMITED, self.trial_s, Stage.MRR)
+    def _fill(self, prober: Prober, load_fps: float, trials: list[Trial], number: int) -> float:
+        """Adds trials until there are as many; the load, or UNLIMITED where the generator offers
+        less than in the flood: then as much as it can."""
+        while len(trials) < number:
+            try:
+                trials.append(prober.usable(load_fps, self.trial_s, Stage.MRR))
+            except BeyondGenerator:
+                load_fps = UNLIMITED
+        return load_fps
 
 
-def _received_fps(trials: Sequence[Trial]) -> float:
-    """In undisturbed time, or whole where there was none."""
-    rates = _undisturbed_rates(trials)
-    return median(rates) if rates else median(trial.forwarding_fps for trial in trials)
+def _received(trial: Trial) -> float:
+    """The rate at which frames were received in undisturbed time; where there was none, in all."""
+    gated_fps = trial.gated.receive_fps if trial.gated is not None else None
+    return gated_fps or trial.forwarding_fps
 
 
-def _undisturbed_rates(trials: Sequence[Trial]) -> list[float]:
-    return [
+def _overload(trials: list[Trial], most_fps: float, *, by_generator: bool) -> Overload:
+    rates = [
         trial.gated.receive_fps
         for trial in trials
         if trial.gated is not None and trial.gated.receive_fps is not None
     ]
-
-
-def _overload(trials: Sequence[Trial], most_fps: float, *, by_generator: bool) -> Overload:
-    rates = _undisturbed_rates(trials)
     middle = median(rates) if rates else None
     error = stdev(rates) / math.sqrt(len(rates)) / middle if middle and len(rates) > 1 else 0.0
     whole_fps = median(trial.forwarding_fps for trial in trials)

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from wirespeed.measure.operating_point import operating_point
-from wirespeed.measure.prober import NotMeasurable, Prober
+from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.model.trial import Stage
 
@@ -30,18 +30,24 @@ class Soak:
 
     def find(self, prober: Prober, limits: Limits) -> Figures:  # noqa: ARG002
         count = ceil(self.total_s / self.trial_s)
-        trials = [prober.once(self.load_fps, self.trial_s, Stage.CONSTANT) for _ in range(count)]
-        usable = [trial for trial in trials if trial.fault is None]
-        if not usable:
-            raise NotMeasurable(f"none of {count} trials can be used: {trials[-1].fault}")
+        # The first one shows whether the generator can offer the load at all.
+        usable = [prober.usable(self.load_fps, self.trial_s, Stage.CONSTANT)]
+        misread, notes = 0, []
+        for number in range(1, count):
+            if prober.out_of_time:
+                notes.append(f"the time limit ended it after {number} of {count} trials")
+                break
+            trial = prober.once(self.load_fps, self.trial_s, Stage.CONSTANT)
+            if trial.fault is None:
+                usable.append(trial)
+            else:
+                misread += 1
+        if misread:
+            notes.append(f"{misread} of {count} trials were misread and left out")
         point = operating_point(
             self.load_fps, usable, prober.width, prober.pdr_loss, whole=prober.whole
         )
         if not point.decided:
-            point = operating_point(
-                self.load_fps, usable, prober.width, prober.pdr_loss, whole=True
-            )
+            point = replace(point, whole=True)
         prober.points.append(point)
-        left_out = count - len(usable)
-        notes = (f"{left_out} of {count} trials were misread and left out",) if left_out else ()
-        return Figures(constant=point.bound, notes=notes)
+        return Figures(constant=point.bound, notes=tuple(notes))
