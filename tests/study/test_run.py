@@ -221,5 +221,7 @@ def test_a_tcp_point_without_a_run_that_counts_is_not_measurable_and_the_study_g
     for point in record.points:
         assert point.result is not None
         assert point.result.tcp is None
-        assert (point.result.not_measurable or "").startswith("none of 4 runs has a rate; the last: a ")
+        assert (point.result.not_measurable or "").startswith(
+            "none of 4 runs has a rate; the last: a "
+        )
         assert len(point.result.notes) == 4
