@@ -3,9 +3,9 @@
 
 S0 gained 2.4x in its first scenario. Here the hosts are network namespaces, 1500 octets of MTU, one
 stream and four, the server sending; each point once in each of three rounds with offloads off and
-on in turns. (The third path, ovs-pmd, carries no offloads.) Rates are those of this host as it is;
-with each off and on follow each other, so that both have their share of what disturbs it. Prints `name value unit ratio-to-what`; exits 1 when a gain
-is below S0's, or when no run of a point counts. Needs root.
+on in turns, so that both have their share of what disturbs this host: rates are those of the host
+as it is. (The third path, ovs-pmd, carries no offloads.) Prints `name value unit ratio-to-what`;
+exits 1 when a gain is below S0's, or when no run of a point has a rate. Needs root.
 """
 
 from __future__ import annotations

@@ -88,14 +88,15 @@ def test_through_open_vswitch(tmp_path: Path, offloads: bool) -> None:
 
 
 BUSY = "ulimit -t 60; while :; do :; done"
-# Half a second busy, half a second away, and again.
+# Busy and away in turns, at the same moments on each CPU.
 NOW_AND_THEN = """
-import time
+import random, time
+chance = random.Random(1)
 while time.process_time() < 30:
-    until = time.monotonic() + 0.5
+    until = time.monotonic() + chance.uniform(0.2, 0.8)
     while time.monotonic() < until:
         pass
-    time.sleep(0.5)
+    time.sleep(chance.uniform(0.3, 1.2))
 """
 
 
@@ -126,7 +127,7 @@ def test_a_program_that_takes_the_cpus_all_the_time_is_seen_in_every_interval(
 
 
 def test_what_tcp_carries_while_a_program_pauses_is_the_undisturbed_rate(tmp_path: Path) -> None:
-    """It holds the CPUs every other half of a second; in the pauses TCP has what it needs."""
+    """It holds the CPUs for about half of the time; in the pauses TCP has what it needs."""
     # A machine whose hypervisor takes more than that by itself has no undisturbed time at all.
     tcp = Tcp(seconds=8, omit_s=0, max_taken=0.25)
     spec = PointSpec(tcp=tcp)
@@ -142,7 +143,6 @@ def test_what_tcp_carries_while_a_program_pauses_is_the_undisturbed_rate(tmp_pat
     if result.undisturbed_bps is None:
         pytest.skip(f"this machine is too busy for the test: {grade(result)[1]}")
     assert result.undisturbed_bps > 1.1 * result.total_bps
-    assert (result.beaten_share or 0) > 0.9
 
 
 def test_ports_count_what_the_client_counts(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.fake_rig import FakeTcpBench
-from wirespeed.measure.tcp import fault, grade, placebo, summarise
+from wirespeed.measure.tcp import fault, grade, is_enough, placebo, summarise
 from wirespeed.measure.tcp_gate import BESIDE, UNWATCHED
 from wirespeed.model.result import Grade
 from wirespeed.model.tcp import Tcp, TcpDirection, TcpProgram, TcpResult, TcpRun, TcpWay
@@ -111,6 +111,14 @@ def test_the_grade_says_how_much_time_was_undisturbed(
     assert (grade(result)[1] == ()) == (expected is Grade.A)
 
 
+@pytest.mark.parametrize(
+    ("clean_s", "pieces", "enough"), [(1.0, 5, True), (0.9, 9, False), (9.0, 4, False)]
+)
+def test_a_rate_needs_a_second_in_five_pieces(clean_s: float, pieces: int, enough: bool) -> None:
+    result, _ = pointed(*faked(range(0)))
+    assert is_enough(replace(result, clean_s=clean_s, pieces=pieces)) is enough
+
+
 def test_runs_that_nobody_looked_at_have_no_grade_but_the_last() -> None:
     result, found = pointed(run(WAY), run(WAY))
     assert (found, result.undisturbed_bps, result.total_bps) == (Grade.D, None, 10e9)
@@ -136,7 +144,7 @@ def test_a_placebo_tells_where_noise_is_not_what_slowed_tcp_down() -> None:
         for each in faked(*stolen)
     ]  # fmt: skip
     [said] = placebo(summarise(steady, SECOND))
-    assert "noise does not explain the rate" in said
+    assert "noise is not shown to explain the rate" in said
 
 
 def test_a_record_of_an_older_version_opens() -> None:

@@ -152,7 +152,7 @@ def test_a_tcp_point_that_broke_is_measured_again_and_complete_ones_are_not(
     recording = start(store, study)
 
     def breaks(number: int) -> None:
-        if len(broken.opened) == 2 and number == 1:
+        if len(broken.opened) == 2 and number == 0:
             raise BenchError("the speed test failed", "")
 
     broken = FakeHost(before_trial=breaks)

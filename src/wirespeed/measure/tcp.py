@@ -100,8 +100,8 @@ def placebo(result: TcpResult) -> tuple[str, ...]:
     if result.beaten_share is None or result.beaten_share >= _BEATEN:
         return ()
     return (
-        "noise does not explain the rate: much was left out, and the rest is faster than only "
-        f"{result.beaten_share:.0%} of rotations of it",
+        "noise is not shown to explain the rate: much was left out, and the rest is faster than "
+        f"only {result.beaten_share:.0%} of rotations of it",
     )
 
 
