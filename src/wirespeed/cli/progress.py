@@ -147,7 +147,7 @@ class TrialLines(PointLines):
         self._line(f"run {number}: {_rates(run)}")
 
     def tcp_discarded(self, why: str) -> None:
-        self._line(f"run does not count: {why}")
+        self._line(f"run failed: {why}")
 
 
 class LiveTable:
@@ -194,7 +194,7 @@ class LiveTable:
         self.redraw()
 
     def tcp_discarded(self, why: str) -> None:
-        self._now = Text(f"run does not count: {why}", style="yellow")
+        self._now = Text(f"run failed: {why}", style="yellow")
         self.redraw()
 
     def point_complete(self, point: Point, result: SearchResult) -> None:

@@ -8,6 +8,7 @@ undisturbed it is extended, piece by piece, until the verdict rests on enough ti
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
@@ -36,6 +37,8 @@ UNDECIDED_IN_A_ROW = 3
 # The offered load is then the intended one as far as any figure here can tell.
 MAX_UNSENT_RATIO = 0.002
 _BLOCKS = 20
+# Of a trial in which nothing was undisturbed.
+LOST_TIME = 0.25
 
 
 class NotMeasurable(MeasureError):
@@ -97,13 +100,21 @@ class Prober:
         while True:
             pieces.append(self.usable(load_fps, duration_s, stage))
             point = operating_point(load_fps, pieces, self.width, self.pdr_loss, whole=self.whole)
-            if point.decided or len(pieces) - before >= self.extension or self.out_of_time:
+            if point.decided or self._tried(pieces[before:]) >= self.extension or self.out_of_time:
                 break
         self.points.append(point)
         self.undecided = 0 if point.decided else self.undecided + 1
         if self.undecided == UNDECIDED_IN_A_ROW:
             raise Undecided(_undecided(point))
         return point
+
+    def _tried(self, pieces: Sequence[Trial]) -> float:
+        """How much of its extension a load has used; time in which nothing was undisturbed tells
+        little of it, and passes."""
+        return sum(
+            1.0 if piece.gated is not None and piece.gated.steady_windows else LOST_TIME
+            for piece in pieces
+        )
 
     def _unjudged(self, load_fps: float) -> list[Trial]:
         """The trials at a load, if what was asked of it last could not be judged."""

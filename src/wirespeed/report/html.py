@@ -38,7 +38,15 @@ from wirespeed.report.loss import first_loss, lost_in_what_counts, total_drops
 from wirespeed.report.netperf import message_chart, messages
 from wirespeed.report.published_tcp import NETPERF_INTERFACES, NETPERF_SOURCE
 from wirespeed.report.sentence import point_sentences
-from wirespeed.report.tcp import limited_by, most_taken, offload_gains, split, why_missing
+from wirespeed.report.tcp import (
+    grade_of,
+    limited_by,
+    most_taken,
+    offload_gains,
+    split,
+    undisturbed,
+    why_missing,
+)
 from wirespeed.report.theme import DARK, LIGHT, css_variables
 from wirespeed.report.trial_words import Outcome, Shown, Standing, outcome, shown, standing
 from wirespeed.report.waterfall import cpu_ms, published_rate, times, waterfalls
@@ -116,6 +124,8 @@ def html_report(run: RunRecord) -> str:
         tcp=[_view(point) for point in tcp],
         gains=offload_gains(tcp),
         limited_by=limited_by,
+        undisturbed=undisturbed,
+        grade_of=grade_of,
         why_missing=why_missing,
         most_taken=most_taken,
         waterfalls=[(found, Markup(waterfall_svg(found))) for found in waterfalls(tcp)],  # noqa: S704

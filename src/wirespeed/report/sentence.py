@@ -21,7 +21,7 @@ from wirespeed.model.result import (
 )
 from wirespeed.report.as_is import bracket_words, loss_range, lossless, short_as_is
 from wirespeed.report.grades import grade_words
-from wirespeed.report.tcp import limited_by
+from wirespeed.report.tcp import limited_by, undisturbed
 from wirespeed.report.text import frames, gbps, loss, microseconds, mpps, seconds, share, tiny
 from wirespeed.store.records import PointRecord
 
@@ -219,7 +219,8 @@ def _latency(at: LatencyAtLoad) -> str:
 
 def _tcp(result: SearchResult) -> str:
     rates = ", ".join(
-        f"{figure.direction} {gbps(figure.median_bps)} Gbps, limited by {limited_by(figure)}"
+        f"{figure.direction} {undisturbed(figure)} Gbps undisturbed, {gbps(figure.median_bps)} as "
+        f"this host is, limited by {limited_by(figure)}"
         for figure in (result.tcp.figures if result.tcp is not None else ())
     )
     return f"{rates} ({grade_words(result)})" if result.search == TCP and result.grade else rates

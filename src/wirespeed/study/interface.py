@@ -40,7 +40,7 @@ class TcpListener(Protocol):
         ...
 
     def tcp_discarded(self, why: str) -> None:
-        """TCP was tested once, and the run does not count."""
+        """TCP was tested once, and the run failed."""
         ...
 
 
