@@ -140,6 +140,21 @@ def test_where_the_core_is_always_shared_whole_trials_give_a_bracket(search: Sea
     assert Stage.AS_IS not in {t.stage for t in result.trials}, "the search itself looked for that"
 
 
+@pytest.mark.parametrize("kind", [SearchKind.FIXED, SearchKind.SOAK])
+def test_a_held_load_that_cannot_be_judged_is_told_as_this_host_is(kind: SearchKind) -> None:
+    """Some of the time was undisturbed, but too little for a verdict."""
+    asked = Search(kind, load_fps=3.9e6, trial_s=0.3, total_s=0.3, extension=1.0, latency=False)
+    if kind is SearchKind.FIXED:
+        asked = replace(asked, total_s=None)
+    result = run(NoisyHost(CAPACITY_FPS, LOUD, seed=3), asked)
+    [trial] = [t for t in result.trials if t.stage is Stage.CONSTANT]
+    assert trial.gated is not None
+    assert 0 < trial.gated.clean_windows < 100
+    assert result.constant is not None
+    assert result.constant.loss_ratio == trial.loss_ratio > 0
+    assert result.grade is Grade.D
+
+
 def test_a_stop_now_and_then_costs_the_grade_not_the_load() -> None:
     """So seldom that the trial is quiet, and yet it loses frames in stops that evidence shows."""
     now_and_then = Noise(stops_per_s=0.3, stop_ns=2e6)

@@ -281,6 +281,22 @@ def test_what_was_carried_in_spite_of_disturbances_is_the_bracket() -> None:
     assert result.as_is.load_fps is None
 
 
+def test_a_bracket_is_never_upside_down() -> None:
+    """What passes half a second fails each trial of a second that should confirm it."""
+
+    def measure(load_fps: float, duration_s: float) -> Observation:
+        sut = RareLoss(4e6, 1.0) if duration_s == 1.0 else Sharp(4e6)
+        return Rig(sut).measure(load_fps, duration_s)
+
+    result = run_search(replace(QUICK, latency=False), measure, UNLIMITED, Recorder())
+    assert result.grade is Grade.D
+    assert result.bracket is not None
+    assert min(loads(result, Stage.CONFIRM)) < 3.9e6
+    assert result.bracket.carried_fps == pytest.approx(4e6, rel=0.005)
+    assert result.bracket.overloads_fps is not None
+    assert result.bracket.overloads_fps > result.bracket.carried_fps
+
+
 def test_counters_that_contradict_each_other_are_no_figure() -> None:
     result = run(Rig(Sharp(9e6), misread_share=1.0), Search(SearchKind.RFC2544), 8e6)
     assert result.not_measurable is not None
