@@ -16,9 +16,6 @@
 #include "export.h"
 #include "tsc.h"
 
-/* What a wake-up costs is mostly the timer, 20 us in a virtual machine: 0.5% of a CPU. Neighbours come
- * for tens of milliseconds. */
-#define PERIOD_NS 4000000
 #define ROUNDS 300      /* of 32 additions: about 0.7 us */
 #define FIFO_PRIORITY 3 /* above pollers that run alone, and above who watches over them */
 
@@ -31,7 +28,7 @@ struct sample {
 struct probe {
 	pthread_t thread;
 	uint32_t cpu;
-	uint64_t first_ns, end_ns;
+	uint64_t first_ns, end_ns, period_ns;
 	uint64_t ran_ns; /* what all this has taken from the CPU */
 	uint64_t count;
 	struct sample
@@ -82,7 +79,7 @@ run(void *arg)
 	struct probe *probe = arg;
 
 	for (uint64_t due = probe->first_ns; due < probe->end_ns && !atomic_load(&given_up);
-	     due += PERIOD_NS) {
+	     due += probe->period_ns) {
 		struct sample *sample = &probe->samples[probe->count++];
 		uint64_t one, other;
 
@@ -98,14 +95,14 @@ run(void *arg)
 	probe->ran_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
 	/* A thread that ends takes longer than a sample. */
 	if (!atomic_load(&given_up))
-		sleep_until(probe->end_ns + PERIOD_NS);
+		sleep_until(probe->end_ns + probe->period_ns);
 	return NULL;
 }
 
 static int
 start(struct probe *probe)
 {
-	uint64_t room = (probe->end_ns - probe->first_ns) / PERIOD_NS + 1;
+	uint64_t room = (probe->end_ns - probe->first_ns) / probe->period_ns + 1;
 	int ret;
 
 	probe->samples = calloc(room, sizeof(*probe->samples));
@@ -143,7 +140,7 @@ free_all(void)
 
 int
 contention_probe_start(const uint32_t *cpus, unsigned int count, uint64_t after_ns,
-		       uint64_t duration_ns)
+		       uint64_t duration_ns, uint64_t period_ns)
 {
 	uint64_t first_ns = now_ns(CLOCK_MONOTONIC) + after_ns;
 	int ret = 0;
@@ -161,6 +158,7 @@ contention_probe_start(const uint32_t *cpus, unsigned int count, uint64_t after_
 			.cpu = cpus[i],
 			.first_ns = first_ns,
 			.end_ns = first_ns + duration_ns,
+			.period_ns = period_ns,
 		};
 		ret = start(&probes[i]);
 		nb_probes += ret == 0;

@@ -15,11 +15,11 @@
 
 #define CONTENTION_CPUS_MAX 64
 
-/* Begin on these CPUs after so many ns, for so many. -EBUSY: it runs already; -EINVAL: a CPU twice,
+/* Begin on these CPUs after so many ns, for so many, and sample once in period_ns. -EBUSY: it runs already; -EINVAL: a CPU twice,
  * none, or too many; -EPERM: real-time priority is not for this process; or why a thread cannot
  * run on one of them. */
 int contention_probe_start(const uint32_t *cpus, unsigned int count, uint64_t after_ns,
-			   uint64_t duration_ns);
+			   uint64_t duration_ns, uint64_t period_ns);
 
 /* Wait for its end, write the samples to a file and forget them: the format of
  * docs/reference/wsdp.md, without CPUs when none was started. Returns 0 or a negative errno. */

@@ -20,6 +20,7 @@ from wirespeed.model.evidence import ContentionSamples
 from wirespeed.remote.interface import Runner
 
 _FORMAT = "wirespeed-contention-1"
+PERIOD_NS = 4_000_000
 # A window counts between two samples, the last one of a trial as well; and where programs share a
 # CPU, the generator gets its start later than the probe.
 _MARGIN_NS = 40_000_000
@@ -103,6 +104,7 @@ class ContentionProbe:
     cpus: frozenset[int]
     forwarding: frozenset[int]
     reference: Reference
+    period_ns: int = PERIOD_NS
     refused: str | None = None
 
     def start(self, before_ns: int, duration_s: float) -> None:
@@ -111,7 +113,9 @@ class ContentionProbe:
         length_ns = before_ns + round(duration_s * 1e9) + _MARGIN_NS
         asked = ",".join(f"cpu={cpu}" for cpu in sorted(self.cpus))
         try:
-            self.program.ask(f"contention,after_ns=0,duration_ns={length_ns},{asked}")
+            self.program.ask(
+                f"contention,after_ns=0,duration_ns={length_ns},period_ns={self.period_ns},{asked}"
+            )
         except BenchError as error:
             if self.program.ended() is not None:
                 raise
