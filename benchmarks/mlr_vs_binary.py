@@ -72,7 +72,7 @@ def check(found: Interval | None, truth_fps: float) -> None:
 
 
 def check_pdr(found: Interval | None, capacity_fps: float) -> None:
-    """A search ends at the MRR, and no figure exceeds it: the PDR of a sharp SUT is its capacity."""
+    """No figure exceeds the MRR, so that the PDR of a sharp SUT is its capacity."""
     if found is None or found.lower is None:
         sys.exit(f"no PDR of {capacity_fps:,.0f} frames/s")
     if abs(found.lower.load_fps - capacity_fps) > WIDTH * capacity_fps:

@@ -25,8 +25,8 @@ SEARCH = replace(PRESET, searches=3)
 LINE_FPS = 14.88e6
 
 
-def run(rig: Rig, search: B2b = SEARCH) -> tuple[Figures, Prober]:
-    prober = prober_of(rig.measure)
+def run(rig: Rig, search: B2b = SEARCH, extension: float = 1.0) -> tuple[Figures, Prober]:
+    prober = prober_of(rig.measure, extension)
     return search.find(prober, Limits(10e3, LINE_FPS, None)), prober
 
 
@@ -65,6 +65,24 @@ def test_bursts_are_sent_at_full_rate() -> None:
     bursts = [t for t in prober.trials if t.stage is Stage.BURST]
     assert bursts
     assert all(t.intended_load_fps == LINE_FPS for t in bursts)
+
+
+def test_a_disturbed_burst_is_sent_again() -> None:
+    """Too short to leave time out; what it lost is nonsense."""
+    quiet, _ = run(Rig(Sharp(5e6, 2000)))
+    disturbed, prober = run(Rig(Sharp(5e6, 2000), disturbed_share=0.3), extension=100)
+    assert any(not t.quiet for t in prober.trials if t.stage is Stage.BURST)
+    assert disturbed.back_to_back is not None
+    assert disturbed.back_to_back == quiet.back_to_back
+
+
+def test_a_burst_that_could_not_be_watched_is_not_sent_again() -> None:
+    """It would never be quiet."""
+    quiet_rig, external = Rig(Sharp(5e6, 2000)), Rig(Sharp(5e6, 2000), unseen=("a DUT",))
+    quiet, _ = run(quiet_rig)
+    found, _ = run(external)
+    assert found.back_to_back == quiet.back_to_back
+    assert len(external.calls) == len(quiet_rig.calls)
 
 
 def test_a_sut_that_keeps_up_has_no_burst() -> None:

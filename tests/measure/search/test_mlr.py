@@ -44,6 +44,17 @@ def test_a_larger_loss_goal_raises_the_pdr() -> None:
     assert pdr == pytest.approx(4e6 / 0.9, rel=0.0051)
 
 
+def test_a_pdr_bears_no_less_than_loads_are_told_apart() -> None:
+    """Where growth of 1% passes, so does a loss of 1%."""
+    prober = prober_of(Rig(Sharp(4e6)).measure)
+    prober.width = 0.01
+    pdr = SEARCH.find(prober, Limits(10e3, 4e6 / 0.993, None)).pdr
+    assert pdr is not None
+    assert pdr.lower is not None
+    assert pdr.lower.load_fps == 4e6 / 0.993
+    assert pdr.upper is None
+
+
 def test_a_bound_rests_on_more_than_half_of_the_duration_sum() -> None:
     figures, trials = run(Rig(Sharp(4e6)))
     for interval in (figures.ndr, figures.pdr):
