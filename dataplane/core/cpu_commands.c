@@ -15,8 +15,8 @@
 
 #define AFTER_NS_MAX NS_PER_S
 #define NS_PER_MS UINT64_C(1000000)
-/* What a wake-up costs is mostly the timer, 20 to 30 us in a virtual machine: 0.5% of a CPU. */
-#define PERIOD_NS (4 * NS_PER_MS)
+/* A wake-up costs 20 to 30 us in a virtual machine, most of it for the timer: 1 to 1.5% of a CPU. */
+#define PERIOD_NS (2 * NS_PER_MS)
 #define PERIOD_NS_MIN (NS_PER_MS / 10)
 #define DURATION_NS_MAX (UINT64_C(24) * 3600 * NS_PER_S)
 

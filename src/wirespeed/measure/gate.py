@@ -34,8 +34,8 @@ RING_SHARE: Final = 0.25
 GUARD_FLOOR_NS: Final = 1_000_000.0
 # Of the fastest tenth of the session. A shared core makes it 1.3 and more.
 SLOW: Final = 1.10
-# The contention probe samples every 4 ms; three periods without a sample, and nothing is known.
-SAMPLE_REACH_NS: Final = 12_000_000
+# The contention probe samples every 2 ms; three periods without a sample, and nothing is known.
+SAMPLE_REACH_NS: Final = 6_000_000
 # Where nobody knows how deep the rings are (an external SUT): what 1,024 descriptors, a usual
 # depth, hold at 10 GbE line rate with 64 B frames, 14.88 Mpps; and four such stages as a path.
 UNKNOWN_RING_NS: Final = 68_800.0
