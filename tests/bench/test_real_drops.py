@@ -102,7 +102,7 @@ def test_drops_of_a_pvp_bench(pvp: RealBench) -> None:
 
     # A generator that sleeps between two looks at its ports: what has come back meanwhile is more
     # than its ring holds.
-    with in_traffic(lambda: pvp.rig.generator._program.ask("rest,ns=10000000")):
+    with in_traffic(lambda: pvp.rig.generator.program.ask("pause_pollers,ns=10000000")):
         seen = pvp.measure(20 * LOAD_FPS, 1.0)
     assert drops(seen)["ovs:west", DropCause.TG_RX_RING_FULL] > 0
     assert books_close(seen), seen.drops

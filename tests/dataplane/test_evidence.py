@@ -140,7 +140,7 @@ def test_switch_records_that_may_not_be_had_say_what_to_do(flooded: Running) -> 
 def test_contention_samples(flooded: Running) -> None:
     """Taken whatever polls there, ten times in 40 ms."""
     cpu = min(os.sched_getaffinity(flooded.process.pid))
-    asked = f"duration_ns=40000000,cpu={cpu}"
+    asked = f"duration_ns=40000000,period_ns=4000000,cpu={cpu}"
     before = read_tsc()
     assert flooded.control.ask("contention", f"after_ns=1000000,{asked}") == {"ok": 1}
     assert flooded.control.ask("contention", asked) == {

@@ -35,7 +35,10 @@ _MOVED = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """The probe itself was stopped on this CPU: it woke up late, or its work took far too long."""
+    """The probe itself was stopped on this CPU: it woke up late, or its work took far too long.
+
+    begin_ns: when it was seen to run last; end_ns: when it ran again.
+    """
 
     cpu: int
     begin_ns: int
@@ -155,14 +158,17 @@ class ContentionProbe:
         return tuple(samples), tuple(witnesses), tuple(unseen)
 
 
-# A wake-up of the highest priority takes some us; so much later, the CPU itself stood still.
-_LATE_NS = 50_000
+# So much later than it usually wakes up, or for so long at its work: the CPU itself stood still.
+_STOPPED_NS = 100_000
 
 
 def _witnesses(cpu: int, taken: list[list[int]], clock: TrialClock) -> list[Witness]:
+    usually_ns = median(late_ns for _, _, late_ns in taken)
     found = []
-    for tsc, work, late_ns in taken:
+    ran_ns = clock.at_ns(taken[0][0])
+    for tsc, work, late_ns in taken[1:]:
         at_ns, work_ns = clock.at_ns(tsc), clock.length_ns(work)
-        if late_ns > _LATE_NS or work_ns > _LATE_NS:
-            found.append(Witness(cpu, at_ns - late_ns, at_ns + work_ns))
+        if late_ns - usually_ns > _STOPPED_NS or work_ns > _STOPPED_NS:
+            found.append(Witness(cpu, ran_ns, at_ns + work_ns))
+        ran_ns = at_ns
     return found

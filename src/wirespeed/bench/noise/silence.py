@@ -31,12 +31,13 @@ def silences(
 def corroborated(
     quiet: Sequence[tuple[int, int]], witnesses: Sequence[Witness]
 ) -> Iterator[Disturbance]:
-    """The silences that a witness confirms, as stops of its CPU."""
+    """What of the silences a witness confirms, as stops of its CPU: no longer than it was stopped
+    itself, as what lies beyond is the SUT's own."""
     for begin, end in quiet:
         for witness in witnesses:
-            if witness.begin_ns < end and witness.end_ns > begin:
+            first, last = max(begin, witness.begin_ns), min(end, witness.end_ns)
+            if last - first > SILENCE_NS:
                 yield Disturbance(
-                    witness.cpu, begin, end - begin, DisturbanceKind.STOPPED, Source.SINK_SILENCE,
+                    witness.cpu, first, last - first, DisturbanceKind.STOPPED, Source.SINK_SILENCE,
                     "sut",
                 )  # fmt: skip
-                break
