@@ -129,6 +129,16 @@ def test_frames_beyond_the_log_are_told() -> None:
     assert found.unseen == ("9 frames lie beyond the last window that was logged",)
 
 
+def test_clocks_that_disagree_count_frames_but_know_no_latency() -> None:
+    full = bins([100] * BINS)
+    behind = DirectionBins("west-east", (full,), full, 0, clock_behind=3)
+    found = cut([behind], CLOCK, DURATION_NS, LOAD_FPS)
+    assert found.windows is not None
+    assert found.windows.directions[0].latency_ns == (-1.0,) * 10
+    assert found.windows.directions[0].received == (100 * EACH,) * 10
+    assert "clocks of both ends disagree" in found.unseen[0]
+
+
 def test_another_version_of_the_data_plane_is_refused() -> None:
     with pytest.raises(BenchError, match="wirespeed-windows-2"):
         read_bins(json.dumps({"format": "wirespeed-windows-2"}))

@@ -150,6 +150,7 @@ class Generator:
                 tuple(read_bins(self.program.export(f"windows,{g}")) for g in way.generators),
                 read_bins(self.program.export(f"windows,{way.sink}")),
                 0 if way.feeds_sut else self._refused(way),
+                self._task(way.sink)["clock_behind"],
             )
             for way in self._directions
         )

@@ -9,7 +9,7 @@ enough frames to say something.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,13 +66,17 @@ def read_bins(text: str) -> Bins:
 
 @dataclass(frozen=True, slots=True)
 class DirectionBins:
-    """Of one direction: its generators' bins, and its sink's. refused_by_nic: frames that a NIC at
-    its line rate did not take; in which window is not known."""
+    """Of one direction: its generators' bins, and its sink's.
+
+    refused_by_nic: frames that a NIC at its line rate did not take; in which window is not known.
+    clock_behind: frames that arrived before they were sent, as the clocks of both ends disagree.
+    """
 
     name: str
     generators: tuple[Bins, ...]
     sink: Bins
     refused_by_nic: int
+    clock_behind: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +105,7 @@ def cut(ways: Sequence[DirectionBins], clock: TrialClock, duration_ns: int, load
         return Cut(None, (), (), ("frames carry no time stamp: only whole trials count",))
     if any(way.refused_by_nic for way in ways):
         return Cut(None, (), (), ("a NIC took fewer frames than offered: only whole trials count",))
-    beyond = sum(way.sink.beyond for way in ways)
-    unseen = (f"{beyond:,} frames lie beyond the last window that was logged",) if beyond else ()
+    unseen = tuple(_unseen(ways))
     if count < 1:
         return Cut(None, (), (), (*unseen, "the trial is too short for windows: it counts whole"))
     grid = _Grid(first, each, count)
@@ -135,6 +138,16 @@ class _Grid:
         return whole.reshape(self.count, self.each)
 
 
+def _unseen(ways: Sequence[DirectionBins]) -> Iterator[str]:
+    if beyond := sum(way.sink.beyond for way in ways):
+        yield f"{beyond:,} frames lie beyond the last window that was logged"
+    if behind := sum(way.clock_behind for way in ways):
+        yield (
+            f"{behind:,} frames arrived before they were sent: the clocks of both ends disagree, so "
+            "latency and what queues hold are not known"
+        )
+
+
 def _direction(way: DirectionBins, grid: _Grid) -> DirectionWindows:
     offered = sum(grid.of(b.first, b.frames).sum(axis=1) for b in way.generators)
     unsent = sum(grid.of(b.first, b.unsent).sum(axis=1) for b in way.generators)
@@ -144,7 +157,7 @@ def _direction(way: DirectionBins, grid: _Grid) -> DirectionWindows:
     there = received[:, :head] > 0
     # The least of them: stalls of some 10 us pass, what stays queued does not.
     least_ns = np.where(there, latency[:, :head], np.iinfo(np.int64).max).min(axis=1)
-    queued_ns = np.where(there.any(axis=1), least_ns, -1)
+    queued_ns = np.where(there.any(axis=1) & (way.clock_behind == 0), least_ns, -1)
     return DirectionWindows(
         way.name,
         tuple(np.asarray(offered).tolist()),
