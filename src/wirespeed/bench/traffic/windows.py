@@ -143,8 +143,8 @@ def _unseen(ways: Sequence[DirectionBins]) -> Iterator[str]:
         yield f"{beyond:,} frames lie beyond the last window that was logged"
     if behind := sum(way.clock_behind for way in ways):
         yield (
-            f"{behind:,} frames arrived before they were sent: the clocks of both ends disagree, so "
-            "latency and what queues hold are not known"
+            f"{behind:,} frames arrived before they were sent: the clocks of both ends disagree, "
+            "so latency and what queues hold are not known"
         )
 
 

@@ -20,7 +20,9 @@ from wirespeed.measure.search.interface import Limits
 from wirespeed.model.trial import Stage, Trial
 
 OVERLOAD = 1.5
-# The first guess comes from a flood, which slows the SUT; where it carries more, offer more.
+# The first guess comes from a flood, which slows the SUT; where it carries more, offer more: at
+# most twice what was received.
+MORE = 2.0
 CORRECTIONS = 6
 ENOUGH = 0.9
 
@@ -54,10 +56,10 @@ class Mrr:
         """flood: a trial of as much as the generator can, or the ceiling where that is less."""
         most_fps = min(limits.max_fps, flood.offered_fps)
         by_generator = most_fps < limits.max_fps
-        guess_fps = max(limits.min_fps, flood.forwarding_fps)
-        for _ in range(1 + CORRECTIONS):
-            prober.overload_fps = guess_fps
-            load_fps = min(most_fps, OVERLOAD * guess_fps)
+        received_fps = max(limits.min_fps, flood.forwarding_fps)
+        for attempt in range(1 + CORRECTIONS):
+            prober.overload_fps = received_fps
+            load_fps = min(most_fps, (MORE if attempt else OVERLOAD) * received_fps)
             if by_generator and load_fps == most_fps:
                 load_fps = UNLIMITED
             trials: list[Trial] = []
@@ -65,7 +67,6 @@ class Mrr:
             received_fps = _received(trials[0])
             if load_fps >= min(most_fps, ENOUGH * OVERLOAD * received_fps) or prober.out_of_time:
                 break
-            guess_fps = received_fps
         with suppress(NotMeasurable):  # One trial is a figure, too.
             self._fill(prober, load_fps, trials, self.trials)
         overload = _overload(trials, most_fps, by_generator=by_generator)
