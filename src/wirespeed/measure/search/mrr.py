@@ -21,7 +21,7 @@ from wirespeed.model.trial import Stage, Trial
 
 OVERLOAD = 1.5
 # The first guess comes from a flood, which slows the SUT; where it carries more, offer more.
-CORRECTIONS = 6
+CORRECTIONS = 8
 ENOUGH = 0.9
 
 
