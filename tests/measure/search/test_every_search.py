@@ -76,7 +76,8 @@ def test_a_sharp_sut_lies_between_the_bounds(
 @given(kind=kinds, capacity_fps=st.floats(300e3, 15e6), buffer_frames=st.integers(0, 1024))
 @settings(deadline=None)
 def test_a_buffer_hides_little(kind: SearchKind, capacity_fps: float, buffer_frames: int) -> None:
-    """What it holds of a final trial, where frames carry no stamp: at 0.3 Mpps 1.1% of 0.3 s. Windows see it fill."""
+    """What it holds of a final trial, where frames carry no stamp: at 0.3 Mpps 1.1% of 0.3
+    seconds. Windows see it fill."""
     rig = Rig(Sharp(capacity_fps, buffer_frames), ring_frames=1024)
     lower, _ = bounds(search_on(rig, kind).ndr)
     final_s = 0.3 if kind is SearchKind.QUICK else 1.0
