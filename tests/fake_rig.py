@@ -35,12 +35,14 @@ PLAN = Plan((HostPlan("testhost", Decision((), "nothing is real here")),))
 class FakeBench:
     """Forwards at most capacity_fps. before_trial may raise, to break the bench mid-run.
 
-    The host is quiet, but for disturbed_share of the trials.
+    The host is quiet, but for disturbed_share of the trials; counters of misread_share contradict
+    each other.
     """
 
     capacity_fps: float
     before_trial: Callable[[int], None] = lambda _number: None
     disturbed_share: float = 0.0
+    misread_share: float = 0.0
     simulation: simulated.Rig = field(init=False)
 
     def __post_init__(self) -> None:
@@ -48,6 +50,7 @@ class FakeBench:
             simulated.Sharp(self.capacity_fps),
             generator_fps=10e6,
             disturbed_share=self.disturbed_share,
+            misread_share=self.misread_share,
         )
 
     def measure(self, load_fps: float, duration_s: float) -> Observation:
@@ -142,6 +145,7 @@ class FakeHost:
     capacity_fps: float | None = None
     before_trial: Callable[[int], None] = lambda _number: None
     disturbed_share: float = 0.0
+    misread_share: float = 0.0
     opened: list[PointSpec] = field(default_factory=list)
     closed: int = 0
 
@@ -154,7 +158,9 @@ class FakeHost:
         self.opened.append(spec)
         try:
             capacity_fps = self.capacity_fps or spec.sut.impair.rate_fps
-            yield FakeBench(capacity_fps, self.before_trial, self.disturbed_share)
+            yield FakeBench(
+                capacity_fps, self.before_trial, self.disturbed_share, self.misread_share
+            )
         finally:
             self.closed += 1
 

@@ -81,12 +81,21 @@ def test_in_a_file_every_point_has_one_line(
 def test_a_point_that_was_not_measurable_is_a_failure_with_its_reason(
     wirespeed: Command, host: FakeHost
 ) -> None:
-    host.invalid_share = 1.0
+    host.misread_share = 1.0
     ended = wirespeed("run", "wire")
     assert ended.code == 1
     assert "wire, 64 B: Not measurable: " in ended.out
     assert "wirespeed: 1 of 1 points have no figure: wire, 64 B\n" in ended.err
     assert wirespeed("runs").code == 0
+
+
+def test_a_host_without_a_quiet_moment_still_gives_a_figure(
+    wirespeed: Command, host: FakeHost
+) -> None:
+    host.disturbed_share = 1.0
+    ended = wirespeed("run", "wire")
+    assert ended.code == 0
+    assert "grade D" in ended.err
 
 
 def test_a_point_that_the_host_cannot_do_is_refused_before_anything_runs(

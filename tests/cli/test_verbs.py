@@ -88,7 +88,7 @@ class TestCompare:
         ended = wirespeed("compare", "wire-1", "wire-2", "--tolerance", "5%")
         assert ended.code == 1
         assert "-10.0%" in ended.out
-        assert "Worse by more than 5.0%: 3." in ended.out
+        assert "Worse by more than 5.0% and than the runs leave open: 3." in ended.out
 
     def test_within_the_tolerance_exits_with_0(self, wirespeed: Command) -> None:
         assert wirespeed("compare", "wire-1", "wire-2", "--tolerance", "0.15").code == 0

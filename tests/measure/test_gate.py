@@ -104,9 +104,9 @@ def test_a_slow_sample_takes_the_windows_on_both_sides() -> None:
 
 
 def test_samples_too_far_away_say_nothing_of_a_window() -> None:
-    samples = ContentionSamples(1, True, (0, 25 * MS, COUNT * MS), (1.0, 1.0, 1.0))
-    # A window is known that begins at most 12 ms after a sample and ends at most 12 ms before one.
-    known = {12, *range(COUNT - 12 - 1, 25 + 12 + 1)}
+    samples = ContentionSamples(1, True, (0, 13 * MS, 22 * MS, COUNT * MS), (1.0,) * 4)
+    # A window is known that begins at most 6 ms after a sample and ends at most 6 ms before one.
+    known = {6, *range(22 - 6 - 1, 13 + 6 + 1)}
     assert (
         out(gate(Evidence(contention=(samples,)), GEOMETRY, DRAINED)) == set(range(COUNT)) - known
     )

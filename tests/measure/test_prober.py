@@ -15,6 +15,7 @@ from tests.measure.simulated import Recorder, Rig, Sharp, count, stop
 from tests.measure.simulated import prober_of as quiet_prober
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.prober import (
+    LOST_TIME,
     UNDECIDED_IN_A_ROW,
     BeyondGenerator,
     NotMeasurable,
@@ -60,11 +61,12 @@ def test_a_trial_is_extended_until_the_load_is_judged() -> None:
 
 
 def test_a_load_that_cannot_be_judged_does_not_pass() -> None:
-    prober, _ = prober_of([disturbed()] * 3, extension=3)
+    """Time in which nothing was undisturbed counts a quarter."""
+    prober, _ = prober_of([disturbed()] * 100, extension=3)
     point = prober.at(1e6, 1.0)
     assert not point.decided
     assert point.exceeded > prober.pdr_limit
-    assert len(prober.trials) == 3
+    assert len(prober.trials) == 3 / LOST_TIME
 
 
 def test_a_load_asked_for_again_goes_on_from_what_is_known() -> None:
@@ -87,13 +89,13 @@ def test_several_loads_that_cannot_be_judged_end_it() -> None:
     prober, _ = prober_of([disturbed()] * 100, extension=2)
     for number in range(1, UNDECIDED_IN_A_ROW):
         prober.at(1e6 + number, 1.0)
-    with pytest.raises(Undecided, match=r"0 undisturbed windows in 2 s .*SUT stopped 100%"):
+    with pytest.raises(Undecided, match=r"0 undisturbed windows in 8 s .*SUT stopped 100%"):
         prober.at(1e6, 1.0)
-    assert len(prober.trials) == 2 * UNDECIDED_IN_A_ROW
+    assert len(prober.trials) == 2 / LOST_TIME * UNDECIDED_IN_A_ROW
 
 
 def test_loads_that_can_be_judged_in_between_let_it_go_on() -> None:
-    prober, _ = prober_of([disturbed(), disturbed(), good()] * 3, extension=1)
+    prober, _ = prober_of([disturbed(), disturbed(), good()] * 3, extension=LOST_TIME)
     points = [prober.at(1e6 + number, 1.0) for number in range(9)]
     assert [p.decided for p in points] == [False, False, True] * 3
 

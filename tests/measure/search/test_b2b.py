@@ -32,7 +32,7 @@ def run(rig: Rig, search: B2b = SEARCH, extension: float = 1.0) -> tuple[Figures
 
 @given(
     capacity_fps=st.floats(0.5e6, 12e6),
-    buffer_frames=st.integers(256, 100_000),
+    buffer_frames=st.integers(256, 30_000),
 )
 @settings(deadline=None)
 def test_the_corrected_time_is_the_buffer(capacity_fps: float, buffer_frames: int) -> None:
@@ -54,7 +54,7 @@ def test_the_corrected_time_is_the_buffer(capacity_fps: float, buffer_frames: in
 
 
 def test_a_search_starts_at_what_the_one_before_found() -> None:
-    _, prober = run(Rig(Sharp(5e6, 500_000)), replace(SEARCH, searches=2))
+    _, prober = run(Rig(Sharp(5e6, 300_000)), replace(SEARCH, searches=2))
     bursts = [t.offered for t in prober.trials if t.stage is Stage.BURST]
     assert bursts[0] == 1024
     assert sum(frames < 100_000 for frames in bursts) < 10, "only the first has to find the way"

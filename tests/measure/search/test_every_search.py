@@ -76,11 +76,11 @@ def test_a_sharp_sut_lies_between_the_bounds(
 @given(kind=kinds, capacity_fps=st.floats(300e3, 15e6), buffer_frames=st.integers(0, 1024))
 @settings(deadline=None)
 def test_a_buffer_hides_little(kind: SearchKind, capacity_fps: float, buffer_frames: int) -> None:
-    """What it holds of a final trial, where frames carry no stamp: at 0.3 Mpps 0.7% of half a
-    second. Windows see it fill."""
+    """What it holds of a final trial, where frames carry no stamp: at 0.3 Mpps 1.1% of 0.3
+    seconds. Windows see it fill."""
     rig = Rig(Sharp(capacity_fps, buffer_frames), ring_frames=1024)
     lower, _ = bounds(search_on(rig, kind).ndr)
-    final_s = 0.5 if kind is SearchKind.QUICK else 1.0
+    final_s = 0.3 if kind is SearchKind.QUICK else 1.0
     hidden = max(0.0012, 1.1 * buffer_frames / (final_s * capacity_fps))
     assert lower <= capacity_fps * (1 + hidden)
     assert lower >= capacity_fps - resolution_fps(kind, capacity_fps) * 1.01
@@ -95,7 +95,7 @@ def test_disturbed_trials_never_decide(
     rig = Rig(Sharp(capacity_fps), disturbed_share=share, rng=random.Random(seed))
     result = search_on(rig, kind, extension=100)
     mrr = [t for t in result.trials if t.stage is Stage.MRR]
-    if not any(t.quiet for t in mrr):
+    if not any(t.quiet for t in mrr[-3:]):  # Those before them told only how much to offer.
         assert result.grade is Grade.D
         return
     lower, upper = bounds(result.ndr)

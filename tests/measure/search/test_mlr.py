@@ -10,7 +10,7 @@ import pytest
 
 from tests.measure.simulated import Rig, Sharp, prober_of, stop
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.measure.search.mlr import CONFIRMATIONS, Mlr
+from wirespeed.measure.search.mlr import CONFIRMATIONS, VOTES, Mlr
 from wirespeed.model.evidence import Evidence
 from wirespeed.model.trial import Observation, Stage, Trial
 
@@ -148,7 +148,7 @@ def test_an_ndr_that_no_fresh_trial_confirms_is_none() -> None:
     figures, trials = confirmed([1e6])
     assert figures.ndr is not None
     assert figures.ndr.lower is None
-    assert len(trials) == CONFIRMATIONS
+    assert len(trials) == VOTES * CONFIRMATIONS
     assert "passed a fresh trial" in figures.notes[0]
 
 

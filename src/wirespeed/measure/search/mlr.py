@@ -108,11 +108,13 @@ class Mlr:
         return replace(found, ndr=Interval(None, upper), notes=(note,))
 
     def _fresh(self, prober: Prober, load_fps: float) -> OperatingPoint:
-        """What a fresh trial says; one that does not pass is heard against two more."""
+        """What a fresh trial says; one that does not pass is heard against two more. Of those that
+        could be judged half decide: one that says nothing does not acquit."""
         points = [prober.at(load_fps, self.confirm_s, Stage.CONFIRM)]
         while points[-1].decided and points[0].exceeded and len(points) < VOTES:
             points.append(prober.at(load_fps, self.confirm_s, Stage.CONFIRM))
-        return sorted(points, key=lambda point: point.exceeded)[len(points) // 2]
+        heard = [point for point in points if point.decided] or points
+        return sorted(heard, key=lambda point: point.exceeded)[len(heard) // 2]
 
     def _unconfirmed(
         self, prober: Prober, found: Figures, upper: Bound | None, why: str

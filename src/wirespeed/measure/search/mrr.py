@@ -23,7 +23,7 @@ OVERLOAD = 1.5
 # The first guess comes from a flood, which slows the SUT; where it carries more, offer more: at
 # most twice what was received.
 MORE = 2.0
-CORRECTIONS = 6
+CORRECTIONS = 8
 ENOUGH = 0.9
 
 
