@@ -56,8 +56,9 @@ def test_the_reference_sut_forwards_at_its_rate(measured: dict[str, Any]) -> Non
         assert (carried or 0) <= RATE_FPS * 1.01
         assert overloads is None or overloads >= RATE_FPS * 0.99
         return
-    assert result["ndr"]["lower"]["rate"]["value"] == pytest.approx(RATE_FPS, rel=0.01)
-    assert result["pdr"]["lower"]["rate"]["value"] == pytest.approx(RATE_FPS, rel=0.01)
+    # The growth of queues that passes, and the width of the search: up to 1% each.
+    for goal in ("ndr", "pdr"):
+        assert result[goal]["lower"]["rate"]["value"] == pytest.approx(RATE_FPS, rel=0.02)
     assert result["mrr"]["rate"]["value"] == pytest.approx(RATE_FPS, rel=0.01)
 
 
