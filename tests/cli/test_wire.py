@@ -48,7 +48,9 @@ def test_every_lost_frame_is_accounted_for(measured: dict[str, Any]) -> None:
 
 
 def test_the_reference_sut_forwards_at_its_rate(measured: dict[str, Any]) -> None:
-    """What a busy machine makes impossible to measure must be said, not guessed."""
+    """What a busy machine makes impossible to measure must be said, not guessed.
+
+    Where much is disturbed, loads are told apart by 1%, and a search ends up to two steps below."""
     result = measured["points"][0]["result"]
     if result["grade"] == "D":
         ends = [result["bracket"][end] for end in ("carried", "overloads")]
@@ -56,9 +58,8 @@ def test_the_reference_sut_forwards_at_its_rate(measured: dict[str, Any]) -> Non
         assert (carried or 0) <= RATE_FPS * 1.01
         assert overloads is None or overloads >= RATE_FPS * 0.99
         return
-    # The growth of queues that passes, and the width of the search: up to 1% each.
-    for goal in ("ndr", "pdr"):
-        assert result[goal]["lower"]["rate"]["value"] == pytest.approx(RATE_FPS, rel=0.02)
+    assert 0.98 * RATE_FPS <= result["ndr"]["lower"]["rate"]["value"] <= 1.01 * RATE_FPS
+    assert 0.98 * RATE_FPS <= result["pdr"]["lower"]["rate"]["value"] <= 1.01 * RATE_FPS
     assert result["mrr"]["rate"]["value"] == pytest.approx(RATE_FPS, rel=0.01)
 
 

@@ -21,7 +21,6 @@ from tests.measure.noisy_host import (
 from tests.measure.simulated import Recorder
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.run import WIDTH, WIDTH_WHEN_DISTURBED, run_search
-from wirespeed.measure.search.mrr import OVERLOAD
 from wirespeed.model.result import Grade, Interval, SearchResult
 from wirespeed.model.spec import Search, SearchKind
 from wirespeed.model.trial import Observation, Stage
@@ -135,7 +134,7 @@ def test_where_the_core_is_always_shared_whole_trials_give_a_bracket(search: Sea
     assert result.as_is.mrr_fps == pytest.approx(0.6 * CAPACITY_FPS, rel=0.01)
     assert result.bracket is not None
     assert result.bracket.carried_fps == pytest.approx(0.6 * CAPACITY_FPS, rel=0.02)
-    assert result.bracket.overloads_fps == pytest.approx(OVERLOAD * 0.6 * CAPACITY_FPS, rel=0.01)
+    assert result.bracket.overloads_fps is None, "what a shared core drops, a whole one may carry"
     assert result.because == ("of the time that decides, left out: core shared 100.0%",)
     assert Stage.AS_IS not in {t.stage for t in result.trials}, "the search itself looked for that"
 

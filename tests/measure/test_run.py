@@ -275,7 +275,7 @@ def test_what_was_carried_in_spite_of_disturbances_is_the_bracket() -> None:
     assert result.grade is Grade.D
     assert result.bracket is not None
     assert result.bracket.carried_fps == pytest.approx(4e6, rel=0.011)
-    assert result.bracket.overloads_fps == 6e6
+    assert result.bracket.overloads_fps is None, "a third is lost, as a shared core might"
     assert result.as_is is not None
     assert result.as_is.lossless_fps == result.bracket.carried_fps
     assert result.as_is.load_fps is None

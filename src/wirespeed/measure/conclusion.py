@@ -23,8 +23,9 @@ from wirespeed.model.result import (
 from wirespeed.model.spec import Search
 from wirespeed.model.trial import Stage, Trial
 
-# An overload that loses more than this loses it to no disturbance that a host survives.
-OVERLOADED = 0.2
+# Of what is offered. In undisturbed time so much is lost to an overload alone; a core that is
+# shared evenly carries half of what it could, so that only a loss above that is one in any time.
+OVERLOADED, OVERLOADED_WHILE_DISTURBED = 0.2, 0.5
 
 
 @dataclass(slots=True)
@@ -156,10 +157,17 @@ def _bracket(prober: Prober, found: Found, shortest_s: float) -> Bracket:
     flooded = [
         trial.intended_load_fps
         for trial in (found.overload.trials if found.overload is not None else ())
-        if trial.loss_ratio > OVERLOADED
+        if _overloaded(trial)
     ]
     too_much = [load for load in (*failed, *flooded) if load > (carried_fps or 0.0)]
     return Bracket(carried_fps, min(too_much, default=None))
+
+
+def _overloaded(trial: Trial) -> bool:
+    """Whether more was offered than the SUT carries, whatever disturbed it."""
+    if trial.gated is not None and trial.gated.steady_offered:
+        return trial.gated.steady_lost > OVERLOADED * trial.gated.steady_offered
+    return trial.loss_ratio > OVERLOADED_WHILE_DISTURBED
 
 
 def _limited_by(prober: Prober, figures: Figures, found: Found) -> str | None:

@@ -96,6 +96,8 @@ class Windows:
     """A trial in windows of equal length, by the time stamp that each frame carries.
 
     Window i begins at begin_ns + i * window_ns; only windows that lie wholly in the trial are here.
+    Only stamped frames are counted: ARP, which a SUT handles on purpose, is in no window, so that
+    what is missing in one is lost.
     """
 
     begin_ns: int
