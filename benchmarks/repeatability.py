@@ -20,9 +20,7 @@ from statistics import fmean, median, stdev
 from benchmarks.figures import show
 from benchmarks.point import point_of, searched
 
-from wirespeed.measure.gate import gate
-from wirespeed.measure.placebo import noise_explains
-from wirespeed.measure.windows import drained, geometry_of
+from wirespeed.measure.grade import noise_explains_loss
 from wirespeed.model.result import Grade, SearchResult
 from wirespeed.model.trial import Stage
 
@@ -48,17 +46,12 @@ def variation(name: str, values: Sequence[float]) -> None:
 
 
 def placebo(result: SearchResult) -> str:
-    """Over the trials at the NDR that lost frames whole."""
+    """Over the trials at the NDR."""
     if result.ndr is None or result.ndr.lower is None:
         return "nothing to try"
-    pairs = []
-    for trial in result.trials:
-        seen = trial.seen
-        there = trial.intended_load_fps == result.ndr.lower.load_fps
-        if there and trial.stage is not Stage.AS_IS and trial.lost and seen.windows is not None:
-            geometry = geometry_of(seen, result.undisturbed.width if result.undisturbed else 0.01)
-            pairs.append((seen.windows, gate(seen.evidence, geometry, drained(seen, geometry))))
-    said = noise_explains(pairs)
+    load_fps = result.ndr.lower.load_fps
+    there = [t for t in result.trials if t.intended_load_fps == load_fps]
+    said = noise_explains_loss([t for t in there if t.stage is not Stage.AS_IS])
     return {True: "noise explains the loss", False: "it does not", None: "undecided"}[said]
 
 

@@ -19,11 +19,14 @@ from tests.measure.noisy_host import (
     without_windows,
 )
 from tests.measure.simulated import Recorder
+from wirespeed.measure import conclusion
+from wirespeed.measure.grade import noise_explains_loss
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.run import WIDTH, WIDTH_WHEN_DISTURBED, run_search
 from wirespeed.model.result import Grade, Interval, SearchResult
+from wirespeed.model.series import COUNTED
 from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Observation, Stage
+from wirespeed.model.trial import Observation, Stage, Trial
 
 QUICK = Search(SearchKind.QUICK, latency=False)
 KINDS = (
@@ -251,3 +254,30 @@ def test_an_mrr_rests_on_all_steady_time() -> None:
     assert result.undisturbed.windows > 1_000
     assert result.grade in {Grade.B, Grade.C}
     assert not any("drained" in why for why in result.because)
+
+
+def test_what_was_left_out_is_what_lost_frames() -> None:
+    """The placebo: of a mask that does not fit the losses nobody says that it explains them."""
+    result = run(NoisyHost(CAPACITY_FPS, LOUD))
+    at_ndr = [t for t in result.trials if t.intended_load_fps == lower_fps(result.ndr)]
+    deciding = [t for t in at_ndr if t.stage in (Stage.SEARCH, Stage.CONFIRM)]
+    assert noise_explains_loss(deciding) is True
+    assert noise_explains_loss([_mask_reversed(trial) for trial in deciding]) is not True
+
+
+def _mask_reversed(trial: Trial) -> Trial:
+    series = tuple(
+        replace(s, values=s.values[::-1]) if s.name == COUNTED else s for s in trial.series
+    )
+    return replace(trial, series=series)
+
+
+def test_where_noise_does_not_explain_the_loss_whole_trials_stand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(conclusion, "noise_explains_loss", lambda _deciding: False)
+    result = run(NoisyHost(CAPACITY_FPS, LOUD))
+    assert result.grade is Grade.D
+    assert result.ndr is None
+    assert result.bracket is not None
+    assert conclusion.NOT_NOISE in result.notes

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from wirespeed.measure.as_is import as_is, lossless
-from wirespeed.measure.grade import because, grade_of, received, undisturbed
+from wirespeed.measure.grade import because, grade_of, noise_explains_loss, received, undisturbed
 from wirespeed.measure.presets import Preset
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.interface import Figures
@@ -23,6 +23,10 @@ from wirespeed.model.result import (
 from wirespeed.model.spec import Search
 from wirespeed.model.trial import Stage, Trial
 
+NOT_NOISE = (
+    "what was left out lost no more than other time would have: noise does not explain the loss, "
+    "and whole trials stand"
+)
 # Of what is offered. In undisturbed time so much is lost to an overload alone; a core that is
 # shared evenly carries half of what it could, so that only a loss above that is one in any time.
 OVERLOADED, OVERLOADED_WHILE_DISTURBED = 0.2, 0.5
@@ -56,7 +60,12 @@ def conclude(
     whole_mrr_fps = overload.whole_fps if overload is not None else None
     held = figures.constant.load_fps if figures.constant else _lower_fps(figures.ndr)
     answer = as_is(prober.trials, whole_mrr_fps, held, shortest_s)
+    # Where another choice of as much time would do as well, leaving time out explains nothing.
+    unexplained = load_fps is not None and noise_explains_loss(deciding) is False
     missing = _wants_ndr(preset, search, figures)
+    if unexplained and figures.constant is None:
+        missing, figures = True, replace(figures, ndr=None, pdr=None)
+        found.notes += (NOT_NOISE,)
     bracket = _bracket(prober, found, shortest_s) if missing else None
     grade = None
     if rests_on is not None and bracket is None and _judged(prober, load_fps):

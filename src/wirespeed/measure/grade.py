@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from wirespeed.measure.gate import NOT_DRAINED
+from wirespeed.measure.gate import NOT_DRAINED, Mask
+from wirespeed.measure.placebo import noise_explains
 from wirespeed.measure.verdict import verdict
 from wirespeed.model.result import Grade, Undisturbed
+from wirespeed.model.series import COUNTED
 from wirespeed.model.trial import LeftOut, Trial
 
 MOST = 0.5
@@ -88,6 +90,18 @@ def received(mrr_fps: float, trials: Sequence[Trial], width: float) -> Undisturb
         width=width,
         left_out=tuple(part for part in left_out(trials) if part.why != NOT_DRAINED),
     )
+
+
+def noise_explains_loss(deciding: Sequence[Trial]) -> bool | None:
+    """The placebo over the trials that decide, those that lost frames whole
+    (measure/placebo.py)."""
+    pairs = []
+    for trial in deciding:
+        counted = next((s.values for s in trial.series if s.name == COUNTED), None)
+        if trial.lost and counted is not None and trial.seen.windows is not None:
+            clean = tuple(value > 0 for value in counted)
+            pairs.append((trial.seen.windows, Mask(clean, clean, ())))
+    return noise_explains(pairs)
 
 
 def because(
