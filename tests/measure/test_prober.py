@@ -24,7 +24,7 @@ from wirespeed.measure.prober import (
     Undecided,
     judged,
 )
-from wirespeed.model.evidence import Evidence
+from wirespeed.model.evidence import ContentionSamples, Evidence
 from wirespeed.model.trial import DropCause, Observation, Stage, Trial
 
 
@@ -130,6 +130,22 @@ def test_a_generator_that_was_stopped_is_not_called_short() -> None:
     paused = replace(short, evidence=Evidence((stop(10**8, "generator"),)))
     prober, _ = prober_of([paused, paused, paused, good()])
     assert prober.at(1e6, 1.0).decided
+
+
+def test_a_generator_whose_core_is_shared_is_not_called_short() -> None:
+    """It may be able to offer all of it; a core of the SUT says nothing of that."""
+    short = Rig(Sharp(9e6), generator_fps=0.9e6).measure(1e6, 1.0)
+    threads = tuple(replace(t, cpu=0 if t.role == "generator" else 1) for t in short.threads)
+
+    def with_slow(cpu: int) -> Observation:
+        slow = ContentionSamples(cpu, cpu == 1, (0, 1_000_000_000), (1.5, 1.5))
+        return replace(short, threads=threads, evidence=Evidence(contention=(slow,)))
+
+    prober, _ = prober_of([with_slow(0)])
+    assert prober.usable(1e6, 1.0, Stage.SEARCH).offered_fps == pytest.approx(0.9e6)
+    prober, _ = prober_of([with_slow(1)] * 2)
+    with pytest.raises(BeyondGenerator):
+        prober.usable(1e6, 1.0, Stage.SEARCH)
 
 
 def test_pauses_of_the_generator_are_told_from_a_load_beyond_it() -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from statistics import median
 
 from wirespeed.measure import account
 from wirespeed.measure.gate import gate
+from wirespeed.measure.generator_limit import offered_at_best
 from wirespeed.measure.interface import Listener, MeasureError, Measurer, Progress
 from wirespeed.measure.operating_point import OperatingPoint, operating_point
 from wirespeed.measure.windows import (
@@ -21,11 +21,9 @@ from wirespeed.measure.windows import (
     gated,
     geometry_of,
     is_quiet,
-    summed,
     trial_series,
     why_disturbed,
 )
-from wirespeed.model.evidence import DisturbanceKind
 from wirespeed.model.trial import Observation, Stage, Trial
 
 # Twice in a row, with the generator undisturbed, is not chance.
@@ -36,7 +34,6 @@ FAULTY_IN_A_ROW = 3
 UNDECIDED_IN_A_ROW = 3
 # The offered load is then the intended one as far as any figure here can tell.
 MAX_UNSENT_RATIO = 0.002
-_BLOCKS = 20
 # Of a trial in which nothing was undisturbed.
 LOST_TIME = 0.25
 
@@ -136,7 +133,7 @@ class Prober:
         faults = 0
         while True:
             trial = self.once(load_fps, duration_s, stage, len(short) + faults, pause_load_fps)
-            offered_fps = _offered_at_best(trial.seen)
+            offered_fps = offered_at_best(trial.seen)
             if trial.fault is not None:
                 faults += 1
                 if faults == FAULTY_IN_A_ROW:
@@ -218,26 +215,6 @@ def _raced(seen: Observation) -> str | None:
                 f"{way.received} of {way.offered} offered frames"
             )
     return None
-
-
-def _offered_at_best(seen: Observation) -> float:
-    """What the generator offers while nothing stops it, in frames/s over all directions.
-
-    The upper quartile of blocks of windows: pauses of the generator touch some blocks, a load that
-    is beyond it lowers all of them. Without windows: whole, unless it was seen to stop.
-    """
-    offered_fps = seen.total("offered") / seen.duration_s
-    if seen.windows is None or seen.windows.count < 2 * _BLOCKS:
-        paused = any(
-            d.kind is DisturbanceKind.STOPPED and d.role == "generator"
-            for d in seen.evidence.disturbances
-        )
-        return seen.intended_load_fps if paused else offered_fps
-    offered = summed(seen.windows, "offered")
-    size = len(offered) // _BLOCKS
-    blocks = sorted(int(offered[i * size : (i + 1) * size].sum()) for i in range(_BLOCKS))
-    best = median(blocks[_BLOCKS // 2 :])
-    return max(offered_fps, best / (size * seen.windows.window_ns / 1e9))
 
 
 def _undecided(point: OperatingPoint) -> str:
