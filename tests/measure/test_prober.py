@@ -72,9 +72,9 @@ def test_a_load_that_cannot_be_judged_does_not_pass() -> None:
 def test_a_load_asked_for_again_goes_on_from_what_is_known() -> None:
     rig = NoisyHost(4e6, LOUD)
     prober = quiet_prober(rig.measure)
-    first = prober.at(3.9e6, 0.2)
+    first = prober.at(4.0e6, 0.2)
     assert not first.decided
-    again = prober.at(3.9e6, 0.2)
+    again = prober.at(4.0e6, 0.2)
     assert again.trials[: len(first.trials)] == first.trials
     assert again.verdict.windows >= first.verdict.windows
 

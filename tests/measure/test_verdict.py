@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.measure.windows_sim import Noise, Sut, judge, simulate
 from wirespeed.measure.verdict import NDR_LOSS_LIMIT, verdict
 from wirespeed.model.trial import CleanRun, Gated
 
@@ -207,3 +208,26 @@ def test_a_worse_trial_never_passes_what_a_better_one_does_not(
     )
     assert better.ndr >= worse.ndr
     assert better.pdr >= worse.pdr
+
+
+RESTLESS = Noise(stops_per_s=150, stop_ns=600_000)
+DEEP = Sut(8e6, buffer_frames=4096)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_queues_that_go_down_while_a_load_is_offered_show_that_it_passes(seed: int) -> None:
+    """What each stop leaves in 4,096 frames of ring drains at 0.1 Mpps: it never has the time."""
+    pieces = [judge(simulate(DEEP, 7.9e6, 1.0, RESTLESS, seed=10 * seed + i)).gated for i in (0, 1)]
+    found = verdict(pieces, WIDTH, 0.005)
+    assert found.decided
+    assert found.ndr
+    assert found.windows > 100
+    assert not verdict([replace(piece, draining=()) for piece in pieces], WIDTH, 0.005).decided
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_queues_do_not_go_down_under_an_overload(seed: int) -> None:
+    for load_fps in (8.0e6, 8.05e6, 8.2e6):
+        pieces = [judge(simulate(DEEP, load_fps, 1.0, RESTLESS, seed=seed)).gated]
+        found = verdict(pieces, WIDTH, 0.005)
+        assert not (found.decided and found.ndr)

@@ -29,7 +29,7 @@ def undisturbed(
     return Undisturbed(
         load_fps=load_fps,
         measured_s=sum(trial.duration_s for trial in trials),
-        clean_s=sum(piece.clean_windows * piece.window_ns for piece in pieces) / 1e9,
+        clean_s=found.windows * pieces[0].window_ns / 1e9,
         windows=found.windows,
         runs=found.runs,
         offered=found.offered,
@@ -38,8 +38,15 @@ def undisturbed(
         growth=found.growth,
         growth_error=found.growth_error,
         width=width,
-        left_out=left_out(trials),
+        left_out=_without_drained(trials, found.windows),
     )
+
+
+def _without_drained(trials: Sequence[Trial], counted: int) -> tuple[LeftOut, ...]:
+    """What is left out; where queues that go down decide, their windows are not."""
+    clean = sum(trial.gated.clean_windows for trial in trials if trial.gated is not None)
+    parts = left_out(trials)
+    return parts if counted <= clean else tuple(p for p in parts if p.why != NOT_DRAINED)
 
 
 def left_out(trials: Sequence[Trial]) -> tuple[LeftOut, ...]:

@@ -76,13 +76,16 @@ def verdict(pieces: Sequence[Gated], width: float, pdr_loss: float) -> Verdict:
     """pieces: all trials at one load. width: the relative resolution of the search."""
     runs = [run for piece in pieces for run in piece.runs if run.offered]
     limit = max(pdr_loss, width)
+    growth, growth_error, known_to = _growth(runs)
+    enough = _many(runs) and known_to <= width / 4
+    if all(piece.windows == 1 for piece in pieces):
+        growth, growth_error, enough = 0.0, 0.0, bool(runs)
+    if not enough and (drains := _drains(pieces)) is not None:
+        runs, growth_error = drains
+        growth, enough = 0.0, True
     windows = sum(run.windows for run in runs)
     offered, lost = sum(run.offered for run in runs), sum(run.lost for run in runs)
     loss = lost / offered if offered else 0.0
-    growth, growth_error, known_to = _growth(runs)
-    enough = windows >= MIN_WINDOWS and len(runs) >= MIN_RUNS and known_to <= width / 4
-    if all(piece.windows == 1 for piece in pieces):
-        growth, growth_error, enough = 0.0, 0.0, bool(runs)
     bound = _loss_bound(runs)
     if not enough and (excess := _beyond_doubt(pieces, limit)) is not None:
         windows = sum(piece.steady_windows for piece in pieces)
@@ -106,6 +109,30 @@ def verdict(pieces: Sequence[Gated], width: float, pdr_loss: float) -> Verdict:
         offered=offered,
         lost=lost,
     )
+
+
+def _many(runs: Sequence[CleanRun]) -> bool:
+    return sum(run.windows for run in runs) >= MIN_WINDOWS and len(runs) >= MIN_RUNS
+
+
+def _drains(pieces: Sequence[Gated]) -> tuple[list[CleanRun], float] | None:
+    """The steady runs and the error of their growth, if what disturbances left in the queues goes
+    down in them beyond doubt, and no frame is lost that an NDR may not lose; else None.
+
+    A SUT whose queues go down while it is offered a load forwards more than that. Near the capacity
+    queues take long to drain, and on a loud host they never do: then this is what can be known.
+    """
+    runs = [run for p in pieces for run in (*p.runs, *p.draining) if run.offered]
+    if not _many(runs) or not any(piece.draining for piece in pieces):
+        return None
+    offered = np.array([run.offered for run in runs], dtype=np.float64)
+    growth = np.array([run.growth_frames for run in runs])
+    lost = sum(run.lost for run in runs)
+    error = _standard_error(growth, offered) * _t(0.5 + CONFIDENCE / 2, len(runs) - 1)
+    ratio = growth.sum() / offered.sum()
+    if lost > NDR_LOSS_LIMIT * offered.sum() or ratio >= 0 or ratio + error > 0:
+        return None
+    return runs, min(1.0, error)
 
 
 def _beyond_doubt(pieces: Sequence[Gated], limit: float) -> float | None:

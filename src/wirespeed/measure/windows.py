@@ -96,6 +96,7 @@ def gated(seen: Observation, mask: Mask, geometry: Geometry) -> Gated:
         steady_lost=max(0, int((offered - received)[steady].sum())),
         left_out=mask.left_out,
         receive_fps=float(np.median(rates)) if len(rates) else None,
+        draining=_runs(windows, steady & ~clean),
         latency=_latency(seen.latency_rows, windows, clean),
     )
 

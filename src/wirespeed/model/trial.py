@@ -210,7 +210,8 @@ class Gated:
 
     windows: how many it has, of window_ns each. runs: those that count. steady_*: what is known
     where draining after a disturbance is not asked for: windows, offered, lost; an overload shows
-    in these although its queues never drain. receive_fps: the median rate of these windows.
+    in these although its queues never drain. draining: those of them that do not count, as runs.
+    receive_fps: the median rate of these windows.
     latency: of the frames sent in undisturbed time, percentiles to 1/16 of an octave.
     """
 
@@ -222,6 +223,7 @@ class Gated:
     steady_lost: int
     left_out: tuple[LeftOut, ...]
     receive_fps: float | None = None
+    draining: tuple[CleanRun, ...] = ()
     latency: Latency | None = None
 
     @property
