@@ -41,9 +41,9 @@ def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
     x_of = {size: float(index) for index, size in enumerate(sizes)}
     groups = list(_groups(figures).items())[:MAX_GROUPS]
     mixed = any(f.ndr and f.mrr for f in figures)
-    legend = "solid: NDR, dashed: MRR, undisturbed" if mixed else ""
+    legend = "solid: NDR, dashed: MRR" if mixed else ""
     if any(f.bracket is not None for f in figures):
-        legend = f"{legend}; bar: NDR lies between (grade D)".lstrip("; ")
+        legend = f"{legend}, bar: NDR between (D)".lstrip(", ")
     charts = []
     for quantity in _QUANTITIES:
         series = [
