@@ -223,8 +223,8 @@ class Gated:
     steady_lost: int
     left_out: tuple[LeftOut, ...]
     receive_fps: float | None = None
-    draining: tuple[CleanRun, ...] = ()
     latency: Latency | None = None
+    draining: tuple[CleanRun, ...] = ()
 
     @property
     def clean_windows(self) -> int:
