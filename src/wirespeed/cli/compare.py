@@ -122,7 +122,7 @@ def _print(a: str, b: str, tolerance: float, compared: Comparison) -> None:
 
 
 def _remarks(a: str, b: str, tolerance: float, compared: Comparison) -> Iterator[str]:
-    """What else to know before the verdicts are believed."""
+    """What else to know beside the verdicts."""
     for change in compared.grades:
         yield (
             f"{change.label}: grade {change.a or 'not recorded'} in {a}, "

@@ -103,15 +103,12 @@ class Generator:
     def _direction(self, way: Direction) -> DirectionCount:
         seen = [self._task(name) for name in way.generators]
         sink = self._task(way.sink)
-        handed, sent = _sum(seen, "offered"), _sum(seen, "tx")
-        # A NIC that takes no more is at its line rate; a SUT's own ring that takes no more is the
-        # SUT's loss.
-        refused = 0 if way.feeds_sut else handed - sent
+        refused = _refused_by_nic(way, seen)
         return DirectionCount(
             name=way.name,
             intended=_sum(seen, "intended"),
-            offered=handed - refused,
-            sent=sent,
+            offered=_sum(seen, "offered") - refused,
+            sent=_sum(seen, "tx"),
             unsent=_sum(seen, "unsent") + refused,
             received=sink["received"],
             duplicated=sink["duplicated"],
@@ -149,15 +146,11 @@ class Generator:
                 way.name,
                 tuple(read_bins(self.program.export(f"windows,{g}")) for g in way.generators),
                 read_bins(self.program.export(f"windows,{way.sink}")),
-                0 if way.feeds_sut else self._refused(way),
+                _refused_by_nic(way, [self._task(g) for g in way.generators]),
                 self._task(way.sink)["clock_behind"],
             )
             for way in self._directions
         )
-
-    def _refused(self, way: Direction) -> int:
-        seen = [self._task(name) for name in way.generators]
-        return _sum(seen, "offered") - _sum(seen, "tx")
 
     def latency_rows(self, clock: TrialClock) -> LatencyRows | None:
         """Latency by when frames were sent, over all directions."""
@@ -175,6 +168,12 @@ class Generator:
 
     def describe(self) -> dict[str, object]:
         return self.program.describe()
+
+
+def _refused_by_nic(way: Direction, tasks: Sequence[Mapping[str, int]]) -> int:
+    """A NIC that takes no more is at its line rate; what a ring of the SUT does not take is its
+    loss."""
+    return 0 if way.feeds_sut else _sum(tasks, "offered") - _sum(tasks, "tx")
 
 
 def _sum(tasks: Sequence[Mapping[str, int]], figure: str) -> int:
