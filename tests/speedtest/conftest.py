@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import socket
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, Queue
@@ -18,8 +19,8 @@ from typing import Any
 
 import pytest
 
-WORKSPACE = Path(__file__).parents[2] / "speedtest"
-BINARY = WORKSPACE / "target/release/wirespeed-speedtest"
+from tests import speedtest_program
+
 PATIENCE_S = 30
 
 Event = dict[str, Any]
@@ -53,17 +54,19 @@ class Server:
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
+    """One that is still free when it is used: the kernel gives no such numbers away by itself."""
+    while True:
+        port = random.randrange(10_000, 32_768)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 @pytest.fixture(scope="session")
 def binary() -> Path:
     if shutil.which("cargo") is None:
         pytest.skip("cargo is not installed")
-    build = ["cargo", "build", "--release", "--quiet", "--locked"]
-    subprocess.run(build, cwd=WORKSPACE, check=True)
-    return BINARY
+    speedtest_program.build()
+    return speedtest_program.PROGRAM
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import secrets
 import socket
 import struct
 import subprocess
@@ -80,8 +81,11 @@ def answer(server: Server, token: str | None) -> bytes:
     params = {"tcp": True, "time": 1} | ({"authtoken": token} if token is not None else {})
     body = json.dumps(params).encode()
     address = ("127.0.0.1", server.ports["--iperf3"])
+    # A cookie of its own: while the server has not yet seen a test's end, a
+    # connection with that test's cookie is one of its streams.
+    cookie = secrets.token_hex(18).encode() + b"\0"
     with socket.create_connection(address, PATIENCE_S) as control:
-        control.sendall(b"a" * 36 + b"\0" + struct.pack(">I", len(body)) + body)
+        control.sendall(cookie + struct.pack(">I", len(body)) + body)
         assert control.recv(1) == b"\x09"
         received = control.recv(1)
         while received != CREATE_STREAMS and (chunk := control.recv(100)):

@@ -62,9 +62,14 @@ def test_it_tests_against_stock_iperf3(binary: Path) -> None:
         stock.wait()
 
 
-def test_a_hundred_clients_of_one_process_keep_their_rates(binary: Path, serve: Serve) -> None:
+def test_a_hundred_clients_of_one_process_keep_their_rates(
+    binary: Path, serve: Serve, tmp_path: Path
+) -> None:
+    config = tmp_path / "speedtest.toml"
+    config.write_text("[limits]\ntests_per_client = 0\n")
     options = ["--clients", "100", "--rate", "1000000", "--block", "16384", "--time", "4"]
-    report = client(binary, serve().ports["--iperf3"], *options)
+    server = serve("--config", str(config))
+    report = client(binary, server.ports["--iperf3"], *options)
     assert (report["tests"], report["failed"]) == (100, 0)
     for result in report["results"]:
         rate = result["directions"][0]["bits_per_second"]

@@ -282,7 +282,7 @@ def test_few_descriptors_turn_the_surplus_away_in_order(binary: Path, tmp_path: 
         for peer in peers:
             peer.close()
         still_serves(server)
-        assert not any(event["event"] == "cannot accept, resting" for event in server.events.queue)
+        assert not any(event["event"] == "cannot accept, pausing" for event in server.events.queue)
 
 
 def test_too_few_descriptors_to_serve_anybody_are_told_at_the_start(

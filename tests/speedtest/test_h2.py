@@ -173,7 +173,7 @@ def test_stalled_connections_stay_below_the_memory_that_is_stated(
     serve: Serve, certificate: Certificate, tmp_path: Path
 ) -> None:
     config = tmp_path / "speedtest.toml"
-    config.write_text("[limits]\nstep_s = 600\n")
+    config.write_text("[limits]\nstep_s = 600\nidle_s = 600\npending_s = 600\n")
     server = serve("--config", str(config), *certificate.options, protocols=("--https",))
 
     def resident_kib() -> int:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import struct
@@ -17,6 +18,7 @@ import pytest
 from .conftest import PATIENCE_S, Server, until
 from .test_http import ask
 from .test_iperf3 import iperf3
+from .test_results import metric
 
 Serve = Callable[..., Server]
 COOKIE = b"a" * 36 + b"\0"
@@ -27,8 +29,8 @@ def connect(server: Server) -> socket.socket:
     return socket.create_connection(("127.0.0.1", server.ports["--iperf3"]), PATIENCE_S)
 
 
-def framed(json: bytes) -> bytes:
-    return struct.pack(">I", len(json)) + json
+def framed(text: bytes) -> bytes:
+    return struct.pack(">I", len(text)) + text
 
 
 def goodbye(peer: socket.socket) -> bytes:
@@ -82,6 +84,29 @@ def test_whoever_says_nothing_is_sent_away(serve: Serve, tmp_path: Path) -> None
     still_serves(server)
 
 
+def test_what_a_killed_client_has_moved_is_kept_to_the_byte(serve: Serve, tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    server = serve("--results", str(path), protocols=("--iperf3", "--http", "--metrics"))
+    for options, name in (((), "received"), (("-R",), "sent")):
+        command = ["iperf3", "-c", "127.0.0.1", "-p", str(server.ports["--iperf3"])]
+        client = subprocess.Popen(
+            [*command, "-t", "60", "-P", "2", *options], stdout=subprocess.DEVNULL
+        )
+        counter = f"{name}_bytes_total"
+        until(lambda counter=counter: metric(server, counter) > 4_000_000, "the client tests")
+        client.kill()
+        client.wait()
+        event = server.next_event("test ended early")
+        assert event["ended"] == "aborted"
+        [direction] = event["directions"]
+        assert direction["bytes"] == event["bytes"] == metric(server, counter)
+    server.process.terminate()
+    assert server.process.wait(PATIENCE_S) == 0
+    kept = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [record["ended"] for record in kept] == ["aborted", "aborted"]
+    assert kept[1]["directions"] == event["directions"]
+
+
 def test_a_client_that_vanishes_takes_only_its_own_test_with_it(serve: Serve) -> None:
     server = serve()
     with connect(server) as control, connect(server) as data:
@@ -92,7 +117,8 @@ def test_a_client_that_vanishes_takes_only_its_own_test_with_it(serve: Serve) ->
         data.sendall(b"x" * 100_000)
         control.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         control.close()
-        assert server.next_event("test ended early")["bytes"] <= 100_000
+        event = server.next_event("test ended early")
+        assert (event["bytes"], event["ended"]) == (100_000, "aborted")
         assert goodbye(data) == b""
     still_serves(server)
 
@@ -113,7 +139,8 @@ def test_ten_thousand_idle_connections_cost_little_and_block_nobody(
     serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = tmp_path / "speedtest.toml"
-    config.write_text("[limits]\nstep_s = 60\n")
+    unbounded = "connections_per_client = 0\npending_per_client = 0\n"
+    config.write_text(f"[limits]\nstep_s = 60\npending_s = 60\n{unbounded}")
     server = serve("--config", str(config))
     before = memory_kib(server)
     idle = [connect(server) for _ in range(10_000)]
@@ -149,10 +176,12 @@ def test_connection_limits_turn_the_surplus_away(serve: Serve, tmp_path: Path) -
     server = serve("--config", str(config))
     sockets = open_sockets(server)
     with connect(server) as first, connect(server) as second:
-        for peer in (first, second):
-            peer.sendall(COOKIE[:1])
+        first.sendall(COOKIE + framed(PARAMS))
+        assert first.recv(1) + first.recv(1) == b"\x09\x0a"
+        second.sendall(COOKIE)
+        assert first.recv(1) + first.recv(1) == b"\x01\x02"
         with connect(server) as third:
-            assert goodbye(third) == b""
+            assert goodbye(third) == b"\xff", "ACCESS_DENIED"
     until(lambda: open_sockets(server) <= sockets, "both connections are closed")
     assert "error" not in iperf3(server, "-n", "1M")
 
@@ -161,7 +190,7 @@ def test_running_out_of_descriptors_turns_away_and_recovers(serve: Serve) -> Non
     server = serve()
     subprocess.run(["prlimit", f"--pid={server.process.pid}", "--nofile=24:24"], check=True)
     peers = [connect(server) for _ in range(40)]
-    server.next_event("cannot accept, resting")
+    server.next_event("cannot accept, pausing")
     for peer in peers:
         peer.close()
     still_serves(server)
@@ -186,6 +215,41 @@ def failing(
     [
         ("[limits]\ntest = 1\n", [], ["speedtest.toml", "line 2", "tests"]),
         ("[limits]\nstep_s = 0\n", [], ["limits.step_s", "0", "1 to 3600"]),
+        ("[limits]\nidle_s = 0\n", [], ["limits.idle_s", "0", "1 to 3600"]),
+        ("[limits]\nprefix_v4 = 0\n", [], ["limits.prefix_v4", "0", "8 to 32"]),
+        ("[limits]\nprefix_v6 = 129\n", [], ["limits.prefix_v6", "129", "16 to 128"]),
+        (
+            "[limits]\ntests = 2\ntests_per_client = 3\n",
+            [],
+            ["limits.tests_per_client", "3 is more than limits.tests, 2", "lower it or raise"],
+        ),
+        (
+            "[limits]\nconnections = 10\nqueue = 20\n",
+            [],
+            ["limits.queue", "20 is more than limits.connections, 10", "lower it or raise"],
+        ),
+        (
+            "[limits]\nconnections_per_client = 8\npending_per_client = 9\n",
+            [],
+            ["limits.pending_per_client", "limits.connections_per_client, 8"],
+        ),
+        ("[limits]\nrate_bps = 800\n", [], ["limits.rate_bps", "800", "packet", "12000"]),
+        ("", ["--max-rate", "800"], ["rate_bps", "800", "packet", "12000"]),
+        (
+            "[limits]\nbytes = 10\nclient_bytes = 9\n",
+            [],
+            ["limits.bytes", "client_bytes, 9", "raise limits.client_bytes"],
+        ),
+        (
+            "[limits]\nconnections_per_client = 1\n",
+            [],
+            ["limits.connections_per_client", "control connection and a stream", "2 or more"],
+        ),
+        (
+            "[[http]]\nlisten = '127.0.0.1:1'\nproxy_protocol = true\n",
+            [],
+            ["http.proxy_protocol", "proxies.trusted is empty", "add the addresses"],
+        ),
         ("[[iperf3]]\nlisten = 'here'\n", [], ["speedtest.toml", "line 2", "socket address"]),
         ("", ["--congestion", "nosuch", "--iperf3", "127.0.0.1:1"], ["nosuch", "reno"]),
         ("", ["--iperf3", "5201"], ["--iperf3", "5201", "socket address"]),

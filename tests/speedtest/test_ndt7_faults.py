@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import struct
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Server, wait_for_line
 from .test_iperf3_faults import memory_kib
 from .test_ndt7 import MEGABYTE, NORMAL, UPLOAD, connect, upload
 from .websocket import CLOSE, PING, PONG, frame, masked_binary
@@ -80,17 +82,41 @@ def test_a_client_that_vanishes_takes_only_its_own_test_with_it(server: Server, 
             else:
                 peer.receive()
             peer.link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        assert server.next_event("test ended early")["directions"][0]["bytes"] < 2**33
+        event = server.next_event("test finished" if path == UPLOAD else "test ended early")
+        assert event["directions"][0]["bytes"] < 2**33
+        assert event["ended"] == ("left" if path == UPLOAD else "aborted")
         upload(other, 4)
     assert server.next_event("test finished")["directions"][0]["bytes"] == 4 * MEGABYTE
 
 
-def test_a_client_that_leaves_without_a_close_has_no_result(server: Server) -> None:
+@pytest.mark.parametrize("rudely", [False, True], ids=["end of stream", "reset"])
+def test_an_upload_whose_client_leaves_without_a_close_is_done(
+    serve: Serve, tmp_path: Path, rudely: bool
+) -> None:
+    path = tmp_path / "results.jsonl"
+    server = serve("--results", str(path), protocols=("--http",))
     with connect(server, UPLOAD) as peer:
-        peer.send(masked_binary(MEGABYTE))
+        # A reset discards what has not left yet: so much leaves at once.
+        peer.send(masked_binary(32 << 10))
+        if rudely:
+            peer.link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    event = server.next_event("test finished")
+    assert event["ended"] == "left"
+    assert event["directions"][0]["bytes"] == 32 << 10
+    record = json.loads(wait_for_line(path, PATIENCE_S))
+    assert (record["ended"], record["directions"]) == ("left", event["directions"])
+    with connect(server, UPLOAD) as peer:
+        upload(peer, 1)
+    assert server.next_event("test finished")["ended"] == "close"
+
+
+def test_a_client_that_leaves_before_any_data_has_no_complete_result(server: Server) -> None:
+    with connect(server, UPLOAD) as peer:
         peer.link.shutdown(socket.SHUT_WR)
         peer.rest()
-    assert "end of file" in server.next_event("test ended early")["because"]
+    event = server.next_event("test ended early")
+    assert (event["ended"], event["directions"][0]["bytes"]) == ("aborted", 0)
+    assert "end of file" in event["because"]
 
 
 def test_a_ping_is_answered_in_the_middle_of_an_upload(server: Server) -> None:
@@ -113,7 +139,10 @@ def test_a_flood_of_pings_without_reading_costs_no_memory(server: Server) -> Non
         assert peer.until(CLOSE) == NORMAL
 
 
-def test_a_thousand_open_tests_cost_little(server: Server) -> None:
+def test_a_thousand_open_tests_cost_little(serve: Serve, tmp_path: Path) -> None:
+    config = tmp_path / "speedtest.toml"
+    config.write_text("[limits]\ntests_per_client = 0\nidle_s = 60\n")
+    server = serve("--config", str(config), protocols=("--http",))
     before = memory_kib(server)
     peers = [connect(server, UPLOAD) for _ in range(1000)]
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -16,11 +15,9 @@ from typing import Any
 import pytest
 
 from .conftest import Server, browse
+from .ndt7_js_package import installed
 
 Serve = Callable[..., Server]
-PACKAGE = "@m-lab/ndt7"
-VERSION = "0.1.4"
-CACHE = Path(__file__).parents[2] / "build" / "npm"
 # Both subtests at a time: together they take the ten seconds that each of them takes.
 PAGE = """<!doctype html><script src="ndt7.js"></script><script>
 const config = {{
@@ -44,17 +41,10 @@ Promise.all([ndt7.downloadTest(config, on, urls), ndt7.uploadTest(config, on, ur
 
 @pytest.fixture
 def package() -> Path:
-    """The package's sources, installed once by name and version."""
+    """The package's sources."""
     if shutil.which("npm") is None or shutil.which("chromium") is None:
         pytest.skip("npm or chromium is not installed")
-    installed = CACHE / "node_modules" / PACKAGE
-    manifest = installed / "package.json"
-    if not manifest.exists() or json.loads(manifest.read_text())["version"] != VERSION:
-        CACHE.mkdir(parents=True, exist_ok=True)
-        install = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]
-        command = [*install, str(CACHE), f"{PACKAGE}@{VERSION}"]
-        subprocess.run(command, check=True, capture_output=True, timeout=120)
-    return installed / "src"
+    return installed() / "src"
 
 
 @pytest.fixture

@@ -263,7 +263,7 @@ def test_no_address_is_kept_where_none_is_wanted(serve: Serve, tmp_path: Path) -
 
 @pytest.mark.root
 @pytest.mark.parametrize("kind", ["sqlite:", ""], ids=["sqlite", "json lines"])
-def test_a_really_full_disk_loses_nothing_and_ends_nothing(
+def test_a_really_full_disk_ends_nothing_and_every_loss_is_counted(
     serve: Serve, small_disk: Path, kind: str
 ) -> None:
     server = serve("--results", f"{kind}{small_disk / 'results'}", protocols=BOTH)
@@ -274,16 +274,32 @@ def test_a_really_full_disk_loses_nothing_and_ends_nothing(
     for number in range(40):
         say(server, b"%02d" % number + b"y" * 4000)
     assert "error" not in iperf3(server, "-n", "1M")
-    lost = server.next_event("a result could not be written")["result"]
-    assert lost["said"].endswith("yyy")
+    assert server.next_event("a result could not be written")["number"] > 1
     ballast.unlink()
     before = metric(server, "results_kept_total")
     say(server, b"after")
     until_kept(server, before + 1)
+    lost = metric(server, "results_unwritten_total")
     stop(server)
-    logged = 1 + sum(event["event"] == "a result could not be written" for event in drained(server))
     path = small_disk / "results"
-    assert len(clients(path, kind)) + logged == 43
+    assert len(clients(path, kind)) + lost == 43
+    assert (
+        1 + sum(event["event"] == "a result could not be written" for event in drained(server))
+        == lost
+    )
+
+
+def test_a_file_of_results_stops_growing_at_its_limit(serve: Serve, tmp_path: Path) -> None:
+    path, config = tmp_path / "results.jsonl", tmp_path / "speedtest.toml"
+    config.write_text(f"[results]\njsonl = '{path}'\nmax_bytes = 10000\n")
+    server = serve("--config", str(config), protocols=BOTH)
+    for _ in range(5):
+        say(server, b"x" * 4000)
+    event = server.next_event("a result could not be written")
+    assert "results.max_bytes" in event["error"]
+    until(lambda: metric(server, "results_unwritten_total") == 3, "three results lost")
+    assert metric(server, "results_bytes") == path.stat().st_size <= 10_000
+    assert len(path.read_text().splitlines()) == 2
 
 
 def fill(path: Path) -> None:

@@ -1,74 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers that read an upload into user space and discard it there, as libraries make one do it: for
-//! the benchmarks to compare with, not for use.
+//! Upload servers on tokio for the benchmarks to compare with, not for use.
 //!
-//! `speedtest-baseline WS_ADDR HTTP_ADDR`: ndt7-like uploads with tungstenite, LibreSpeed-like ones
-//! with hyper, both on tokio with a thread a core.
+//! `speedtest-baseline [--loop-a-core] KIND=ADDRESS...` serves all of them, on tokio's multi-threaded
+//! runtime or, as our own server does, with a loop of its own for each core. The kinds:
+//!
+//! - `tungstenite`, `hyper` ([`reading`]): ndt7-like and LibreSpeed-like uploads that are read into user
+//!   space and discarded there, as libraries make one do it.
+//! - `hyper-dropping` ([`hyper_dropping`]): hyper, whose connection drops the bytes of bodies inside the
+//!   kernel and tells hyper that they were read.
+//! - `ws-dropping`, `http-dropping` ([`dropping`]): no library but tokio and our own parsers; bytes are
+//!   dropped inside the kernel as our own server drops them.
 
-use std::convert::Infallible;
+mod drain;
+mod dropping;
+mod hyper_dropping;
+mod reading;
+
 use std::error::Error;
-use std::future::Future;
+use std::future::{pending, Future, IntoFuture};
+use std::io;
+use std::net::TcpStream as StdStream;
 
-use futures_util::StreamExt;
-use http_body_util::{BodyExt, Empty};
-use hyper::body::{Bytes, Incoming};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
-use tokio_tungstenite::accept_hdr_async;
-use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
-use tokio_tungstenite::tungstenite::http::HeaderValue;
+use tokio::runtime::{Builder, Handle};
+use tokio::task::JoinSet;
 
-const PROTOCOL: HeaderValue = HeaderValue::from_static("net.measurementlab.ndt.v7");
+type Ended = Result<(), Box<dyn Error + Send + Sync>>;
+
+const USAGE: &str = "usage: speedtest-baseline [--loop-a-core] KIND=ADDRESS...";
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
-    let mut addresses = std::env::args().skip(1);
-    let (Some(ws), Some(http)) = (addresses.next(), addresses.next()) else {
-        return Err("usage: speedtest-baseline WS_ADDR HTTP_ADDR".into());
+async fn main() -> Ended {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let loop_a_core = arguments.first().is_some_and(|first| first == "--loop-a-core");
+    let loops = if loop_a_core {
+        arguments.remove(0);
+        loops()?
+    } else {
+        vec![Handle::current()]
     };
-    let (ws, http) = (TcpListener::bind(ws).await?, TcpListener::bind(http).await?);
-    tokio::try_join!(
-        serve(ws, |socket| async { drop(web_socket(socket).await) }),
-        serve(http, |socket| async { drop(hyper_http(socket).await) }),
-    )?;
+    let mut servers = JoinSet::new();
+    for argument in arguments {
+        let (kind, address) = argument.split_once('=').ok_or(USAGE)?;
+        let (listener, loops) = (TcpListener::bind(address).await?, loops.clone());
+        match kind {
+            "tungstenite" => servers.spawn(serve(listener, loops, reading::web_socket)),
+            "hyper" => servers.spawn(serve(listener, loops, reading::http)),
+            "hyper-dropping" => servers.spawn(serve(listener, loops, hyper_dropping::http)),
+            "http-dropping" => servers.spawn(serve(listener, loops, dropping::http)),
+            "ws-dropping" => servers.spawn(serve(listener, loops, dropping::web_socket)),
+            other => return Err(format!("no kind of server {other:?}; {USAGE}").into()),
+        };
+    }
+    while let Some(ended) = servers.join_next().await {
+        ended??;
+    }
     Ok(())
 }
 
-/// Every connection is a task of its own; how it ends is its client's business.
-async fn serve<F>(listener: TcpListener, each: impl Fn(TcpStream) -> F) -> std::io::Result<()>
+/// A runtime of one thread for each core.
+fn loops() -> io::Result<Vec<Handle>> {
+    (0..std::thread::available_parallelism()?.get())
+        .map(|_| {
+            let runtime = Builder::new_current_thread().enable_all().build()?;
+            let handle = runtime.handle().clone();
+            std::thread::spawn(move || runtime.block_on(pending::<()>().into_future()));
+            Ok(handle)
+        })
+        .collect()
+}
+
+/// Every connection is a task of its own, of the loops in turn; how it ends is its client's business.
+async fn serve<F>(listener: TcpListener, loops: Vec<Handle>, each: fn(TcpStream) -> F) -> Ended
 where
-    F: Future<Output = ()> + Send + 'static,
+    F: Future<Output = Ended> + Send + 'static,
 {
-    loop {
+    for number in 0.. {
         let (socket, _) = listener.accept().await?;
         socket.set_nodelay(true)?;
-        tokio::spawn(each(socket));
-    }
-}
-
-async fn web_socket(socket: TcpStream) -> Result<(), Box<dyn Error + Send + Sync>> {
-    #[expect(clippy::result_large_err, reason = "the library wants its callback like this")]
-    let agree = |_: &Request, mut response: Response| {
-        response.headers_mut().insert("Sec-WebSocket-Protocol", PROTOCOL);
-        Ok(response)
-    };
-    let mut stream = accept_hdr_async(socket, agree).await?;
-    // Each message is unmasked and dropped; the library answers the Close.
-    while let Some(message) = stream.next().await {
-        drop(message?);
+        let socket: StdStream = socket.into_std()?;
+        loops[number % loops.len()].spawn(async move {
+            // The socket is registered with the loop of the task that has it.
+            if let Ok(socket) = TcpStream::from_std(socket) {
+                drop(each(socket).await);
+            }
+        });
     }
     Ok(())
-}
-
-async fn hyper_http(socket: TcpStream) -> Result<(), hyper::Error> {
-    let answer = service_fn(|request: hyper::Request<Incoming>| async move {
-        let mut body = request.into_body();
-        while let Some(Ok(frame)) = body.frame().await {
-            drop(frame);
-        }
-        Ok::<_, Infallible>(hyper::Response::new(Empty::<Bytes>::new()))
-    });
-    http1::Builder::new().serve_connection(TokioIo::new(socket), answer).await
 }

@@ -29,3 +29,13 @@ fn main() -> ExitCode {
         Command::Client(args) => client::run(&args),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_does_not_contradict_itself() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `serve`: the flags, laid over the TOML file.
+//! `serve`: the flags, which override the TOML file.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,12 +12,12 @@ use speedtest_server::config::{
 use speedtest_server::serve::ServeError;
 use speedtest_server::{serve, Config};
 
-/// The exit code for what only the operator can mend.
+/// The exit code for errors of the operator.
 const BAD_INPUT: u8 = 2;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// TOML file; flags win over it
+    /// TOML file; flags override it
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Serve the iperf3 protocol here; repeatable
@@ -41,7 +41,7 @@ pub struct Args {
     /// Keep results: FILE (JSON lines), sqlite:FILE or postgresql://...
     #[arg(long, value_name = "TO")]
     results: Option<String>,
-    /// What the database does not take waits in this file
+    /// Results that the database does not take wait in this file
     #[arg(long, value_name = "FILE")]
     results_spool: Option<PathBuf>,
     /// Drop client addresses from results after so many days; 0 keeps none
@@ -56,7 +56,7 @@ pub struct Args {
     /// RSA key of the iperf3 addresses given as flags: only authorized users may test there
     #[arg(long, value_name = "PEM", requires_all = ["authorized_users_path", "iperf3"])]
     rsa_private_key_path: Option<PathBuf>,
-    /// Who may test: lines of USER,SHA256 as iperf3 has them
+    /// Users who may test: lines of USER,SHA256 as for iperf3
     #[arg(long, value_name = "FILE", requires = "rsa_private_key_path")]
     authorized_users_path: Option<PathBuf>,
     /// Seconds that the clock of such a client may differ [default: 10]
@@ -80,7 +80,7 @@ pub struct Args {
     /// Seconds that running tests get to finish after SIGTERM
     #[arg(long, value_name = "S", value_parser = whole::<u64>(range::DRAIN_S), allow_negative_numbers = true)]
     drain: Option<u64>,
-    /// Started as root, go on as this user once the addresses are bound: NAME or UID:GID
+    /// Started as root, change to this user once the addresses are bound: NAME or UID:GID
     #[arg(long, value_name = "USER")]
     user: Option<String>,
     /// One line of text or one JSON object for each event
@@ -123,8 +123,8 @@ fn config(args: Args) -> Result<Config, ConfigError> {
         auth: auth.clone(),
         ..Iperf3::at(address)
     }));
-    config.http.extend(args.http.into_iter().map(|listen| Http { listen }));
-    config.https.extend(args.https.into_iter().map(|listen| Http { listen }));
+    config.http.extend(args.http.into_iter().map(Http::at));
+    config.https.extend(args.https.into_iter().map(Http::at));
     let tls = args.tls_cert.as_ref().map(|_| "--tls-cert");
     let tls = tls.or(args.tls_key.as_ref().map(|_| "--tls-key"));
     if let Some(flag) = tls.filter(|_| config.https.is_empty()) {
@@ -132,7 +132,7 @@ fn config(args: Args) -> Result<Config, ConfigError> {
     }
     config.tls.cert = args.tls_cert.or(config.tls.cert);
     config.tls.key = args.tls_key.or(config.tls.key);
-    config.metrics.extend(args.metrics.into_iter().map(|listen| Http { listen }));
+    config.metrics.extend(args.metrics.into_iter().map(Http::at));
     if let Some(to) = args.results {
         config.results = config.results.in_store(&to)?;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Both ends of iperf3's control connection, its JSON and its datagrams.
 
-use speedtest_proto::iperf3::udp::{is_hello, Arrivals, Header, HEADER_BYTES};
+use speedtest_proto::iperf3::udp::{is_connect, Arrivals, Header, HEADER_BYTES};
 use speedtest_proto::iperf3::{
     Client, Cookie, ErrorCode, Event, Params, ProtocolError, Reply, Results, Server,
     MAX_BLOCK_BYTES, MAX_STREAMS,
@@ -50,8 +50,8 @@ fn serve(script: Script<'_>) -> Outcome<Event> {
 /// What this side decides; the script's four decisions are the ways to say no.
 fn answer(server: &mut Server, event: &Event, script: Script<'_>) {
     match event {
-        Event::Hello(_) if script.decided(0) => server.refuse(),
-        Event::Hello(_) => server.admit(),
+        Event::Cookie(_) if script.decided(0) => server.refuse(),
+        Event::Cookie(_) => server.admit(),
         Event::Params(_) if script.decided(1) => server.fail(ErrorCode::Authentication),
         Event::Params(params) => {
             check(params);
@@ -143,7 +143,7 @@ pub fn udp(data: &[u8]) {
     let mut arrived_us = 0;
     for datagram in rest.chunks(HEADER_BYTES) {
         let Some(header) = datagram.first_chunk::<HEADER_BYTES>() else {
-            let _ = is_hello(datagram);
+            let _ = is_connect(datagram);
             return;
         };
         let decoded = Header::decode(header, wide);

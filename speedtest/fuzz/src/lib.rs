@@ -8,11 +8,13 @@
 
 mod http1;
 mod iperf3;
+mod proxy;
 mod script;
 mod websocket;
 
 pub use http1::http1;
 pub use iperf3::{iperf3_client, iperf3_json, iperf3_server, udp};
+pub use proxy::proxy;
 pub use script::Script;
 pub use websocket::{ndt7, websocket};
 
@@ -20,12 +22,13 @@ pub use websocket::{ndt7, websocket};
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its folder in `corpus/`.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("iperf3_server", iperf3_server),
     ("iperf3_client", iperf3_client),
     ("iperf3_json", iperf3_json),
     ("udp", udp),
     ("http1", http1),
+    ("proxy", proxy),
     ("websocket", websocket),
     ("ndt7", ndt7),
 ];

@@ -2,7 +2,7 @@
 //! Frames of either peer, and everything else that an ndt7 peer writes.
 
 use speedtest_proto::ndt7::measurement::Measurement;
-use speedtest_proto::ndt7::request::Asked;
+use speedtest_proto::ndt7::request::TestQuery;
 use speedtest_proto::ndt7::token::{verify, Expected, Key};
 use speedtest_proto::nq::Urls;
 use speedtest_proto::websocket::endpoint::{Endpoint, Notice};
@@ -12,13 +12,13 @@ use speedtest_proto::websocket::Role;
 use crate::Script;
 
 const READ_BYTES: usize = 4096;
-/// A pong, a Close, and texts that were not said.
+/// A pong, a Close, and texts that were not sent.
 const MOST_OUTPUT: usize = 256;
-/// A point on the curve whose private key nobody has tried.
+/// A point on the curve without a known private key.
 const KEY: &str = r#"{"kty":"OKP","crv":"Ed25519","kid":"k1",
     "x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#;
 
-/// Any split of the bytes gives the same notices, payload and last words; little is kept.
+/// Any split of the bytes gives the same notices, payload and output; little is kept.
 pub fn websocket(data: &[u8]) {
     let Some(script) = Script::of(data) else { return };
     assert_eq!(play(script), play(script.whole()), "the split of the bytes made a difference");
@@ -60,13 +60,13 @@ fn play(script: Script<'_>) -> (Vec<Notice>, u64, Vec<u8>) {
     (notices, endpoint.binary_bytes(), output)
 }
 
-/// Queries, measurements, keys, tokens and configurations: what is taken survives the wire and is
-/// bounded, and no token is good that nobody signed.
+/// Queries, measurements, keys, tokens and configurations: what is accepted survives the wire and is
+/// bounded, and no token without a signature is valid.
 pub fn ndt7(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    if let Ok(asked) = Asked::of_query(text) {
-        assert!(asked.metadata.len() <= 32, "{} pairs are kept", asked.metadata.len());
-        let longest = asked.metadata.iter().flat_map(|(name, value)| [name.len(), value.len()]);
+    if let Ok(query) = TestQuery::of_query(text) {
+        assert!(query.metadata.len() <= 32, "{} pairs are kept", query.metadata.len());
+        let longest = query.metadata.iter().flat_map(|(name, value)| [name.len(), value.len()]);
         assert!(longest.max().unwrap_or(0) <= 256, "a long value is kept");
     }
     if let Some(measurement) = Measurement::of_text(text) {

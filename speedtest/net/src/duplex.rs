@@ -2,8 +2,11 @@
 //! A [`Wire`] as the stream of bytes that an asynchronous library wants, without a runtime.
 //!
 //! The handler that owns the socket polls the library on every event until nothing moves any more, so
-//! nobody has to be woken: `Pending` only means that this turn has nothing more. What the library
+//! no task has to be woken: `Pending` only means that this turn has nothing more. What the library
 //! writes is gathered here and leaves in large pieces, since it flushes after every frame.
+//!
+//! The library would act on every frame that has arrived. So it gets no more frames than the turn
+//! allows, and what was read beyond them is held back for the next turn.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
@@ -11,12 +14,14 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
+use speedtest_proto::http2::Frames;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::reactor::Interest;
+use crate::turn::{Turn, Work};
 use crate::wire::Wire;
 
-/// Bytes gathered before the socket is asked to take them.
+/// Bytes gathered before they are written to the socket.
 const GATHER_BYTES: usize = 64 << 10;
 /// Bytes that are read before the handler has to consume what the library made of them.
 const READ_AT_ONCE: usize = 256 << 10;
@@ -33,13 +38,18 @@ pub struct Duplex(Arc<Mutex<State>>);
 
 struct State {
     wire: Wire,
+    /// Lent by the handler for its turn.
+    turn: Turn,
+    frames: Frames,
+    /// Read, but held back from the library.
+    held: Vec<u8>,
     gathered: Vec<u8>,
     /// Bytes that may still be read before [`Link::may_read`] is called again.
     readable: usize,
     /// The socket has not taken all that was to be written.
     blocked: bool,
-    /// The library was told to wait. It has to be asked again even where the socket has taken all
-    /// that was gathered meanwhile: the peer may have nothing more to say until it gets the rest.
+    /// The library got `Pending`. It must be polled again even where the socket has taken all that was
+    /// gathered meanwhile: the peer may send nothing more until it gets the rest.
     refused: bool,
 }
 
@@ -48,6 +58,9 @@ pub fn duplex(wire: Wire) -> (Link, Duplex) {
     let fd = wire.as_raw_fd();
     let state = State {
         wire,
+        turn: Turn::default(),
+        frames: Frames::default(),
+        held: Vec::new(),
         gathered: Vec::new(),
         readable: READ_AT_ONCE,
         blocked: false,
@@ -64,6 +77,21 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
 impl Link {
     pub fn fd(&self) -> RawFd {
         self.fd
+    }
+
+    /// A turn begins: what may be done in it, until [`Link::end`].
+    pub fn begin(&self, turn: Turn) {
+        locked(&self.state).turn = turn;
+    }
+
+    /// The turn ends: what is left of it.
+    pub fn end(&self) -> Turn {
+        std::mem::take(&mut locked(&self.state).turn)
+    }
+
+    /// The budget of the turn that has begun.
+    pub fn with_turn<T>(&self, what: impl FnOnce(&mut Turn) -> T) -> T {
+        what(&mut locked(&self.state).turn)
     }
 
     /// Allows the library to read some more. True: it has used up what it was allowed before.
@@ -84,12 +112,11 @@ impl Link {
         locked(&self.state).readable = 0;
     }
 
-    /// What to wait for: more to read, and the next turn as soon as the socket takes something when
-    /// this one left something undone.
-    pub fn interest(&self, reading: bool, undone: bool) -> Interest {
+    /// What to wait for: more to read, and room for what the socket or the turn has refused.
+    pub fn interest(&self, reading: bool) -> Interest {
         let state = locked(&self.state);
         let wanted = if reading { Interest::READ } else { Interest::NOTHING };
-        let write = undone || state.blocked || state.refused;
+        let write = state.blocked || state.refused;
         state.wire.interest(if write { wanted.and(Interest::WRITE) } else { wanted })
     }
 
@@ -101,11 +128,12 @@ impl Link {
 
     /// Drops what has arrived, past the library, which has ended. 0 is the end.
     pub fn discard(&self) -> io::Result<u64> {
-        locked(&self.state).wire.discard(u64::MAX)
+        let state = &mut *locked(&self.state);
+        state.wire.discard(u64::MAX, &mut state.turn)
     }
 
-    pub fn say_goodbye(&self) {
-        locked(&self.state).wire.say_goodbye();
+    pub fn close_notify(&self) {
+        locked(&self.state).wire.close_notify();
     }
 
     /// Runs `what` with the connection, for looks at its socket.
@@ -120,7 +148,7 @@ impl State {
         let mut sent = 0;
         self.blocked = false;
         while sent < self.gathered.len() {
-            match self.wire.send(&self.gathered[sent..]) {
+            match self.wire.send(&self.gathered[sent..], &mut self.turn) {
                 Ok(count) => sent += count,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.blocked = true;
@@ -139,20 +167,57 @@ impl State {
     }
 }
 
+impl State {
+    /// Reads what may be read, first of all what was held back.
+    fn read(&mut self, free: &mut [u8]) -> io::Result<usize> {
+        if self.readable == 0 {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        let count = if self.held.is_empty() {
+            self.wire.receive_bulk(free, &mut self.turn)?
+        } else {
+            let count = free.len().min(self.held.len());
+            free[..count].copy_from_slice(&self.held[..count]);
+            self.held.drain(..count);
+            count
+        };
+        let passed = self.admit(&free[..count]);
+        self.held.splice(0..0, free[passed..count].iter().copied());
+        self.readable = self.readable.saturating_sub(passed);
+        match passed {
+            0 if count > 0 => Err(ErrorKind::WouldBlock.into()),
+            passed => Ok(passed),
+        }
+    }
+
+    /// How many of these bytes belong to frames that this turn has room for?
+    fn admit(&mut self, bytes: &[u8]) -> usize {
+        let mut passed = 0;
+        while passed < bytes.len() {
+            if self.frames.between() {
+                let parsed = self.turn.may(Work::Parsed, 1) == 1;
+                if !parsed || !self.turn.take(Work::Frames) {
+                    break;
+                }
+            }
+            let used = self.frames.pass(&bytes[passed..]);
+            if !self.frames.in_data() {
+                self.turn.spend(Work::Parsed, used as u64);
+            }
+            passed += used;
+        }
+        passed
+    }
+}
+
 impl AsyncRead for Duplex {
     fn poll_read(
         self: Pin<&mut Self>,
         _cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let mut state = locked(&self.0);
-        if state.readable == 0 && !state.wire.has_plain() {
-            return Poll::Pending;
-        }
-        let free = buffer.initialize_unfilled();
-        match state.wire.receive(free) {
+        match locked(&self.0).read(buffer.initialize_unfilled()) {
             Ok(count) => {
-                state.readable = state.readable.saturating_sub(count);
                 buffer.advance(count);
                 Poll::Ready(Ok(()))
             }
@@ -226,8 +291,8 @@ mod tests {
 
     use super::*;
 
-    /// A library that was told to wait is asked again, although the peer has read everything by the
-    /// time the handler's turn ends: nothing else would ever happen on that connection.
+    /// A library that got `Pending` is polled again, although the peer has read everything by the time
+    /// the handler's turn ends: nothing else would ever happen on that connection.
     #[test]
     fn refused_bytes_are_asked_for_again() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -240,19 +305,22 @@ mod tests {
         let mut written = 0;
         while let Poll::Ready(count) = Pin::new(&mut library).poll_write(&mut context, &piece) {
             written += count.unwrap();
+            link.begin(Turn::default());
         }
         assert!(written > GATHER_BYTES);
         let mut read = 0;
         let mut buffer = vec![0; 1 << 20];
         while read < written {
+            link.begin(Turn::default());
             link.flush().unwrap();
             read += peer.read(&mut buffer).unwrap();
         }
         assert!(!link.has_output());
-        assert_eq!(link.interest(true, false), Interest::BOTH);
+        assert_eq!(link.interest(true), Interest::BOTH);
 
+        link.begin(Turn::default());
         assert!(Pin::new(&mut library).poll_write(&mut context, &piece).is_ready());
         link.flush().unwrap();
-        assert_eq!(link.interest(true, false), Interest::READ);
+        assert_eq!(link.interest(true), Interest::READ);
     }
 }

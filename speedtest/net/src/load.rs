@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How busy is this process, and does a loop get the core it wants?
+//! How busy is this process, and how long does a loop wait for its core?
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -76,9 +76,10 @@ impl ThreadTime {
     /// Shares of the wall-clock time since `earlier`.
     pub fn since(&self, earlier: &ThreadTime) -> Load {
         let wall_ns = (self.at - earlier.at).as_nanos().max(1) as f64;
-        Load {
-            running: self.running_ns.saturating_sub(earlier.running_ns) as f64 / wall_ns,
-            waiting: self.waiting_ns.saturating_sub(earlier.waiting_ns) as f64 / wall_ns,
-        }
+        // The kernel adds to these at its own moments: a short time may seem to have more than all of it.
+        let share = |ns: u64, earlier: u64| ns.saturating_sub(earlier) as f64 / wall_ns;
+        let running = share(self.running_ns, earlier.running_ns).min(1.0);
+        let waiting = share(self.waiting_ns, earlier.waiting_ns).min(1.0 - running);
+        Load { running, waiting }
     }
 }

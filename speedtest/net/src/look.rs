@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One look at TCP_INFO, for the verdict or for an ndt7 client.
+//! One sample of TCP_INFO, for the verdict or for an ndt7 client.
 
 use std::os::fd::RawFd;
 use std::time::Duration;
@@ -9,12 +9,13 @@ use speedtest_proto::series::Sample;
 
 use crate::sys;
 
-/// Has the peer's kernel got everything that this socket was given? A socket that is gone keeps nothing.
+/// Has the peer's kernel received everything that was written to this socket? A closed socket keeps
+/// nothing.
 pub fn is_delivered(fd: RawFd) -> bool {
     sys::tcp_info(fd).map_or(true, |info| info.unacked == 0 && info.notsent_bytes == 0)
 }
 
-/// What the kernel says of a TCP socket `at` this time of a transfer that has moved `bytes`.
+/// TCP_INFO of a socket `at` this time of a transfer that has moved `bytes`.
 pub fn look(fd: RawFd, at: Duration, bytes: u64) -> Option<Sample> {
     let info = sys::tcp_info(fd).ok()?;
     let (rcvbuf_bytes, sndbuf_bytes) = sys::buffer_limits(fd).unwrap_or_default();
@@ -29,6 +30,7 @@ pub fn look(fd: RawFd, at: Duration, bytes: u64) -> Option<Sample> {
         rcv_wnd_bytes: if info.rcv_wnd > 0 { info.rcv_wnd } else { info.rcv_space },
         rcvbuf_bytes,
         sndbuf_bytes,
+        notsent_bytes: info.notsent_bytes,
         delivery_rate_bps: info.delivery_rate.saturating_mul(8),
         retransmits: info.total_retrans,
         segments_out: info.data_segs_out,
@@ -73,7 +75,7 @@ pub fn look_for_ndt7(fd: RawFd, at: Duration) -> Option<TcpInfo> {
     })
 }
 
-/// What BBR has estimated; none where the congestion control is another.
+/// BBR's estimates; none where the congestion control is another.
 pub fn look_at_bbr(fd: RawFd, at: Duration) -> Option<BbrInfo> {
     let info = sys::bbr_info(fd)?;
     Some(BbrInfo {

@@ -4,7 +4,7 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-use socket2::SockRef;
+use socket2::{Domain, SockRef, Socket, Type};
 
 use crate::sys;
 
@@ -33,7 +33,7 @@ impl std::fmt::Display for Refused {
     }
 }
 
-/// Sets all options, or says which one the kernel did not take.
+/// Sets all options, or returns the one that the kernel refused.
 pub fn apply(socket: &impl AsFd, options: &Options) -> Result<(), Refused> {
     let named = |option| move |error| Refused { option, error };
     let fd = socket.as_fd().as_raw_fd();
@@ -71,6 +71,11 @@ fn set_tos(fd: i32, tos: u32) -> io::Result<()> {
     let v4 = sys::set_option(fd, libc::IPPROTO_IP, libc::IP_TOS, value);
     let v6 = sys::set_option(fd, libc::IPPROTO_IPV6, libc::IPV6_TCLASS, value);
     v4.or(v6)
+}
+
+/// The congestion control of TCP sockets that ask for none.
+pub fn default_congestion() -> Option<String> {
+    congestion_of(&Socket::new(Domain::IPV4, Type::STREAM, None).ok()?)
 }
 
 /// The congestion control of a TCP socket.

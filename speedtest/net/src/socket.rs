@@ -23,7 +23,7 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// A UDP socket; others may have the same address, and one that is connected wins its peer.
+/// A UDP socket; others may have the same address, and a connected one gets its peer's datagrams.
 pub fn bind_udp(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_nonblocking(true)?;
@@ -49,7 +49,7 @@ pub fn connect(address: SocketAddr, options: &Options) -> io::Result<TcpStream> 
     Ok(socket.into())
 }
 
-/// Lets the kernel find out within about half a minute that the peer of an idle connection is gone.
+/// Makes the kernel detect within about half a minute that the peer of an idle connection is gone.
 pub fn keep_alive(stream: &TcpStream) -> io::Result<()> {
     let probes = socket2::TcpKeepalive::new()
         .with_time(Duration::from_secs(15))

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A connection that is clear or TLS, read and written in the same way.
 //!
-//! Every call returns at once; [`ErrorKind::WouldBlock`] means: wait for [`Wire::interest`]. Reading
-//! goes on until `WouldBlock`, because decrypted bytes may be here that epoll knows nothing of.
+//! Every call returns at once; [`ErrorKind::WouldBlock`] means: wait for [`Wire::interest`], or the
+//! [`Turn`] has run out. Reading goes on until `WouldBlock`, because decrypted bytes may be here that
+//! epoll knows nothing of.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::net::TcpStream;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 
 use crate::reactor::Interest;
 use crate::sys;
 use crate::tls::Tls;
-
-/// One call drops at most this much, so that the other sockets of the loop get their turn.
-const MOST_AT_ONCE: u64 = 4 << 20;
+use crate::turn::{Turn, Work};
 
 pub enum Wire {
     Clear(TcpStream),
@@ -41,10 +40,23 @@ impl Wire {
     }
 
     /// Reads; 0 is the end.
-    pub fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    pub fn receive(&mut self, buffer: &mut [u8], turn: &mut Turn) -> io::Result<usize> {
+        let room = turn.room(Work::Parsed, buffer.len())?;
+        let count = self.receive_bulk(&mut buffer[..room], turn)?;
+        turn.spend(Work::Parsed, count as u64);
+        Ok(count)
+    }
+
+    /// The same for bytes that are only counted, and on which only copying and TLS spend time.
+    pub fn receive_bulk(&mut self, buffer: &mut [u8], turn: &mut Turn) -> io::Result<usize> {
         match self {
-            Wire::Clear(socket) => sys::receive(socket.as_raw_fd(), buffer),
-            Wire::Tls(tls) => tls.receive(buffer),
+            Wire::Clear(socket) => {
+                let room = turn.room(Work::Copied, buffer.len())?;
+                let count = sys::receive(socket, &mut buffer[..room])?;
+                turn.spend(Work::Copied, count as u64);
+                Ok(count)
+            }
+            Wire::Tls(tls) => tls.receive(buffer, turn),
         }
     }
 
@@ -57,31 +69,39 @@ impl Wire {
     }
 
     /// Drops up to `most` bytes: in the kernel where the connection is clear. 0 is the end.
-    pub fn discard(&mut self, most: u64) -> io::Result<u64> {
+    pub fn discard(&mut self, most: u64, turn: &mut Turn) -> io::Result<u64> {
+        match self {
+            Wire::Clear(socket) => discard(socket, most, turn),
+            Wire::Tls(tls) => tls.discard(most, turn),
+        }
+    }
+
+    /// Sends the beginning of `bytes` and returns how much of it that was.
+    pub fn send(&mut self, bytes: &[u8], turn: &mut Turn) -> io::Result<usize> {
+        match self {
+            Wire::Clear(_) => {
+                let room = turn.room(Work::Copied, bytes.len())?;
+                self.send_parts(&[IoSlice::new(&bytes[..room])], turn)
+            }
+            Wire::Tls(tls) => tls.send(bytes, turn),
+        }
+    }
+
+    /// Sends the beginning of all `parts` together and returns how much of them that was. The caller
+    /// asks for about as much as the turn has left.
+    pub fn send_parts(&mut self, parts: &[IoSlice<'_>], turn: &mut Turn) -> io::Result<usize> {
         match self {
             Wire::Clear(socket) => {
-                let most = usize::try_from(most.min(MOST_AT_ONCE)).unwrap_or(usize::MAX);
-                sys::discard(socket.as_raw_fd(), most).map(|count| count as u64)
+                if turn.may(Work::Copied, 1) == 0 || !turn.take(Work::Sends) {
+                    return Err(ErrorKind::WouldBlock.into());
+                }
+                let count = sys::send_parts(socket, parts)?;
+                turn.spend(Work::Copied, count as u64);
+                Ok(count)
             }
-            Wire::Tls(tls) => tls.discard(most),
-        }
-    }
-
-    /// Sends the beginning of `bytes` and says how much of it that was.
-    pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Wire::Clear(socket) => sys::send(socket.as_raw_fd(), bytes, false),
-            Wire::Tls(tls) => tls.send(bytes),
-        }
-    }
-
-    /// Sends the beginning of all `parts` together and says how much of them that was.
-    pub fn send_parts(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-        match self {
-            Wire::Clear(socket) => sys::send_parts(socket.as_raw_fd(), parts),
             Wire::Tls(tls) => {
                 let first = parts.iter().find(|part| !part.is_empty());
-                first.map_or(Ok(0), |part| tls.send(part))
+                first.map_or(Ok(0), |part| tls.send(part, turn))
             }
         }
     }
@@ -121,10 +141,10 @@ impl Wire {
         }
     }
 
-    /// Ends the connection in good order, as far as that goes without waiting.
-    pub fn say_goodbye(&mut self) {
+    /// Sends TLS's close_notify, if the socket takes it at once; a clear connection has none.
+    pub fn close_notify(&mut self) {
         if let Wire::Tls(tls) = self {
-            tls.say_goodbye();
+            tls.close_notify();
         }
     }
 }
@@ -133,6 +153,14 @@ impl AsRawFd for Wire {
     fn as_raw_fd(&self) -> RawFd {
         self.socket().as_raw_fd()
     }
+}
+
+/// Drops up to `most` bytes of a TCP socket's queue inside the kernel. 0 is the end.
+pub(crate) fn discard(fd: impl AsFd, most: u64, turn: &mut Turn) -> io::Result<u64> {
+    let room = turn.room(Work::Dropped, usize::try_from(most).unwrap_or(usize::MAX))?;
+    let count = sys::discard(fd, room)? as u64;
+    turn.spend(Work::Dropped, count);
+    Ok(count)
 }
 
 /// None where a call would have to wait.

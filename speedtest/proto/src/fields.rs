@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a request's fields say about where it comes from, in either version of HTTP.
+//! Where a request comes from, by its header fields, in either version of HTTP.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// The fields that matter here; all others are not kept.
+/// The fields that matter here; all others are dropped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fields {
     /// The server as the client calls it, with the port when it is not the scheme's own.
@@ -15,7 +15,7 @@ pub struct Fields {
     forwarded: Vec<Option<IpAddr>>,
 }
 
-/// Which field the proxies in front of this server write. They pass on any other as they got it.
+/// Which field the proxies in front of this server write. They pass on any other unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProxyField {
     XForwardedFor,
@@ -37,8 +37,8 @@ impl Fields {
     }
 
     /// The client's address: that of the connection, unless it is a trusted proxy's; then that of the
-    /// proxy's client, and so on. What stands before the first address that is not trusted may be
-    /// forged and is not looked at.
+    /// proxy's client, and so on. Whatever precedes the first address that is not trusted may be
+    /// forged and is ignored.
     pub fn client(
         &self,
         peer: IpAddr,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Heads of HTTP/1.1 requests (RFC 9112) as a speed test needs them, and the heads of its answers.
 //!
-//! Bodies are not touched here: whoever owns the socket drops them inside the kernel. Only bodies of
-//! known length are taken; a chunked one would have to be read to find its end.
+//! Bodies are not touched here: the owner of the socket drops them inside the kernel. Only bodies of
+//! known length are accepted; a chunked one would have to be read to find its end.
 
 use crate::fields::Fields;
 use crate::websocket::offer::Offer;
@@ -134,7 +134,7 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 
 fn parse(head: &[u8]) -> Result<Request, HttpError> {
     let head = std::str::from_utf8(head).map_err(|_| HttpError::Malformed)?;
-    // RFC 9112 2.2: where a lone CR or LF ends a line is a matter of taste, and of smuggling.
+    // RFC 9112 2.2: parsers differ on whether a lone CR or LF ends a line, which allows smuggling.
     if head.split("\r\n").any(|line| line.bytes().any(|b| b.is_ascii_control() && b != b'\t')) {
         return Err(HttpError::Malformed);
     }
@@ -183,6 +183,11 @@ fn digits(text: &str) -> Option<u64> {
         .flatten()
 }
 
+/// A page loads nothing from elsewhere, runs nothing that is written inside it, and sends nothing away.
+const PAGE_POLICY: &str =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+    worker-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
+
 /// The head of an answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer<'a> {
@@ -215,6 +220,9 @@ impl<'a> Answer<'a> {
             ("Cache-Control", "no-store, no-transform".to_owned()),
             ("X-Content-Type-Options", "nosniff".to_owned()),
         ];
+        if self.content_type.starts_with("text/html") {
+            fields.push(("Content-Security-Policy", PAGE_POLICY.to_owned()));
+        }
         if let Some(origin) = self.allow_origin {
             fields.push(("Access-Control-Allow-Origin", origin.to_owned()));
             fields.push(("Access-Control-Allow-Methods", "GET, POST".to_owned()));

@@ -4,10 +4,10 @@
 use serde::Deserialize;
 use serde_json::{json, Value};
 
-/// Where a client asks for the rest.
+/// The path of the configuration, which names the other URLs.
 pub const WELL_KNOWN: &str = "/.well-known/nq";
 
-/// More than a line of 100 Gbit/s takes in a test; the draft asks for at least 8 GB.
+/// More than a line of 100 Gbit/s carries in a test; the draft requires at least 8 GB.
 const LARGE_BYTES: u64 = 256 << 30;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub fn config(scheme: &str, host: &str) -> Value {
     })
 }
 
-/// Where a client finds what it asks for.
+/// The URLs of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Urls {
     pub small: String,

@@ -2,8 +2,8 @@
 //! How many round trips a minute does a connection allow while it is busy, and is that figure stable?
 //!
 //! The method of draft-ietf-ippm-responsiveness without its sockets: load is added every interval, until
-//! goodput stands still, then until responsiveness does. The caller moves bytes and times probes; it
-//! pushes one [`Interval`] after the other and is told whether to go on.
+//! goodput is stable, then until responsiveness is. The caller moves bytes and times probes; it pushes
+//! one [`Interval`] after the other and gets back whether to go on.
 
 use serde::Serialize;
 
@@ -44,7 +44,7 @@ pub struct Interval {
     pub probes: Probes,
 }
 
-/// The draft's words for how far a stage came.
+/// The draft's confidence in a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
@@ -55,7 +55,7 @@ pub enum Confidence {
     High,
 }
 
-/// Whether the caller has to go on.
+/// Whether the caller must go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// With more load, where there may be more.
@@ -122,7 +122,7 @@ fn foreign(mean: impl Fn(fn(&Probes) -> &Vec<f64>) -> Option<f64>) -> Option<Res
     })
 }
 
-/// Pairs of probes for each second at this goodput; few as long as nothing is known.
+/// Pairs of probes for each second at this goodput; few while it is not known.
 pub fn pairs_per_s(goodput_bps: f64) -> f64 {
     let most = goodput_bps / 8.0 * PROBES_SHARE / PAIR_BYTES;
     most.clamp(LEAST_PAIRS_PER_S, MOST_PAIRS_PER_S)
@@ -139,12 +139,12 @@ fn stable(figures: &[f64]) -> Option<bool> {
 /// A direction while it is measured.
 #[derive(Debug)]
 pub struct Meter {
-    /// Goodput gets at most so many intervals to stand still, and so does responsiveness.
+    /// Goodput gets at most this many intervals to become stable, and so does responsiveness.
     stage: usize,
     intervals: Vec<Interval>,
     goodput_bps: Vec<f64>,
     goodput: Confidence,
-    /// The interval from which on responsiveness is looked at.
+    /// The interval from which responsiveness counts.
     saturated_at: Option<usize>,
     rpm: Vec<f64>,
     responsiveness: Confidence,

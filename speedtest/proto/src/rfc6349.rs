@@ -6,8 +6,8 @@ use serde::Serialize;
 /// RFC 6349 figures of one sending stream.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Metrics {
-    /// Actual over ideal transfer time (4.1); the ideal is the highest delivery rate that the kernel
-    /// saw in this test, since the bottleneck is not known from outside.
+    /// Actual over ideal transfer time (4.1); the ideal is at the highest delivery rate of this test,
+    /// since the bottleneck is not known from outside.
     pub transfer_time_ratio: Option<f64>,
     /// Percent of segments that did not have to be sent again (4.2).
     pub tcp_efficiency_percent: f64,
@@ -15,7 +15,7 @@ pub struct Metrics {
     pub buffer_delay_percent: Option<f64>,
 }
 
-/// What RFC 6349 says of a stream that sent `rate_bps` on average.
+/// The metrics of a stream that sent `rate_bps` on average.
 pub fn metrics(summary: &crate::series::Summary, rate_bps: f64) -> Metrics {
     let sent = f64::from(summary.segments_out);
     let again = f64::from(summary.retransmits);

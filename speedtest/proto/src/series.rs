@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What TCP_INFO said over the life of a stream, in bounded memory.
+//! TCP_INFO over the life of a stream, in bounded memory.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 const MOST_SAMPLES: usize = 64;
 
 /// TCP_INFO of one stream at one moment. Times in microseconds, sizes in bytes; 0 where the kernel
-/// does not say.
+/// has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Sample {
     /// Since the stream started.
@@ -22,9 +22,11 @@ pub struct Sample {
     pub snd_wnd_bytes: u32,
     /// Window that this side offers.
     pub rcv_wnd_bytes: u32,
-    /// What the kernel lets the socket's buffers take; half of it is bookkeeping.
+    /// The limits of the socket's buffers; half of that is the kernel's bookkeeping.
     pub rcvbuf_bytes: u32,
     pub sndbuf_bytes: u32,
+    /// Written by this program and not sent yet.
+    pub notsent_bytes: u32,
     pub delivery_rate_bps: u64,
     pub retransmits: u32,
     pub segments_out: u32,
@@ -43,6 +45,7 @@ pub struct Series {
     step: u32,
     seen: u32,
     moves: u64,
+    moved_bytes: u64,
     last: Sample,
     base: Sample,
     rtt_sum_us: f64,
@@ -51,15 +54,17 @@ pub struct Series {
     cwnd_sum: f64,
     snd_wnd_sum: f64,
     snd_wnd_max: u32,
+    unsent_seen: u32,
     rcv_wnd_max: u32,
     delivery_rate_max_bps: u64,
     min_rtt_us: u32,
 }
 
 impl Series {
-    /// The program has read or written once.
-    pub fn moved(&mut self) {
+    /// The program has read or written once, and this much.
+    pub fn moved(&mut self, bytes: u64) {
         self.moves += 1;
+        self.moved_bytes += bytes;
     }
 
     pub fn push(&mut self, sample: Sample) {
@@ -87,6 +92,7 @@ impl Series {
         self.cwnd_sum += sample.cwnd_bytes as f64;
         self.snd_wnd_sum += f64::from(sample.snd_wnd_bytes);
         self.snd_wnd_max = self.snd_wnd_max.max(sample.snd_wnd_bytes);
+        self.unsent_seen += u32::from(sample.notsent_bytes > 0);
         // The first window is that of the handshake: a buffer that was made small after it does not
         // take it back, and one that may grow has not begun to.
         if self.seen > 1 {
@@ -119,7 +125,8 @@ impl Series {
             mean_cwnd_bytes: self.cwnd_sum / seen,
             mean_snd_wnd_bytes: self.snd_wnd_sum / seen,
             max_snd_wnd_bytes: f64::from(self.snd_wnd_max),
-            mean_move_bytes: last.bytes as f64 / self.moves.max(1) as f64,
+            mean_move_bytes: self.moved_bytes as f64 / self.moves.max(1) as f64,
+            unsent_share: f64::from(self.unsent_seen) / seen,
             max_rcv_wnd_bytes: f64::from(self.rcv_wnd_max),
             first_rcvbuf_bytes: f64::from(first.rcvbuf_bytes),
             last_rcvbuf_bytes: f64::from(last.rcvbuf_bytes),
@@ -147,8 +154,10 @@ pub struct Summary {
     pub mean_cwnd_bytes: f64,
     pub mean_snd_wnd_bytes: f64,
     pub max_snd_wnd_bytes: f64,
-    /// What one read or write of the program moved.
+    /// What one read or write of the program moved; 0 where they were not counted.
     pub mean_move_bytes: f64,
+    /// Share of the samples in which the socket held data that was not sent yet.
+    pub unsent_share: f64,
     pub max_rcv_wnd_bytes: f64,
     pub first_rcvbuf_bytes: f64,
     pub last_rcvbuf_bytes: f64,
@@ -178,6 +187,7 @@ impl Summary {
             mean_snd_wnd_bytes: mean(|one| one.mean_snd_wnd_bytes),
             max_snd_wnd_bytes: self.max_snd_wnd_bytes.max(next.max_snd_wnd_bytes),
             mean_move_bytes: mean(|one| one.mean_move_bytes),
+            unsent_share: mean(|one| one.unsent_share),
             max_rcv_wnd_bytes: self.max_rcv_wnd_bytes.max(next.max_rcv_wnd_bytes),
             first_rcvbuf_bytes: self.first_rcvbuf_bytes,
             last_rcvbuf_bytes: next.last_rcvbuf_bytes,
@@ -235,7 +245,7 @@ mod tests {
     #[test]
     fn the_window_of_the_handshake_is_not_that_of_the_test() {
         let mut series = Series::default();
-        // Seen with SO_RCVBUF of 16 KiB, set on a socket that was connected.
+        // Observed with SO_RCVBUF of 16 KiB, set on a connected socket.
         for rcv_wnd_bytes in [65_536, 29_696, 27_648] {
             series.push(Sample { rcv_wnd_bytes, ..Sample::default() });
         }

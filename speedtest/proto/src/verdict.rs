@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who limited this test? Decided from what both ends know; every answer names its evidence.
+//! What limited this test? The figures of both ends decide; every verdict names its evidence.
 //!
-//! A sender's kernel accounts its time exactly (TCP_INFO: busy, rwnd_limited, sndbuf_limited). What is
-//! left of the busy time is spent waiting for the path, what is left of the whole time for the
-//! program. Where round trips are short, a buffer runs empty before its program is awake again, and
-//! the kernel sees neither: then the narrowest of congestion window, peer's window and send buffer
-//! tells. A receiver only sees windows, order and round-trip times; there the causes are ruled out
-//! one after the other, in the order of how sure the evidence is.
+//! A sender's kernel accounts for its time exactly (TCP_INFO: busy, rwnd_limited, sndbuf_limited). The
+//! rest of the busy time was spent waiting for the path, the rest of the whole time for the program.
+//! Where round trips are short, a buffer is empty before its program is awake again, and the kernel
+//! counts neither: then the narrowest of congestion window, peer's window and send buffer decides. A
+//! receiver only has windows, order and round-trip times; there the causes are ruled out one after the
+//! other, the one with the surest evidence first.
+//!
+//! What other tests of the same server took is no fault of this one's client or path: a loop or a link that
+//! they filled is told as `shared`, unless loss alone explains the rate.
 
+mod other_load;
 mod receiving;
 mod sending;
+mod words;
 
 use serde::Serialize;
+
+pub use other_load::{OtherLoad, RefusedLoad};
+use words::percent;
 
 use crate::series::Summary;
 
 /// A rate this near to a limit was set by it.
 const AT_LIMIT: f64 = 0.93;
-/// A test shorter than this, or its transfers, shows nothing but ticks of the kernel's clock.
+/// In a test or transfers shorter than this, the resolution of the kernel's clock is too coarse.
 const LEAST_US: f64 = 20_000.0;
 /// A core this busy (or this long waiting to run) is the limit.
 const CORE_FULL: f64 = 0.85;
@@ -26,7 +34,7 @@ const LOSS_SHARE: f64 = 0.0005;
 /// Queueing that shows a path is full: the mean RTT over the lowest, and the least difference.
 const QUEUE_FACTOR: f64 = 2.0;
 const QUEUE_LEAST_US: f64 = 3_000.0;
-/// What a receiver takes for queueing grows by more: it includes the client's time to answer.
+/// A receiver's round trip must grow by more: it includes the client's time to answer.
 const QUEUE_LEAST_SEEN_FROM_RECEIVER_US: f64 = 5_000.0;
 /// Loss holds a sender back when its rate comes near to what Mathis' formula allows with that loss.
 const NEAR_LOSS_BOUND: f64 = 0.5;
@@ -40,7 +48,9 @@ pub enum Limiter {
     SendBuffer,
     Path,
     Policy,
-    /// Too little was sent to tell.
+    /// Other tests of the same server took its CPU or its link.
+    Shared,
+    /// Too little was sent to decide.
     Unknown,
 }
 
@@ -66,7 +76,10 @@ pub struct Evidence {
     /// Lowest limit that the server's configuration or the client's own request sets.
     pub policy_bps: Option<f64>,
     pub server_load: Load,
-    /// Share of one core that the client said it used.
+    pub other_load: OtherLoad,
+    /// What the server's link carries, if the operator says.
+    pub link_bps: Option<f64>,
+    /// Share of one core that the client reported.
     pub client_cpu: Option<f64>,
     /// Retransmitted segments that a sending client reported.
     pub client_retransmits: Option<u64>,
@@ -75,14 +88,14 @@ pub struct Evidence {
     pub streams: Vec<Summary>,
 }
 
-/// The answer, and why.
+/// What limited the direction, and the evidence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
     pub limited_by: Limiter,
     pub because: Vec<String>,
 }
 
-/// Who limited this direction of the test?
+/// What limited this direction of the test?
 pub fn judge(evidence: &Evidence) -> Verdict {
     if evidence.bytes == 0 || evidence.streams.is_empty() {
         return verdict(Limiter::Unknown, "nothing was transferred".into());
@@ -91,7 +104,7 @@ pub fn judge(evidence: &Evidence) -> Verdict {
         evidence.policy_bps.filter(|policy| evidence.rate_bps >= policy * AT_LIMIT)
     {
         let because = format!(
-            "{:.1} Mbit/s is {:.0} % of the {:.1} Mbit/s that were allowed or asked for",
+            "{:.1} Mbit/s is {:.0} % of the {:.1} Mbit/s that were allowed or requested",
             evidence.rate_bps / 1e6,
             evidence.rate_bps / policy * 100.0,
             policy / 1e6
@@ -100,8 +113,11 @@ pub fn judge(evidence: &Evidence) -> Verdict {
     }
     let mean_us = mean_of(evidence, |stream| stream.wall_us);
     if mean_us < LEAST_US {
-        let because = format!("{:.1} ms are too short to tell", mean_us / 1e3);
+        let because = format!("{:.1} ms are too short to decide", mean_us / 1e3);
         return verdict(Limiter::Unknown, because);
+    }
+    if let Some(full) = evidence.other_load.filled_link(evidence) {
+        return verdict(Limiter::Shared, full);
     }
     if evidence.server_sends {
         sending::judge(evidence)
@@ -116,6 +132,12 @@ fn verdict(limited_by: Limiter, because: String) -> Verdict {
 
 /// Loss or queueing, in words.
 fn congestion(evidence: &Evidence) -> Option<String> {
+    loss(evidence).or_else(|| queueing(evidence))
+}
+
+/// So much loss that TCP reacts to it, in words. A client cannot have sent more again than has arrived
+/// and was lost: what it says beyond that is not evidence.
+fn loss(evidence: &Evidence) -> Option<String> {
     let (segments, lost) = if evidence.server_sends {
         let segments = total(evidence, |stream| f64::from(stream.segments_out));
         (segments, total(evidence, |stream| f64::from(stream.retransmits)))
@@ -123,15 +145,20 @@ fn congestion(evidence: &Evidence) -> Option<String> {
         let segments = total(evidence, |stream| f64::from(stream.segments_in));
         let disordered = total(evidence, |stream| f64::from(stream.out_of_order));
         let client = evidence.client_retransmits.map_or(disordered, |count| count as f64);
-        (segments, client)
+        (segments, if client <= segments { client } else { disordered })
     };
+    let lost = lost.min(segments);
     let share = if segments > 0.0 { lost / segments } else { 0.0 };
-    if share > LOSS_SHARE && loss_explains(evidence, segments, share) {
-        return Some(format!(
+    (share > LOSS_SHARE && loss_explains(evidence, segments, share)).then(|| {
+        format!(
             "{lost:.0} of {segments:.0} segments ({:.2} %) had to be sent again",
-            share * 100.0
-        ));
-    }
+            percent(share)
+        )
+    })
+}
+
+/// A round trip that grew as a queue on the path was filled, in words.
+fn queueing(evidence: &Evidence) -> Option<String> {
     let (least, mean, growth) = if evidence.server_sends {
         (
             mean_of(evidence, |stream| stream.min_rtt_us),
@@ -169,8 +196,8 @@ fn loss_explains(evidence: &Evidence, segments: f64, share: f64) -> bool {
 fn server_core(evidence: &Evidence) -> String {
     format!(
         "the server's busiest loop ran {:.0} % of the time and waited for a core another {:.0} %",
-        evidence.server_load.running * 100.0,
-        evidence.server_load.waiting * 100.0
+        percent(evidence.server_load.running),
+        percent(evidence.server_load.waiting)
     )
 }
 

@@ -51,7 +51,7 @@ fn client_and_server_understand_each_other_to_the_end() {
     let cookie = Cookie::from_random(&[7; 36]);
     let params = Params { client_version: "x".into(), ..Params::default() };
     let (mut client, mut server) = (Client::new(&cookie, params.clone()), Server::new());
-    assert_eq!(to_server(&mut client, &mut server), [Event::Hello(cookie)]);
+    assert_eq!(to_server(&mut client, &mut server), [Event::Cookie(cookie)]);
     server.admit();
     assert_eq!(to_client(&mut server, &mut client), []);
     assert_eq!(to_server(&mut client, &mut server), [Event::Params(Box::new(params))]);

@@ -47,7 +47,7 @@ fn play(bytes: &[u8], pieces: &[usize]) -> (Vec<Event>, Vec<u8>, Option<Protocol
             Ok(None) => {}
             Ok(Some(event)) => {
                 match &event {
-                    Event::Hello(_) => server.admit(),
+                    Event::Cookie(_) => server.admit(),
                     Event::Params(_) => {
                         server.create_streams();
                         server.start();
@@ -69,7 +69,7 @@ fn play(bytes: &[u8], pieces: &[usize]) -> (Vec<Event>, Vec<u8>, Option<Protocol
 fn a_whole_test_as_iperf3_speaks_it() {
     let (events, sent, error) = play(&conversation(), &[4096]);
     assert_eq!(error, None);
-    assert_eq!(events[0], Event::Hello(Cookie::from_wire(*COOKIE)));
+    assert_eq!(events[0], Event::Cookie(Cookie::from_wire(*COOKIE)));
     let Event::Params(params) = &events[1] else { panic!("{events:?}") };
     assert_eq!(params.direction, Direction::Bidirectional);
     assert_eq!((params.end, params.omit_s, params.rate_bps), (End::Seconds(1), 1, Some(1_000_000)));

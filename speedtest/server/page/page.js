@@ -1,164 +1,176 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the test and shows it. Rates count what arrived after the first tenth of the time.
-const WORKERS = 2;
-const TEST_MS = 8000;
-const PINGS = 20;
-const PING_EVERY_MS = 200;
-const $ = (id) => document.getElementById(id);
+// Runs tests when asked to, and connects the page's buttons.
+import { Failure, diagnose, explain } from "./failure.js";
+import { compare, forget, isResult, keep, kept } from "./history.js";
+import { idleLatency } from "./latency.js";
+import { transfer } from "./measure.js";
+import { STEP_MS } from "./timeline.js";
+import { rate, time } from "./format.js";
+import { $, cards, chart, comparison, past, show } from "./view.js";
+
+const SECONDS = { least: 1, usual: 8, most: 60 };
+const IDLE_SHARE = 0.05;
+const LIVE_STEPS = 5;
+let running = null; // The AbortController of a test.
+let shown = null;   // The result on the page.
+let chosen = [];    // Results of the history, with their boxes.
+
+// Of each direction; the page's address may ask for another time.
+function testMs() {
+  const seconds = Number(new URLSearchParams(location.search).get("seconds") || SECONDS.usual);
+  return Math.min(Math.max(seconds || SECONDS.usual, SECONDS.least), SECONDS.most) * 1000;
+}
+
+const TEST_MS = testMs();
 const say = (text) => { $("status").textContent = text; };
 
-function rateText(bps) {
-  return bps >= 1e9 ? `${(bps / 1e9).toFixed(2)} Gbit/s` : `${(bps / 1e6).toFixed(1)} Mbit/s`;
+async function json(path, signal) {
+  const reply = await fetch(path, { cache: "no-store", signal });
+  if (!reply.ok) throw Failure.ofStatus(reply.status, Number(reply.headers.get("Retry-After")) || null);
+  return reply.json();
 }
 
-function median(values) {
-  if (!values.length) return null;
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)];
+function testId() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-async function ping() {
-  const start = performance.now();
-  await (await fetch("empty", { cache: "no-store" })).text();
-  return performance.now() - start;
-}
-
-// Mean difference of neighbours, as in RFC 3550 without the smoothing.
-function jitter(times) {
-  const steps = times.slice(1).map((time, at) => Math.abs(time - times[at]));
-  return steps.length ? steps.reduce((a, b) => a + b, 0) / steps.length : null;
-}
-
-const rates = { download: [], upload: [] };
-
-// Both directions on one scale, or they could not be compared.
-function draw() {
-  const most = Math.max(...rates.download, ...rates.upload, 1);
-  for (const [direction, points] of Object.entries(rates)) {
-    const step = 600 / Math.max(points.length - 1, 1);
-    const xy = points.map((bps, at) => `${at * step},${155 - (bps / most) * 150}`);
-    $(`${direction}-line`).setAttribute("points", xy.join(" "));
+// Fills `result` as it goes, so that what was measured before a failure can be shown.
+async function measure(result, signal) {
+  const id = testId();
+  say("Measuring latency.");
+  result.server = await json("server", signal);
+  result.latency.idle = await idleLatency(signal);
+  cards(result);
+  for (const [at, direction] of ["download", "upload"].entries()) {
+    say(direction === "download" ? "Downloading." : "Uploading.");
+    const done = await transfer(direction, id, TEST_MS, signal, (rates) => {
+      result.rates[direction] = rates;
+      chart(result.rates, STEP_MS, TEST_MS);
+      const latest = rates.slice(-LIVE_STEPS);
+      if (latest.length) $(direction).textContent = rate(latest.reduce((a, b) => a + b) / latest.length);
+      $("progress").value = IDLE_SHARE + (1 - IDLE_SHARE) * (at + rates.length * STEP_MS / TEST_MS) / 2;
+    });
+    result[`${direction}_bps`] = done.bps;
+    result.rates[direction] = done.rates;
+    result.latency[direction] = done.latency;
+    cards(result);
   }
-  $("scale").textContent = most > 1 ? `top: ${rateText(most)}` : "";
+  result.verdict = await json(`verdict?id=${id}`, signal);
 }
 
-function milliseconds(ms) {
-  return ms === null ? "–" : `${ms.toFixed(1)} ms`;
+// The server's number of this result, if it keeps results.
+async function report(result) {
+  const reply = await fetch("results/telemetry", { method: "POST", body: JSON.stringify(result) });
+  const number = reply.ok && /^id (\d+)$/.exec(await reply.text());
+  return number ? Number(number[1]) : null;
 }
 
-async function transfer(direction, id, loaded) {
-  const start = performance.now();
-  const from = start + TEST_MS / 10;
-  const points = [];
-  rates[direction] = points;
-  let counted = 0, slot = 0, running = true, last = from, first = null;
-  const path = direction === "download" ? "garbage?ckSize=1024" : "empty?";
-  const url = new URL(`${path}&id=${id}`, location.href).href;
-  const runOne = () => new Promise((resolve, reject) => {
-    const worker = new Worker("worker.js");
-    worker.onmessage = ({ data }) => {
-      const now = performance.now();
-      if (now >= from) {
-        if (first === null) first = now; else counted += data.bytes;
-        last = now;
-      }
-      slot += data.bytes;
-      if (!data.done) return;
-      worker.terminate();
-      if (data.error) reject(new Error(data.error)); else resolve();
-    };
-    worker.onerror = (event) => reject(new Error(event.message));
-    worker.postMessage({ direction, url, ms: TEST_MS });
-  });
-  const graph = setInterval(() => {
-    points.push(slot * 8 / 0.2);
-    slot = 0;
-    draw();
-    $(direction).textContent = rateText(points.at(-1));
-  }, 200);
-  const pings = (async () => {
-    while (running) {
-      loaded.push(await ping());
-      await new Promise((resolve) => setTimeout(resolve, PING_EVERY_MS));
-    }
-  })();
-  try {
-    await Promise.all(Array.from({ length: WORKERS }, runOne));
-  } finally {
-    running = false;
-    clearInterval(graph);
-  }
-  await pings;
-  const bps = counted * 8 / Math.max((last - first) / 1000, 0.001);
-  $(direction).textContent = rateText(bps);
-  return bps;
-}
-
-const WHO = {
-  server_cpu: "the server's CPU", client: "this device or browser", receive_window: "the receive window",
-  send_buffer: "the send buffer", path: "the network path", policy: "the server's limit",
-  unknown: "nothing that could be told",
-};
-
-function show(result) {
-  $("download").textContent = rateText(result.download_bps);
-  $("upload").textContent = rateText(result.upload_bps);
-  for (const key of ["idle", "loaded", "jitter"]) {
-    $(key).textContent = milliseconds(result[`${key}_ms`]);
-  }
-  const lines = ["download", "upload"].map((direction) => {
-    const verdict = result.verdict?.[direction]?.verdict;
-    const item = document.createElement("li");
-    item.textContent = `${direction}: ${verdict ? WHO[verdict.limited_by] : "not known"}`;
-    if (verdict) {
-      const evidence = document.createElement("details");
-      const summary = document.createElement("summary");
-      summary.textContent = "How this is known";
-      evidence.append(summary, `${verdict.because.join("; ")}.`);
-      item.append(evidence);
-    }
-    return item;
-  });
-  $("verdict").replaceChildren(...lines);
-  $("after").hidden = false;
+function setRunning(controller) {
+  running = controller;
+  const busy = controller !== null;
+  $("start").hidden = busy;
+  $("cancel").hidden = !busy;
+  $("progress").hidden = !busy;
+  $("progress").value = 0;
+  (busy ? $("cancel") : $("start")).focus({ preventScroll: true });
 }
 
 async function run() {
-  $("start").disabled = true;
-  $("after").hidden = true;
+  if (running) return;
+  const controller = new AbortController();
+  setRunning(controller);
+  $("failure").hidden = $("result").hidden = true;
+  clearInterval(countdown);
+  const result = {
+    version: 2, time: new Date().toISOString(), test_ms: TEST_MS, step_ms: STEP_MS,
+    latency: {}, rates: { download: [], upload: [] },
+  };
   try {
-    const id = Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, "0")).join("");
-    say("Measuring latency.");
-    await ping();
-    const idle = [];
-    for (let at = 0; at < PINGS; at += 1) idle.push(await ping());
-    $("idle").textContent = milliseconds(median(idle));
-    $("jitter").textContent = milliseconds(jitter(idle));
-    const loaded = [];
-    rates.download = rates.upload = [];
-    say("Downloading.");
-    const download_bps = await transfer("download", id, loaded);
-    say("Uploading.");
-    const upload_bps = await transfer("upload", id, loaded);
-    const verdict = await (await fetch(`verdict?id=${id}`)).json();
-    const result = {
-      time: new Date().toISOString(), download_bps, upload_bps,
-      idle_ms: median(idle), loaded_ms: median(loaded), jitter_ms: jitter(idle), verdict,
-    };
-    await fetch("results/telemetry", { method: "POST", body: JSON.stringify(result) });
-    window.result = result;
+    cards(result);
+    chart(result.rates, STEP_MS, TEST_MS);
+    await measure(result, controller.signal);
+    result.number = await report(result).catch(() => null);
+    shown = result;
     show(result);
-    say(`Done: ${rateText(download_bps)} down, ${rateText(upload_bps)} up.`);
+    const note = keep(result) ? "" : " This browser does not let the page keep it.";
+    say(`Done: ${rate(result.download_bps)} down, ${rate(result.upload_bps)} up.${note}`);
+    listPast();
   } catch (error) {
-    say(`The test failed: ${error.message}`);
+    if (!(error instanceof Failure)) console.info(error);
+    fail(await diagnose(Failure.of(error)));
   } finally {
-    $("start").disabled = false;
+    setRunning(null);
+    $("start").textContent = "Run again";
   }
 }
 
-$("start").addEventListener("click", run);
-$("share").addEventListener("click", async () => {
-  const link = `${location.origin}${location.pathname}#${encodeURIComponent(JSON.stringify(window.result))}`;
+let countdown = 0;
+
+// What failed and what to do; a server that says when it may be asked again gets a button for that.
+function fail(failure) {
+  const { what, next } = explain(failure);
+  say(failure.kind === "cancelled" ? `${what} ${next}` : "The test has failed.");
+  if (failure.kind === "cancelled") return;
+  $("failed-what").textContent = what;
+  $("failed-next").textContent = next;
+  $("failure").hidden = false;
+  $("retry").hidden = !failure.retryAfterS;
+  if (failure.retryAfterS) offerRetry(performance.now() + failure.retryAfterS * 1000);
+}
+
+function offerRetry(due) {
+  let asked = false;
+  const tick = () => {
+    const left = Math.ceil((due - performance.now()) / 1000);
+    $("retry").textContent = left > 0 ? (asked ? `Starts in ${left} s` : `Try again in ${left} s`) : "Try again now";
+    $("retry").disabled = asked;
+    if (left > 0) return;
+    clearInterval(countdown);
+    if (asked) run();
+  };
+  $("retry").onclick = () => {
+    asked = true;
+    say("The test starts as soon as the server may be asked again.");
+    tick();
+  };
+  clearInterval(countdown);
+  countdown = setInterval(tick, 250);
+  tick();
+}
+
+function listPast() {
+  chosen = [];
+  $("compare").disabled = true;
+  past(kept(), open, choose);
+}
+
+function open(result) {
+  if (running) return;
+  shown = result;
+  $("failure").hidden = true;
+  show(result);
+  say(`The result of ${time(result.time)}.`);
+  $("status").scrollIntoView({ block: "center" });
+}
+
+// Two at most: the third choice replaces the first.
+function choose(result, box) {
+  chosen = chosen.filter((one) => one.box !== box);
+  if (box.checked) chosen.push({ result, box });
+  if (chosen.length > 2) chosen.shift().box.checked = false;
+  $("compare").disabled = chosen.length !== 2;
+}
+
+function save(result) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([JSON.stringify(result, null, 2)], { type: "application/json" }));
+  link.download = `speedtest-${result.time.replace(/[^0-9T]/g, "").slice(0, 15)}.json`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+async function share(result) {
+  const link = `${location.origin}${location.pathname}#${encodeURIComponent(JSON.stringify(result))}`;
   history.replaceState(null, "", link);
   try {
     await navigator.clipboard.writeText(link);
@@ -166,21 +178,33 @@ $("share").addEventListener("click", async () => {
   } catch {
     say("The link is in the address bar.");
   }
-});
-$("export").addEventListener("click", () => {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([JSON.stringify(window.result, null, 2)], { type: "application/json" }));
-  link.download = "speedtest.json";
-  link.click();
-  URL.revokeObjectURL(link.href);
-});
-if (location.hash.length > 1) {
+}
+
+function showLinked() {
   try {
-    window.result = JSON.parse(decodeURIComponent(location.hash.slice(1)));
-    show(window.result);
-    say(`A result of ${window.result.time}.`);
+    const result = JSON.parse(decodeURIComponent(location.hash.slice(1)));
+    if (!isResult(result)) throw new TypeError("no result");
+    open(result);
   } catch {
     say("The link holds no result.");
   }
 }
+
+$("start").addEventListener("click", run);
+$("cancel").addEventListener("click", () => running?.abort());
+$("export").addEventListener("click", () => save(shown));
+$("share").addEventListener("click", () => share(shown));
+$("compare").addEventListener("click", () => {
+  comparison(compare(chosen[0].result, chosen[1].result));
+  $("comparison").focus();
+});
+$("clear").addEventListener("click", () => {
+  forget();
+  $("comparison").hidden = true;
+  listPast();
+  say("The history is cleared.");
+});
+listPast();
+if (location.hash.length > 1) showLinked();
+json("server").then(({ name, family }) => { $("server").textContent = `${name}, reached over ${family}`; }, () => {});
 if (new URLSearchParams(location.search).has("start")) run();

@@ -1,86 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves test data in its own thread and says every 100 ms how much. Downloads go into one buffer that
-// is used again and again: allocating for each piece is what makes browsers slow.
+// Moves test data in its own thread. Tells how many bytes moved between which two times, in ms since
+// `go`. Downloads go into one buffer that is used again and again: allocating for each piece is what
+// makes browsers slow.
 const TELL_MS = 100;
 const BUFFER_BYTES = 1 << 20;
-const UPLOAD_BYTES = 64 << 20;
+// Pieces of an upload grow until one takes this long. The first is one that a full server reads whole,
+// so that its sender gets the answer.
+const PIECE_MS = 200;
+const FIRST_PIECE_BYTES = 4 << 20;
+const LAST_PIECE_BYTES = 64 << 20;
+// Chromium tells every 100 ms how far an upload is; after a longer silence nothing has moved.
+const SILENCE_MS = 500;
 
-function refusal(status) {
-  if (status === 503) return "the server is busy with other tests, please try again in a few seconds";
-  if (status === 429) return "this address has had what the server allows, please try again later";
-  return `the server answered ${status}`;
+let start = 0, told = 0;
+const now = () => performance.now() - start;
+
+function tell(bytes) {
+  const to = now();
+  postMessage({ from: told, to, bytes });
+  told = to;
+}
+
+class Refusal extends Error {
+  constructor(status, retryAfter) {
+    super(`the server answered ${status}`);
+    this.status = status;
+    this.retryAfterS = Number(retryAfter) || null;
+  }
+}
+
+function readerOf(body) {
+  try {
+    return body.getReader({ mode: "byob" });
+  } catch {
+    return null; // A browser whose bodies are no byte streams.
+  }
+}
+
+async function drain(body, until) {
+  const byob = readerOf(body);
+  const reader = byob ?? body.getReader();
+  let buffer = new ArrayBuffer(BUFFER_BYTES);
+  let bytes = 0;
+  for (;;) {
+    const { value, done } = await reader.read(byob ? new Uint8Array(buffer) : undefined);
+    if (done) break;
+    if (byob) buffer = value.buffer;
+    bytes += value.byteLength;
+    if (now() - told < TELL_MS) continue;
+    tell(bytes);
+    bytes = 0;
+    if (now() >= until) return;
+  }
+  tell(bytes);
 }
 
 async function download(url, until) {
-  let buffer = new ArrayBuffer(BUFFER_BYTES);
-  let bytes = 0, told = performance.now();
-  while (performance.now() < until) {
-    const stop = new AbortController();
-    const reply = await fetch(url, { cache: "no-store", signal: stop.signal });
-    if (!reply.ok) throw new Error(refusal(reply.status));
-    const reader = reply.body.getReader({ mode: "byob" });
-    for (;;) {
-      const { value, done } = await reader.read(new Uint8Array(buffer));
-      buffer = value.buffer;
-      if (done) break;
-      bytes += value.byteLength;
-      const now = performance.now();
-      if (now - told >= TELL_MS) {
-        postMessage({ bytes });
-        bytes = 0;
-        told = now;
-      }
-      if (now >= until) {
-        stop.abort();
-        return bytes;
-      }
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), until - now());
+  try {
+    while (now() < until) {
+      const reply = await fetch(url, { cache: "no-store", signal: stop.signal });
+      if (!reply.ok) throw new Refusal(reply.status, reply.headers.get("Retry-After"));
+      await drain(reply.body, until);
     }
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+    tell(0);
+  } finally {
+    clearTimeout(timer);
+    stop.abort();
   }
-  return bytes;
 }
 
 function uploadOnce(url, body, until) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    let seen = 0, told = 0;
+    let seen = 0;
+    const timer = setTimeout(() => request.abort(), until - now());
     request.upload.onprogress = (event) => {
-      const now = performance.now();
-      if (now - told >= TELL_MS) {
-        postMessage({ bytes: event.loaded - seen });
-        seen = event.loaded;
-        told = now;
-      }
-      if (now >= until) request.abort();
+      if (now() - told < TELL_MS) return;
+      tell(event.loaded - seen);
+      seen = event.loaded;
     };
     request.onload = () => {
-      if (request.status === 200) resolve(body.size - seen);
-      else reject(new Error(refusal(request.status)));
+      if (request.status !== 200) {
+        reject(new Refusal(request.status, request.getResponseHeader("Retry-After")));
+        return;
+      }
+      tell(body.size - seen);
+      resolve();
     };
-    request.onabort = () => resolve(0);
-    request.onerror = () => reject(new Error("the upload failed"));
+    request.onabort = () => {
+      if (now() - told > SILENCE_MS) tell(0);
+      resolve();
+    };
+    request.onerror = () => reject(new TypeError("the connection was lost"));
+    request.onloadend = () => clearTimeout(timer);
     request.open("POST", url);
     request.send(body);
   });
 }
 
-async function upload(url, until) {
+function payload() {
   const piece = new Uint8Array(BUFFER_BYTES);
   for (let at = 0; at < piece.length; at += 65536) crypto.getRandomValues(piece.subarray(at, at + 65536));
-  const body = new Blob(Array(UPLOAD_BYTES / BUFFER_BYTES).fill(piece));
-  let left = 0;
-  while (performance.now() < until) {
-    postMessage({ bytes: left });
-    left = await uploadOnce(url, body, until);
-  }
-  return left;
+  return new Blob(Array(LAST_PIECE_BYTES / BUFFER_BYTES).fill(piece));
 }
 
-onmessage = async ({ data: { direction, url, ms } }) => {
+async function upload(url, until, body) {
+  let size = FIRST_PIECE_BYTES;
+  while (now() < until) {
+    const began = now();
+    await uploadOnce(url, body.slice(0, size), until);
+    if (now() - began < PIECE_MS) size = Math.min(size * 2, LAST_PIECE_BYTES);
+  }
+}
+
+let task = null;
+onmessage = async ({ data }) => {
+  if (!task) {
+    task = { ...data, body: data.direction === "upload" ? payload() : null };
+    postMessage({ ready: true });
+    return;
+  }
+  start = performance.now();
   try {
-    const until = performance.now() + ms;
-    const bytes = await (direction === "download" ? download : upload)(url, until);
-    postMessage({ bytes, done: true });
-  } catch (error) {
-    postMessage({ bytes: 0, done: true, error: error.message });
+    await (task.direction === "download" ? download : upload)(task.url, task.ms, task.body);
+    postMessage({ done: true });
+  } catch ({ message, status, retryAfterS }) {
+    postMessage({ failed: { message, status, retryAfterS } });
   }
 };

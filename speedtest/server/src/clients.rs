@@ -1,69 +1,248 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How many connections does each client have?
+//! Which connections does each client have, and which of them may be closed for a new one?
+//!
+//! A connection is pending until it has said what it wants, and idle between two requests. Where a client
+//! has too many, the one that has been pending (or else idle) for longest is closed, so that connections
+//! that only wait keep nobody out, even behind the same address.
 
-use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Who counts as one client: an IPv4 address, or the /64 network that an IPv6 host chooses from.
+use speedtest_net::reactor::{Address, Lanes};
+
+use crate::config::Prefixes;
+
+/// What counts as one client: an address, or the network that its host chooses addresses from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientKey(IpAddr);
 
 impl ClientKey {
-    pub fn of(address: IpAddr) -> ClientKey {
-        match address.to_canonical() {
-            IpAddr::V4(v4) => ClientKey(v4.into()),
-            IpAddr::V6(v6) => {
-                ClientKey(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX)).into())
+    pub fn of(address: IpAddr, prefixes: &Prefixes) -> ClientKey {
+        ClientKey(match address.to_canonical() {
+            IpAddr::V4(v4) => {
+                let mask = u32::MAX.checked_shl(32 - u32::from(prefixes.v4)).unwrap_or(0);
+                Ipv4Addr::from_bits(v4.to_bits() & mask).into()
             }
-        }
+            IpAddr::V6(v6) => {
+                let mask = u128::MAX.checked_shl(128 - u32::from(prefixes.v6)).unwrap_or(0);
+                Ipv6Addr::from_bits(v6.to_bits() & mask).into()
+            }
+        })
     }
 }
 
+/// To the handler of a connection that is pending or idle: close, another one needs its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Displaced;
+
+/// How many connections there may be; 0 is no limit.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    pub all: usize,
+    pub of_client: usize,
+    pub pending_of_client: usize,
+}
+
 /// Counts connections, all and by client.
-#[derive(Debug, Default)]
 pub struct Clients {
+    bounds: Bounds,
+    prefixes: Prefixes,
+    lanes: Lanes,
     counts: Mutex<Counts>,
 }
 
 #[derive(Debug, Default)]
 struct Counts {
     total: usize,
-    by_client: HashMap<ClientKey, usize>,
+    by_client: HashMap<ClientKey, One>,
+    /// Grows, so the lowest number has waited for longest.
+    next: u64,
+    /// Clients that came since the start; one that comes back counts again.
+    arrived: u64,
+}
+
+/// The connections of one client. Those without an address have not come into their loops.
+#[derive(Debug, Default)]
+struct One {
+    connections: usize,
+    pending: BTreeMap<u64, Option<Address>>,
+    idle: BTreeMap<u64, Option<Address>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Pending(u64),
+    Idle(u64),
+    Busy,
 }
 
 /// One counted connection; dropping it counts down.
-#[derive(Debug)]
 pub struct Connection {
     clients: Arc<Clients>,
     client: ClientKey,
+    state: State,
 }
 
 impl Clients {
+    pub fn new(bounds: Bounds, prefixes: Prefixes, lanes: Lanes) -> Arc<Clients> {
+        Arc::new(Clients { bounds, prefixes, lanes, counts: Mutex::default() })
+    }
+
+    pub fn key(&self, address: IpAddr) -> ClientKey {
+        ClientKey::of(address, &self.prefixes)
+    }
+
     fn counts(&self) -> MutexGuard<'_, Counts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts one more connection unless that is beyond a limit; 0 is no limit.
-    pub fn connect(
-        self: &Arc<Clients>,
-        address: IpAddr,
-        most: usize,
-        most_of_one: usize,
-    ) -> Option<Connection> {
-        let client = ClientKey::of(address);
+    /// Counts one more pending connection unless there is no room. `bounded`: it is of one client, not
+    /// of a proxy in front of many.
+    pub fn connect(self: &Arc<Clients>, client: ClientKey, bounded: bool) -> Option<Connection> {
         let mut counts = self.counts();
-        let one = counts.by_client.get(&client).copied().unwrap_or(0);
-        if (most > 0 && counts.total >= most) || (most_of_one > 0 && one >= most_of_one) {
-            return None;
-        }
+        let displaced = match counts.room(&self.bounds, client, bounded) {
+            Room::Free => None,
+            Room::Instead(of) => of,
+            Room::Later(of) => {
+                drop(counts);
+                self.displace(of);
+                return None;
+            }
+        };
         counts.total += 1;
-        counts.by_client.insert(client, one + 1);
-        Some(Connection { clients: Arc::clone(self), client })
+        counts.next += 1;
+        let number = counts.next;
+        let one = counts.by_client.entry(client).or_default();
+        one.connections += 1;
+        let is_first = one.connections == 1;
+        one.pending.insert(number, None);
+        counts.arrived += u64::from(is_first);
+        drop(counts);
+        self.displace(displaced);
+        Some(Connection { clients: Arc::clone(self), client, state: State::Pending(number) })
+    }
+
+    fn displace(&self, who: Option<Address>) {
+        if let Some(who) = who {
+            self.lanes.tell(who, Displaced);
+        }
+    }
+
+    /// How many there may be at once, of all clients.
+    pub fn most(&self) -> usize {
+        self.bounds.all
     }
 
     pub fn total(&self) -> usize {
         self.counts().total
+    }
+
+    /// Clients that are connected, and that came since the start.
+    pub fn present_and_arrived(&self) -> [u64; 2] {
+        let counts = self.counts();
+        [counts.by_client.len() as u64, counts.arrived]
+    }
+}
+
+/// Is there room for one more connection?
+enum Room {
+    Free,
+    /// As one leaves soon; it is told at this address, or once it has one.
+    Instead(Option<Address>),
+    /// Not now. When this one has left there is.
+    Later(Option<Address>),
+}
+
+impl Counts {
+    fn room(&mut self, bounds: &Bounds, client: ClientKey, bounded: bool) -> Room {
+        if bounds.all > 0 && self.total >= bounds.all {
+            // A descriptor is free only once another one has left; one client's do not replace its own.
+            let own = self.by_client.get(&client).map_or(0, |one| one.connections);
+            let most = self.by_client.values_mut().max_by_key(|one| one.connections);
+            let other = most.filter(|one| one.connections > own).and_then(One::oldest);
+            return Room::Later(other.flatten());
+        }
+        let Some(one) = self.by_client.get_mut(&client).filter(|_| bounded) else {
+            return Room::Free;
+        };
+        let is_full = |has: usize, most: usize| most > 0 && has >= most;
+        let oldest = if is_full(one.pending.len(), bounds.pending_of_client) {
+            take_oldest(&mut one.pending)
+        } else if is_full(one.connections, bounds.of_client) {
+            one.oldest()
+        } else {
+            return Room::Free;
+        };
+        oldest.map_or(Room::Later(None), Room::Instead)
+    }
+}
+
+impl One {
+    fn oldest(&mut self) -> Option<Option<Address>> {
+        take_oldest(&mut self.pending).or_else(|| take_oldest(&mut self.idle))
+    }
+
+    fn forget(&mut self, state: State) -> Option<Address> {
+        match state {
+            State::Pending(number) => self.pending.remove(&number).flatten(),
+            State::Idle(number) => self.idle.remove(&number).flatten(),
+            State::Busy => None,
+        }
+    }
+}
+
+/// Forgets the one that has waited for longest. One that is on the way to its loop has no address yet; it
+/// is told when it comes there.
+fn take_oldest(waiting: &mut BTreeMap<u64, Option<Address>>) -> Option<Option<Address>> {
+    waiting.pop_first().map(|(_, address)| address)
+}
+
+impl Connection {
+    /// The client that it counts for.
+    pub fn client(&self) -> ClientKey {
+        self.client
+    }
+
+    /// It has come into its loop, and can be told to close.
+    pub fn entered(&mut self, at: Address) {
+        let State::Pending(number) = self.state else { return };
+        let mut counts = self.clients.counts();
+        let one = counts.by_client.get_mut(&self.client);
+        match one.and_then(|one| one.pending.get_mut(&number)) {
+            Some(place) => *place = Some(at),
+            // Displaced on its way.
+            None => self.clients.lanes.tell(at, Displaced),
+        }
+    }
+
+    /// It has said what it wants, and is not closed for another one.
+    pub fn busy(&mut self) {
+        if self.state != State::Busy {
+            let mut counts = self.clients.counts();
+            if let Some(one) = counts.by_client.get_mut(&self.client) {
+                one.forget(self.state);
+            }
+            self.state = State::Busy;
+        }
+    }
+
+    /// It has got what it wanted, and may want more.
+    pub fn idle(&mut self, at: Address) {
+        if self.state == State::Busy {
+            let mut counts = self.clients.counts();
+            counts.next += 1;
+            let number = counts.next;
+            if let Some(one) = counts.by_client.get_mut(&self.client) {
+                one.idle.insert(number, Some(at));
+            }
+            self.state = State::Idle(number);
+        }
+    }
+
+    /// Does a [`Displaced`] that comes now still mean it?
+    pub fn is_busy(&self) -> bool {
+        self.state == State::Busy
     }
 }
 
@@ -72,8 +251,9 @@ impl Drop for Connection {
         let mut counts = self.clients.counts();
         counts.total -= 1;
         if let Some(one) = counts.by_client.get_mut(&self.client) {
-            *one -= 1;
-            if *one == 0 {
+            one.forget(self.state);
+            one.connections -= 1;
+            if one.connections == 0 {
                 counts.by_client.remove(&self.client);
             }
         }
@@ -81,27 +261,4 @@ impl Drop for Connection {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn limits_hold_for_all_and_for_one_and_end_with_the_connection() {
-        let clients = Arc::new(Clients::default());
-        let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
-        let first = clients.connect(one, 2, 1);
-        assert!(first.is_some() && clients.connect(one, 2, 1).is_none());
-        let second = clients.connect(other, 2, 1);
-        assert!(second.is_some() && clients.connect(IpAddr::from([10, 0, 0, 3]), 2, 1).is_none());
-        drop(first);
-        assert_eq!(clients.total(), 1);
-        assert!(clients.connect(one, 2, 1).is_some());
-    }
-
-    #[test]
-    fn one_ipv6_network_is_one_client_and_mapped_ipv4_is_ipv4() {
-        let key = |text: &str| ClientKey::of(text.parse().unwrap());
-        assert_eq!(key("2001:db8::1"), key("2001:db8::ffff:1"));
-        assert_ne!(key("2001:db8::1"), key("2001:db8:0:1::1"));
-        assert_eq!(key("::ffff:10.0.0.1"), key("10.0.0.1"));
-    }
-}
+mod tests;

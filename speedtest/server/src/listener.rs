@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Accepts connections and hands them to the loops in turn.
+//! Accepts connections and distributes them over the loops in turn.
 //!
-//! One socket listens for each address, not one a loop: iperf3 tells the streams of a bidirectional test
-//! apart by the order in which they connect, and that order exists only within one queue.
+//! One socket listens for each address, not one for each loop: iperf3 distinguishes the streams of a
+//! bidirectional test by the order in which they connect, and that order exists only within one queue.
 
+use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
@@ -11,53 +12,69 @@ use std::time::Duration;
 
 use serde_json::json;
 use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, Ready};
+use speedtest_net::turn::Work;
 
-use crate::clients::Connection;
-use crate::shared::{Counters, Shared};
+use crate::accept::{Accept, AcceptedConnection, Listening, StopListening};
+use crate::clients::Clients;
+use crate::config::Proxies;
+use crate::counters::Counters;
+use crate::log::Logger;
 
-/// Accepted in one turn, so that the tests of the loop are not held up.
-const MOST_AT_ONCE: usize = 32;
-/// Rest after the process ran out of descriptors or memory.
-const REST: Duration = Duration::from_millis(100);
+/// Pause after the process ran out of descriptors or memory.
+const PAUSE: Duration = Duration::from_millis(100);
 
-/// Someone who has just connected.
-pub struct Guest {
-    pub socket: TcpStream,
-    pub peer: SocketAddr,
-    pub connection: Connection,
-    /// Counts up in the order of the listening socket's queue.
-    pub arrival: u64,
+/// What all listeners share.
+pub struct Context {
+    pub proxies: Proxies,
+    pub log: Logger,
+    pub clients: Arc<Clients>,
+    pub counters: Arc<Counters>,
+    pub listening: Arc<Listening>,
 }
-
-/// Makes the first handler of an accepted connection; none closes it.
-pub type Greet = Box<dyn Fn(Guest) -> Option<Box<dyn Handler>> + Send>;
 
 pub struct Listener {
     socket: TcpListener,
-    shared: Arc<Shared>,
-    greet: Greet,
+    shared: Arc<Context>,
+    accept: Accept,
+    /// What a connection for which there is no room is told in its protocol.
+    busy: &'static [u8],
     arrivals: u64,
 }
 
 impl Listener {
-    pub fn new(socket: TcpListener, shared: Arc<Shared>, greet: Greet) -> Listener {
-        Listener { socket, shared, greet, arrivals: 0 }
+    pub fn new(
+        socket: TcpListener,
+        shared: Arc<Context>,
+        accept: Accept,
+        busy: &'static [u8],
+    ) -> Listener {
+        Listener { socket, shared, accept, busy, arrivals: 0 }
     }
 
-    fn welcome(&mut self, cx: &Cx<'_>, socket: TcpStream, peer: SocketAddr) {
-        let limits = &self.shared.config.limits;
-        let most = match limits.connections {
-            0 => self.shared.most_connections,
-            limit => limit.min(self.shared.most_connections),
-        };
+    /// All that have arrived, as far as this turn goes.
+    fn accept_arrived(&mut self, cx: &mut Cx<'_>) -> io::Result<()> {
+        while cx.turn.take(Work::Accepted) {
+            match self.socket.accept() {
+                Ok((socket, peer)) => self.admit(cx, socket, peer),
+                Err(error) => match error.raw_os_error() {
+                    Some(libc::EAGAIN) => break,
+                    Some(libc::ECONNABORTED | libc::EINTR | libc::EPROTO) => {}
+                    _ => return Err(error),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn admit(&mut self, cx: &Cx<'_>, socket: TcpStream, peer: SocketAddr) {
         // Behind a proxy are many clients.
-        let most_of_one = match self.shared.config.proxies.are_trusted(peer.ip()) {
-            true => 0,
-            false => limits.connections_per_client,
-        };
-        let counted = self.shared.clients.connect(peer.ip(), most, most_of_one);
+        let bounded = !self.shared.proxies.are_trusted(peer.ip());
+        let clients = &self.shared.clients;
+        let counted = clients.connect(clients.key(peer.ip()), bounded);
         let Some(connection) = counted else {
             Counters::add(&self.shared.counters.connections_refused, 1);
+            // Its buffer is empty, so this does not wait; who is gone needs no answer.
+            let _ = (&socket).write(self.busy);
             return;
         };
         Counters::add(&self.shared.counters.connections_accepted, 1);
@@ -65,7 +82,9 @@ impl Listener {
             self.arrivals += 1;
             let arrival = self.arrivals;
             let lane = arrival as usize % cx.lanes.count();
-            if let Some(first) = (self.greet)(Guest { socket, peer, connection, arrival }) {
+            if let Some(first) =
+                (self.accept)(AcceptedConnection { socket, peer, connection, arrival })
+            {
                 cx.lanes.adopt(lane, first);
             }
         }
@@ -78,27 +97,17 @@ impl Handler for Listener {
     }
 
     fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
-        self.shared.add_listener(cx.address());
+        self.shared.listening.add(cx.address());
         cx.wait_for(Interest::READ);
         Next::Stay
     }
 
     fn ready(&mut self, cx: &mut Cx<'_>, _ready: Ready) -> Next {
-        for _ in 0..MOST_AT_ONCE {
-            match self.socket.accept() {
-                Ok((socket, peer)) => self.welcome(cx, socket, peer),
-                Err(error) => match error.raw_os_error() {
-                    Some(libc::EAGAIN) => break,
-                    Some(libc::ECONNABORTED | libc::EINTR | libc::EPROTO) => {}
-                    _ => {
-                        let fields = json!({"error": error.to_string()});
-                        self.shared.log.warn("cannot accept, resting", fields);
-                        cx.wait_for(Interest::NOTHING);
-                        cx.wake_at(cx.now + REST);
-                        break;
-                    }
-                },
-            }
+        if let Err(error) = self.accept_arrived(cx) {
+            let fields = json!({"error": error.to_string()});
+            self.shared.log.warn("cannot accept, pausing", fields);
+            cx.wait_for(Interest::NOTHING);
+            cx.wake_at(cx.now + PAUSE);
         }
         Next::Stay
     }
@@ -108,11 +117,13 @@ impl Handler for Listener {
         Next::Stay
     }
 
-    fn note(&mut self, _cx: &mut Cx<'_>, note: Note) -> Next {
-        if note == Note::Close {
-            Next::Close
-        } else {
-            Next::Stay
+    fn note(&mut self, cx: &mut Cx<'_>, note: Note) -> Next {
+        if note.word() != Some(StopListening) {
+            return Next::Stay;
         }
+        // Streams of a test that may finish are connected already, for their client; closing resets
+        // those that nobody has accepted.
+        let _ = self.accept_arrived(cx);
+        Next::Close
     }
 }

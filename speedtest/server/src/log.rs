@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Structured lines on stderr: one event, its fields, nothing else.
+//!
+//! Event loops only put a line into a bounded [`queue`]; one thread writes. So a pipe that nobody reads
+//! costs lines, which are counted, and never time. Lines of one kind are [`limit`]ed to so many a second.
 
-use std::io::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
+mod limit;
+mod queue;
 
-use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::{json, Map, Value};
 
 use crate::config::LogFormat;
+use queue::Queue;
 
-#[derive(Debug, Clone, Copy)]
+/// A longer line is replaced by its kind and its length: records belong into a store.
+const MOST_LINE_BYTES: usize = 16 << 10;
+/// How long lines that wait are written when the server stops.
+const LAST_LINES: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Clone)]
 pub struct Logger {
     format: LogFormat,
+    queue: Arc<Queue>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,23 +32,59 @@ enum Level {
     Warn,
 }
 
+/// Lines that were not written, since the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Unwritten {
+    /// Beyond the limit of their kind.
+    pub suppressed: u64,
+    /// The queue was full.
+    pub dropped: u64,
+}
+
 impl Logger {
+    /// Lines wait until [`Logger::start`].
     pub fn new(format: LogFormat) -> Logger {
-        Logger { format }
+        Logger { format, queue: Arc::default() }
     }
 
-    pub fn info(&self, event: &str, fields: Value) {
+    /// Starts to write; call after privileges are dropped, which does not reach running threads.
+    pub fn start(&self) -> std::io::Result<()> {
+        let log = self.clone();
+        self.queue.start(move |what| log.summary(what))
+    }
+
+    pub fn info(&self, event: &'static str, fields: Value) {
         self.write(Level::Info, event, fields);
     }
 
-    pub fn warn(&self, event: &str, fields: Value) {
+    pub fn warn(&self, event: &'static str, fields: Value) {
         self.write(Level::Warn, event, fields);
     }
 
-    fn write(&self, level: Level, event: &str, fields: Value) {
-        let line = line(self.format, level, event, fields, unix_s());
-        // Nobody is left to be told when stderr is gone.
-        let _ = std::io::stderr().lock().write_all(line.as_bytes());
+    pub fn unwritten(&self) -> Unwritten {
+        self.queue.unwritten()
+    }
+
+    /// Writes what waits, for two seconds at most.
+    pub fn stop(&self) {
+        self.queue.stop(LAST_LINES);
+    }
+
+    fn write(&self, level: Level, event: &'static str, fields: Value) {
+        if self.queue.admits(event, Instant::now()) {
+            self.queue.put(line(self.format, level, event, fields, unix_s()));
+        }
+    }
+
+    /// The line that tells of lines that are missing.
+    fn summary(&self, what: queue::Missing) -> String {
+        let (event, fields) = match what {
+            queue::Missing::Suppressed(kind, lines) => {
+                ("more suppressed", json!({"kind": kind, "lines": lines}))
+            }
+            queue::Missing::Dropped(lines) => ("log lines dropped", json!({"lines": lines})),
+        };
+        line(self.format, Level::Warn, event, fields, unix_s())
     }
 }
 
@@ -45,13 +94,28 @@ pub fn unix_s() -> f64 {
 }
 
 fn line(format: LogFormat, level: Level, event: &str, fields: Value, time: f64) -> String {
-    let level = match level {
-        Level::Info => "info",
-        Level::Warn => "warn",
-    };
     let fields = match fields {
         Value::Object(fields) => fields,
         other => Map::from_iter([("detail".to_owned(), other)]),
+    };
+    let whole = formatted(format, level, event, fields, time);
+    if whole.len() <= MOST_LINE_BYTES {
+        return whole;
+    }
+    let left_out = Map::from_iter([("left_out_bytes".to_owned(), whole.len().into())]);
+    formatted(format, level, event, left_out, time)
+}
+
+fn formatted(
+    format: LogFormat,
+    level: Level,
+    event: &str,
+    fields: Map<String, Value>,
+    time: f64,
+) -> String {
+    let level = match level {
+        Level::Info => "info",
+        Level::Warn => "warn",
     };
     match format {
         LogFormat::Json => {
@@ -76,7 +140,6 @@ fn line(format: LogFormat, level: Level, event: &str, fields: Value, time: f64) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn both_formats_carry_every_field_on_one_line() {
@@ -91,5 +154,15 @@ mod tests {
             (Some("info"), Some("two\nlines"))
         );
         assert_eq!(json.matches('\n').count(), 1);
+    }
+
+    #[test]
+    fn a_line_as_long_as_a_record_is_replaced_by_its_length() {
+        let fields = json!({"note": "x".repeat(MOST_LINE_BYTES)});
+        let json = line(LogFormat::Json, Level::Info, "refused", fields, 1.0);
+        let read: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!((read["event"].as_str(), &read["note"]), (Some("refused"), &Value::Null));
+        assert!(read["left_out_bytes"].as_u64().unwrap() > MOST_LINE_BYTES as u64);
+        assert!(json.len() < 200);
     }
 }

@@ -8,7 +8,7 @@ use speedtest_net::{rights, sys};
 
 use crate::config::ConfigError;
 
-/// Whose rights the server goes on with.
+/// The user that the server runs as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Account {
     pub uid: u32,
@@ -51,7 +51,7 @@ pub fn become_user(account: Account) -> io::Result<()> {
     }
     sys::set_user(account.uid, account.gid)?;
     if sys::set_user(0, 0).is_ok() {
-        return Err(io::Error::other("root's rights could be had back"));
+        return Err(io::Error::other("root's rights could be regained"));
     }
     if rights::has_capabilities()? {
         return Err(io::Error::other("capabilities are left"));

@@ -7,19 +7,19 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::ServerConfig;
-use speedtest_net::reactor::{Cx, Handler, Interest, Next, Ready};
+use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, Ready};
 use speedtest_net::tls::Tls;
 use speedtest_net::wire::Wire;
 
-use crate::clients;
+use crate::accept::AcceptedConnection;
+use crate::clients::{self, Displaced};
 use crate::config::ConfigError;
-use crate::listener::Guest;
-use crate::shared::{Counters, Shared};
+use crate::counters::Counters;
 
 /// In the order of preference.
 const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
@@ -44,17 +44,17 @@ impl Identity {
         Ok(Identity { cert: cert.into(), key: key.into(), current, seen })
     }
 
-    /// What a handshake that begins now uses.
+    /// The configuration of handshakes that begin now.
     pub fn current(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Loads both files again if one of them has changed, or anyway when `asked`. None: nothing to
-    /// do. A pair that cannot be used leaves the old one in place.
-    pub fn reload(&self, asked: bool) -> Option<Result<(), ConfigError>> {
+    /// Loads both files again if one of them has changed, or `always`. None: nothing to do. A pair
+    /// that cannot be used leaves the old one in place.
+    pub fn reload(&self, always: bool) -> Option<Result<(), ConfigError>> {
         let now = [stamp(&self.cert), stamp(&self.key)];
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if !asked && *seen == now {
+        if !always && *seen == now {
             return None;
         }
         *seen = now;
@@ -95,38 +95,41 @@ fn read(cert: &Path, key: &Path) -> Result<ServerConfig, ConfigError> {
 pub type Then =
     Arc<dyn Fn(Wire, SocketAddr, clients::Connection) -> Box<dyn Handler> + Send + Sync>;
 
-/// A connection whose handshake is not complete; it gets one step's time for all of it.
+/// A connection whose handshake is not complete; it gets `most` for all of it.
 pub struct Handshake {
     tls: Option<Box<Tls>>,
     fd: RawFd,
     peer: SocketAddr,
     counted: Option<clients::Connection>,
-    shared: Arc<Shared>,
+    counters: Arc<Counters>,
+    most: Duration,
     then: Then,
     deadline: Option<Instant>,
 }
 
 impl Handshake {
     pub fn new(
-        guest: Guest,
+        accepted: AcceptedConnection,
         identity: &Identity,
-        shared: Arc<Shared>,
+        counters: Arc<Counters>,
+        most: Duration,
         then: Then,
     ) -> io::Result<Handshake> {
-        let fd = guest.socket.as_raw_fd();
+        let fd = accepted.socket.as_raw_fd();
         Ok(Handshake {
-            tls: Some(Box::new(Tls::accept(guest.socket, identity.current())?)),
+            tls: Some(Box::new(Tls::accept(accepted.socket, identity.current())?)),
             fd,
-            peer: guest.peer,
-            counted: Some(guest.connection),
-            shared,
+            peer: accepted.peer,
+            counted: Some(accepted.connection),
+            counters,
+            most,
             then,
             deadline: None,
         })
     }
 
     fn failed(&self) -> Next {
-        Counters::add(&self.shared.counters.handshakes_failed, 1);
+        Counters::add(&self.counters.handshakes_failed, 1);
         Next::Close
     }
 }
@@ -137,7 +140,10 @@ impl Handler for Handshake {
     }
 
     fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
-        let deadline = cx.now + self.shared.config.limits.step();
+        if let Some(counted) = &mut self.counted {
+            counted.entered(cx.address());
+        }
+        let deadline = cx.now + self.most;
         self.deadline = Some(deadline);
         cx.wake_at(deadline);
         cx.wait_for(Interest::READ);
@@ -146,7 +152,7 @@ impl Handler for Handshake {
 
     fn ready(&mut self, cx: &mut Cx<'_>, _ready: Ready) -> Next {
         let Some(tls) = &mut self.tls else { return Next::Close };
-        match tls.handshake() {
+        match tls.handshake(&mut cx.turn) {
             Ok(true) => {
                 let (Some(tls), Some(counted)) = (self.tls.take(), self.counted.take()) else {
                     return Next::Close;
@@ -160,6 +166,13 @@ impl Handler for Handshake {
             }
             Err(_) => self.failed(),
         }
+    }
+
+    fn note(&mut self, _cx: &mut Cx<'_>, note: Note) -> Next {
+        if note.word() == Some(Displaced) {
+            return self.failed();
+        }
+        Next::Stay
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What proves to an iperf3 server who this is: user, password and time, encrypted with its public key.
+//! The credentials for an iperf3 server: user, password and time, encrypted with its public key.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,23 +12,23 @@ use base64::Engine;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::SubjectPublicKeyInfoDer;
 
-/// Where iperf3 has its password from, too: a flag would show it to everybody on the host.
+/// The variable that iperf3 uses, too: a flag would show the password to every user of the host.
 const PASSWORD: &str = "IPERF3_PASSWORD";
 
 #[derive(clap::Args)]
-pub struct Args {
-    /// User name for an iperf3 server that wants one; the password is in $IPERF3_PASSWORD
+pub struct Credentials {
+    /// User name for an iperf3 server that requires one; the password is in $IPERF3_PASSWORD
     #[arg(long, value_name = "NAME", requires = "rsa_public_key_path")]
     pub username: Option<String>,
     /// Public key of that server, in PEM
     #[arg(long, value_name = "FILE", requires = "username")]
     rsa_public_key_path: Option<PathBuf>,
-    /// Pad as servers before iperf3 3.17 want it
+    /// Use the padding of servers before iperf3 3.17
     #[arg(long, requires = "username")]
     use_pkcs1_padding: bool,
 }
 
-/// Who tests, once everything is read.
+/// The credentials, once everything is read.
 pub struct Identity {
     user: String,
     password: String,
@@ -36,8 +36,8 @@ pub struct Identity {
     pkcs1: bool,
 }
 
-impl Args {
-    /// None: nobody in particular. An error is for the user.
+impl Credentials {
+    /// None: no user is given. An error is for the user.
     pub fn identity(&self) -> Result<Option<Identity>, String> {
         let (Some(user), Some(path)) = (&self.username, &self.rsa_public_key_path) else {
             return Ok(None);
@@ -59,7 +59,7 @@ fn public_key(path: &Path) -> Result<PublicEncryptingKey, String> {
 }
 
 impl Identity {
-    /// A token that is good once, for some seconds.
+    /// A token that is valid once, for some seconds.
     pub fn token(&self) -> Result<String, String> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         let text = format!("user: {}\npwd:  {}\nts:   {now}", self.user, self.password);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `client`: one test, or many at once out of one process: iperf3, ndt7, LibreSpeed or responsiveness.
+//! `client`: one test, or many at once from one process: iperf3, ndt7, LibreSpeed or responsiveness.
 
 mod auth;
 mod report;
@@ -34,27 +34,27 @@ const DEFAULT_BLOCK: u32 = 128 << 10;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Server, as HOST or HOST:PORT; left out, the port is 5201 of iperf3, else 80 or 443
+    /// Server, as HOST or HOST:PORT; default port: 5201 for iperf3, else 80 or 443
     server: Server,
-    /// What is spoken
+    /// The test's protocol
     #[arg(long, value_enum, default_value_t = Protocol::Iperf3)]
     protocol: Protocol,
-    /// ndt7 and LibreSpeed over TLS: wss and https; responsiveness always is
+    /// Use TLS for ndt7 and LibreSpeed (wss and https); responsiveness always does
     #[arg(long)]
     tls: bool,
-    /// Certificate authorities to believe, as a file in PEM; the system's when left out
+    /// Certificate authorities to trust, a PEM file; default: the system's
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Seconds to test; of responsiveness the most for a direction, which needs 14 to be sure
+    /// Seconds to test; for responsiveness at most per direction, which needs 14 for high confidence
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     time: u32,
     /// Bytes to move in each direction, instead of a time
     #[arg(long, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u64).range(1..))]
     bytes: Option<u64>,
-    /// The server sends; left out, the client does, and with responsiveness one after the other
+    /// The server sends; default: the client sends; responsiveness: one direction after the other
     #[arg(long, conflicts_with = "bidirectional")]
     reverse: bool,
-    /// Both send at the same time
+    /// Both sides send at the same time
     #[arg(long)]
     bidirectional: bool,
     /// Streams in each direction
@@ -78,11 +78,11 @@ pub struct Args {
     /// Congestion control on both sides
     #[arg(long, value_name = "NAME")]
     congestion: Option<String>,
-    /// Tests at once, all out of this process
+    /// Tests at once, all from this process
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     clients: u32,
     #[command(flatten)]
-    auth: auth::Args,
+    auth: auth::Credentials,
     /// One JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -111,13 +111,13 @@ impl Args {
         self.server.place(self.port())
     }
 
-    /// Whom the client believes, where TLS is spoken. An error is for the user.
+    /// The authorities that the client trusts, where TLS is used. An error is for the user.
     fn trust(&self) -> Result<Option<Trust>, String> {
         let secret = self.tls || self.protocol == Protocol::Responsiveness;
         secret.then(|| Trust::load(self.ca.as_deref(), &self.server.host)).transpose()
     }
 
-    /// Which option does not go with the protocol?
+    /// Which option does not apply to the protocol?
     fn misfit(&self) -> Option<&'static str> {
         let responsiveness = self.protocol == Protocol::Responsiveness;
         let iperf3 = self.protocol == Protocol::Iperf3;
@@ -138,7 +138,7 @@ impl Args {
     }
 }
 
-/// The exit code for what only the caller can mend.
+/// The exit code for errors of the caller.
 const BAD_INPUT: u8 = 2;
 
 pub fn run(args: &Args) -> ExitCode {
@@ -170,7 +170,7 @@ pub fn run(args: &Args) -> ExitCode {
     }
 }
 
-/// No test could begin; who reads JSON gets it all the same.
+/// No test could begin; with --json that is JSON too.
 fn not_begun(args: &Args, why: &str) -> ExitCode {
     if !args.json {
         eprintln!("error: {why}");

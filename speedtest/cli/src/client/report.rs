@@ -11,7 +11,7 @@ pub struct Outcome {
     server: Value,
 }
 
-/// One direction as its receiver counted it; only its sender knows what it sent again.
+/// One direction as its receiver counted it; retransmits are those of its sender.
 pub struct Way {
     pub server_sends: bool,
     pub bytes: u64,
@@ -37,7 +37,7 @@ impl Outcome {
         Outcome::of_ways(directions, server)
     }
 
-    /// A test that moved this much; `server` is what the server says about it.
+    /// A test that moved this much; `server` is the server's result.
     pub fn of_ways(directions: Vec<Way>, server: Value) -> Outcome {
         Outcome { error: None, directions, server }
     }
@@ -60,7 +60,7 @@ impl Outcome {
     }
 }
 
-/// The figures of one direction. None when nothing went that way.
+/// The figures of one direction. None without data in that direction.
 fn way(params: &Params, mine: &Results, theirs: &Results, server_sends: bool) -> Option<Way> {
     let (sender, receiver) = if server_sends { (theirs, mine) } else { (mine, theirs) };
     let ids = stream_ids().take(params.total_streams() as usize).enumerate();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which server the user means.
+//! The server's address, as the user writes it.
 
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -13,7 +13,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// As it stands in messages and URLs.
+    /// As written in messages and URLs.
     pub fn place(&self, default_port: u16) -> String {
         let port = self.port.unwrap_or(default_port);
         if self.host.contains(':') {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A data connection until it has said its cookie; then it is a bulk stream.
+//! A data connection until it has sent its cookie; then it is a bulk stream.
 
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
-use speedtest_net::bulk::{Sink, Source, Spec, Stream};
+use speedtest_net::bulk::{Event, Sink, Source, Spec, Stream};
 use speedtest_net::options::Options;
-use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, Ready};
+use speedtest_net::reactor::{Cx, Handler, Interest, Next, Ready};
 use speedtest_net::{socket, sys};
 use speedtest_proto::iperf3::Cookie;
 
@@ -56,14 +56,15 @@ impl Handler for Dialing {
 
     fn ready(&mut self, cx: &mut Cx<'_>, ready: Ready) -> Next {
         if ready.error() || ready.hung_up() {
-            cx.lanes.tell(self.spec.owner, Note::Refused);
+            cx.lanes.tell(self.spec.owner, Event::Refused);
             return Next::Close;
         }
-        match sys::send(self.fd(), &self.cookie.as_bytes()[self.said..], false) {
+        let Some(socket) = &self.socket else { return Next::Close };
+        match sys::send(socket, &self.cookie.as_bytes()[self.said..], false) {
             Ok(count) => self.said += count,
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return Next::Stay,
             Err(_) => {
-                cx.lanes.tell(self.spec.owner, Note::Refused);
+                cx.lanes.tell(self.spec.owner, Event::Refused);
                 return Next::Close;
             }
         }

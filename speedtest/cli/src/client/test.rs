@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One test as its client: the control connection, the streams it dials, the end.
+//! The client's side of one test: the control connection, the streams it opens, the end.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};
@@ -8,7 +8,7 @@ use std::sync::mpsc::Sender;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use speedtest_net::bulk::{Budget, Report, Spec, Stream};
+use speedtest_net::bulk::{Budget, Event, Order, Report, Spec, Stream};
 use speedtest_net::load::ProcessMeter;
 use speedtest_net::options::Options;
 use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, Ready};
@@ -21,7 +21,7 @@ use super::report::Outcome;
 use super::stream::Dialing;
 
 const READ_BYTES: usize = 16 << 10;
-/// How often a test by amount is looked at.
+/// How often a test by amount is checked.
 const LOOK: Duration = Duration::from_millis(5);
 const SAMPLE_EVERY: Duration = Duration::from_millis(500);
 
@@ -92,7 +92,7 @@ impl Test {
         let mut buffer = [0; READ_BYTES];
         while self.machine.wants() > 0 {
             let most = self.machine.wants().min(READ_BYTES);
-            match sys::receive(self.fd(), &mut buffer[..most]) {
+            match sys::receive(&self.socket, &mut buffer[..most]) {
                 Ok(0) => return self.fail("the server closed the connection".into()),
                 Ok(count) => match self.machine.receive(&buffer[..count]) {
                     Ok(None) => {}
@@ -149,6 +149,8 @@ impl Test {
             close_at_end: false,
             omit: Duration::from_secs(self.params.omit_s.into()),
             sample_every: SAMPLE_EVERY,
+            moved: Arc::default(),
+            loop_time: None,
         };
         let sends = !self.params.server_sends(index as u32);
         let spec = if sends { spec } else { Spec { rate_bps: None, ..spec } };
@@ -160,7 +162,7 @@ impl Test {
 
     fn start(&mut self, cx: &mut Cx<'_>) {
         self.meter = ProcessMeter::start();
-        self.tell_streams(cx, Note::Start(cx.now));
+        self.tell_streams(cx, Order::Start(cx.now));
         match self.params.end {
             End::Seconds(seconds) => {
                 let time = Duration::from_secs(u64::from(seconds) + u64::from(self.params.omit_s));
@@ -171,9 +173,9 @@ impl Test {
         }
     }
 
-    fn tell_streams(&self, cx: &Cx<'_>, note: Note) {
+    fn tell_streams(&self, cx: &Cx<'_>, order: Order) {
         for address in self.streams.iter().filter_map(|stream| stream.address()) {
-            cx.lanes.tell(address, note);
+            cx.lanes.tell(address, order);
         }
     }
 
@@ -231,7 +233,7 @@ impl Test {
 
     fn flush(&mut self, cx: &mut Cx<'_>) -> Next {
         while !self.machine.output().is_empty() {
-            match sys::send(self.fd(), self.machine.output(), false) {
+            match sys::send(&self.socket, self.machine.output(), false) {
                 Ok(count) => self.machine.sent(count),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     cx.wait_for(Interest::BOTH);
@@ -241,7 +243,7 @@ impl Test {
             }
         }
         if self.told {
-            self.tell_streams(cx, Note::Close);
+            self.tell_streams(cx, Order::Close);
             return Next::Close;
         }
         cx.wait_for(Interest::READ);
@@ -278,7 +280,7 @@ impl Handler for Test {
         }
         if self.complete(cx.now) {
             self.ending = true;
-            self.tell_streams(cx, Note::Stop);
+            self.tell_streams(cx, Order::Stop);
         } else if self.until.is_none() {
             cx.wake_at(cx.now + LOOK);
         }
@@ -286,14 +288,14 @@ impl Handler for Test {
     }
 
     fn note(&mut self, cx: &mut Cx<'_>, note: Note) -> Next {
-        match note {
-            Note::Joined if self.streams.len() < self.params.total_streams() as usize => {
+        match note.word() {
+            Some(Event::Joined) if self.streams.len() < self.params.total_streams() as usize => {
                 if let Err(error) = self.dial(cx) {
                     return self.fail(error.to_string());
                 }
             }
-            Note::Refused => return self.fail("a stream could not connect".into()),
-            Note::Reported => self.reported(),
+            Some(Event::Refused) => return self.fail("a stream could not connect".into()),
+            Some(Event::Reported) => self.reported(),
             _ => {}
         }
         self.flush(cx)

@@ -13,13 +13,14 @@ use speedtest_proto::series::Series;
 use super::hot::HOT;
 use super::omission::Omission;
 use super::pacer::Pacer;
-use super::{Datagrams, Guard, Report, Spec, Stream};
+use super::{Datagrams, Event, Guard, Order, Report, Spec, Stream};
 use crate::load::ThreadTime;
 use crate::reactor::{Cx, Handler, Interest, Next, Note, Ready};
 use crate::sys;
+use crate::turn::{Turn, Work};
 
-/// Datagrams in one turn, so that the other sockets of the loop get theirs.
-const MOST_AT_ONCE: usize = 64;
+/// The least that a datagram takes of a receive buffer: the kernel counts its own bookkeeping, too.
+const LEAST_OF_BUFFER: u64 = 256;
 
 /// Sends or receives; which one is fixed for its life.
 pub struct DatagramStream {
@@ -30,6 +31,8 @@ pub struct DatagramStream {
     wide: bool,
     started: Option<(Instant, ThreadTime)>,
     reported: bool,
+    /// Bytes of the receive buffer that may still hold datagrams from before the end of the test.
+    queued: Option<u64>,
     arrivals: Arrivals,
     bytes: u64,
     /// Of bytes and arrivals.
@@ -61,6 +64,7 @@ impl DatagramStream {
             wide,
             started: None,
             reported: false,
+            queued: None,
             arrivals: Arrivals::default(),
             bytes: 0,
             omission: Omission::new(now, Duration::ZERO, Default::default()),
@@ -86,7 +90,7 @@ impl DatagramStream {
         if self.omission.is_over() || cx.now < self.next_look {
             return;
         }
-        self.omission.look(cx.now, (self.bytes, self.arrivals));
+        self.omission.look(Instant::now(), (self.bytes, self.arrivals));
         if !self.omission.is_over() {
             self.next_look = self.omission.next_look(cx.now + self.spec.sample_every);
             cx.wake_at(self.next_look);
@@ -101,16 +105,25 @@ impl DatagramStream {
 
     fn moved(&mut self, bytes: usize) {
         self.bytes += bytes as u64;
+        self.spec.moved.fetch_add(bytes as u64, std::sync::atomic::Ordering::Relaxed);
         self.shared.bytes.store(self.bytes, std::sync::atomic::Ordering::Relaxed);
     }
 
-    /// Counts up to `most` datagrams that are here. False when there are no more.
-    fn receive(&mut self, most: usize) -> bool {
+    /// Counts datagrams that are here. False when there are no more, or the end is reached.
+    fn receive(&mut self, turn: &mut Turn) -> bool {
         let mut header = [0; HEADER_BYTES];
-        for _ in 0..most {
-            match sys::receive_start(self.socket.as_raw_fd(), &mut header) {
+        while self.queued != Some(0) {
+            // Without a wake-up nothing is lost: the socket stays readable.
+            if turn.left(Work::Datagrams) == 0 {
+                return true;
+            }
+            turn.spend(Work::Datagrams, 1);
+            match sys::receive_start(&self.socket, &mut header) {
                 Ok(bytes) => {
                     self.moved(bytes);
+                    if let Some(queued) = &mut self.queued {
+                        *queued = queued.saturating_sub((bytes as u64).max(LEAST_OF_BUFFER));
+                    }
                     if bytes >= HEADER_BYTES {
                         let arrived_us = self.clock_us();
                         self.arrivals.count(Header::decode(&header, self.wide), arrived_us);
@@ -119,11 +132,24 @@ impl DatagramStream {
                 Err(_) => return false,
             }
         }
-        true
+        false
+    }
+
+    /// The test is over: what the receive buffer may hold by now belongs to it. A sender that goes on
+    /// does not put off the report.
+    fn stop(&mut self, cx: &mut Cx<'_>) -> Next {
+        if self.sends || !self.running() {
+            self.report(cx);
+            return Next::Stay;
+        }
+        let (buffer, _) = sys::buffer_limits(self.socket.as_raw_fd()).unwrap_or_default();
+        self.queued = Some(buffer.into());
+        self.again(cx)
     }
 
     fn send(&mut self, cx: &mut Cx<'_>) {
-        for _ in 0..MOST_AT_ONCE {
+        while cx.turn.left(Work::Datagrams) > 0 {
+            cx.turn.spend(Work::Datagrams, 1);
             if let Some(due) = self.pacer.as_ref().map(Pacer::due).filter(|due| *due > cx.now) {
                 cx.wait_for(Interest::NOTHING);
                 if self.armed.is_none_or(|at| at <= cx.now) {
@@ -139,7 +165,7 @@ impl DatagramStream {
             }
             let header = Header { sent_us: self.clock_us(), number: self.arrivals.packets + 1 };
             self.packet[..HEADER_BYTES].copy_from_slice(&header.encode(self.wide));
-            match sys::send(self.socket.as_raw_fd(), &self.packet, false) {
+            match sys::send(&self.socket, &self.packet, false) {
                 Ok(bytes) => {
                     self.arrivals.packets += 1;
                     self.moved(bytes);
@@ -168,18 +194,20 @@ impl DatagramStream {
             return;
         }
         let load = self.started.map(|(_, from)| cx.meter.read().since(&from)).unwrap_or_default();
-        let from = self.omission.counted_from(cx.now);
+        // What is counted now was moved until now, not until this turn began.
+        let now = Instant::now();
+        let from = self.omission.counted_from(now);
         let (bytes, before) = from.counted;
         self.shared.put_report(Report {
             bytes: self.bytes - bytes,
-            duration: cx.now - from.at,
+            duration: now - from.at,
             retransmits: 0,
             congestion: None,
             series: Series::default(),
             load,
             datagrams: Some(Datagrams { all: self.arrivals, omitted: before }),
         });
-        cx.lanes.tell(self.spec.owner, Note::Reported);
+        cx.lanes.tell(self.spec.owner, Event::Reported);
         cx.wait_for(Interest::NOTHING);
     }
 
@@ -196,7 +224,8 @@ impl Handler for DatagramStream {
     fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
         // A stream enters one loop once; a second address would be a bug of the caller.
         let _ = self.shared.address.set(cx.address());
-        cx.lanes.tell(self.spec.owner, Note::Joined);
+        self.spec.charge(cx);
+        cx.lanes.tell(self.spec.owner, Event::Joined);
         Next::Stay
     }
 
@@ -208,10 +237,24 @@ impl Handler for DatagramStream {
         if self.running() {
             if self.sends {
                 self.send(cx);
+            } else if self.queued.is_some() {
+                return self.again(cx);
             } else {
-                self.receive(MOST_AT_ONCE);
+                self.receive(&mut cx.turn);
             }
         }
+        Next::Stay
+    }
+
+    /// Goes on with what is left at the end of the test.
+    fn again(&mut self, cx: &mut Cx<'_>) -> Next {
+        if self.queued.is_none() || !self.running() {
+            return Next::Stay;
+        }
+        if self.receive(&mut cx.turn) {
+            return Next::Again;
+        }
+        self.report(cx);
         Next::Stay
     }
 
@@ -227,15 +270,11 @@ impl Handler for DatagramStream {
     }
 
     fn note(&mut self, cx: &mut Cx<'_>, note: Note) -> Next {
-        match note {
-            Note::Start(began) if self.started.is_none() => self.start(cx, began),
-            Note::Stop | Note::StopAt(_) => {
-                if !self.sends && self.running() {
-                    while self.receive(MOST_AT_ONCE) {}
-                }
-                self.report(cx);
-            }
-            Note::Close => return Next::Close,
+        let Some(order) = note.word() else { return Next::Stay };
+        match order {
+            Order::Start(began) if self.started.is_none() => self.start(cx, began),
+            Order::Stop | Order::StopAt(_) => return self.stop(cx),
+            Order::Close => return Next::Close,
             _ => {}
         }
         Next::Stay

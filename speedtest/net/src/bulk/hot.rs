@@ -4,10 +4,11 @@
 use std::io::{self, IoSlice};
 use std::sync::LazyLock;
 
+use crate::turn::{Turn, Work};
 use crate::wire::{unless_blocked, Wire};
 
 const HOT_BYTES: usize = speedtest_proto::iperf3::MAX_BLOCK_BYTES as usize;
-/// So much of the hot buffer stays in the cache of a core.
+/// This much of the hot buffer stays in the cache of a core.
 const CHUNK: usize = 128 << 10;
 /// A mebibyte goes out in one call: fewer calls, and with BIG TCP fewer and larger segments.
 const MOST_CHUNKS: usize = 8;
@@ -26,11 +27,17 @@ pub static HOT: LazyLock<Box<[u8]>> = LazyLock::new(|| {
     bytes
 });
 
-/// Sends the beginning of `head` and of `payload` bytes of the hot buffer behind it, and says how much
-/// of both that was. None: the socket takes no more for now.
-pub fn send_hot(wire: &mut Wire, head: &[u8], payload: u64) -> io::Result<Option<usize>> {
+/// Sends the beginning of `head` and of `payload` bytes of the hot buffer behind it, and returns how
+/// much of both that was. None: the socket takes no more for now.
+pub fn send_hot(
+    wire: &mut Wire,
+    head: &[u8],
+    payload: u64,
+    turn: &mut Turn,
+) -> io::Result<Option<usize>> {
     let mut parts = [IoSlice::new(&[]); MOST_CHUNKS + 1];
     parts[0] = IoSlice::new(head);
+    let payload = payload.min(turn.left(Work::Copied));
     let (mut left, mut count) = (usize::try_from(payload).unwrap_or(usize::MAX), 1);
     while left > 0 && count < parts.len() {
         let bytes = left.min(CHUNK);
@@ -38,5 +45,5 @@ pub fn send_hot(wire: &mut Wire, head: &[u8], payload: u64) -> io::Result<Option
         left -= bytes;
         count += 1;
     }
-    unless_blocked(wire.send_parts(&parts[..count]))
+    unless_blocked(wire.send_parts(&parts[..count], turn))
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The two ends of a bulk TCP stream, and what they report; [`Channel`] is both ends of a WebSocket.
 //!
-//! A stream says `Joined` once it is in its loop. It is driven by its owner's notes: `Start`, then `Stop` or `StopAt`, then `Close`. It leaves
-//! its [`Report`] in the shared [`Stream`] and says `Reported` exactly once, earlier than asked when
-//! its connection breaks.
+//! A stream tells its owner [`Event::Joined`] once it is in its loop. The owner drives it by an
+//! [`Order`]: `Start`, then `Stop` or `StopAt`, then `Close`. It leaves its [`Report`] in the shared
+//! [`Stream`] and tells `Reported` exactly once, early when its connection breaks.
 
 mod channel;
 mod datagram;
@@ -14,6 +14,7 @@ mod probe;
 mod sink;
 mod source;
 mod threshold;
+mod words;
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -30,13 +31,15 @@ pub use pacer::Pacer;
 pub use sink::Sink;
 pub use source::Source;
 pub use threshold::Threshold;
+pub use words::{Event, Order};
 
-use crate::reactor::Address;
+use crate::loop_time::LoopTime;
+use crate::reactor::{Address, Cx};
 
 /// Something of the owner's that ends with the stream, such as a counted connection.
 pub type Guard = Box<dyn Send>;
 
-/// What one stream shall do.
+/// The task of one stream.
 #[derive(Clone)]
 pub struct Spec {
     pub owner: Address,
@@ -48,11 +51,24 @@ pub struct Spec {
     /// What all sending streams of a test may still send together; none is unlimited.
     pub budget: Option<Arc<Budget>>,
     pub zero_copy: bool,
-    /// A sender says so when it has ended: iperf3 as a receiver waits for whole blocks until then.
+    /// A sender ends its direction of the connection with the test: iperf3 as a receiver waits for
+    /// whole blocks until then.
     pub close_at_end: bool,
     /// Bytes before this are not counted.
     pub omit: Duration,
     pub sample_every: Duration,
+    /// All bytes that the program moves in this direction are also added here.
+    pub moved: Arc<AtomicU64>,
+    /// Whose turns those of this stream are.
+    pub loop_time: Option<Arc<LoopTime>>,
+}
+
+impl Spec {
+    fn charge(&self, cx: &Cx<'_>) {
+        if let Some(loop_time) = &self.loop_time {
+            cx.charge(loop_time);
+        }
+    }
 }
 
 /// Bytes that several streams may still send, taken block by block.
@@ -80,7 +96,7 @@ impl Budget {
     }
 }
 
-/// The part of a stream that its owner sees from another loop.
+/// The part of a stream that its owner reads from another loop.
 #[derive(Debug, Default)]
 pub struct Stream {
     bytes: AtomicU64,

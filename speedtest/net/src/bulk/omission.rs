@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From when on does a stream count? The first seconds of a test may be left out.
+//! When does a stream begin to count? The first seconds of a test may be left out.
 
 use std::time::{Duration, Instant};
 
-/// A look that is this much behind the end of the omitted time is too late to count from.
+/// A sample that is this much behind the end of the omitted time is too late to count from.
 const LATE: Duration = Duration::from_millis(50);
 
 /// A stream at one moment: what it had counted by then.
@@ -15,9 +15,9 @@ pub(super) struct Mark<T> {
 
 /// Follows a stream over its omitted time.
 ///
-/// On a machine that stalls, a loop may come back long after that time has ended, in the worst case
-/// together with the end of the test. Counting from there would give a rate over microseconds, so a
-/// stream then counts from the look before: over a longer time than was asked for, and never a shorter.
+/// On a machine that stalls, a loop may run again long after that time has ended, in the worst case
+/// together with the end of the test. Counting from there would give a rate over microseconds, so the
+/// stream then counts from the sample before: over a longer time than requested, never a shorter one.
 #[derive(Debug)]
 pub(super) struct Omission<T> {
     began: Mark<T>,
@@ -38,7 +38,7 @@ impl<T: Copy> Omission<T> {
         self.counted_from.is_some()
     }
 
-    /// When to look next at the latest, `then` being when there is to be a look anyway.
+    /// When to sample next at the latest, `then` being the next regular sample.
     pub fn next_look(&self, then: Instant) -> Instant {
         if self.is_over() {
             then
@@ -47,7 +47,7 @@ impl<T: Copy> Omission<T> {
         }
     }
 
-    /// So much is counted now.
+    /// This much is counted now.
     pub fn look(&mut self, now: Instant, counted: T) {
         if self.is_over() {
             return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What both ends of a stream have in common: state, sampling, omitting, reporting.
+//! The common part of both ends of a stream: state, sampling, omitting, reporting.
 
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use speedtest_proto::series::Series;
 
 use super::omission::Omission;
-use super::{Guard, Report, Spec, Stream};
+use super::{Event, Guard, Report, Spec, Stream};
 use crate::load::ThreadTime;
 use crate::look::look;
 use crate::options::congestion_of;
-use crate::reactor::{Cx, Note};
+use crate::reactor::Cx;
 
-/// The first look at a stream comes early: the receive threshold follows the rate seen there.
+/// The first sample of a stream comes early: the receive threshold follows its rate.
 const FIRST_TICK: Duration = Duration::from_millis(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,8 @@ impl Probe {
     pub fn enter(&self, cx: &Cx<'_>) {
         // A stream enters one loop once; a second address would be a bug of the caller.
         let _ = self.shared.address.set(cx.address());
-        cx.lanes.tell(self.spec.owner, Note::Joined);
+        self.spec.charge(cx);
+        cx.lanes.tell(self.spec.owner, Event::Joined);
     }
 
     /// The test began at `began`.
@@ -76,7 +77,7 @@ impl Probe {
         self.phase = Phase::Running;
         self.started = began;
         self.load_from = Some(cx.meter.read());
-        self.sample(cx.now);
+        self.sample(Instant::now());
         self.omission = Omission::new(began, self.spec.omit, self.counted());
         self.next_tick = cx.now + FIRST_TICK.min(self.spec.sample_every);
         cx.wake_at(self.next_tick);
@@ -84,17 +85,19 @@ impl Probe {
 
     pub fn moved(&mut self, bytes: usize) {
         self.bytes += bytes as u64;
-        self.series.moved();
+        self.series.moved(bytes as u64);
+        self.spec.moved.fetch_add(bytes as u64, Ordering::Relaxed);
         self.shared.bytes.store(self.bytes, Ordering::Relaxed);
     }
 
-    /// Takes a sample if it is time; says whether it was.
+    /// Takes a sample if it is time; returns whether it did.
     pub fn tick(&mut self, cx: &mut Cx<'_>) -> bool {
         if self.phase != Phase::Running || cx.now < self.next_tick {
             return false;
         }
-        self.sample(cx.now);
-        self.omission.look(cx.now, self.counted());
+        let now = Instant::now();
+        self.sample(now);
+        self.omission.look(now, self.counted());
         self.next_tick = self.omission.next_look(cx.now + self.spec.sample_every);
         cx.wake_at(self.next_tick);
         true
@@ -116,19 +119,21 @@ impl Probe {
             return;
         }
         self.phase = Phase::Reported;
-        self.sample(cx.now);
+        // What is counted now was moved until now, not until this turn began.
+        let now = Instant::now();
+        self.sample(now);
         let load = self.load_from.map(|from| cx.meter.read().since(&from)).unwrap_or_default();
-        let from = self.omission.counted_from(cx.now);
+        let from = self.omission.counted_from(now);
         let retransmits = self.series.last().retransmits;
         self.shared.put_report(Report {
             bytes: self.bytes - from.counted.bytes,
-            duration: cx.now - from.at,
+            duration: now - from.at,
             retransmits: retransmits.saturating_sub(from.counted.retransmits),
             congestion: congestion_of(&self.socket),
             series: std::mem::take(&mut self.series),
             load,
             datagrams: None,
         });
-        cx.lanes.tell(self.spec.owner, Note::Reported);
+        cx.lanes.tell(self.spec.owner, Event::Reported);
     }
 }

@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 use super::pacer::Pacer;
 use super::probe::{Phase, Probe};
 use super::threshold::Threshold;
-use super::{Guard, Spec, Stream};
+use super::{Guard, Order, Spec, Stream};
 use crate::reactor::{Cx, Handler, Interest, Next, Note, Ready};
 use crate::sys;
+use crate::turn::Turn;
+use crate::wire;
 
-/// One call drops at most this much, so that the other sockets of the loop get their turn.
-const MOST_AT_ONCE: usize = 4 << 20;
 /// A sender that is known to have sent more is waited for this long after its last byte.
 const TAIL: Duration = Duration::from_secs(1);
 
@@ -23,8 +23,10 @@ const TAIL: Duration = Duration::from_secs(1);
 pub struct Sink {
     probe: Probe,
     pacer: Option<Pacer>,
-    /// What the sender says it has sent in all.
+    /// The sender's report of what it has sent in all.
     expected: Option<u64>,
+    /// Bytes that were in the socket's queue at the end of the test and are not counted yet.
+    queued: Option<u64>,
     last_byte: Instant,
     threshold: Threshold,
     /// The timer that is set for the next turn of a paced stream.
@@ -44,6 +46,7 @@ impl Sink {
             probe: Probe::new(socket, spec, shared, guard),
             pacer: None,
             expected: None,
+            queued: None,
             last_byte: now,
             threshold: Threshold::new(now),
             armed: None,
@@ -51,17 +54,17 @@ impl Sink {
     }
 
     /// A paced stream takes what ten milliseconds bring, any other as much as a turn allows.
-    fn turn_bytes(&self) -> usize {
-        let Some(rate_bps) = self.probe.spec.rate_bps else { return MOST_AT_ONCE };
-        usize::try_from(rate_bps / 800).unwrap_or(MOST_AT_ONCE).clamp(4096, MOST_AT_ONCE)
+    fn most_at_once(&self) -> u64 {
+        self.probe.spec.rate_bps.map_or(u64::MAX, |rate_bps| (rate_bps / 800).max(4096))
     }
 
-    fn discard(&mut self, now: Instant) -> Got {
-        match sys::discard(self.fd(), self.turn_bytes()) {
+    fn discard(&mut self, most: u64, turn: &mut Turn) -> Got {
+        match wire::discard(&self.probe.socket, most, turn) {
             Ok(0) => Got::Gone,
             Ok(bytes) => {
+                let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
                 self.probe.moved(bytes);
-                self.last_byte = now;
+                self.last_byte = Instant::now();
                 if let Some(pacer) = &mut self.pacer {
                     pacer.moved(bytes);
                 }
@@ -72,9 +75,27 @@ impl Sink {
         }
     }
 
-    /// Takes what is in the socket's queue now.
+    /// The test is over: what is in the socket's queue by now belongs to it, what comes later does not.
+    fn stop(&mut self, cx: &mut Cx<'_>) {
+        let counts = self.probe.phase == Phase::Running && self.pacer.is_none();
+        self.queued = Some(if counts { sys::unread(self.fd()) } else { 0 });
+        self.drain(cx);
+    }
+
+    /// Takes what was in the queue at the end, over several turns where it is much, and reports.
     fn drain(&mut self, cx: &mut Cx<'_>) {
-        while let Got::Some = self.discard(cx.now) {}
+        while let Some(left) = self.queued.filter(|left| *left > 0) {
+            let before = self.probe.bytes;
+            let got = self.discard(left, &mut cx.turn);
+            if cx.turn.ran_out() {
+                return;
+            }
+            self.queued = match got {
+                Got::Some => Some(left - (self.probe.bytes - before)),
+                _ => Some(0),
+            };
+        }
+        self.finish(cx);
     }
 
     fn finish(&mut self, cx: &mut Cx<'_>) {
@@ -124,7 +145,11 @@ impl Handler for Sink {
             self.probe.report(cx);
             return Next::Close;
         }
-        if let Got::Gone = self.discard(cx.now) {
+        if self.queued.is_some() {
+            self.drain(cx);
+            return Next::Stay;
+        }
+        if let Got::Gone = self.discard(self.most_at_once(), &mut cx.turn) {
             self.probe.report(cx);
             return Next::Close;
         }
@@ -136,8 +161,28 @@ impl Handler for Sink {
         Next::Stay
     }
 
-    fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
+    fn again(&mut self, cx: &mut Cx<'_>) -> Next {
         if self.probe.phase != Phase::Running {
+            return Next::Stay;
+        }
+        if self.queued.is_some() {
+            self.drain(cx);
+            return Next::Stay;
+        }
+        // The sender has told what is to come: whatever is here of it is taken without a wait.
+        while !self.has_all() {
+            if !matches!(self.discard(u64::MAX, &mut cx.turn), Got::Some) {
+                break;
+            }
+        }
+        if self.has_all() {
+            self.finish(cx);
+        }
+        Next::Stay
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
+        if self.probe.phase != Phase::Running || self.queued.is_some() {
             return Next::Stay;
         }
         self.wait_for_data(cx);
@@ -146,7 +191,7 @@ impl Handler for Sink {
         }
         if self.pacer.is_none() {
             // Below the threshold nothing wakes the loop, and the counters would stand still.
-            self.discard(cx.now);
+            self.discard(u64::MAX, &mut cx.turn);
             self.adapt_threshold(cx.now);
         }
         let overdue = self.expected.is_some() && cx.now > self.last_byte + TAIL;
@@ -157,28 +202,21 @@ impl Handler for Sink {
     }
 
     fn note(&mut self, cx: &mut Cx<'_>, note: Note) -> Next {
-        match note {
-            Note::Start(began) if self.probe.phase == Phase::Waiting => {
+        let Some(order) = note.word() else { return Next::Stay };
+        match order {
+            Order::Start(began) if self.probe.phase == Phase::Waiting => {
                 self.probe.start(cx, began);
                 self.threshold.restart(cx.now, 0);
                 self.last_byte = cx.now;
                 self.pacer = self.probe.spec.rate_bps.map(|rate| Pacer::new(began, rate));
                 cx.wait_for(Interest::READ);
             }
-            Note::Stop => {
-                if self.pacer.is_none() {
-                    self.drain(cx);
-                }
-                self.finish(cx);
-            }
-            Note::StopAt(bytes) if self.probe.phase == Phase::Running => {
+            Order::Stop => self.stop(cx),
+            Order::StopAt(bytes) if self.probe.phase == Phase::Running => {
                 self.expected = Some(bytes);
-                self.drain(cx);
-                if self.has_all() {
-                    self.finish(cx);
-                }
+                return self.again(cx);
             }
-            Note::Close => return Next::Close,
+            Order::Close => return Next::Close,
             _ => {}
         }
         Next::Stay

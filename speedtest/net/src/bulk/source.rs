@@ -10,14 +10,11 @@ use std::time::Instant;
 use super::hot::HOT;
 use super::pacer::Pacer;
 use super::probe::{Phase, Probe};
-use super::{Guard, Spec, Stream};
+use super::{Guard, Order, Spec, Stream};
 use crate::reactor::{Cx, Handler, Interest, Next, Note, Ready};
 use crate::sys;
+use crate::turn::{Turn, Work};
 
-/// One turn sends at most this much, so that the other sockets of the loop get theirs.
-const MOST_AT_ONCE: usize = 2 << 20;
-/// And at most so many blocks: tiny ones take a call each.
-const MOST_SENDS: usize = 256;
 /// Below this a copy is cheaper than the bookkeeping of zero copy.
 const ZERO_COPY_LEAST: usize = 16 << 10;
 
@@ -47,14 +44,11 @@ impl Source {
         Source { probe: Probe::new(socket, spec, shared, guard), pacer: None, left: 0, armed: None }
     }
 
-    /// Sends until the turn is over or something stands in the way.
-    fn turn(&mut self, now: Instant) -> Sent {
-        let mut turn = 0;
+    /// Sends until the turn is over or sending is blocked.
+    fn send_blocks(&mut self, now: Instant, turn: &mut Turn) -> Sent {
         let mut burst = 0;
-        for _ in 0..MOST_SENDS {
-            if turn >= MOST_AT_ONCE {
-                break;
-            }
+        // The socket wakes the loop for more as long as it takes more.
+        while turn.left(Work::Copied) > 0 && turn.left(Work::Sends) > 0 {
             if self.left == 0 {
                 let due = self.pacer.as_ref().map_or(now, Pacer::due);
                 if burst == 0 && due > now {
@@ -69,16 +63,17 @@ impl Source {
                     return Sent::Spent;
                 }
             }
-            let sent = match self.send(self.left) {
+            let sent = match self.send(self.left, turn) {
                 Ok(sent) => sent,
                 Err(stop) => return stop,
             };
+            turn.spend(Work::Copied, sent as u64);
+            turn.spend(Work::Sends, 1);
             self.left -= sent;
             self.probe.moved(sent);
             if let Some(pacer) = &mut self.pacer {
                 pacer.moved(sent);
             }
-            turn += sent;
             if self.left > 0 {
                 return Sent::Full;
             }
@@ -92,13 +87,13 @@ impl Source {
         self.probe.spec.budget.as_ref().map_or(block, |budget| budget.take(block))
     }
 
-    fn send(&self, most: usize) -> Result<usize, Sent> {
+    fn send(&self, most: usize, turn: &mut Turn) -> Result<usize, Sent> {
         let zero_copy = self.probe.spec.zero_copy && most >= ZERO_COPY_LEAST;
-        let sent = match sys::send(self.fd(), &HOT[..most], zero_copy) {
+        let sent = match sys::send(&self.probe.socket, &HOT[..most], zero_copy) {
             // ENOBUFS: too many zero-copy notices are pending; a plain copy goes on.
             Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {
-                sys::reap_zero_copy(self.fd());
-                sys::send(self.fd(), &HOT[..most], false)
+                self.reap(turn);
+                sys::send(&self.probe.socket, &HOT[..most], false)
             }
             other => other,
         };
@@ -108,8 +103,15 @@ impl Source {
         })
     }
 
+    /// Takes notices of zero copy; those that are left report an error of the socket again.
+    fn reap(&self, turn: &mut Turn) {
+        while turn.left(Work::Notices) > 0 && sys::reap_zero_copy(&self.probe.socket) {
+            turn.spend(Work::Notices, 1);
+        }
+    }
+
     fn go_on(&mut self, cx: &mut Cx<'_>) -> Next {
-        match self.turn(cx.now) {
+        match self.send_blocks(cx.now, &mut cx.turn) {
             Sent::All | Sent::Full => cx.wait_for(Interest::WRITE),
             Sent::Spent => cx.wait_for(Interest::NOTHING),
             Sent::NotBefore(due) => {
@@ -140,7 +142,7 @@ impl Handler for Source {
 
     fn ready(&mut self, cx: &mut Cx<'_>, ready: Ready) -> Next {
         if ready.error() && self.probe.spec.zero_copy && !ready.hung_up() {
-            sys::reap_zero_copy(self.fd());
+            self.reap(&mut cx.turn);
             if !ready.writable() {
                 return Next::Stay;
             }
@@ -163,21 +165,22 @@ impl Handler for Source {
     }
 
     fn note(&mut self, cx: &mut Cx<'_>, note: Note) -> Next {
-        match note {
-            Note::Start(began) if self.probe.phase == Phase::Waiting => {
+        let Some(order) = note.word() else { return Next::Stay };
+        match order {
+            Order::Start(began) if self.probe.phase == Phase::Waiting => {
                 self.probe.start(cx, began);
                 self.pacer = self.probe.spec.rate_bps.map(|rate| Pacer::new(began, rate));
                 return self.go_on(cx);
             }
-            Note::Stop | Note::StopAt(_) => {
+            Order::Stop | Order::StopAt(_) => {
                 self.probe.report(cx);
                 if self.probe.spec.close_at_end {
-                    // A peer that is gone needs no goodbye.
+                    // A peer that is gone needs no shutdown.
                     let _ = self.probe.socket.shutdown(Shutdown::Write);
                 }
                 cx.wait_for(Interest::NOTHING);
             }
-            Note::Close => return Next::Close,
+            Order::Close => return Next::Close,
             _ => {}
         }
         Next::Stay

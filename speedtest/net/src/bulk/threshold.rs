@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! For how much data shall the kernel wake the loop?
+//! For how much data does the kernel wake the loop?
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const MOST: f64 = 512.0 * 1024.0;
 /// Waiting for much of the window would close it. The window is about half of the buffer's limit.
 const OF_BUFFER: f64 = 0.125;
-/// The loop shall not wait longer than this for a threshold to fill.
+/// The loop waits at most this long for a threshold to fill.
 const FILL_S: f64 = 0.002;
 const OFTEN: Duration = Duration::from_millis(10);
 
@@ -48,15 +48,15 @@ impl Threshold {
         })
     }
 
-    /// As [`Threshold::adapt`], but not more often than every ten milliseconds: for whoever asks after
-    /// each read. `buffer` is only asked for when it is needed.
+    /// As [`Threshold::adapt`], but at most every ten milliseconds: for callers after each read.
+    /// `buffer` is only called when it is needed.
     pub fn adapt_sometimes(&mut self, now: Instant, bytes: u64, buffer: impl FnOnce() -> u32) {
         if now >= self.then + OFTEN {
             self.adapt(now, bytes, buffer());
         }
     }
 
-    /// What the kernel has been told last.
+    /// The last value that was set.
     pub fn bytes(&self) -> i32 {
         self.set
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The signals of the process, taken one at a time by whoever waits for them.
+//! The signals of the process, one at a time to a thread that waits for them.
+#![expect(unsafe_code, reason = "rustix leaves the mask and waiting for signals to libc")]
 
 use std::mem::zeroed;
 use std::time::Duration;

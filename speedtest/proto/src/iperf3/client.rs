@@ -6,18 +6,18 @@ use super::{Cookie, Params, ProtocolError, Results, State};
 
 /// A server's results with its output; iperf3 itself sets no bound, memory does.
 const MAX_RESULTS_BYTES: u32 = 4 << 20;
-/// Stands behind "while waiting for" when the byte is no state at all.
+/// Follows "while waiting for" in the error about a byte that is not a state.
 const NO_STATE: &str = "a state; the port does not seem to speak iperf3";
 const ERROR_BYTES: usize = 8;
 
-/// What the server said.
+/// What the server sent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
     /// Connect the streams.
     CreateStreams,
     /// Begin to send and receive.
     Running,
-    /// Say this side's results with [`Client::send_results`].
+    /// Send this side's results with [`Client::send_results`].
     ExchangeResults,
     /// The server's results; the conversation is over.
     Results(Box<Results>),
@@ -114,7 +114,7 @@ impl Client {
         }
     }
 
-    /// This side has sent, or received, all it wanted.
+    /// This side has sent or received everything.
     pub fn end(&mut self) {
         self.output.push(State::TestEnd.to_wire());
     }

@@ -20,8 +20,8 @@ pub enum ProtocolError {
     ServerError { code: i32, errno: i32 },
 }
 
-/// iperf3's error numbers that this server sends after the state SERVER_ERROR. A stock client turns
-/// them into its own words.
+/// iperf3's error numbers that this server sends after the state SERVER_ERROR. A stock client prints
+/// its own text for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum ErrorCode {
@@ -34,13 +34,15 @@ pub enum ErrorCode {
     ReceiveResults = 117,
     SetCongestion = 134,
     Authentication = 142,
+    /// Known since iperf3 3.10.
+    Idle = 144,
 }
 
 fn refusal(state: State) -> String {
     match state {
         State::AccessDenied => "the server is busy with other tests; try later".into(),
         State::ServerTerminate => "the server ended the test".into(),
-        other => format!("the server said {other:?}"),
+        other => format!("the server sent {other:?}"),
     }
 }
 
@@ -48,15 +50,16 @@ fn server_error(code: i32, errno: i32) -> String {
     let known = [
         (ErrorCode::TotalRate, "more than the server allows in all (bytes or rate)"),
         (ErrorCode::MaxDuration, "longer than the server allows"),
+        (ErrorCode::Idle, "nothing was transferred for longer than the server allows"),
         (ErrorCode::SetCongestion, "the server cannot set that congestion control"),
         (
             ErrorCode::Authentication,
-            "authorization failed: user or password wrong, or the server wants --username",
+            "authorization failed: user or password wrong, or the server requires --username",
         ),
     ];
     match known.into_iter().find(|(known, _)| *known as i32 == code) {
         Some((_, words)) => format!("{words} (iperf3 error {code})"),
-        None => format!("the server gave up with iperf3 error {code} (errno {errno})"),
+        None => format!("the server ended with iperf3 error {code} (errno {errno})"),
     }
 }
 

@@ -65,7 +65,7 @@ impl State {
     }
 }
 
-/// What ties the connections of one test together. Secret: who knows it may join the test.
+/// Identifies the connections of one test. It is secret: a connection with it may join the test.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cookie([u8; COOKIE_BYTES]);
 

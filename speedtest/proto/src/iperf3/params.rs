@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the client asks for: the JSON of PARAM_EXCHANGE, checked.
+//! The parameters of a test: the JSON of PARAM_EXCHANGE, checked.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -36,7 +36,7 @@ pub enum End {
     Blocks(u64),
 }
 
-/// A test as its client wants it.
+/// A test as its client requests it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Params {
     pub transport: Transport,
@@ -87,7 +87,7 @@ impl Default for Params {
     }
 }
 
-/// The keys on the wire. Keys that this server does not know are the client's own business.
+/// The keys on the wire. Unknown keys are ignored.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Wire {

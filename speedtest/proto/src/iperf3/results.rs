@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What both sides tell each other at the end: the JSON of EXCHANGE_RESULTS.
+//! The results that both sides exchange at the end: the JSON of EXCHANGE_RESULTS.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -24,7 +24,7 @@ pub struct Results {
     pub streams: Vec<StreamResult>,
 }
 
-/// One stream as one side saw it, after the omitted seconds.
+/// One stream as one side counted it, after the omitted seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct StreamResult {
     pub id: u32,

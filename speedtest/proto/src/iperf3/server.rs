@@ -6,20 +6,20 @@ use super::{Cookie, ErrorCode, Params, ProtocolError, Results, State, COOKIE_BYT
 
 /// iperf3 itself takes parameters of at most 8 KiB.
 const MAX_PARAMS_BYTES: u32 = 8 << 10;
-/// 128 streams in both directions, and a client version that says more than we know.
+/// Room for 128 streams in both directions, and for keys of newer clients.
 const MAX_RESULTS_BYTES: u32 = 64 << 10;
 
-/// What the peer did. After `Hello`, `Params` and `Results` it is this side's turn.
+/// What the peer did. After `Cookie`, `Params` and `Results` it is this side's turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// The connection said which test it belongs to.
-    Hello(Cookie),
+    /// The cookie of the test that the connection belongs to.
+    Cookie(Cookie),
     Params(Box<Params>),
     TestEnd,
     Results(Box<Results>),
-    /// The client has shown its results and is leaving.
+    /// The client has printed its results and ends the connection.
     Done,
-    /// The client gave up in mid-test.
+    /// The client ended the test early.
     Terminated,
 }
 
@@ -81,7 +81,7 @@ impl Server {
                 let Some(whole) = got.first_chunk::<COOKIE_BYTES>() else { return Ok(None) };
                 let cookie = Cookie::from_wire(*whole);
                 self.phase = Phase::OurTurn;
-                Ok(Some(Event::Hello(cookie)))
+                Ok(Some(Event::Cookie(cookie)))
             }
             Phase::Params(frame) => {
                 let Some(json) = frame.push(bytes)? else { return Ok(None) };
@@ -126,7 +126,7 @@ impl Server {
         Ok(event)
     }
 
-    /// After `Hello`: this is a new test, and it may begin.
+    /// After `Cookie`: this is a new test, and it may begin.
     pub fn admit(&mut self) {
         self.say(State::ParamExchange);
         self.phase = Phase::Params(Frame::new(MAX_PARAMS_BYTES));
@@ -157,13 +157,13 @@ impl Server {
         self.phase = Phase::Display;
     }
 
-    /// No room: the client is told that the server is busy.
+    /// The server is busy: the client gets ACCESS_DENIED.
     pub fn refuse(&mut self) {
         self.say(State::AccessDenied);
         self.phase = Phase::Over;
     }
 
-    /// The test cannot go on; the client shows iperf3's own words for `code`.
+    /// The test cannot go on; the client prints iperf3's text for `code`.
     pub fn fail(&mut self, code: ErrorCode) {
         self.say(State::ServerError);
         self.output.extend_from_slice(&code.to_wire());

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! iperf3's datagrams: hello and answer, the header of test data, and what a receiver counts.
+//! iperf3's datagrams: connect message and reply, the header of test data, and what a receiver counts.
 
-/// How a client opens a UDP stream, in either byte order of today's and of older versions.
-const HELLOS: [[u8; 4]; 4] =
+/// UDP_CONNECT_MSG, with which a client opens a UDP stream: in either byte order, of current and of
+/// older versions.
+const CONNECT_MESSAGES: [[u8; 4]; 4] =
     [*b"9876", *b"6789", 123_456_789_u32.to_le_bytes(), 123_456_789_u32.to_be_bytes()];
-/// The answer; clients older than it only look for four bytes.
-pub const ANSWER: [u8; 4] = *b"6789";
+/// UDP_CONNECT_REPLY; older clients only check that four bytes come.
+pub const CONNECT_REPLY: [u8; 4] = *b"6789";
 /// The longest header: seconds, microseconds, 64-bit counter.
 pub const HEADER_BYTES: usize = 16;
 
-pub fn is_hello(datagram: &[u8]) -> bool {
-    HELLOS.iter().any(|hello| hello == datagram)
+pub fn is_connect(datagram: &[u8]) -> bool {
+    CONNECT_MESSAGES.iter().any(|message| message == datagram)
 }
 
 /// What every datagram of a test begins with.
@@ -43,10 +44,10 @@ impl Header {
     }
 }
 
-/// What a receiver has counted, in iperf3's way: a late datagram is no loss any more.
+/// What a receiver has counted, as iperf3 does: a late datagram is taken off the losses again.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Arrivals {
-    /// Highest number seen.
+    /// Highest number received.
     pub packets: u64,
     pub lost: u64,
     pub out_of_order: u64,

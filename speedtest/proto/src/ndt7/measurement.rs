@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::verdict::OtherLoad;
+
 /// One measurement, by either side.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -21,6 +23,9 @@ pub struct Measurement {
     pub test: Option<String>,
     #[serde(rename = "TCPInfo", skip_serializing_if = "Option::is_none")]
     pub tcp_info: Option<TcpInfo>,
+    /// What else the server did: not in the specification, in the server's last one only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_load: Option<OtherLoad>,
 }
 
 /// What this side's program has moved.
@@ -40,7 +45,7 @@ pub struct ConnectionInfo {
     pub uuid: String,
 }
 
-/// The server kernel's view of the connection, by the names of M-Lab's server.
+/// TCP_INFO of the server's kernel, under the names of M-Lab's server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct TcpInfo {
@@ -78,7 +83,7 @@ pub struct TcpInfo {
     pub reord_seen: u32,
 }
 
-/// What BBR, where it is the congestion control, has estimated.
+/// BBR's estimates, where it is the congestion control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct BbrInfo {
@@ -98,7 +103,7 @@ impl Measurement {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// What a peer has measured. None: the text is something else, which the specification allows.
+    /// A peer's measurement. None: the text is something else, which the specification allows.
     pub fn of_text(text: &str) -> Option<Measurement> {
         serde_json::from_str(text).ok()
     }
@@ -117,12 +122,14 @@ mod tests {
             origin: Some("server".into()),
             test: Some("download".into()),
             tcp_info: Some(TcpInfo { rwnd_limited: 4, min_rtt: 5, ..TcpInfo::default() }),
+            other_load: Some(OtherLoad { tests: 6, ..OtherLoad::default() }),
         };
         let json: serde_json::Value = serde_json::from_str(&measurement.to_text()).unwrap();
         assert_eq!(json["AppInfo"]["NumBytes"], 2);
         assert_eq!(json["AppInfo"]["ElapsedTime"], 1);
         assert_eq!(json["BBRInfo"]["BW"], 3);
         assert_eq!(json["ConnectionInfo"]["UUID"], "u");
+        assert_eq!(json["OtherLoad"]["tests"], 6);
         assert_eq!((&json["Origin"], &json["Test"]), (&"server".into(), &"download".into()));
         for name in ["BusyTime", "BytesAcked", "RTT", "RTTVar", "SndBufLimited", "BytesRetrans"] {
             assert_eq!(json["TCPInfo"][name], 0, "{name}");

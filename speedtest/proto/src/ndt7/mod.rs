@@ -2,7 +2,7 @@
 //! ndt7, version 7 of M-Lab's Network Diagnostic Tool: one WebSocket, one direction, ten seconds.
 //!
 //! # Layout
-//! - [`request`]: what the URL of a test asks for.
+//! - [`request`]: the query in the URL of a test.
 //! - [`measurement`]: the JSON texts that both sides send during a test.
 //! - [`pace`]: how large messages are and when the next measurement is due.
 //! - [`token`]: M-Lab's access tokens.

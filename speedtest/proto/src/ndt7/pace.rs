@@ -35,8 +35,8 @@ impl Sizes {
     }
 }
 
-/// Time to the next measurement: exponential, so that nothing periodic is missed or hit again and
-/// again. `random` is uniform in 0 to 1.
+/// Time to the next measurement: exponential, so that it is not in step with anything periodic.
+/// `random` is uniform in 0 to 1.
 pub fn measurement_gap(random: f64) -> Duration {
     let seconds = -MEAN_S * (1.0 - random.clamp(0.0, 1.0 - 1e-9)).ln();
     Duration::from_secs_f64(seconds.clamp(LEAST_S, MOST_S))

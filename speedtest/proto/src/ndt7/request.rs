@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the query of a test's URL asks for.
+//! The query of a test's URL.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ const EARLY_EXIT_MB: &str = "250";
 
 /// One request for a subtest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct TestQuery {
     /// A download ends after so many bytes.
     pub early_exit_bytes: Option<u64>,
     pub access_token: Option<String>,
-    /// What the client says about itself.
+    /// The client's metadata.
     pub metadata: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AskedError {
+pub enum QueryError {
     #[error("the query is longer than {MAX_QUERY_BYTES} bytes")]
     TooLong,
     #[error("the query is not URL-encoded UTF-8")]
@@ -31,28 +31,28 @@ pub enum AskedError {
     EarlyExit(String),
 }
 
-impl Asked {
-    pub fn of_query(query: &str) -> Result<Asked, AskedError> {
+impl TestQuery {
+    pub fn of_query(query: &str) -> Result<TestQuery, QueryError> {
         if query.len() > MAX_QUERY_BYTES {
-            return Err(AskedError::TooLong);
+            return Err(QueryError::TooLong);
         }
-        let mut asked = Asked::default();
+        let mut found = TestQuery::default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let name = decoded(name).ok_or(AskedError::Encoding)?;
-            let value = decoded(value).ok_or(AskedError::Encoding)?;
+            let name = decoded(name).ok_or(QueryError::Encoding)?;
+            let value = decoded(value).ok_or(QueryError::Encoding)?;
             match name.as_str() {
-                "access_token" => asked.access_token = Some(value).filter(|text| !text.is_empty()),
+                "access_token" => found.access_token = Some(value).filter(|text| !text.is_empty()),
                 "early_exit" if value == EARLY_EXIT_MB => {
-                    asked.early_exit_bytes = Some(250_000_000);
+                    found.early_exit_bytes = Some(250_000_000);
                 }
-                "early_exit" => return Err(AskedError::EarlyExit(value)),
+                "early_exit" => return Err(QueryError::EarlyExit(value)),
                 // The specification keeps these names for the server.
                 name if name.starts_with("server_") => {}
-                _ => asked.keep(name, value),
+                _ => found.keep(name, value),
             }
         }
-        Ok(asked)
+        Ok(found)
     }
 
     fn keep(&mut self, name: String, value: String) {
@@ -92,31 +92,31 @@ mod tests {
 
     #[test]
     fn metadata_token_and_early_exit_come_apart() {
-        let asked = Asked::of_query(
+        let query = TestQuery::of_query(
             "client_name=a%20b+c&early_exit=250&access_token=x.y.z&server_x=1&client_name=second&",
         )
         .unwrap();
-        assert_eq!(asked.early_exit_bytes, Some(250_000_000));
-        assert_eq!(asked.access_token.as_deref(), Some("x.y.z"));
+        assert_eq!(query.early_exit_bytes, Some(250_000_000));
+        assert_eq!(query.access_token.as_deref(), Some("x.y.z"));
         assert_eq!(
-            asked.metadata.into_iter().collect::<Vec<_>>(),
+            query.metadata.into_iter().collect::<Vec<_>>(),
             [("client_name".to_owned(), "a b c".to_owned())]
         );
     }
 
     #[test]
     fn what_the_specification_forbids_is_refused() {
-        assert_eq!(Asked::of_query(&"a".repeat(4097)), Err(AskedError::TooLong));
+        assert_eq!(TestQuery::of_query(&"a".repeat(4097)), Err(QueryError::TooLong));
         for wrong in ["a=%", "a=%f", "a=%ff", "a=%+1"] {
-            assert_eq!(Asked::of_query(wrong), Err(AskedError::Encoding), "{wrong}");
+            assert_eq!(TestQuery::of_query(wrong), Err(QueryError::Encoding), "{wrong}");
         }
-        let exit = Asked::of_query("early_exit=251").unwrap_err();
+        let exit = TestQuery::of_query("early_exit=251").unwrap_err();
         assert!(exit.to_string().contains("251") && exit.to_string().contains("250 (megabytes)"));
     }
 
     #[test]
     fn a_client_cannot_fill_the_memory_with_metadata() {
         let many: Vec<String> = (0..400).map(|n| format!("k{n}=v")).collect();
-        assert_eq!(Asked::of_query(&many.join("&")).unwrap().metadata.len(), MAX_PAIRS);
+        assert_eq!(TestQuery::of_query(&many.join("&")).unwrap().metadata.len(), MAX_PAIRS);
     }
 }

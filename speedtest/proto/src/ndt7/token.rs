@@ -107,7 +107,7 @@ impl Key {
         Ok(Key { id: jwk.kid, public })
     }
 
-    /// The algorithm of a token has to be that of its key, whatever the token says.
+    /// The algorithm of a token must be that of its key, whatever its header has.
     fn verifies(&self, algorithm: &str, message: &[u8], signature: &[u8]) -> bool {
         let verified = match (&self.public, algorithm) {
             (Public::Ed25519(key), "EdDSA") => {
@@ -129,14 +129,14 @@ impl Key {
     }
 }
 
-/// What a token has to say.
+/// The claims that a token must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
     pub issuer: String,
     pub audience: String,
 }
 
-/// Is this token good at this moment, in seconds since 1970?
+/// Is this token valid at this moment, in seconds since 1970?
 pub fn verify(keys: &[Key], expected: &Expected, token: &str, now: f64) -> Result<(), TokenError> {
     let malformed = || TokenError::Malformed;
     let (message, signature) = token.rsplit_once('.').ok_or_else(malformed)?;

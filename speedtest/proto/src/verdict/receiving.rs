@@ -2,7 +2,8 @@
 //! What limited a direction in which the server receives: causes are ruled out one after the other.
 
 use super::{
-    client_core, congestion, mean_of, server_core, total, verdict, Evidence, Limiter, Verdict,
+    client_core, congestion, loss, mean_of, server_core, total, verdict, words::size, Evidence,
+    Limiter, Verdict,
 };
 
 /// A window of fixed size counts as full when this part of it arrives in each round trip of the
@@ -12,10 +13,22 @@ const WINDOW_FILLED: f64 = 0.15;
 const GROWN_WINDOW_FILLED: f64 = 0.6;
 /// A window is also full when this part of it waits each time the server comes to read.
 const WINDOW_WAITING: f64 = 0.5;
+/// A loop that finds less than this each time it comes to read is fast enough, however busy it is.
+const KEPT_UP: f64 = 32.0 * 1024.0;
+/// One that finds this part of the window is late: what arrives waits for it and not for the path.
+const LATE: f64 = 0.1;
 
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
-    if evidence.server_load.full() {
-        return verdict(Limiter::ServerCpu, server_core(evidence));
+    match evidence.other_load.filled_loop(evidence) {
+        Some(full) => {
+            if let Some(shared) = taken_by_others(evidence, full) {
+                return shared;
+            }
+        }
+        None if evidence.server_load.full() => {
+            return verdict(Limiter::ServerCpu, server_core(evidence));
+        }
+        None => {}
     }
     if let Some(seen) = congestion(evidence) {
         return verdict(Limiter::Path, seen);
@@ -27,11 +40,19 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
         return verdict(Limiter::Client, full);
     }
     let mut answer = verdict(Limiter::Client, "the client did not send faster".into());
-    answer.because.push(format!(
-        "the server had time, no segment was lost, the window was open: {}",
-        waiting_in_window(evidence)
-    ));
+    answer.because.push("the server had time, no segment was lost, the window was open".into());
+    answer.because.extend(waiting_in_window(evidence));
     answer
+}
+
+/// Others filled the loop. None: it came in time for this test all the same.
+fn taken_by_others(evidence: &Evidence, full: String) -> Option<Verdict> {
+    let found = mean_of(evidence, |stream| stream.mean_move_bytes);
+    let window = mean_of(evidence, |stream| stream.max_rcv_wnd_bytes);
+    if let Some(lost) = loss(evidence).filter(|_| found < window * LATE) {
+        return Some(verdict(Limiter::Path, lost));
+    }
+    (found == 0.0 || found >= KEPT_UP).then(|| verdict(Limiter::Shared, full))
 }
 
 fn filled_window(evidence: &Evidence) -> Option<String> {
@@ -43,22 +64,39 @@ fn filled_window(evidence: &Evidence) -> Option<String> {
     let filled = if grew { GROWN_WINDOW_FILLED } else { WINDOW_FILLED };
     let waiting = total(evidence, |stream| stream.mean_move_bytes);
     if !grew && window > 0.0 && waiting / window >= WINDOW_WAITING {
-        return Some(waiting_in_window(evidence));
+        return waiting_in_window(evidence);
     }
-    (window > 0.0 && per_round_trip / window >= filled).then(|| {
+    if window == 0.0 || per_round_trip / window < filled {
+        return None;
+    }
+    Some(if per_round_trip <= window {
         format!(
-            "{:.1} KiB arrived in each round trip of {rtt_us:.0} us; the window was {:.1} KiB",
-            per_round_trip / 1024.0,
-            window / 1024.0
+            "{} arrived in each round trip of {rtt_us:.0} us; the window was {}",
+            size(per_round_trip),
+            size(window)
+        )
+    } else {
+        // The round trips of the test were shorter than that of the handshake.
+        format!(
+            "at this rate a window of {} is full after {:.0} us; the handshake took {rtt_us:.0} us",
+            size(window),
+            rtt_us * window / per_round_trip
         )
     })
 }
 
-/// How full the window was, in words.
-fn waiting_in_window(evidence: &Evidence) -> String {
-    format!(
-        "{:.1} KiB of a window of {:.1} KiB had arrived each time the server read",
-        total(evidence, |stream| stream.mean_move_bytes) / 1024.0,
-        total(evidence, |stream| stream.max_rcv_wnd_bytes) / 1024.0
-    )
+/// How full the window was, in words; none where that is not known. While a long read goes on, more
+/// than a window may arrive: then only that it was full is known.
+fn waiting_in_window(evidence: &Evidence) -> Option<String> {
+    let waiting = total(evidence, |stream| stream.mean_move_bytes);
+    let window = total(evidence, |stream| stream.max_rcv_wnd_bytes);
+    if window == 0.0 || waiting == 0.0 {
+        return None;
+    }
+    Some(if waiting <= window {
+        let (waiting, window) = (size(waiting), size(window));
+        format!("{waiting} of a window of {window} had arrived each time the server read")
+    } else {
+        format!("the whole window of {} had arrived each time the server read", size(window))
+    })
 }

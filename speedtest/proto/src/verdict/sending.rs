@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What limited a direction in which the server sends: its kernel accounts for the sender's time.
 
-use super::{client_core, congestion, server_core, total, verdict, Evidence, Limiter, Verdict};
+use super::words::{percent, size};
+use super::{
+    client_core, congestion, mean_of, server_core, total, verdict, Evidence, Limiter, Verdict,
+};
 
 /// A program that waits for its core this long shares it with others.
 const CORE_SHARED: f64 = 0.1;
 /// A full window is offered half of the time at least; a slow reader's is mostly closed.
 const WINDOW_OPEN_SHARE: f64 = 0.6;
-/// Kernels that may choose offer more than this soon, 64 KiB or megabytes: less was asked for.
+/// A kernel that tunes its window soon offers more than this, 64 KiB or megabytes: less was set.
 const SMALL_WINDOW: f64 = 48.0 * 1024.0;
 /// A small window is half closed by the one segment that a reader is about to take.
 const SMALL_WINDOW_OPEN_SHARE: f64 = 0.3;
+/// A loop that left data in the socket at this part of the moments came in time,
+const KEPT_UP: f64 = 0.5;
+/// unless nothing was in flight for this part of the time.
+const RAN_DRY: f64 = 0.1;
 
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
     let wall = total(evidence, |stream| stream.wall_us).max(1.0);
-    // The kernel counts this in ticks of its own, and may be one ahead.
-    let busy = (total(evidence, |stream| stream.busy_us) / wall).min(1.0);
-    let window = total(evidence, |stream| stream.rwnd_limited_us) / wall;
-    let buffer = total(evidence, |stream| stream.sndbuf_limited_us) / wall;
-    let path = (busy - window - buffer).max(0.0);
-    let idle = (1.0 - busy).max(0.0);
+    let busy = busy_share(evidence, wall);
+    let window = (total(evidence, |stream| stream.rwnd_limited_us) / wall).min(busy);
+    let buffer = (total(evidence, |stream| stream.sndbuf_limited_us) / wall).min(busy - window);
+    let path = busy - window - buffer;
+    let idle = 1.0 - busy;
     let shares = format!(
         "of the time: {:.0} % receive window, {:.0} % send buffer, {:.0} % path, {:.0} % no data to send",
-        window * 100.0,
-        buffer * 100.0,
-        path * 100.0,
-        idle * 100.0
+        percent(window),
+        percent(buffer),
+        percent(path),
+        percent(idle)
     );
     let most = window.max(buffer).max(path).max(idle);
     let mut answer = if most == buffer {
@@ -39,13 +45,18 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     answer
 }
 
+/// Part of the time with data in flight. The kernel counts it in ticks of its own, and may be one ahead.
+fn busy_share(evidence: &Evidence, wall: f64) -> f64 {
+    (total(evidence, |stream| stream.busy_us) / wall).min(1.0)
+}
+
 fn closed_or_small_window(evidence: &Evidence) -> Verdict {
     let mean = total(evidence, |stream| stream.mean_snd_wnd_bytes);
     let most = total(evidence, |stream| stream.max_snd_wnd_bytes).max(1.0);
     let offered = format!(
-        "the client offered a window of {:.0} KiB on average and {:.0} KiB at most",
-        mean / 1024.0,
-        most / 1024.0
+        "the client offered a window of {} on average and {} at most",
+        size(mean),
+        size(most)
     );
     let small = most < SMALL_WINDOW * evidence.streams.len() as f64;
     let open = if small { SMALL_WINDOW_OPEN_SHARE } else { WINDOW_OPEN_SHARE };
@@ -63,6 +74,9 @@ fn closed_or_small_window(evidence: &Evidence) -> Verdict {
 
 /// Nothing was full for most of the time. ran_dry: nothing was in flight either.
 fn path_or_cpu(evidence: &Evidence, ran_dry: bool) -> Verdict {
+    if let Some(full) = evidence.other_load.filled_loop(evidence) {
+        return path_or_shared(evidence, full);
+    }
     if ran_dry && evidence.server_load.full() {
         return full_core_or_small_window(evidence);
     }
@@ -88,6 +102,19 @@ fn path_or_cpu(evidence: &Evidence, ran_dry: bool) -> Verdict {
     )
 }
 
+/// Others filled the loop. What is in flight then counts as waiting for the path even where the loop was
+/// too late to write more, and a stalled host sends again what was not lost. So the path has to show by
+/// loss or a queue while data waits here.
+fn path_or_shared(evidence: &Evidence, full: String) -> Verdict {
+    let wall = total(evidence, |stream| stream.wall_us).max(1.0);
+    let kept_up = mean_of(evidence, |stream| stream.unsent_share) >= KEPT_UP
+        && busy_share(evidence, wall) > 1.0 - RAN_DRY;
+    match congestion(evidence).filter(|_| kept_up) {
+        Some(seen) => verdict(Limiter::Path, seen),
+        None => verdict(Limiter::Shared, full),
+    }
+}
+
 /// A window of a few segments keeps the core busy that has to wake for each of them: then the core
 /// runs full, but does not wait for others.
 fn full_core_or_small_window(evidence: &Evidence) -> Verdict {
@@ -109,9 +136,9 @@ fn narrower_than_congestion_window(evidence: &Evidence) -> Option<Verdict> {
     let buffer = total(evidence, |stream| stream.last_sndbuf_bytes) / 2.0;
     if buffer > 0.0 && buffer < congestion && buffer <= window {
         let because = format!(
-            "the send buffer holds {:.0} KiB, the congestion window allows {:.0} KiB",
-            buffer / 1024.0,
-            congestion / 1024.0
+            "the send buffer holds {}, the congestion window allows {}",
+            size(buffer),
+            size(congestion)
         );
         return Some(verdict(Limiter::SendBuffer, because));
     }

@@ -81,7 +81,7 @@ fn a_core_kept_busy_by_a_small_window_is_not_the_limit_unless_others_want_it_too
         (small, running, Limiter::ReceiveWindow),
         (small, shared, Limiter::ServerCpu),
         (dry, running, Limiter::ServerCpu),
-        // Seen through veth: the window of 27 KiB was full or on its way all the time.
+        // Observed through veth: the window of 27 KiB was full or on its way all the time.
         (
             Summary { busy_us: 9.9e6, rwnd_limited_us: 3.6e6, ..small },
             running,
@@ -111,7 +111,7 @@ fn a_receiver_rules_out_one_cause_after_the_other() {
 
 #[test]
 fn a_queue_that_runs_dry_between_wake_ups_is_blamed_on_what_is_narrowest() {
-    // Seen on a veth pair: round trips of 30 us, half of the time nothing in flight.
+    // Observed on a veth pair: round trips of 30 us, half of the time nothing in flight.
     let dry = Summary { busy_us: 4.5e6, mean_cwnd_bytes: 60e3, ..stream() };
     let small_buffer = Summary { last_sndbuf_bytes: 32_768.0, ..dry };
     assert_eq!(limiter(&evidence(true, small_buffer)), Limiter::SendBuffer);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One end of an open connection: pings are answered, violations close, texts are said between frames.
+//! One end of an open connection: answers pings, closes after violations, sends texts between frames.
 
 use super::header::{apply_mask, Header, Opcode};
 use super::reader::{Event, Reader, Want};
 use super::{close_code, Role};
 
-/// What the owner has to know.
+/// What the owner must know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
     Text(String),
     /// The peer ends the connection; the answer is in the output.
     Closed(Option<u16>),
-    /// The peer broke the rules; it is told so in the output, and nothing more is read.
+    /// The peer broke the rules; the output has the status code, and nothing more is read.
     Broken(super::Violation),
 }
 
@@ -24,7 +24,7 @@ pub struct Endpoint {
     /// The latest ping that is not answered; a flood of them gets one answer (5.5.3).
     ping: Option<Vec<u8>>,
     close_said: bool,
-    /// The peer has said its last word.
+    /// The peer has sent its Close.
     deaf: bool,
     mask: u32,
 }
@@ -58,11 +58,16 @@ impl Endpoint {
         (!self.deaf).then(|| self.reader.want())
     }
 
+    /// Frames of the peer so far.
+    pub fn frames(&self) -> u64 {
+        self.reader.frames()
+    }
+
     pub fn dropped(&mut self, bytes: u64) {
         self.reader.dropped(bytes);
     }
 
-    /// Takes bytes up to the next notice; says how many.
+    /// Takes bytes up to the next notice; returns how many.
     pub fn receive(&mut self, bytes: &[u8]) -> (usize, Option<Notice>) {
         let mut used = 0;
         while used < bytes.len() && !self.deaf {
@@ -92,7 +97,7 @@ impl Endpoint {
 
     /// Another mask for a frame of a client.
     pub fn next_mask(&mut self) -> [u8; 4] {
-        // xorshift32: nothing secret passes here, and proxies only must not foresee the bytes.
+        // xorshift32: nothing secret passes here; proxies must only be unable to predict the bytes.
         self.mask ^= self.mask << 13;
         self.mask ^= self.mask >> 17;
         self.mask ^= self.mask << 5;
@@ -110,14 +115,14 @@ impl Endpoint {
         }
     }
 
-    /// Says a text, unless the connection is closing.
+    /// Sends a text, unless the connection is closing.
     pub fn say(&mut self, text: &str) {
         if !self.close_said {
             self.frame(Opcode::Text, text.as_bytes());
         }
     }
 
-    /// Says the last word of this side; a second one is not said.
+    /// Sends this side's Close, once.
     pub fn close(&mut self, code: u16) {
         if !self.close_said {
             self.close_said = true;
@@ -126,7 +131,7 @@ impl Endpoint {
         }
     }
 
-    /// Whole frames to be sent, to be asked for between two frames of data.
+    /// Whole frames to be sent; call between two frames of data.
     pub fn output(&mut self) -> &[u8] {
         if let Some(payload) = self.ping.take_if(|_| self.output.is_empty()) {
             self.frame(Opcode::Pong, &payload);
@@ -134,7 +139,7 @@ impl Endpoint {
         &self.output
     }
 
-    /// So much of the output is sent.
+    /// This much of the output is sent.
     pub fn sent(&mut self, count: usize) {
         self.output.drain(..count);
     }
@@ -148,7 +153,7 @@ impl Endpoint {
         self.close_said
     }
 
-    /// Both sides have said their last word, or the peer has lost its right to.
+    /// Both sides have sent a Close, or the peer broke the rules.
     pub fn over(&self) -> bool {
         self.close_said && self.deaf && self.output.is_empty()
     }

@@ -2,12 +2,12 @@
 //! WebSocket (RFC 6455) as a speed test needs it.
 //!
 //! # Layout
-//! - [`offer`]: what a request says about an upgrade, and the key that answers it.
+//! - [`offer`]: a request for an upgrade, and the key that answers it.
 //! - [`header`]: frame headers, written and read.
 //! - [`reader`]: frames that arrive. Binary payload is only counted: its owner drops it in the kernel,
 //!   so it is never unmasked and never copied.
 //! - [`writer`]: ready-made frames of test data that leave; the payload is the owner's hot buffer.
-//! - [`endpoint`]: one end of an open connection: answers pings, closes, says texts.
+//! - [`endpoint`]: one end of an open connection: answers pings, closes, sends texts.
 
 pub mod endpoint;
 pub mod header;
@@ -57,7 +57,7 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// What the peer is told.
+    /// The status code for the peer.
     pub fn close_code(self) -> u16 {
         match self {
             Violation::Utf8 => close_code::BAD_PAYLOAD,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Does a request ask for a WebSocket, and what is the answer's key? (RFC 6455, section 4.2)
+//! Is a request an upgrade to WebSocket, and what is the answer's key? (RFC 6455, section 4.2)
 
 use aws_lc_rs::digest::{digest, SHA1_FOR_LEGACY_USE_ONLY};
 
@@ -9,7 +9,7 @@ use base64::Engine;
 /// Appended to the client's key before hashing (1.3).
 const MAGIC: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// What the head of a request says about an upgrade.
+/// The fields about an upgrade in the head of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Offer {
     upgrade: bool,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Frames that arrive. Texts and control frames are read, binary payload is counted and not looked at.
+//! Frames that arrive. Texts and control frames are read, binary payload is only counted.
 
 use super::header::{apply_mask, Header, Opcode, MAX_HEADER_BYTES};
 use super::{Role, Violation};
@@ -58,6 +58,7 @@ pub struct Reader {
     message_bytes: u64,
     text: Vec<u8>,
     binary_bytes: u64,
+    frames: u64,
     frame_was_large: bool,
 }
 
@@ -70,6 +71,7 @@ impl Reader {
             message_bytes: 0,
             text: Vec::new(),
             binary_bytes: 0,
+            frames: 0,
             frame_was_large: false,
         }
     }
@@ -77,6 +79,11 @@ impl Reader {
     /// Binary payload so far.
     pub fn binary_bytes(&self) -> u64 {
         self.binary_bytes
+    }
+
+    /// Frames begun so far.
+    pub fn frames(&self) -> u64 {
+        self.frames
     }
 
     pub fn want(&self) -> Want {
@@ -89,7 +96,7 @@ impl Reader {
         }
     }
 
-    /// So much binary payload is gone; never more than [`Want::Drop`] said.
+    /// This much binary payload was dropped; never more than [`Want::Drop`] had.
     pub fn dropped(&mut self, bytes: u64) {
         let State::Dropping(left) = &mut self.state else { return };
         let bytes = bytes.min(*left);
@@ -100,7 +107,7 @@ impl Reader {
         }
     }
 
-    /// Takes bytes up to the next event and says how many; to be called again with the rest.
+    /// Takes bytes up to the next event and returns how many; call again with the rest.
     pub fn receive(&mut self, bytes: &[u8]) -> Result<(usize, Option<Event>), Violation> {
         let mut used = 0;
         while used < bytes.len() {
@@ -142,6 +149,7 @@ impl Reader {
 
     /// A header is complete. The event of a frame without payload.
     fn begin(&mut self, header: Header) -> Result<Option<Event>, Violation> {
+        self.frames += 1;
         let message = self.message(&header)?;
         if message == Some(Message::Binary) {
             self.frame_was_large = header.payload_bytes >= LARGE_FRAME_BYTES;

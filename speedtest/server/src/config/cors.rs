@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pages from elsewhere, by their origin.
+//! Pages of other origins (CORS).
 
 use serde::Deserialize;
 
 use super::ConfigError;
 
-/// Which pages from elsewhere may use this server?
+/// Which pages of other origins may use this server?
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cors {
-    /// `*` is any origin, for requests that ask with `cors` in their query, as LibreSpeed's clients do.
+    /// `*` is any origin, for requests with `cors` in their query, as LibreSpeed's clients send them.
     pub origins: Vec<String>,
 }
 

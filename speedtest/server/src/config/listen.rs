@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Addresses to listen on: how they are written, and that each is given once.
+//! Addresses to listen on: how they are written, and the check that each is given once.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use serde::{Deserialize, Deserializer};
 
-use super::{Config, ConfigError};
+use super::ConfigError;
 
 /// Reads an address, or says how one is written.
 pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
@@ -19,14 +19,10 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAd
     listen_address(&String::deserialize(from)?).map_err(serde::de::Error::custom)
 }
 
-/// Does everything that listens have an address of its own? Of port 0 the kernel sees to that.
-pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
-    let iperf3 = config.iperf3.iter().map(|it| ("iperf3", it.listen));
-    let http = config.http.iter().map(|it| ("http", it.listen));
-    let https = config.https.iter().map(|it| ("https", it.listen));
-    let metrics = config.metrics.iter().map(|it| ("metrics", it.listen));
+/// Does every listener have an address of its own? For port 0 the kernel chooses one.
+pub(super) fn check(addresses: &[(&'static str, SocketAddr)]) -> Result<(), ConfigError> {
     let mut taken = HashMap::new();
-    for (protocol, address) in iperf3.chain(http).chain(https).chain(metrics) {
+    for (protocol, address) in addresses.iter().copied() {
         if address.port() == 0 {
             continue;
         }
@@ -43,7 +39,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Http, Iperf3};
+    use super::super::{Config, Http, Iperf3};
     use super::*;
 
     #[test]
@@ -60,17 +56,20 @@ mod tests {
     #[test]
     fn an_address_is_given_once_but_port_0_as_often_as_one_likes() {
         let at = |text: &str| text.parse::<SocketAddr>().unwrap();
-        let http = |first, second| vec![Http { listen: at(first) }, Http { listen: at(second) }];
+        let http = |first, second| vec![Http::at(at(first)), Http::at(at(second))];
         let mut config = Config {
             iperf3: vec![Iperf3::at(at("[::]:0")), Iperf3::at(at("[::]:0"))],
             http: http("127.0.0.1:1", "127.0.0.2:1"),
             ..Config::default()
         };
-        assert_eq!(check(&config), Ok(()));
-        config.metrics = vec![Http { listen: at("127.0.0.2:1") }];
-        let fault = check(&config).unwrap_err().to_string();
+        assert_eq!(check(&config.addresses()), Ok(()));
+        config.metrics = vec![Http::at(at("127.0.0.2:1"))];
+        let fault = check(&config.addresses()).unwrap_err().to_string();
         assert_eq!(fault, "127.0.0.2:1: given twice, for http and for metrics");
         config.http = http("127.0.0.1:1", "127.0.0.1:1");
-        assert_eq!(check(&config).unwrap_err().to_string(), "127.0.0.1:1: given twice for http");
+        assert_eq!(
+            check(&config.addresses()).unwrap_err().to_string(),
+            "127.0.0.1:1: given twice for http"
+        );
     }
 }

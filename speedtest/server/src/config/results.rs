@@ -2,11 +2,12 @@
 //! Where results are kept.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use serde::Deserialize;
+use tokio_postgres::Config;
 
 use super::{range, ConfigError};
-use crate::results::read_url;
 
 /// Where results are kept: one of the first three.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -18,12 +19,14 @@ pub struct ResultsTo {
     pub sqlite: Option<PathBuf>,
     /// `postgresql://USER@HOST/DATABASE` or `host=... user=...`.
     pub postgresql: Option<String>,
-    /// Certificate authorities to believe about that server, in PEM: the connection is TLS then.
+    /// Certificate authorities that sign that server's certificate, in PEM: the connection is then TLS.
     pub postgresql_ca: Option<PathBuf>,
-    /// What the database does not take waits here; beside a SQLite file when unset.
+    /// Results that the database does not take wait here; beside a SQLite file when unset.
     pub spool: Option<PathBuf>,
     /// Client addresses are dropped after so many days; 0 keeps none, unset keeps them for ever.
     pub keep_addresses_days: Option<u32>,
+    /// Neither the file nor the spool grows beyond this; 0 is no limit, unset 10 GiB.
+    pub max_bytes: Option<u64>,
 }
 
 fn fault(place: &str, fault: impl Into<String>) -> Result<(), ConfigError> {
@@ -31,8 +34,8 @@ fn fault(place: &str, fault: impl Into<String>) -> Result<(), ConfigError> {
 }
 
 impl ResultsTo {
-    /// The store that a flag names, in place of the one that the file names. What is refused is not
-    /// repeated: there may be a password in it.
+    /// The store of a flag, instead of the one in the file. Errors do not repeat its text: there may
+    /// be a password in it.
     pub fn in_store(self, to: &str) -> Result<ResultsTo, ConfigError> {
         let rest = ResultsTo { jsonl: None, sqlite: None, postgresql: None, ..self };
         let scheme = to.split_once(':').map(|(scheme, path)| (scheme.to_ascii_lowercase(), path));
@@ -50,9 +53,16 @@ impl ResultsTo {
             Some((other, _))
                 if !other.is_empty() && other.bytes().all(|byte| byte.is_ascii_alphabetic()) =>
             {
-                wrong(format!("{other}: is no store (a file of this name is ./{other}:...)"))
+                wrong(format!("{other}: is not a store (a file of this name is ./{other}:...)"))
             }
             _ => Ok(ResultsTo { jsonl: Some(to.into()), ..rest }),
+        }
+    }
+
+    pub fn max_bytes(&self) -> u64 {
+        match self.max_bytes.unwrap_or(10 << 30) {
+            0 => u64::MAX,
+            most => most,
         }
     }
 
@@ -92,6 +102,22 @@ impl ResultsTo {
         let days = u64::from(self.keep_addresses_days.unwrap_or(0));
         range::check("results.keep_addresses_days", days, &range::KEEP_ADDRESSES_DAYS)
     }
+}
+
+/// Reads a database's address. A fault repeats nothing of it, as a password may be in any part.
+pub fn read_url(url: &str) -> Result<Config, String> {
+    let cause = match Config::from_str(url) {
+        Ok(config) if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() => {
+            "no host; for a unix socket add ?host=/DIRECTORY".to_owned()
+        }
+        Ok(config) => return Ok(config),
+        Err(error) => std::error::Error::source(&error)
+            .map(ToString::to_string)
+            .filter(|cause| cause.starts_with("invalid value for option"))
+            .unwrap_or_else(|| "cannot be read".to_owned()),
+    };
+    let form = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE";
+    Err(format!("{cause}; allowed is {form}, with %XX for other signs in a name or password"))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! One HTTP/1.1 connection: heads through the parser, bodies past it.
 
 mod bodies;
+mod requests;
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
@@ -10,23 +11,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use speedtest_net::bulk::Threshold;
-use speedtest_net::reactor::{Cx, Handler, Interest, Next, Ready};
+use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, Ready};
+use speedtest_net::turn::Work;
 use speedtest_net::wire::{unless_blocked, Wire};
-use speedtest_proto::http1::{Answer, Heads, HttpError, Method, Request};
+use speedtest_proto::http1::{Heads, Request};
 use speedtest_proto::ndt7::Subtest;
 
 use super::flow::{Delivery, Flow};
-use super::routes::{self, Route, Service, MAX_RESULT_BYTES};
-use super::sessions::RETRY_AFTER_S;
-use crate::clients::{self, ClientKey};
-use crate::ndt7::{Visitor, Waiting};
-use crate::shared::Shared;
+use super::routes::{self, Service};
+use super::Context;
+use crate::clients::{self, Displaced};
+use crate::ndt7::{PendingConnection, Waiting};
 
 const READ_BYTES: usize = 4096;
-/// What the kernel keeps to itself, because it is less than the threshold, is looked for this often.
+/// How often data below the threshold is polled for, of which the kernel does not wake the loop.
 const LOOK: Duration = Duration::from_millis(100);
-/// Of a refused body so much is dropped, so that its sender comes to read the answer.
-const REFUSED_BYTES: u64 = 32 << 20;
 
 enum Body {
     None,
@@ -43,7 +42,7 @@ enum Body {
 pub struct Connection {
     wire: Wire,
     peer: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<Context>,
     service: Service,
     heads: Heads,
     output: Vec<u8>,
@@ -53,16 +52,16 @@ pub struct Connection {
     flow: Option<Flow>,
     delivery: Delivery,
     client: IpAddr,
-    /// An ndt7 test that was asked for, and goes on without this connection.
+    /// A requested ndt7 test, which takes this connection over.
     leaving: Option<(Subtest, Request)>,
     deadline: Instant,
     /// Bytes of bodies that were dropped, and how fast they come.
     dropped: u64,
     rate: Threshold,
-    /// The kernel wakes the loop for so many bytes.
+    /// The kernel wakes the loop for this many bytes.
     threshold: i32,
     armed: Option<Instant>,
-    _counted: clients::Connection,
+    counted: clients::Connection,
 }
 
 impl Connection {
@@ -70,7 +69,7 @@ impl Connection {
         wire: Wire,
         peer: SocketAddr,
         counted: clients::Connection,
-        shared: Arc<Shared>,
+        shared: Arc<Context>,
         service: Service,
     ) -> Connection {
         let now = Instant::now();
@@ -93,13 +92,15 @@ impl Connection {
             rate: Threshold::new(now),
             threshold: 1,
             armed: None,
-            _counted: counted,
+            counted,
         }
     }
 
     /// A peer gets this long for its next byte.
     fn progress(&mut self, cx: &Cx<'_>) {
-        self.deadline = cx.now + self.shared.config.limits.step();
+        let limits = &self.shared.limits;
+        let silent = self.flow.is_some().then(|| limits.idle());
+        self.deadline = cx.now + silent.map_or(limits.step(), |idle| idle.min(limits.step()));
     }
 
     fn attend(&mut self, cx: &mut Cx<'_>) -> Next {
@@ -123,13 +124,14 @@ impl Connection {
                     cx.wait_for(Interest::WRITE);
                     return Ok(Next::Stay);
                 }
-                self.wire.say_goodbye();
+                self.wire.close_notify();
                 return Ok(Next::Close);
             }
             if self.leaving.is_some() {
                 return Ok(Next::Succeed);
             }
             if self.output.is_empty() && matches!(self.body, Body::None) && !self.read_head(cx)? {
+                self.counted.idle(cx.address());
                 cx.wait_for(self.wire.interest(Interest::READ));
                 return Ok(Next::Stay);
             }
@@ -139,7 +141,7 @@ impl Connection {
     /// False when the socket takes no more for now.
     fn write_output(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
         while !self.output.is_empty() {
-            match unless_blocked(self.wire.send(&self.output))? {
+            match unless_blocked(self.wire.send(&self.output, &mut cx.turn))? {
                 Some(count) => {
                     self.output.drain(..count);
                     self.progress(cx);
@@ -169,11 +171,15 @@ impl Connection {
         }
     }
 
-    /// False when there is no whole head yet.
+    /// False when there is no whole head yet, or this turn answers no more.
     fn read_head(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
         loop {
+            if cx.turn.may(Work::Requests, 1) == 0 {
+                return Ok(false);
+            }
             match self.heads.next_request() {
                 Ok(Some(request)) => {
+                    cx.turn.spend(Work::Requests, 1);
                     self.begin(cx, &request);
                     return Ok(true);
                 }
@@ -185,105 +191,13 @@ impl Connection {
             }
             let mut buffer = [0; READ_BYTES];
             let most = self.heads.wants().min(READ_BYTES);
-            match unless_blocked(self.wire.receive(&mut buffer[..most]))? {
+            match unless_blocked(self.wire.receive(&mut buffer[..most], &mut cx.turn))? {
                 Some(0) => return Err(ErrorKind::UnexpectedEof.into()),
-                // A head may trickle, but not for longer than one step in all.
+                // A head may come in pieces, but within the time of one step.
                 Some(count) => self.heads.receive(&buffer[..count]),
                 None => return Ok(false),
             }
         }
-    }
-
-    fn refuse(&mut self, error: HttpError) {
-        self.keep_alive = false;
-        self.answer(error.status(), "text/plain", 0);
-    }
-
-    fn begin(&mut self, cx: &mut Cx<'_>, request: &Request) {
-        self.progress(cx);
-        self.client = self.shared.client_of(&request.fields, self.peer.ip());
-        // A server that stops lets a test of many bodies go on.
-        let stays = !self.shared.draining()
-            || self.shared.sessions.runs(ClientKey::of(self.client), cx.now);
-        self.keep_alive = request.keep_alive && stays;
-        self.allow_origin = routes::allow_origin(&self.shared, request);
-        let scheme = if self.wire.is_tls() { "https" } else { "http" };
-        match routes::route(&self.shared, self.service, request, self.client, scheme) {
-            Route::Text { status, content_type, body } => {
-                // A body that nobody asked for is not read; the connection ends after the answer.
-                self.keep_alive &= request.body_bytes == 0;
-                self.answer(status, content_type, body.len() as u64);
-                if request.method != Method::Head {
-                    self.output.extend_from_slice(body.as_bytes());
-                }
-            }
-            Route::Garbage(bytes) => {
-                self.keep_alive &= request.body_bytes == 0;
-                if self.let_in(cx, request, Some(bytes)) {
-                    self.answer("200 OK", "application/octet-stream", bytes);
-                    if request.method == Method::Head {
-                        self.flow = None;
-                    } else {
-                        self.body = Body::Sending(bytes);
-                    }
-                }
-            }
-            Route::Discard => {
-                if self.let_in(cx, request, None) {
-                    self.go_on_with_body(request);
-                    self.body = Body::Dropping(request.body_bytes);
-                }
-            }
-            Route::Ndt7(subtest) => self.leaving = Some((subtest, request.clone())),
-            Route::Result if request.body_bytes > MAX_RESULT_BYTES => {
-                self.keep_alive = false;
-                self.answer("413 Content Too Large", "text/plain", 0);
-            }
-            Route::Result => {
-                self.go_on_with_body(request);
-                self.body = Body::Keeping(request.body_bytes, Vec::new());
-            }
-        }
-    }
-
-    fn go_on_with_body(&mut self, request: &Request) {
-        if request.expects_continue && request.body_bytes > 0 {
-            self.output.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
-        }
-    }
-
-    /// May this client's body move now, be it the answer's or its own? If not, it is told so.
-    fn let_in(&mut self, cx: &mut Cx<'_>, request: &Request, sent: Option<u64>) -> bool {
-        let (bytes, fd) = (sent.unwrap_or(request.body_bytes), self.fd());
-        let at = (&*cx, fd);
-        let flow = Flow::begin(&self.shared, self.client, request, sent.is_some(), Some(bytes), at);
-        match flow {
-            Ok(flow) => {
-                self.flow = Some(flow);
-                self.arm(cx);
-                true
-            }
-            Err(refusal) => {
-                let coming = if request.expects_continue { 0 } else { request.body_bytes };
-                // A client that waits for 100 sends no body after this, or a new connection.
-                self.keep_alive &= coming <= REFUSED_BYTES && !request.expects_continue;
-                let answer =
-                    Answer { retry_after_s: Some(RETRY_AFTER_S), ..Answer::new(refusal.status()) };
-                self.write_head(answer);
-                self.body = Body::Refused(coming.min(REFUSED_BYTES));
-                false
-            }
-        }
-    }
-
-    fn answer(&mut self, status: &str, content_type: &str, body_bytes: u64) {
-        self.write_head(Answer { content_type, body_bytes, ..Answer::new(status) });
-    }
-
-    fn write_head(&mut self, answer: Answer<'_>) {
-        let allow_origin = self.allow_origin.as_deref();
-        let whole = Answer { keep_alive: self.keep_alive, allow_origin, ..answer };
-        self.output.extend_from_slice(whole.head().as_bytes());
     }
 
     /// Counts what has moved; an error when the client may not move more.
@@ -336,14 +250,15 @@ impl Handler for Connection {
     fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
         // Answers are written whole; waiting for more would only cost latency.
         let _ = self.wire.socket().set_nodelay(true);
-        self.progress(cx);
+        self.counted.entered(cx.address());
+        self.deadline = cx.now + self.shared.limits.pending();
         self.arm(cx);
         // The first request may have come together with the end of a TLS handshake.
         self.attend(cx)
     }
 
     fn ready(&mut self, cx: &mut Cx<'_>, ready: Ready) -> Next {
-        // A page ends its downloads by leaving: that is when its transfer is complete.
+        // A page ends its downloads by closing: its transfer is then complete.
         let gone = ready.error() || (ready.hung_up() && matches!(self.body, Body::Sending(_)));
         if gone {
             self.finish_flow(cx);
@@ -353,14 +268,30 @@ impl Handler for Connection {
     }
 
     fn succeed(self: Box<Self>) -> Option<Box<dyn Handler>> {
-        let Connection {
-            wire, peer, client, shared, mut heads, leaving, _counted: counted, ..
-        } = *self;
+        let Connection { wire, peer, client, shared, mut heads, leaving, counted, .. } = *self;
         let (subtest, request) = leaving?;
+        let key = shared.clients.key(client);
         let peer = SocketAddr::new(client, peer.port());
         let (id, early) = (routes::test_id(&request), heads.take_body(u64::MAX));
-        let visitor = Visitor { wire, peer, shared, counted, subtest, request, id, early };
-        Some(Box::new(Waiting::new(visitor)))
+        let pending = PendingConnection {
+            wire,
+            peer,
+            shared: Arc::clone(&shared.ndt7),
+            counted,
+            client: key,
+            subtest,
+            request,
+            id,
+            early,
+        };
+        Some(Box::new(Waiting::new(pending)))
+    }
+
+    fn note(&mut self, _cx: &mut Cx<'_>, note: Note) -> Next {
+        if note.word() == Some(Displaced) && !self.counted.is_busy() {
+            return Next::Close;
+        }
+        Next::Stay
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
@@ -370,7 +301,7 @@ impl Handler for Connection {
         self.armed = None;
         let waits = self.flow.as_ref().and_then(|flow| flow.wait_until(cx.now)).is_some();
         if waits {
-            // It is this server that holds the body up.
+            // This server itself delays the body.
             self.progress(cx);
         }
         if cx.now >= self.deadline {

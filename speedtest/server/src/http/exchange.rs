@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 use std::os::fd::RawFd;
 use std::sync::{Arc, LazyLock};
-use std::task::{Context, Poll};
+use std::task::{self, Poll};
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -17,8 +17,8 @@ use speedtest_proto::http1::{Answer, Method, Request};
 
 use super::flow::{Delivery, Flow};
 use super::routes::{self, Route, Service, MAX_RESULT_BYTES};
-use super::sessions::RETRY_AFTER_S;
-use crate::shared::Shared;
+use super::sessions::Refusal;
+use super::Context;
 
 /// Handed to the library at once.
 const PIECE_BYTES: usize = 256 << 10;
@@ -27,9 +27,9 @@ const MOST_AT_ONCE: u64 = 1 << 20;
 
 static PIECES: LazyLock<Bytes> = LazyLock::new(|| Bytes::from_static(&HOT));
 
-/// What one step of an exchange has come to.
+/// The outcome of one step of an exchange.
 pub enum Step {
-    Moved(u64),
+    Moved,
     Waits,
     Over,
 }
@@ -41,7 +41,7 @@ enum Work {
 }
 
 pub struct Exchange {
-    shared: Arc<Shared>,
+    shared: Arc<Context>,
     client: IpAddr,
     work: Work,
     flow: Option<Flow>,
@@ -50,9 +50,9 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Answers at once where that is possible; none is left to do then.
+    /// Answers at once where that is possible; the exchange is then complete.
     pub fn begin(
-        shared: &Arc<Shared>,
+        shared: &Arc<Context>,
         peer: IpAddr,
         request: http::Request<RecvStream>,
         mut respond: SendResponse<Bytes>,
@@ -63,13 +63,20 @@ impl Exchange {
             answer(&mut respond, Answer::new("501 Not Implemented"), "");
             return None;
         };
-        let client = shared.client_of(&request.fields, peer);
-        let allow_origin = routes::allow_origin(shared, &request);
+        let client = shared.proxies.client(&request.fields, peer);
+        let key = shared.clients.key(client);
+        let allow_origin = routes::allow_origin(&shared.cors, &request);
         let said = |status| Answer { allow_origin: allow_origin.as_deref(), ..Answer::new(status) };
         let sent = match routes::route(shared, Service::Tests, &request, client, "https") {
             Route::Text { status, content_type, body } => {
                 let head = Answer { content_type, body_bytes: body.len() as u64, ..said(status) };
                 answer(&mut respond, head, if request.method == Method::Head { "" } else { &body });
+                return None;
+            }
+            Route::Result if !shared.accounts.may_report(key, at.0.now) => {
+                let refusal = Refusal::TooFast;
+                let retry_after_s = Some(refusal.retry_after_s());
+                answer(&mut respond, Answer { retry_after_s, ..said(refusal.status()) }, "");
                 return None;
             }
             Route::Result => {
@@ -78,7 +85,7 @@ impl Exchange {
                 return Some(Exchange { shared, client, work, flow: None, respond, allow_origin });
             }
             Route::Ndt7(_) => {
-                // WebSockets are opened over HTTP/1.1, and clients know that.
+                // WebSockets are opened over HTTP/1.1 only.
                 answer(&mut respond, said("426 Upgrade Required"), "");
                 return None;
             }
@@ -86,10 +93,10 @@ impl Exchange {
             Route::Discard => None,
         };
         let length = sent.or(if body.is_end_stream() { Some(0) } else { declared(&head) });
-        let flow = match Flow::begin(shared, client, &request, sent.is_some(), length, at) {
+        let flow = match Flow::begin(shared, key, &request, sent.is_some(), length, at) {
             Ok(flow) => flow,
             Err(refusal) => {
-                let retry_after_s = Some(RETRY_AFTER_S);
+                let retry_after_s = Some(refusal.retry_after_s());
                 answer(&mut respond, Answer { retry_after_s, ..said(refusal.status()) }, "");
                 return None;
             }
@@ -112,7 +119,7 @@ impl Exchange {
     }
 
     /// Moves what can be moved now.
-    pub fn step(&mut self, cx: &Cx<'_>, context: &mut Context<'_>) -> Step {
+    pub fn step(&mut self, cx: &Cx<'_>, context: &mut task::Context<'_>) -> Step {
         if self.wait_until(cx.now).is_some() {
             return Step::Waits;
         }
@@ -122,7 +129,7 @@ impl Exchange {
         }
     }
 
-    fn send(&mut self, cx: &Cx<'_>, context: &mut Context<'_>) -> Step {
+    fn send(&mut self, cx: &Cx<'_>, context: &mut task::Context<'_>) -> Step {
         let Work::Sending(stream, left) = &mut self.work else { return Step::Over };
         let most = self.flow.as_ref().map_or(u64::MAX, Flow::most_at_once).min(MOST_AT_ONCE);
         let mut moved = 0;
@@ -153,13 +160,13 @@ impl Exchange {
             }
         }
         if moved > 0 {
-            Step::Moved(moved)
+            Step::Moved
         } else {
             Step::Waits
         }
     }
 
-    fn receive(&mut self, cx: &Cx<'_>, context: &mut Context<'_>) -> Step {
+    fn receive(&mut self, cx: &Cx<'_>, context: &mut task::Context<'_>) -> Step {
         let mut moved = 0;
         loop {
             let (Work::Dropping(body) | Work::Keeping(body, _)) = &mut self.work else {
@@ -192,7 +199,7 @@ impl Exchange {
             }
         }
         if moved > 0 {
-            Step::Moved(moved)
+            Step::Moved
         } else {
             Step::Waits
         }
@@ -202,7 +209,7 @@ impl Exchange {
     fn received(&mut self) {
         match &self.work {
             Work::Keeping(_, kept) => {
-                let id = self.shared.keep_page_result(self.client, kept);
+                let id = self.shared.keeper.keep_page_result(self.client, kept);
                 self.reply("200 OK", &format!("id {id}"));
             }
             _ => self.reply("200 OK", ""),
@@ -267,7 +274,7 @@ fn response(answer: Answer<'_>) -> Response<()> {
     response
 }
 
-/// Answers with a short text. The stream may be gone already; then nobody waits for it.
+/// Answers with a short text. The stream may be gone already; then there is nothing to do.
 fn answer(respond: &mut SendResponse<Bytes>, head: Answer<'_>, text: &str) {
     if let Ok(mut stream) = respond.send_response(response(head), text.is_empty()) {
         if !text.is_empty() {

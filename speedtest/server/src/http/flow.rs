@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One body on its way: its right to move, what has moved, and what TCP_INFO says of it meanwhile.
+//! One body: its right to move, what has moved of it, and TCP_INFO meanwhile.
 
-use std::net::IpAddr;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,21 +12,36 @@ use speedtest_proto::http1::Request;
 use speedtest_proto::series::Series;
 
 use super::routes;
-use super::sessions::{Pass, Refusal};
-use super::transfers::Transfer;
+use super::sessions::{Pass, Refusal, Sessions};
+use super::Context;
+use crate::accounts::Account;
 use crate::clients::ClientKey;
-use crate::shared::{Counters, Shared};
+use crate::counters::Counters;
+use crate::transfers::{Beside, Transfer};
 
-/// Bodies up to this long are moved without asking: latency probes, results.
+/// Bodies up to this long need no place of a test, as long as the client's allowance for them lasts:
+/// latency probes.
 const SMALL_BYTES: u64 = 64 << 10;
 const DELIVERY_LOOK: Duration = Duration::from_millis(50);
 const SAMPLE_EVERY: Duration = Duration::from_millis(200);
 
 pub struct Flow {
-    shared: Arc<Shared>,
+    shared: Arc<Context>,
+    client: ClientKey,
+    account: Arc<Account>,
     sent: bool,
-    pass: Option<Pass>,
+    right: Right,
     watch: Option<Watch>,
+}
+
+/// What a body moves by.
+enum Right {
+    /// A place of its client's test.
+    Test(Pass),
+    /// Its rate is reserved: it moves at this time.
+    Small(Instant),
+    /// It has none to move.
+    Empty,
 }
 
 /// TCP_INFO of a body whose request had an id.
@@ -38,41 +52,54 @@ struct Watch {
     series: Series,
     next_sample: Instant,
     load_from: ThreadTime,
+    /// How long the body shall be, if that is known.
+    whole: Option<u64>,
+    beside: Arc<Beside>,
 }
 
 impl Watch {
-    fn look(&mut self, fd: RawFd, now: Instant) {
+    /// What has moved, and until when.
+    fn look(&mut self, fd: RawFd) -> Instant {
+        let now = Instant::now();
         if let Some(sample) = look(fd, now - self.started, self.bytes) {
             self.series.push(sample);
         }
+        now
     }
 }
 
 impl Flow {
     /// A body of this client's begins, or may not. None bytes: its length is not known.
     pub fn begin(
-        shared: &Arc<Shared>,
-        client: IpAddr,
+        shared: &Arc<Context>,
+        client: ClientKey,
         request: &Request,
         sent: bool,
         bytes: Option<u64>,
         (cx, fd): (&Cx<'_>, RawFd),
     ) -> Result<Flow, Refusal> {
-        let small = bytes.is_some_and(|bytes| bytes <= SMALL_BYTES);
-        let pass = if small { None } else { Some(shared.enter_http(client, cx.now)?) };
+        let account = shared.accounts.of(client, cx.now);
+        let right = shared.right(client, &account, bytes, cx.now);
+        if right.is_err() {
+            Counters::add(&shared.counters.bodies_refused, 1);
+        }
         let watch = routes::test_id(request).filter(|_| bytes != Some(0)).map(|id| {
+            let beside = shared.transfers.begin(client, &id, sent, &shared.other_load);
+            cx.charge(beside.loop_time());
             let mut watch = Watch {
                 id,
-                started: cx.now,
+                started: Instant::now(),
                 bytes: 0,
                 series: Series::default(),
                 next_sample: cx.now + SAMPLE_EVERY,
                 load_from: cx.meter.read(),
+                whole: bytes,
+                beside,
             };
-            watch.look(fd, cx.now);
+            watch.look(fd);
             watch
         });
-        Ok(Flow { shared: Arc::clone(shared), sent, pass, watch })
+        Ok(Flow { shared: Arc::clone(shared), client, account, sent, right: right?, watch })
     }
 
     /// Counts what has moved. False: the client may not move more.
@@ -80,16 +107,21 @@ impl Flow {
     pub fn moved(&mut self, bytes: u64, now: Instant) -> bool {
         if let Some(watch) = &mut self.watch {
             watch.bytes += bytes;
+            watch.beside.moved(bytes);
             if bytes > 0 {
-                watch.series.moved();
+                watch.series.moved(bytes);
             }
         }
         let counters = &self.shared.counters;
         let counter = if self.sent { &counters.bytes_sent } else { &counters.bytes_received };
         Counters::add(counter, bytes);
-        let Some(pass) = &self.pass else { return true };
-        pass.moved(bytes, now);
-        let spent = pass.is_spent(now);
+        self.shared.accounts.moved(&self.account, bytes, now);
+        let mut spent = self.account.is_over(now);
+        if let Right::Test(pass) = &self.right {
+            self.account.paced(bytes, now);
+            pass.moved(bytes);
+            spent |= pass.is_spent(now);
+        }
         if spent {
             Counters::add(&counters.bodies_cut, 1);
         }
@@ -98,19 +130,26 @@ impl Flow {
 
     /// The time to wait for before more may move; none: now.
     pub fn wait_until(&self, now: Instant) -> Option<Instant> {
-        self.pass.as_ref().and_then(|pass| pass.wait_until(now))
+        match &self.right {
+            Right::Test(_) => self.account.wait_until(now),
+            Right::Small(at) => Some(*at).filter(|at| *at > now),
+            Right::Empty => None,
+        }
     }
 
     /// Bytes to move at once.
     pub fn most_at_once(&self) -> u64 {
-        self.pass.as_ref().map_or(u64::MAX, Pass::most_at_once)
+        match &self.right {
+            Right::Test(_) => self.account.most_at_once(),
+            _ => u64::MAX,
+        }
     }
 
-    /// Looks at TCP_INFO if it is time, and says when it will be again.
+    /// Samples TCP_INFO if it is time, and returns when it will be again.
     pub fn sample(&mut self, fd: RawFd, now: Instant) -> Option<Instant> {
         let watch = self.watch.as_mut()?;
         if now >= watch.next_sample {
-            watch.look(fd, now);
+            watch.look(fd);
             watch.next_sample = now + SAMPLE_EVERY;
         }
         Some(watch.next_sample)
@@ -118,29 +157,34 @@ impl Flow {
 
     /// The body has ended, whole or not. Its right to move lasts until it is delivered.
     pub fn finish(self, fd: RawFd, cx: &Cx<'_>, delivery: &mut Delivery) {
-        delivery.passes.extend(self.pass);
+        if let Right::Test(pass) = self.right {
+            delivery.passes.push(pass);
+        }
         let Some(mut watch) = self.watch else { return };
-        watch.look(fd, cx.now);
+        let ended = watch.look(fd);
         let transfer = Transfer {
             sent: self.sent,
             bytes: watch.bytes,
-            ended: cx.now,
-            time: cx.now - watch.started,
+            ended,
+            time: ended - watch.started,
+            aborted: watch.whole.is_none_or(|whole| watch.bytes < whole),
+            other_load: watch.beside.read(),
+            link_bps: self.shared.other_load.link_bps,
             summary: watch.series.summary(),
             load: cx.meter.read().since(&watch.load_from),
         };
-        self.shared.transfers.add(&watch.id, transfer);
+        self.shared.transfers.add(self.client, &watch.id, transfer);
     }
 }
 
-/// Bodies that are written, but perhaps still on their way: a server that stops waits for them.
+/// Bodies that are written but perhaps not delivered: a server that stops waits for them.
 #[derive(Default)]
 pub struct Delivery {
     passes: Vec<Pass>,
 }
 
 impl Delivery {
-    /// Ends the bodies that have arrived, and says when to look again if some have not.
+    /// Ends the bodies that have arrived, and returns when to check again if some have not.
     pub fn settle(&mut self, fd: RawFd, has_output: bool, now: Instant) -> Option<Instant> {
         if !self.passes.is_empty() && !has_output && is_delivered(fd) {
             self.passes.clear();
@@ -149,17 +193,30 @@ impl Delivery {
     }
 }
 
-impl Shared {
-    /// Lets one more body of this client move, as part of its test.
-    fn enter_http(self: &Arc<Shared>, client: IpAddr, now: Instant) -> Result<Pass, Refusal> {
-        let key = ClientKey::of(client);
-        let entered = self.sessions.enter(key, now, &self.config.limits, || {
-            let free = !self.draining() && self.admission().enter_if_free(key);
-            free.then(|| Box::new(self.common_ticket(key)) as Box<dyn Send>)
-        });
-        if entered.is_err() {
-            Counters::add(&self.counters.bodies_refused, 1);
+impl Context {
+    /// Lets one more body of this client move, by itself or as part of its test.
+    fn right(
+        &self,
+        client: ClientKey,
+        account: &Account,
+        bytes: Option<u64>,
+        now: Instant,
+    ) -> Result<Right, Refusal> {
+        if bytes == Some(0) {
+            return Ok(Right::Empty);
         }
-        entered
+        if let Some(left) = account.spent_for(now) {
+            return Err(Refusal::Until(left));
+        }
+        if let Some(bytes) = bytes.filter(|bytes| *bytes <= SMALL_BYTES) {
+            if account.take_small(bytes, now) {
+                return account.reserve(bytes, now).map(Right::Small).ok_or(Refusal::TooFast);
+            }
+        }
+        let place = || {
+            let ticket = self.admission.enter_if_free(client);
+            ticket.map(|ticket| Box::new(ticket) as Box<dyn Send>)
+        };
+        Sessions::enter(&self.sessions, client, now, &self.limits, place).map(Right::Test)
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One HTTP/2 connection. The h2 library keeps frames, streams and windows; this handler polls it on
-//! every event until nothing moves, and moves the bodies of its exchanges.
+//! every event until nothing moves or the turn is over, and moves the bodies of its exchanges.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -8,20 +8,21 @@ use std::os::fd::RawFd;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{self, Poll, Wake, Waker};
 use std::time::Instant;
 
 use bytes::Bytes;
 use h2::server::{self, SendResponse};
 use speedtest_net::duplex::{duplex, Duplex, Link};
-use speedtest_net::reactor::{Cx, Handler, Next, Ready};
+use speedtest_net::reactor::{Cx, Handler, Next, Note, Ready};
+use speedtest_net::turn::Work;
 use speedtest_net::wire::{unless_blocked, Wire};
 use speedtest_proto::http1::MAX_HEAD_BYTES;
 
 use super::exchange::{Exchange, Step};
 use super::flow::Delivery;
-use crate::clients;
-use crate::shared::Shared;
+use super::Context;
+use crate::clients::{self, Displaced};
 
 /// Bodies are dropped or counted as they arrive, so a large window costs no memory. These let one
 /// stream carry 10 Gbit/s over 50 ms, and a connection four of them.
@@ -30,8 +31,6 @@ const CONNECTION_WINDOW: u32 = 256 << 20;
 const MOST_STREAMS: u32 = 128;
 /// Bytes of one stream that wait in the library for the socket; they are part of the hot buffer.
 const SEND_BUFFER: usize = 256 << 10;
-/// One turn moves about this much, so that the other sockets of the loop get theirs.
-const MOST_AT_ONCE: u64 = 4 << 20;
 
 /// Set when the library has more to do.
 #[derive(Default)]
@@ -54,19 +53,19 @@ pub struct Connection {
     exchanges: Vec<Exchange>,
     delivery: Delivery,
     peer: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<Context>,
     woken: Arc<Woken>,
     waker: Waker,
     deadline: Instant,
     armed: Option<Instant>,
     /// The server stops: no new requests.
     leaving: bool,
-    /// Everything is said; the peer may still be reading.
+    /// Everything is sent; the peer may still be reading.
     lingering: bool,
-    _counted: clients::Connection,
+    counted: clients::Connection,
 }
 
-/// Why a connection ends; the peer has been told what it needs to know.
+/// Why a connection ends; the peer has been informed.
 struct Over;
 
 impl Connection {
@@ -74,7 +73,7 @@ impl Connection {
         wire: Wire,
         peer: SocketAddr,
         counted: clients::Connection,
-        shared: Arc<Shared>,
+        shared: Arc<Context>,
     ) -> Connection {
         let (link, stream) = duplex(wire);
         let opening = server::Builder::new()
@@ -98,19 +97,20 @@ impl Connection {
             armed: None,
             leaving: false,
             lingering: false,
-            _counted: counted,
+            counted,
         }
     }
 
     /// A peer gets this long for its next request or byte of a body; other frames do not count.
     fn progress(&mut self, cx: &Cx<'_>) {
-        self.deadline = cx.now + self.shared.config.limits.step();
+        let limits = &self.shared.limits;
+        let silent = (!self.exchanges.is_empty()).then(|| limits.idle());
+        self.deadline = cx.now + silent.map_or(limits.step(), |idle| idle.min(limits.step()));
     }
 
-    /// Does what can be done now.
+    /// Does what can be done now. Everything that moves is read or written by the library, so the
+    /// budget of its connection ends this loop, too.
     fn turn(&mut self, cx: &mut Cx<'_>) -> Result<(), Over> {
-        let mut moved = 0;
-        let mut undone = false;
         if self.reading_waits(cx) {
             self.link.pause_reading();
         } else {
@@ -119,15 +119,9 @@ impl Connection {
         loop {
             self.woken.0.store(false, Ordering::Relaxed);
             let mut progressed = self.accept(cx)?;
-            let now = self.move_bodies(cx);
-            progressed |= now.is_some();
-            moved += now.unwrap_or(0);
+            progressed |= self.move_bodies(cx);
             if progressed {
                 self.progress(cx);
-            }
-            if moved >= MOST_AT_ONCE {
-                undone = true;
-                break;
             }
             // What the library read is consumed, so it may read on.
             let read_on = !self.reading_waits(cx) && self.link.may_read();
@@ -136,15 +130,18 @@ impl Connection {
             }
         }
         self.link.flush().map_err(|_| Over)?;
+        if self.exchanges.is_empty() {
+            self.counted.idle(cx.address());
+        }
         let reading = !self.reading_waits(cx);
-        cx.wait_for(self.link.interest(reading, undone));
+        cx.wait_for(self.link.interest(reading));
         self.arm(cx);
         Ok(())
     }
 
     /// Lets the library read and write, and takes new requests. True: there were some.
     fn accept(&mut self, cx: &mut Cx<'_>) -> Result<bool, Over> {
-        let mut context = Context::from_waker(&self.waker);
+        let mut context = task::Context::from_waker(&self.waker);
         if let Machine::Opening(opening) = self.machine.as_mut() {
             match Pin::new(opening).poll(&mut context) {
                 Poll::Pending => return Ok(false),
@@ -153,14 +150,21 @@ impl Connection {
             }
         }
         let Machine::Open(open) = self.machine.as_mut() else { return Ok(false) };
-        if self.shared.draining() && !self.leaving {
+        if self.shared.admission.is_closed() && !self.leaving {
             self.leaving = true;
             open.graceful_shutdown();
         }
         let mut new = Vec::new();
         let ended = loop {
+            // The library keeps the other streams: at most as many as one connection may have.
+            if self.link.with_turn(|turn| turn.may(Work::Requests, 1)) == 0 {
+                break false;
+            }
             match open.poll_accept(&mut context) {
-                Poll::Ready(Some(Ok(request))) => new.push(request),
+                Poll::Ready(Some(Ok(request))) => {
+                    self.link.with_turn(|turn| turn.spend(Work::Requests, 1));
+                    new.push(request);
+                }
                 Poll::Ready(_) => break true,
                 Poll::Pending => break false,
             }
@@ -185,22 +189,23 @@ impl Connection {
         request: http::Request<h2::RecvStream>,
         respond: SendResponse<Bytes>,
     ) {
+        self.counted.busy();
         let at = (cx, self.link.fd());
         let began = Exchange::begin(&self.shared, self.peer.ip(), request, respond, at);
         self.exchanges.extend(began);
     }
 
-    /// Moves the bodies of all exchanges. None: nothing has moved and none has ended.
-    fn move_bodies(&mut self, cx: &mut Cx<'_>) -> Option<u64> {
-        let mut context = Context::from_waker(&self.waker);
-        let mut moved = None;
+    /// Moves the bodies of all exchanges. False: nothing has moved and none has ended.
+    fn move_bodies(&mut self, cx: &mut Cx<'_>) -> bool {
+        let mut context = task::Context::from_waker(&self.waker);
+        let mut moved = false;
         let mut index = 0;
         while index < self.exchanges.len() {
             match self.exchanges[index].step(cx, &mut context) {
-                Step::Moved(bytes) => *moved.get_or_insert(0) += bytes,
+                Step::Moved => moved = true,
                 Step::Waits => {}
                 Step::Over => {
-                    moved.get_or_insert(0);
+                    moved = true;
                     let ended = self.exchanges.swap_remove(index);
                     ended.finish(self.link.fd(), cx, &mut self.delivery);
                     continue;
@@ -243,13 +248,15 @@ impl Connection {
                 return Err(Over);
             }
         }
-        cx.wait_for(self.link.interest(true, false));
+        cx.wait_for(self.link.interest(true));
         self.arm(cx);
         Ok(())
     }
 
     fn attend(&mut self, cx: &mut Cx<'_>) -> Next {
+        self.link.begin(std::mem::take(&mut cx.turn));
         let done = if self.lingering { self.linger(cx) } else { self.turn(cx) };
+        cx.turn = self.link.end();
         match done {
             Ok(()) => Next::Stay,
             Err(Over) => self.close(cx),
@@ -260,7 +267,7 @@ impl Connection {
         for exchange in self.exchanges.drain(..) {
             exchange.finish(self.link.fd(), cx, &mut self.delivery);
         }
-        self.link.say_goodbye();
+        self.link.close_notify();
         Next::Close
     }
 }
@@ -273,8 +280,16 @@ impl Handler for Connection {
     fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
         // Frames leave in large pieces already; waiting for more would only cost latency.
         let _ = self.link.with_wire(|wire| wire.socket().set_nodelay(true));
-        self.progress(cx);
+        self.counted.entered(cx.address());
+        self.deadline = cx.now + self.shared.limits.pending();
         self.attend(cx)
+    }
+
+    fn note(&mut self, cx: &mut Cx<'_>, note: Note) -> Next {
+        if note.word() == Some(Displaced) && !self.counted.is_busy() {
+            return self.close(cx);
+        }
+        Next::Stay
     }
 
     fn ready(&mut self, cx: &mut Cx<'_>, ready: Ready) -> Next {
@@ -290,7 +305,7 @@ impl Handler for Connection {
         }
         self.armed = None;
         if self.exchanges.iter().any(|one| one.wait_until(cx.now).is_some()) {
-            // It is this server that holds them up.
+            // This server itself delays them.
             self.progress(cx);
         }
         if cx.now >= self.deadline {

@@ -2,58 +2,95 @@
 //! HTTP/1.1, clear and TLS, and HTTP/2: LibreSpeed's endpoints, responsiveness, the project's own
 //! page, health and metrics.
 //!
-//! [`connection`] owns a socket and moves bodies: downloads out of the hot buffer, uploads dropped in
-//! the kernel where the connection is clear. [`h2`] and [`exchange`] do the same
-//! for HTTP/2. [`routes`] decides what a request gets, [`sessions`] whether its client may test now;
-//! [`flow`] is one body on its way. [`transfers`] remembers what TCP_INFO said of
-//! the transfers of a page's test, until the page asks who limited it.
+//! [`page`] is the project's own page. [`connection`] owns a socket and moves bodies: downloads from the hot buffer, uploads dropped in the
+//! kernel where the connection is clear. [`h2`] and [`exchange`] do the same for HTTP/2. [`routes`]
+//! decides what a request gets, [`sessions`] whether its client may test now; [`flow`] is one body.
 
 mod connection;
 mod exchange;
 mod flow;
-mod h2;
+pub mod h2;
 mod metrics;
+mod page;
 mod routes;
-pub mod sessions;
-pub mod transfers;
+mod sessions;
 
 use std::sync::Arc;
 
 pub use routes::Service;
+use speedtest_net::reactor::Lanes;
 use speedtest_net::wire::Wire;
 
-use crate::listener::Greet;
-use crate::shared::Shared;
+use crate::accept::Accept;
+use crate::accounts::Accounts;
+use crate::admission::Admission;
+use crate::clients::Clients;
+use crate::config::{Cors, Limits, Proxies};
+use crate::counters::Counters;
+use crate::log::Logger;
+use crate::ndt7;
+use crate::other_load::OtherLoadMeter;
+use crate::results::Keeper;
 use crate::tls::{Handshake, Identity, Then};
+use crate::transfers::Transfers;
 use connection::Connection;
+pub use sessions::Sessions;
 
-/// How connections to one clear-text address begin.
-pub fn greet(shared: Arc<Shared>, service: Service) -> Greet {
-    Box::new(move |guest| {
-        let wire = Wire::Clear(guest.socket);
+/// What the connections of all HTTP addresses share.
+pub struct Context {
+    /// What pages call this server; none: the host's name.
+    pub server_name: Option<String>,
+    pub limits: Limits,
+    pub cors: Cors,
+    pub proxies: Proxies,
+    pub clients: Arc<Clients>,
+    pub counters: Arc<Counters>,
+    pub admission: Arc<Admission>,
+    pub accounts: Arc<Accounts>,
+    pub sessions: Arc<Sessions>,
+    pub transfers: Arc<Transfers>,
+    pub keeper: Arc<Keeper>,
+    pub other_load: Arc<OtherLoadMeter>,
+    pub log: Logger,
+    /// Whose turns are told in the metrics.
+    pub lanes: Lanes,
+    /// For the WebSockets that ask for its tests.
+    pub ndt7: Arc<ndt7::Context>,
+}
+
+/// The answer to a connection for which there is no room.
+pub const BUSY: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 6\r\nContent-Length: 0\r\n\
+    Connection: close\r\n\r\n";
+
+/// Makes the handlers of connections to one clear-text address.
+pub fn accept(shared: Arc<Context>, service: Service) -> Accept {
+    Arc::new(move |accepted| {
+        let wire = Wire::Clear(accepted.socket);
         Some(Box::new(Connection::new(
             wire,
-            guest.peer,
-            guest.connection,
+            accepted.peer,
+            accepted.connection,
             Arc::clone(&shared),
             service,
         )))
     })
 }
 
-/// How connections to one TLS address begin.
-pub fn greet_tls(shared: Arc<Shared>, identity: Arc<Identity>) -> Greet {
-    let for_visitors = Arc::clone(&shared);
+/// Makes the handlers of connections to one TLS address.
+pub fn accept_tls(shared: Arc<Context>, identity: Arc<Identity>) -> Accept {
+    let for_requests = Arc::clone(&shared);
     let then: Then = Arc::new(move |wire, peer, counted| {
-        let shared = Arc::clone(&for_visitors);
+        let shared = Arc::clone(&for_requests);
         match wire.alpn() {
             Some(b"h2") => Box::new(h2::Connection::new(wire, peer, counted, shared)),
             _ => Box::new(Connection::new(wire, peer, counted, shared, Service::Tests)),
         }
     });
-    Box::new(move |guest| {
-        let shared = Arc::clone(&shared);
-        let handshake = Handshake::new(guest, &identity, shared, Arc::clone(&then)).ok()?;
+    Arc::new(move |accepted| {
+        let (counters, most) = (Arc::clone(&shared.counters), shared.limits.pending());
+        let then = Arc::clone(&then);
+        let handshake = Handshake::new(accepted, &identity, counters, most, then).ok()?;
         Some(Box::new(handshake))
     })
 }

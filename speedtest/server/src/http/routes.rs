@@ -9,8 +9,10 @@ use speedtest_proto::librespeed::{endpoint, garbage_bytes, Endpoint};
 use speedtest_proto::ndt7::Subtest;
 use speedtest_proto::nq;
 
-use super::{metrics, transfers};
-use crate::shared::Shared;
+use super::Context;
+use super::{metrics, page};
+use crate::config::Cors;
+use crate::transfers;
 
 /// Longest body that is read and not dropped: a result.
 pub const MAX_RESULT_BYTES: u64 = 16 << 10;
@@ -30,7 +32,7 @@ pub enum Route {
         content_type: &'static str,
         body: String,
     },
-    /// So many bytes that mean nothing.
+    /// This many bytes of test data.
     Garbage(u64),
     /// The body is dropped and counted, then an empty answer.
     Discard,
@@ -49,7 +51,7 @@ fn text(content_type: &'static str, body: impl Into<String>) -> Route {
 }
 
 pub fn route(
-    shared: &Shared,
+    shared: &Context,
     service: Service,
     request: &Request,
     client: IpAddr,
@@ -60,20 +62,30 @@ pub fn route(
         return Route::Text { status: "204 No Content", content_type: PLAIN, body: String::new() };
     }
     match request.path.as_str() {
-        "/health" => return text(PLAIN, if shared.draining() { "draining\n" } else { "ok\n" }),
+        "/health" => {
+            return text(PLAIN, if shared.admission.is_closed() { "draining\n" } else { "ok\n" })
+        }
         "/metrics" if !tests => return text("text/plain; version=0.0.4", metrics::page(shared)),
         "/verdict" if tests => {
-            let allowed = Some(shared.config.limits.rate_bps as f64).filter(|rate| *rate > 0.0);
-            let answer = request.query("id").and_then(|id| shared.transfers.verdicts(id, allowed));
+            let allowed = Some(shared.limits.rate_bps as f64).filter(|rate| *rate > 0.0);
+            let answer = request
+                .query("id")
+                .and_then(|id| shared.transfers.verdicts(shared.clients.key(client), id, allowed));
             return text(JSON, answer.unwrap_or_else(|| json!({})).to_string());
+        }
+        "/server" if tests => {
+            let name = shared.server_name.as_deref();
+            return text(JSON, page::about(name, client).to_string());
         }
         path if tests => {
             if let Some(subtest) = Subtest::of_path(path) {
                 return Route::Ndt7(subtest);
             }
-            if let Some(found) = page(path)
-                .or_else(|| librespeed(request, client))
-                .or_else(|| responsiveness(request, scheme))
+            if let Some((content_type, body)) = page::file(path) {
+                return text(content_type, body);
+            }
+            if let Some(found) =
+                librespeed(request, client).or_else(|| responsiveness(request, scheme))
             {
                 return found;
             }
@@ -81,18 +93,6 @@ pub fn route(
         _ => {}
     }
     Route::Text { status: "404 Not Found", content_type: PLAIN, body: "not found\n".into() }
-}
-
-/// The project's own page; nothing of it comes from anywhere else.
-fn page(path: &str) -> Option<Route> {
-    let script = "text/javascript; charset=utf-8";
-    Some(match path {
-        "/" => text("text/html; charset=utf-8", include_str!("../../page/index.html")),
-        "/page.js" => text(script, include_str!("../../page/page.js")),
-        "/worker.js" => text(script, include_str!("../../page/worker.js")),
-        "/page.css" => text("text/css; charset=utf-8", include_str!("../../page/page.css")),
-        _ => return None,
-    })
 }
 
 fn librespeed(request: &Request, client: IpAddr) -> Option<Route> {
@@ -119,9 +119,9 @@ fn responsiveness(request: &Request, scheme: &str) -> Option<Route> {
     })
 }
 
-/// The origin, if a page from there may see the answer to this request.
-pub fn allow_origin(shared: &Shared, request: &Request) -> Option<String> {
-    let origins = &shared.config.cors.origins;
+/// The origin, if a page of it may read the answer to this request.
+pub fn allow_origin(cors: &Cors, request: &Request) -> Option<String> {
+    let origins = &cors.origins;
     if origins.iter().any(|origin| origin == "*") {
         let asks = request.query("cors").is_some() || request.method == Method::Options;
         return asks.then(|| "*".to_owned());

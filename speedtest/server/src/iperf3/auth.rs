@@ -2,8 +2,8 @@
 //! May this client test? iperf3's authentication: user, password and time, encrypted with the server's
 //! public RSA key, in base64.
 //!
-//! Whatever is wrong, the client learns only that it was not let in; the log says what. Each token is
-//! good for one test.
+//! Whatever is wrong, the client learns only that it was refused; the log says why. Each token is
+//! valid for one test.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -23,13 +23,13 @@ use crate::config::{AuthFiles, ConfigError, Padding};
 
 type Hash = [u8; SHA256_OUTPUT_LEN];
 
-/// Who may test on one address.
+/// The users of one address.
 pub struct Auth {
     oaep: Option<OaepPrivateDecryptingKey>,
     pkcs1: Option<Pkcs1PrivateDecryptingKey>,
     users: HashMap<String, Hash>,
     skew_s: i64,
-    /// Tokens that let somebody in, and until when they would again.
+    /// Tokens that were used, and until when they would be accepted again.
     used: Mutex<HashMap<Hash, i64>>,
 }
 
@@ -86,7 +86,7 @@ impl Auth {
         let token = token.ok_or(Denied::NoToken)?;
         let plain = self.decrypt(token).ok_or(Denied::Undecipherable)?;
         let (user, password, time) = credentials(&plain).ok_or(Denied::Undecipherable)?;
-        // Somebody unknown costs the same time as a wrong password.
+        // An unknown user takes the same time as a wrong password.
         let known = self.users.get(user);
         let hash = sha256(format!("{{{user}}}{password}").as_bytes());
         let same = verify_slices_are_equal(known.unwrap_or(&[0; SHA256_OUTPUT_LEN]), &hash).is_ok();
@@ -114,7 +114,7 @@ impl Auth {
         })
     }
 
-    /// Only tokens of users are kept, and only as long as they are good.
+    /// Only tokens of users are kept, and only as long as they are valid.
     fn use_once(&self, token: Hash, now: i64, time: i64) -> Result<(), Denied> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.retain(|_, until| *until >= now);
@@ -131,7 +131,7 @@ fn sha256(bytes: &[u8]) -> Hash {
     hash
 }
 
-/// What a token says: three lines, in this order.
+/// The content of a token: three lines, in this order.
 fn credentials(plain: &str) -> Option<(&str, &str, i64)> {
     let mut lines = plain.split('\n');
     let mut value = |key: &str| Some(lines.next()?.strip_prefix(key)?.trim_start());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is told at the end of a test: results for the client, a record for the operator, the verdict.
+//! The end of a test: results for the client, a record for the operator, the verdict.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use speedtest_net::load::ProcessLoad;
 use speedtest_proto::iperf3::udp::Arrivals;
 use speedtest_proto::iperf3::{stream_ids, Direction, Params, Results, StreamResult, Transport};
 use speedtest_proto::rfc6349;
-use speedtest_proto::verdict::{judge, Evidence, Load, Verdict};
+use speedtest_proto::verdict::{judge, Evidence, Load, OtherLoad, Verdict};
 
 use super::test::Test;
 use crate::results::seconds;
@@ -20,15 +20,16 @@ use crate::results::seconds;
 pub struct Side<'a> {
     pub test: &'a Test,
     pub load: ProcessLoad,
-    pub client: &'a Results,
+    pub other_load: OtherLoad,
+    pub link_bps: Option<u64>,
+    /// None: the client has left without.
+    pub client: Option<&'a Results>,
     /// How long the client took to answer right after the test.
     pub loaded_rtt: Option<Duration>,
 }
 
 pub struct Record {
     pub results: Results,
-    pub received_bytes: u64,
-    pub sent_bytes: u64,
     summary: Value,
     series: Value,
     /// Streams beyond those whose series are kept.
@@ -44,7 +45,7 @@ pub fn counts_exactly(params: &Params) -> bool {
     tcp && params.amount_bytes().is_some() && params.omit_s == 0
 }
 
-/// What the client says it sent, for each stream that this side receives.
+/// What the client reports to have sent, for each stream that this side receives.
 pub fn client_bytes<'a>(
     params: &'a Params,
     client: &'a Results,
@@ -70,21 +71,20 @@ pub fn record(side: Side<'_>) -> Record {
             Some(Ended { id, sent, report: stream.take_report()? })
         })
         .collect();
-    let bytes = |sent| ended.iter().filter(|s| s.sent == sent).map(|s| s.report.bytes).sum();
     let directions: Vec<Value> =
         [false, true].into_iter().filter_map(|sent| direction(side, &ended, sent)).collect();
     let summary = json!({
         "streams": side.test.streams.len(),
         "direction": direction_name(side.test.params.direction),
         "server_cpu_percent": rounded(side.load.total_percent),
-        "client_cpu_percent": rounded(side.client.cpu_util_total),
+        "client_cpu_percent": side.client.map(|client| rounded(client.cpu_util_total)),
         "client_version": side.test.params.client_version,
         "directions": directions,
+        "other_load": side.other_load,
+        "ended": if side.client.is_some() { "complete" } else { "aborted" },
     });
     Record {
         results: results(side, &ended, &summary),
-        received_bytes: bytes(false),
-        sent_bytes: bytes(true),
         series: series(ended.iter().take(KEPT_SERIES)),
         more_streams: ended.len().saturating_sub(KEPT_SERIES),
         summary,
@@ -150,7 +150,7 @@ fn stream_result(stream: &Ended) -> StreamResult {
     }
 }
 
-/// One direction of the test: rate, verdict, RFC 6349. None when nothing went that way.
+/// One direction of the test: rate, verdict, RFC 6349. None without data in that direction.
 fn direction(side: Side<'_>, ended: &[Ended], sent: bool) -> Option<Value> {
     let streams: Vec<&Ended> = ended.iter().filter(|stream| stream.sent == sent).collect();
     let first = streams.first()?;
@@ -198,19 +198,22 @@ fn datagram_direction(streams: &[&Ended], sent: bool, bytes: u64, duration_s: f6
 
 fn verdict(side: Side<'_>, streams: &[&Ended], sent: bool, bytes: u64, rate_bps: f64) -> Verdict {
     let params = &side.test.params;
-    let asked = params.rate_bps.map(|rate| rate as f64 * streams.len() as f64);
+    let requested = params.rate_bps.map(|rate| rate as f64 * streams.len() as f64);
     let limit = side.test.limit_bps.map(|limit| limit as f64);
-    let client_retransmits = (!sent && side.client.sender_has_retransmits == 1).then(|| {
-        let counted = side.client.streams.iter().map(|stream| stream.retransmits.max(0));
+    let counts = |client: &&Results| !sent && client.sender_has_retransmits == 1;
+    let client_retransmits = side.client.filter(counts).map(|client| {
+        let counted = client.streams.iter().map(|stream| stream.retransmits.max(0));
         counted.fold(0_i64, i64::saturating_add).unsigned_abs()
     });
     judge(&Evidence {
         server_sends: sent,
         rate_bps,
         bytes,
-        policy_bps: asked.into_iter().chain(limit).reduce(f64::min),
+        policy_bps: requested.into_iter().chain(limit).reduce(f64::min),
         server_load: busiest(streams),
-        client_cpu: Some(side.client.cpu_util_total / 100.0),
+        other_load: side.other_load,
+        link_bps: side.link_bps.map(|link_bps| link_bps as f64),
+        client_cpu: side.client.map(|client| client.cpu_util_total / 100.0),
         client_retransmits,
         loaded_rtt_us: side.loaded_rtt.map(|time| time.as_secs_f64() * 1e6),
         streams: streams.iter().map(|stream| stream.report.series.summary()).collect(),

@@ -2,30 +2,40 @@
 //! Which tests does this server run, and which of iperf3's errors does a client get?
 
 use std::net::SocketAddr;
+use std::time::Instant;
 
 use serde_json::json;
 use speedtest_proto::iperf3::{End, ErrorCode, Params, ProtocolError};
 
 use super::auth::{Auth, Denied};
+use super::Context;
+use crate::accounts::Account;
 use crate::config::Limits;
 use crate::log::unix_s;
-use crate::shared::Shared;
 
 /// Why this server will not run such a test.
-pub fn objection(shared: &Shared, params: &Params) -> Option<(String, ErrorCode)> {
-    let limits = &shared.config.limits;
+pub fn objection(
+    shared: &Context,
+    account: &Account,
+    params: &Params,
+    now: Instant,
+) -> Option<(String, ErrorCode)> {
+    if let Some(why) = spent(account, now) {
+        return Some((why, ErrorCode::TotalRate));
+    }
+    let limits = &shared.limits;
     if let Some(name) = params.congestion.as_ref().filter(|n| !shared.kernel.has_congestion(n)) {
         return Some((format!("no congestion control {name:?}"), ErrorCode::SetCongestion));
     }
     if let End::Seconds(seconds) = params.end {
-        let asked = u64::from(seconds) + u64::from(params.omit_s);
-        if asked > limits.duration_s {
-            let why = format!("{asked} s asked, {} s allowed", limits.duration_s);
+        let requested = u64::from(seconds) + u64::from(params.omit_s);
+        if requested > limits.duration_s {
+            let why = format!("{requested} s requested, {} s allowed", limits.duration_s);
             return Some((why, ErrorCode::MaxDuration));
         }
     }
-    let asked = params.amount_bytes().filter(|asked| limits.bytes > 0 && *asked > limits.bytes)?;
-    Some((format!("{asked} bytes asked, {} allowed", limits.bytes), ErrorCode::TotalRate))
+    let requested = params.amount_bytes().filter(|all| limits.bytes > 0 && *all > limits.bytes)?;
+    Some((format!("{requested} bytes requested, {} allowed", limits.bytes), ErrorCode::TotalRate))
 }
 
 /// Why a test that has moved so many bytes may not go on.
@@ -34,9 +44,15 @@ pub fn beyond_limit(limits: &Limits, bytes: u64) -> Option<String> {
     (most > 0 && bytes > most).then(|| format!("{bytes} bytes moved, {most} allowed"))
 }
 
+/// Why this client may not move more for now.
+pub fn spent(account: &Account, now: Instant) -> Option<String> {
+    let left = account.spent_for(now)?;
+    Some(format!("limits.client_bytes are used up; again in {} s", left.as_secs() + 1))
+}
+
 /// Is this client a user, where only users may test?
 pub fn authenticate(
-    shared: &Shared,
+    shared: &Context,
     auth: Option<&Auth>,
     params: &Params,
     peer: SocketAddr,
@@ -47,7 +63,7 @@ pub fn authenticate(
     Ok(())
 }
 
-/// What the client is told about its own mistake.
+/// The error code for a client's own mistake.
 pub fn error_code(error: &ProtocolError) -> ErrorCode {
     use ProtocolError as E;
     match error {

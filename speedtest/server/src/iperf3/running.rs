@@ -1,53 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a control connection knows of its test between CREATE_STREAMS and the end.
+//! What a control connection keeps of its test between CREATE_STREAMS and the end.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use speedtest_net::bulk::Order;
 use speedtest_net::load::{ProcessLoad, ProcessMeter};
-use speedtest_net::reactor::Note;
 use speedtest_proto::iperf3::{Cookie, Results};
+use speedtest_proto::verdict::OtherLoad;
 
+use super::outcome::Side;
 use super::test::Test;
-use crate::shared::Shared;
+use super::Context;
+use crate::accounts::Account;
+use crate::other_load::SinceBegin;
 
 /// A test that has begun; dropping it ends its streams.
 pub struct Running {
-    pub shared: Arc<Shared>,
+    pub shared: Arc<Context>,
+    account: Arc<Account>,
     pub cookie: Cookie,
     pub test: Arc<Test>,
+    /// Bytes of all streams that are charged already, and when there were new ones.
+    counted: u64,
+    pub last_progress: Instant,
     pub joined: usize,
     pub reported: usize,
     pub started: bool,
     pub meter: ProcessMeter,
     pub load: Option<ProcessLoad>,
+    /// Since the streams began.
+    pub beside: Option<SinceBegin>,
+    pub other_load: OtherLoad,
     pub client: Option<Box<Results>>,
-    /// When EXCHANGE_RESULTS was said; the answer's delay shows a queue that the test has filled.
-    pub asked: Option<Instant>,
+    /// When EXCHANGE_RESULTS was sent; the answer's delay shows a queue that the test has filled.
+    pub exchange_sent: Option<Instant>,
     pub loaded_rtt: Option<Duration>,
+    /// The results of both sides are kept.
+    pub concluded: bool,
+    /// How the client has left before that.
+    pub aborted: Option<String>,
 }
 
 impl Running {
-    pub fn new(shared: Arc<Shared>, cookie: Cookie, test: Arc<Test>) -> Running {
+    pub fn new(
+        shared: Arc<Context>,
+        account: Arc<Account>,
+        cookie: Cookie,
+        test: Arc<Test>,
+    ) -> Running {
         Running {
             shared,
+            account,
             cookie,
             test,
+            counted: 0,
+            last_progress: Instant::now(),
             joined: 0,
             reported: 0,
             started: false,
             meter: ProcessMeter::start(),
             load: None,
+            beside: None,
+            other_load: OtherLoad::default(),
             client: None,
-            asked: None,
+            exchange_sent: None,
             loaded_rtt: None,
+            concluded: false,
+            aborted: None,
+        }
+    }
+}
+
+impl Running {
+    /// The streams begin now.
+    pub fn start(&mut self, now: Instant) {
+        self.started = true;
+        self.last_progress = now;
+        self.meter = ProcessMeter::start();
+        self.beside = Some(self.shared.other_load.begin(Arc::clone(&self.test.loop_time)));
+    }
+
+    /// The client has ended the test, or has left: what it has cost, and what others did meanwhile.
+    pub fn stop(&mut self) {
+        if self.load.is_some() {
+            return;
+        }
+        self.load = Some(self.meter.read());
+        if let Some(beside) = &self.beside {
+            self.other_load = beside.read(self.test.bytes());
+        }
+    }
+
+    pub fn all_reported(&self) -> bool {
+        self.reported >= self.test.streams.len()
+    }
+
+    /// What is known now; without its results the client has left.
+    pub fn side<'a>(&'a self, client: Option<&'a Results>) -> Side<'a> {
+        Side {
+            test: &self.test,
+            load: self.load.unwrap_or_else(|| self.meter.read()),
+            other_load: self.other_load,
+            link_bps: self.shared.other_load.link_bps,
+            client,
+            loaded_rtt: self.loaded_rtt,
+        }
+    }
+
+    /// Charges the client with what has moved since the last call.
+    pub fn charge(&mut self, now: Instant) {
+        let bytes = self.test.bytes();
+        if bytes > self.counted {
+            self.shared.accounts.moved(&self.account, bytes - self.counted, now);
+            self.counted = bytes;
+            self.last_progress = now;
         }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
+        self.charge(Instant::now());
         self.shared.tests.remove(&self.cookie);
-        self.test.tell_streams(&self.shared.lanes, Note::Close);
+        self.test.tell_streams(&self.shared.lanes, Order::Close);
     }
 }

@@ -3,16 +3,23 @@
 
 use std::collections::hash_map::{Entry, HashMap};
 use std::net::{IpAddr, TcpStream, UdpSocket};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use speedtest_net::bulk::{Budget, DatagramStream, Guard, Sink, Source, Spec, Stream};
+use speedtest_net::bulk::{
+    Budget, DatagramStream, Event, Guard, Order, Sink, Source, Spec, Stream,
+};
+use speedtest_net::loop_time::LoopTime;
 use speedtest_net::options::{self, Options, Refused};
-use speedtest_net::reactor::{Address, Handler, Lanes, Note};
+use speedtest_net::reactor::{Address, Handler, Lanes};
 use speedtest_proto::iperf3::{Cookie, Params, Transport};
 
-use crate::config::{Config, Iperf3};
+use super::Context;
+use crate::config::Iperf3;
+
+/// However slow a client wants to be.
+const MOST_PAUSE_S: f64 = 60.0;
 
 /// A test from CREATE_STREAMS to its end.
 pub struct Test {
@@ -23,9 +30,13 @@ pub struct Test {
     pub streams: Vec<Arc<Stream>>,
     /// What the server allows the whole test, in bits per second.
     pub limit_bps: Option<u64>,
+    /// Whose turns those of its streams are.
+    pub loop_time: Arc<LoopTime>,
+    /// Where its bytes are counted, received and sent.
+    moved: [Arc<AtomicU64>; 2],
     options: Options,
     spec: Spec,
-    /// Connections that wait for the rest; none once the test is complete.
+    /// Connections that wait for the others; none once the test is complete.
     joining: Mutex<Option<Vec<Joining>>>,
 }
 
@@ -49,10 +60,10 @@ impl Test {
         params: Params,
         control: Address,
         client: IpAddr,
-        config: &Config,
+        context: &Context,
         listen: &Iperf3,
     ) -> Test {
-        let limit_bps = Some(config.limits.rate_bps).filter(|rate| *rate > 0);
+        let limit_bps = Some(context.limits.rate_bps).filter(|rate| *rate > 0);
         let share = limit_bps.map(|limit| (limit / u64::from(params.streams)).max(1));
         let rate_bps = match (params.rate_bps, share) {
             (Some(asked), Some(share)) => Some(asked.min(share)),
@@ -82,12 +93,29 @@ impl Test {
             zero_copy: listen.zero_copy,
             close_at_end: true,
             omit: Duration::from_secs(params.omit_s.into()),
-            sample_every: Duration::from_millis(config.server.sample_ms),
+            sample_every: context.sample_every,
+            moved: Arc::default(),
+            loop_time: None,
         };
+        let loop_time = context.other_load.loop_time();
+        let counters = &context.counters;
+        let moved = [Arc::clone(&counters.bytes_received), Arc::clone(&counters.bytes_sent)];
         let streams = (0..params.total_streams()).map(|_| Arc::default()).collect();
         let joining = Mutex::new(Some(Vec::new()));
         let client = client.to_canonical();
-        Test { number, params, control, client, streams, limit_bps, options, spec, joining }
+        Test {
+            number,
+            params,
+            control,
+            client,
+            streams,
+            limit_bps,
+            loop_time,
+            moved,
+            options,
+            spec,
+            joining,
+        }
     }
 
     /// One more connection with this test's cookie. Once all are here they become streams in their
@@ -106,7 +134,7 @@ impl Test {
             let lane = (self.number + index) % lanes.count();
             match self.stream(index, joined) {
                 Ok(stream) => lanes.adopt(lane, stream),
-                Err(_refused) => lanes.tell(self.control, Note::Refused),
+                Err(_refused) => lanes.tell(self.control, Event::Refused),
             }
         }
     }
@@ -114,8 +142,10 @@ impl Test {
     fn stream(&self, index: usize, joined: Joining) -> Result<Box<dyn Handler>, Refused> {
         let sends = self.params.server_sends(index as u32);
         let mut spec = self.spec.clone();
+        spec.moved = Arc::clone(&self.moved[usize::from(sends)]);
+        spec.loop_time = Some(Arc::clone(&self.loop_time));
         if !sends {
-            // What the client asks for it paces itself; only a limit of this server holds it back.
+            // The client paces itself to its own rate; here only the server's limit counts.
             spec.rate_bps = self.limit_bps.and(spec.rate_bps);
         }
         let shared = Arc::clone(&self.streams[index]);
@@ -141,16 +171,24 @@ impl Test {
         self.joining.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    pub fn tell_stream(&self, lanes: &Lanes, index: usize, note: Note) {
+    pub fn tell_stream(&self, lanes: &Lanes, index: usize, order: Order) {
         if let Some(address) = self.streams.get(index).and_then(|stream| stream.address()) {
-            lanes.tell(address, note);
+            lanes.tell(address, order);
         }
     }
 
-    pub fn tell_streams(&self, lanes: &Lanes, note: Note) {
+    pub fn tell_streams(&self, lanes: &Lanes, order: Order) {
         for index in 0..self.streams.len() {
-            self.tell_stream(lanes, index, note);
+            self.tell_stream(lanes, index, order);
         }
+    }
+
+    /// How long the client itself may pause between two blocks, at the rate it has asked for.
+    pub fn pause(&self) -> Duration {
+        let burst = u64::from(self.params.block_bytes) * u64::from(self.params.burst_blocks.max(1));
+        let seconds =
+            self.params.rate_bps.map_or(0.0, |rate| burst as f64 * 8.0 / rate.max(1) as f64);
+        Duration::from_secs_f64(seconds.min(MOST_PAUSE_S))
     }
 
     /// Bytes of all streams so far.

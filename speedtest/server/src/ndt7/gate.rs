@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who may run ndt7 tests?
+//! Which clients may run ndt7 tests?
 
 use speedtest_proto::ndt7::token::{verify, Expected, Key};
 
 use crate::config::{ConfigError, Ndt7};
 use crate::log::unix_s;
 
-/// The keys that the operator trusts, and what tokens have to say.
+/// The keys that the operator trusts, and the claims that tokens must have.
 #[derive(Debug, Default)]
 pub struct Gate {
     keys: Vec<Key>,
@@ -44,9 +44,9 @@ impl Gate {
         Ok(Gate { keys, expected, required: config.token_required })
     }
 
-    /// May a client with this token test? Otherwise: what it is told.
+    /// May a client with this token test? Otherwise: the error for it.
     pub fn pass(&self, token: Option<&str>) -> Result<(), String> {
-        // Without a key nobody has said whose tokens are good, and none is asked for.
+        // Without a key no token can be checked, and none is required.
         let Some(expected) = self.expected.as_ref().filter(|_| !self.keys.is_empty()) else {
             return Ok(());
         };

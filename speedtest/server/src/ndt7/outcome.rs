@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is told at the end of a subtest: a record for the operator, the verdict for whoever asks.
+//! The end of a subtest: a record for the operator, the verdict for the page or client.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -10,24 +10,40 @@ use speedtest_proto::ndt7::measurement::Measurement;
 use speedtest_proto::ndt7::Subtest;
 use speedtest_proto::rfc6349;
 use speedtest_proto::series::Series;
-use speedtest_proto::verdict::{judge, Evidence, Load};
+use speedtest_proto::verdict::{judge, Evidence, Load, OtherLoad};
 
-use crate::http::transfers::Transfer;
+use super::Context;
+use crate::clients::ClientKey;
+use crate::counters::Counters;
 use crate::results::seconds;
-use crate::shared::{Counters, Shared};
+use crate::transfers::Transfer;
 
 /// How a test has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {
+    /// Its time or amount was up, or the client sent a Close.
     Complete,
+    /// The client has ended its upload by closing the connection.
+    Left,
     /// Why there is no complete result.
     Broken(String),
+}
+
+impl How {
+    fn name(&self) -> &'static str {
+        match self {
+            How::Complete => "close",
+            How::Left => "left",
+            How::Broken(_) => "aborted",
+        }
+    }
 }
 
 /// Everything that is known at the end.
 pub struct Ended<'a> {
     pub subtest: Subtest,
     pub peer: SocketAddr,
+    pub client: ClientKey,
     pub uuid: &'a str,
     pub bytes: u64,
     pub time: Duration,
@@ -35,13 +51,15 @@ pub struct Ended<'a> {
     pub tls: bool,
     pub limit_bps: Option<u64>,
     pub load: Load,
+    pub other_load: OtherLoad,
+    pub link_bps: Option<u64>,
     pub series: &'a Series,
     pub metadata: &'a BTreeMap<String, String>,
     pub client_said: Option<&'a Measurement>,
 }
 
 /// Keeps, logs and counts the result.
-pub fn tell(shared: &Shared, ended: &Ended<'_>, how: &How, id: Option<&str>) {
+pub fn tell(shared: &Context, ended: &Ended<'_>, how: &How, id: Option<&str>) {
     let direction = direction(ended);
     let mut fields = json!({
         "protocol": "ndt7",
@@ -51,6 +69,8 @@ pub fn tell(shared: &Shared, ended: &Ended<'_>, how: &How, id: Option<&str>) {
         "tls": ended.tls,
         "metadata": ended.metadata,
         "directions": [direction],
+        "other_load": ended.other_load,
+        "ended": how.name(),
     });
     if let Some(app) = ended.client_said.and_then(|said| said.app_info) {
         fields["client_measured"] = json!({
@@ -59,7 +79,7 @@ pub fn tell(shared: &Shared, ended: &Ended<'_>, how: &How, id: Option<&str>) {
         });
     }
     match how {
-        How::Complete => {
+        How::Complete | How::Left => {
             Counters::add(&shared.counters.tests_finished, 1);
             shared.log.info("test finished", fields.clone());
         }
@@ -69,13 +89,11 @@ pub fn tell(shared: &Shared, ended: &Ended<'_>, how: &How, id: Option<&str>) {
             shared.log.info("test ended early", fields.clone());
         }
     }
-    if *how == How::Complete {
-        fields["series"] = json!([{
-            "server": side(ended.subtest),
-            "tcp_info": ended.series.samples(),
-        }]);
-        shared.keep_result(fields);
-    }
+    fields["series"] = json!([{
+        "server": side(ended.subtest),
+        "tcp_info": ended.series.samples(),
+    }]);
+    shared.keeper.keep(fields);
     if let Some(id) = id {
         let transfer = Transfer {
             sent: ended.subtest == Subtest::Download,
@@ -84,8 +102,11 @@ pub fn tell(shared: &Shared, ended: &Ended<'_>, how: &How, id: Option<&str>) {
             time: ended.time,
             summary: ended.series.summary(),
             load: ended.load,
+            aborted: matches!(how, How::Broken(_)),
+            other_load: ended.other_load,
+            link_bps: ended.link_bps,
         };
-        shared.transfers.add(id, transfer);
+        shared.transfers.add(ended.client, id, transfer);
     }
 }
 
@@ -96,7 +117,7 @@ fn side(subtest: Subtest) -> &'static str {
     }
 }
 
-/// Rate, verdict and RFC 6349, by the same names as in a result of iperf3.
+/// Rate, verdict and RFC 6349, under the same names as in a result of iperf3.
 fn direction(ended: &Ended<'_>) -> Value {
     let sent = ended.subtest == Subtest::Download;
     let duration_s = seconds(ended.time);
@@ -108,6 +129,8 @@ fn direction(ended: &Ended<'_>) -> Value {
         bytes: ended.bytes,
         policy_bps: ended.limit_bps.map(|limit| limit as f64),
         server_load: ended.load,
+        other_load: ended.other_load,
+        link_bps: ended.link_bps.map(|link_bps| link_bps as f64),
         streams: vec![summary],
         ..Evidence::default()
     });

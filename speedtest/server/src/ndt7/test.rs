@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A subtest that runs: data, measurements, its end.
+//! A subtest that runs: its data in both directions, its time, its limits.
 
-use std::io;
+mod observing;
+
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
@@ -9,34 +11,36 @@ use std::time::{Duration, Instant};
 
 use speedtest_net::bulk::{Channel, Pacer, Pushed};
 use speedtest_net::load::ThreadTime;
-use speedtest_net::look::{look, look_at_bbr, look_for_ndt7};
-use speedtest_net::options::congestion_of;
+use speedtest_net::loop_time::LoopTime;
 use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, Ready};
 use speedtest_net::sys;
-use speedtest_proto::ndt7::measurement::{AppInfo, ConnectionInfo, Measurement};
-use speedtest_proto::ndt7::pace::measurement_gap;
+use speedtest_proto::ndt7::measurement::Measurement;
 use speedtest_proto::ndt7::{Subtest, MOST_TIME, TEST_TIME};
 use speedtest_proto::series::Series;
 use speedtest_proto::websocket::endpoint::Notice;
 use speedtest_proto::websocket::{close_code, Role};
 
-use super::outcome::{self, Ended, How};
-use super::waiting::{Accepted, Visitor};
-use crate::clients;
-use crate::shared::{Counters, Shared, Ticket};
+use super::outcome::How;
+use super::waiting::{Accepted, PendingConnection};
+use super::Context;
+use crate::accounts::Account;
+use crate::admission::{Call, Ticket};
+use crate::clients::{self, ClientKey};
+use crate::counters::Counters;
+use crate::other_load::SinceBegin;
 
-/// While the kernel keeps small amounts to itself they are looked for this often.
-const LOOK: Duration = Duration::from_millis(20);
-/// Rates are seen over this long at least.
+/// Rates are averaged over at least this long.
 const ADAPT_EVERY: Duration = Duration::from_millis(100);
 /// A client gets this long to answer a Close.
-const FAREWELL: Duration = Duration::from_secs(3);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub struct Test {
     channel: Channel,
     subtest: Subtest,
     peer: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<Context>,
+    client: ClientKey,
+    account: Arc<Account>,
     accepted: Accepted,
     id: Option<String>,
     early: Vec<u8>,
@@ -46,12 +50,15 @@ pub struct Test {
     until: Instant,
     most_bytes: Option<u64>,
     load_from: Option<ThreadTime>,
+    /// Whose turns those of this connection are, and the load beside it since the test began.
+    loop_time: Arc<LoopTime>,
+    beside: Option<SinceBegin>,
     series: Series,
     next_sample: Instant,
     next_measurement: Instant,
     next_adapt: Instant,
-    last_progress: (Instant, u64),
-    /// The client's last words about the test.
+    last_progress: Instant,
+    /// The client's last measurement.
     client_said: Option<Measurement>,
     /// Since when no new message is begun.
     stopping: Option<Instant>,
@@ -64,14 +71,15 @@ pub struct Test {
 }
 
 impl Test {
-    pub fn new(visitor: Visitor, accepted: Accepted, ticket: Ticket) -> Test {
-        let Visitor { wire, peer, shared, counted, subtest, id, early, .. } = visitor;
+    pub fn new(pending: PendingConnection, accepted: Accepted, ticket: Ticket) -> Test {
+        let PendingConnection { wire, peer, shared, counted, client, subtest, id, early, .. } =
+            pending;
         let now = Instant::now();
         let head = accepted.head.clone();
-        let limits = &shared.config.limits;
+        let limits = &shared.limits;
         let time = if subtest == Subtest::Download { TEST_TIME } else { MOST_TIME };
         let limit = Some(limits.bytes).filter(|bytes| *bytes > 0);
-        let exit = accepted.asked.early_exit_bytes.filter(|_| subtest == Subtest::Download);
+        let exit = accepted.query.early_exit_bytes.filter(|_| subtest == Subtest::Download);
         Test {
             channel: Channel::new(wire, Role::Server, random() as u32, head, now),
             subtest,
@@ -85,16 +93,20 @@ impl Test {
             until: now + time.min(Duration::from_secs(limits.duration_s)),
             most_bytes: exit.into_iter().chain(limit).min(),
             load_from: None,
+            loop_time: shared.other_load.loop_time(),
+            beside: None,
             series: Series::default(),
             next_sample: now,
             next_measurement: now,
             next_adapt: now,
-            last_progress: (now, 0),
+            last_progress: now,
             client_said: None,
             stopping: None,
             ended: None,
             armed: None,
             _counted: counted,
+            account: shared.accounts.of(client, now),
+            client,
             _ticket: ticket,
             shared,
         }
@@ -112,22 +124,49 @@ impl Test {
         }
     }
 
-    /// Everything that can be done now: data both ways, then what time asks for.
+    /// Everything that can be done now: data in both directions, then timers.
     fn go_on(&mut self, cx: &mut Cx<'_>) -> Next {
-        let moved = self.read(cx).and_then(|()| self.write(cx));
+        let moved = self.read(cx).and_then(|()| match self.write(cx) {
+            // What has arrived of an upload is still read, and then its end is met.
+            Err(_gone) if !self.sends() && self.ended.is_none() => {
+                cx.wait_for(self.channel.wire.interest(Interest::READ));
+                Ok(())
+            }
+            written => written,
+        });
         if let Err(error) = moved {
-            self.finish(cx, How::Broken(error.to_string()));
+            let how = self.left(&error);
+            self.finish(cx, how);
             return Next::Close;
+        }
+        if self.ended.is_none() && cx.now >= self.idle_at() {
+            self.finish(cx, How::Broken("nothing was transferred".into()));
+            self.channel.endpoint.close(close_code::GOING_AWAY);
         }
         if self.ended.is_none() && self.is_due(cx) && self.stop(cx).is_err() {
             return Next::Close;
         }
         if self.channel.is_over() {
-            self.channel.wire.say_goodbye();
+            self.channel.wire.close_notify();
             return Next::Close;
         }
-        self.rest(cx);
+        self.schedule(cx);
+        // What TLS has decrypted wakes nobody.
+        if self.channel.has_unread() && !self.waits_for_rate(Instant::now()) {
+            return Next::Again;
+        }
         Next::Stay
+    }
+
+    /// The connection ended without a Close. Clients of M-Lab end an upload in this way, and its server
+    /// takes it for complete: what has arrived is all that they sent.
+    fn left(&self, error: &io::Error) -> How {
+        let gone = [ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset, ErrorKind::BrokenPipe];
+        if !self.sends() && self.bytes() > 0 && gone.contains(&error.kind()) {
+            How::Left
+        } else {
+            How::Broken(error.to_string())
+        }
     }
 
     /// Its time or amount is up: the message that is on its way belongs to the test.
@@ -135,7 +174,7 @@ impl Test {
         let since = *self.stopping.get_or_insert(cx.now);
         if self.channel.is_flushed() || !self.sends() {
             self.finish(cx, How::Complete);
-        } else if cx.now >= since + FAREWELL {
+        } else if cx.now >= since + CLOSE_TIMEOUT {
             self.finish(cx, How::Broken("the client did not read its last message".into()));
         } else {
             return Ok(());
@@ -144,8 +183,14 @@ impl Test {
         self.write(cx)
     }
 
+    /// A test that moves nothing until then gives its place to another.
+    fn idle_at(&self) -> Instant {
+        self.last_progress + self.shared.limits.idle()
+    }
+
     fn is_due(&self, cx: &Cx<'_>) -> bool {
-        cx.now >= self.until || self.most_bytes.is_some_and(|most| self.bytes() >= most)
+        let spent = || self.account.is_over(cx.now);
+        cx.now >= self.until || self.most_bytes.is_some_and(|most| self.bytes() >= most) || spent()
     }
 
     fn read(&mut self, cx: &mut Cx<'_>) -> io::Result<()> {
@@ -154,8 +199,8 @@ impl Test {
         }
         let before = self.channel.received_bytes();
         let most = self.pacer.as_ref().filter(|_| !self.sends()).map_or(u64::MAX, |_| self.turn());
-        let notices = self.channel.pull(most)?;
-        self.moved(cx, self.channel.received_bytes() - before);
+        let notices = self.channel.pull(most, &mut cx.turn)?;
+        self.moved(self.channel.received_bytes() - before);
         self.heed(cx, notices);
         Ok(())
     }
@@ -185,9 +230,9 @@ impl Test {
             (true, false) => u64::MAX,
         };
         let before = self.channel.sent_bytes();
-        let pushed = self.channel.push(data)?;
+        let pushed = self.channel.push(data, &mut cx.turn)?;
         if self.ended.is_none() {
-            self.moved(cx, self.channel.sent_bytes() - before);
+            self.moved(self.channel.sent_bytes() - before);
         }
         let waiting = self.waits_for_rate(cx.now);
         let sending = data > 0 && !waiting && pushed != Pushed::Idle;
@@ -199,129 +244,44 @@ impl Test {
 
     /// A paced test moves what ten milliseconds bring.
     fn turn(&self) -> u64 {
-        (self.shared.config.limits.rate_bps / 800).max(4096)
+        (self.shared.limits.rate_bps / 800).max(4096)
     }
 
     fn waits_for_rate(&self, now: Instant) -> bool {
         self.ended.is_none() && self.pacer.as_ref().is_some_and(|pacer| pacer.due() > now)
     }
 
-    fn moved(&mut self, cx: &Cx<'_>, bytes: u64) {
+    fn moved(&mut self, bytes: u64) {
         if bytes == 0 {
             return;
         }
         if let Some(pacer) = &mut self.pacer {
             pacer.moved(usize::try_from(bytes).unwrap_or(usize::MAX));
         }
-        self.last_progress = (cx.now, self.bytes());
+        let now = Instant::now();
+        self.last_progress = now;
+        self.shared.accounts.moved(&self.account, bytes, now);
+        self.series.moved(bytes);
         let counters = &self.shared.counters;
         let of = if self.sends() { &counters.bytes_sent } else { &counters.bytes_received };
         Counters::add(of, bytes);
     }
 
     /// Samples and measurements whose time has come, and the next wake-up.
-    fn rest(&mut self, cx: &mut Cx<'_>) {
+    fn schedule(&mut self, cx: &mut Cx<'_>) {
         let mut next = self.until;
         if let Some(since) = self.ended.or(self.stopping) {
-            next = since + FAREWELL;
+            next = since + CLOSE_TIMEOUT;
         } else {
-            next = next.min(self.observe(cx));
+            next = next.min(self.observe(cx)).min(self.idle_at());
             if let Some(pacer) = self.pacer.as_ref().filter(|pacer| pacer.due() > cx.now) {
                 next = next.min(pacer.due());
             }
-        }
-        if self.channel.has_unread() {
-            // Just after the others have had their turn.
-            next = cx.now + Duration::from_micros(1);
         }
         if self.armed.is_none_or(|armed| armed > next || armed <= cx.now) {
             self.armed = Some(next);
             cx.wake_at(next);
         }
-    }
-
-    /// Looks at TCP_INFO, for the result and for the client. Says when to look again.
-    fn observe(&mut self, cx: &mut Cx<'_>) -> Instant {
-        if cx.now >= self.next_sample {
-            self.sample(cx.now);
-            let every = Duration::from_millis(self.shared.config.server.sample_ms);
-            self.next_sample = cx.now + every;
-        }
-        if cx.now >= self.next_measurement {
-            // A client that does not read gets no second text while the first one waits.
-            if self.channel.is_flushed() || self.sends() {
-                self.say_measurement(cx.now);
-            }
-            self.next_measurement = cx.now + measurement_gap(random() as f64 / u64::MAX as f64);
-        }
-        if !self.sends() && self.pacer.is_none() && cx.now >= self.next_adapt {
-            // Without it the loop only wakes more often.
-            let _ = self.channel.adapt_threshold(cx.now);
-            self.next_adapt = cx.now + ADAPT_EVERY;
-        }
-        let mut next = self.next_sample.min(self.next_measurement);
-        if !self.sends() && self.pacer.is_none() {
-            next = next.min(self.next_adapt);
-            if self.channel.waits_for_much() {
-                next = next.min(cx.now + LOOK);
-            }
-        }
-        next
-    }
-
-    fn sample(&mut self, now: Instant) {
-        let bytes = self.bytes();
-        if let Some(sample) = look(self.channel.wire.as_raw_fd(), now - self.started, bytes) {
-            self.series.push(sample);
-        }
-    }
-
-    fn say_measurement(&mut self, now: Instant) {
-        let (fd, time) = (self.channel.wire.as_raw_fd(), now - self.started);
-        let server = self.channel.wire.socket().local_addr();
-        let measurement = Measurement {
-            app_info: Some(AppInfo {
-                elapsed_time: u64::try_from(time.as_micros()).unwrap_or(u64::MAX),
-                num_bytes: self.bytes(),
-            }),
-            bbr_info: look_at_bbr(fd, time),
-            connection_info: Some(ConnectionInfo {
-                client: self.peer.to_string(),
-                server: server.map(|address| address.to_string()).unwrap_or_default(),
-                uuid: self.uuid.clone(),
-            }),
-            origin: Some("server".into()),
-            test: Some(self.subtest.name().into()),
-            tcp_info: look_for_ndt7(fd, time),
-        };
-        self.channel.endpoint.say(&measurement.to_text());
-    }
-
-    /// The test is over, in this way; does nothing the second time.
-    fn finish(&mut self, cx: &mut Cx<'_>, how: How) {
-        if self.ended.is_some() {
-            return;
-        }
-        self.sample(cx.now);
-        self.say_measurement(cx.now);
-        self.ended = Some(cx.now);
-        let last = if self.sends() { cx.now } else { self.last_progress.0 };
-        let load = self.load_from.map(|from| cx.meter.read().since(&from)).unwrap_or_default();
-        let ended = Ended {
-            subtest: self.subtest,
-            peer: self.peer,
-            uuid: &self.uuid,
-            bytes: self.bytes(),
-            time: last - self.started,
-            congestion: congestion_of(self.channel.wire.socket()),
-            tls: self.channel.wire.is_tls(),
-            limit_bps: Some(self.shared.config.limits.rate_bps).filter(|rate| *rate > 0),
-            load,
-            series: &self.series,
-            metadata: &self.accepted.asked.metadata,
-            client_said: self.client_said.as_ref(),
-        };
-        outcome::tell(&self.shared, &ended, &how, self.id.as_deref());
     }
 }
 
@@ -342,38 +302,39 @@ impl Handler for Test {
         let shift = cx.now.saturating_duration_since(self.started);
         self.started += shift;
         self.until += shift;
-        self.last_progress.0 = cx.now;
+        self.last_progress = cx.now;
+        cx.charge(&self.loop_time);
+        self.beside = Some(self.shared.other_load.begin(Arc::clone(&self.loop_time)));
         self.load_from = Some(cx.meter.read());
         self.next_adapt = cx.now + ADAPT_EVERY / 10;
-        let mut notices = Vec::new();
-        self.channel.take(&std::mem::take(&mut self.early), &mut notices);
-        self.heed(cx, notices);
+        self.channel.came_early(std::mem::take(&mut self.early));
         self.go_on(cx)
     }
 
     fn ready(&mut self, cx: &mut Cx<'_>, ready: Ready) -> Next {
-        if ready.error() {
-            self.finish(cx, How::Broken("the connection broke".into()));
+        // An upload reads what came before the error, and then meets it.
+        if ready.error() && (self.sends() || self.waits_for_rate(cx.now)) {
+            let how = self.left(&ErrorKind::ConnectionReset.into());
+            self.finish(cx, how);
             return Next::Close;
         }
         self.go_on(cx)
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
-        if self.ended.is_some_and(|ended| cx.now >= ended + FAREWELL) {
+        if self.ended.is_some_and(|ended| cx.now >= ended + CLOSE_TIMEOUT) {
             return Next::Close;
         }
         self.go_on(cx)
     }
 
     fn note(&mut self, cx: &mut Cx<'_>, note: Note) -> Next {
-        match note {
-            Note::Terminate => {
+        match note.word() {
+            Some(Call::Terminate) => {
                 self.finish(cx, How::Broken("the server stops".into()));
                 self.channel.endpoint.close(close_code::GOING_AWAY);
                 self.go_on(cx)
             }
-            Note::Close => Next::Close,
             _ => Next::Stay,
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A client that has asked for a subtest, until it is let in or turned away.
+//! A request for a subtest, until it is admitted or refused.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
@@ -8,58 +8,47 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use speedtest_net::options::{self, Options};
-use speedtest_net::reactor::{Address, Cx, Handler, Interest, Next, Note, Ready};
+use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, Ready};
 use speedtest_net::wire::{unless_blocked, Wire};
 use speedtest_proto::http1::{Answer, Method, Request};
-use speedtest_proto::ndt7::request::Asked;
+use speedtest_proto::ndt7::request::TestQuery;
 use speedtest_proto::ndt7::{Subtest, PROTOCOL};
 
 use super::test::Test;
-use crate::admission::Decision;
+use super::Context;
+use crate::admission::{Call, Decision, Place, Ticket};
 use crate::clients::{self, ClientKey};
-use crate::shared::{Counters, Shared, Ticket};
+use crate::counters::Counters;
 
-/// Everything that an HTTP connection hands over.
-pub struct Visitor {
+/// An HTTP connection that waits for its subtest, with all that the test needs of it.
+pub struct PendingConnection {
     pub wire: Wire,
     pub peer: SocketAddr,
-    pub shared: Arc<Shared>,
+    pub shared: Arc<Context>,
     pub counted: clients::Connection,
+    /// Behind a proxy another one than the connection's.
+    pub client: ClientKey,
     pub subtest: Subtest,
     pub request: Request,
-    /// Under which the page or client asks for the verdict afterwards.
+    /// The id with which the page or client fetches the verdict afterwards.
     pub id: Option<String>,
     /// What came after the head of the request.
     pub early: Vec<u8>,
 }
 
-/// What a test needs to know of its request.
+/// When a client may try again after a refusal: another test has then ended.
+const RETRY_AFTER_S: u64 = 6;
+
+/// A request that was admitted.
 pub struct Accepted {
-    pub asked: Asked,
+    pub query: TestQuery,
     pub congestion: Option<String>,
     /// The answer that opens the WebSocket.
     pub head: Vec<u8>,
 }
 
-/// A place in the queue; dropping it leaves the queue.
-struct Place {
-    shared: Arc<Shared>,
-    client: ClientKey,
-    address: Address,
-    /// Not yet called or sent away.
-    waits: bool,
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        if self.waits {
-            self.shared.leave_queue(self.client, self.address);
-        }
-    }
-}
-
 pub struct Waiting {
-    visitor: Visitor,
+    pending: PendingConnection,
     accepted: Option<Accepted>,
     ticket: Option<Ticket>,
     queued: Option<Place>,
@@ -67,13 +56,13 @@ pub struct Waiting {
     deadline: Instant,
 }
 
-/// Status and text of an answer that turns a client away.
+/// Status and text of an answer that refuses a client.
 type No = (&'static str, String);
 
 impl Waiting {
-    pub fn new(visitor: Visitor) -> Waiting {
+    pub fn new(pending: PendingConnection) -> Waiting {
         Waiting {
-            visitor,
+            pending,
             accepted: None,
             ticket: None,
             queued: None,
@@ -85,53 +74,44 @@ impl Waiting {
     /// Is this a request that can be served at all?
     fn examine(&self) -> Result<Accepted, No> {
         let bad = |why: String| ("400 Bad Request", why);
-        let (shared, request) = (&self.visitor.shared, &self.visitor.request);
+        let (shared, request) = (&self.pending.shared, &self.pending.request);
         if request.method != Method::Get {
             return Err(bad("a WebSocket is opened with GET".into()));
         }
         let key = request.offer.accept(PROTOCOL).map_err(|error| bad(error.to_string()))?;
-        let mut asked = Asked::of_query(&request.query).map_err(|error| bad(error.to_string()))?;
-        let token = asked.access_token.take();
+        let mut query =
+            TestQuery::of_query(&request.query).map_err(|error| bad(error.to_string()))?;
+        let token = query.access_token.take();
         shared.gate.pass(token.as_deref()).map_err(|why| ("401 Unauthorized", why))?;
-        let wanted = asked.metadata.get("congestion").cloned();
+        let wanted = query.metadata.get("congestion").cloned();
         if let Some(name) = wanted.as_ref().filter(|name| !shared.kernel.has_congestion(name)) {
             let known = shared.kernel.congestion.join(", ");
             return Err(bad(format!("congestion={name} is not allowed; allowed are {known}")));
         }
-        let congestion = wanted.or_else(|| shared.config.ndt7.congestion.clone());
+        let congestion = wanted.or_else(|| shared.congestion.clone());
         let head = format!(
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
              Sec-WebSocket-Accept: {key}\r\nSec-WebSocket-Protocol: {PROTOCOL}\r\n\r\n"
         );
-        Ok(Accepted { asked, congestion, head: head.into_bytes() })
-    }
-
-    fn client(&self) -> ClientKey {
-        ClientKey::of(self.visitor.peer.ip())
+        Ok(Accepted { query, congestion, head: head.into_bytes() })
     }
 
     fn refuse(&mut self, cx: &mut Cx<'_>, (status, why): No) -> Next {
-        Counters::add(&self.visitor.shared.counters.tests_refused, 1);
-        let client = self.visitor.peer.to_string();
+        Counters::add(&self.pending.shared.counters.tests_refused, 1);
+        let client = self.pending.peer.to_string();
         let fields = json!({"protocol": "ndt7", "client": client, "because": why});
-        self.visitor.shared.log.info("test refused", fields);
+        self.pending.shared.log.info("test refused", fields);
         let body = format!("{why}\n");
         let answer = Answer {
             content_type: "text/plain; charset=utf-8",
             body_bytes: body.len() as u64,
             keep_alive: false,
+            retry_after_s: matches!(&status[..3], "429" | "503").then_some(RETRY_AFTER_S),
             ..Answer::new(status)
         };
         self.output = (answer.head() + &body).into_bytes();
-        self.allow(cx, self.visitor.shared.config.limits.step());
+        self.allow(cx, self.pending.shared.limits.step());
         self.flush(cx)
-    }
-
-    /// The place in the queue is gone already.
-    fn called(&mut self) {
-        if let Some(mut place) = self.queued.take() {
-            place.waits = false;
-        }
     }
 
     fn allow(&mut self, cx: &mut Cx<'_>, time: Duration) {
@@ -142,7 +122,7 @@ impl Waiting {
     /// Sends the refusal and leaves.
     fn flush(&mut self, cx: &mut Cx<'_>) -> Next {
         while !self.output.is_empty() {
-            match unless_blocked(self.visitor.wire.send(&self.output)) {
+            match unless_blocked(self.pending.wire.send(&self.output, &mut cx.turn)) {
                 Ok(Some(count)) => drop(self.output.drain(..count)),
                 Ok(None) => {
                     cx.wait_for(Interest::WRITE);
@@ -151,24 +131,23 @@ impl Waiting {
                 Err(_gone) => return Next::Close,
             }
         }
-        match self.visitor.wire.flush() {
+        match self.pending.wire.flush() {
             Ok(false) => {
                 cx.wait_for(Interest::WRITE);
                 Next::Stay
             }
             _ => {
-                self.visitor.wire.say_goodbye();
+                self.pending.wire.close_notify();
                 Next::Close
             }
         }
     }
 
-    fn admitted(&mut self, cx: &mut Cx<'_>) -> Next {
-        self.called();
-        self.ticket = Some(self.visitor.shared.ticket(self.client(), cx.address()));
+    fn admitted(&mut self, cx: &mut Cx<'_>, ticket: Ticket) -> Next {
+        self.ticket = Some(ticket);
         let wanted = self.accepted.as_ref().and_then(|accepted| accepted.congestion.clone());
         let options = Options { congestion: wanted, ..Options::default() };
-        match options::apply(self.visitor.wire.socket(), &options) {
+        match options::apply(self.pending.wire.socket(), &options) {
             Ok(()) => Next::Succeed,
             Err(refused) => self.refuse(cx, ("500 Internal Server Error", refused.to_string())),
         }
@@ -177,7 +156,7 @@ impl Waiting {
 
 impl Handler for Waiting {
     fn fd(&self) -> RawFd {
-        self.visitor.wire.as_raw_fd()
+        self.pending.wire.as_raw_fd()
     }
 
     fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
@@ -185,20 +164,20 @@ impl Handler for Waiting {
             Ok(accepted) => self.accepted = Some(accepted),
             Err(no) => return self.refuse(cx, no),
         }
-        match self.visitor.shared.request(self.client(), cx.address()) {
-            Decision::Admitted => self.admitted(cx),
-            Decision::Queued(ahead) => {
-                self.queued = Some(Place {
-                    shared: Arc::clone(&self.visitor.shared),
-                    client: self.client(),
-                    address: cx.address(),
-                    waits: true,
-                });
-                let limits = &self.visitor.shared.config.limits;
+        let account = self.pending.shared.accounts.of(self.pending.client, cx.now);
+        if let Some(left) = account.spent_for(cx.now) {
+            let why = format!("limits.client_bytes are used up; again in {} s", left.as_secs() + 1);
+            return self.refuse(cx, ("429 Too Many Requests", why));
+        }
+        match self.pending.shared.admission.request(self.pending.client, cx.address()) {
+            Decision::Admitted(ticket) => self.admitted(cx, ticket),
+            Decision::Queued(place, ahead) => {
+                self.queued = Some(place);
+                let limits = &self.pending.shared.limits;
                 self.allow(cx, Duration::from_secs(limits.queue_wait_s));
-                let fields = json!({"client": self.visitor.peer.to_string(), "ahead": ahead});
-                self.visitor.shared.log.info("test queued", fields);
-                cx.wait_for(self.visitor.wire.interest(Interest::HANG_UP));
+                let fields = json!({"client": self.pending.peer.to_string(), "ahead": ahead});
+                self.pending.shared.log.info("test queued", fields);
+                cx.wait_for(self.pending.wire.interest(Interest::HANG_UP));
                 Next::Stay
             }
             Decision::Refused => {
@@ -221,11 +200,9 @@ impl Handler for Waiting {
         if cx.now < self.deadline {
             return Next::Stay;
         }
-        if self.queued.is_none() {
-            return Next::Close;
-        }
-        if self.visitor.shared.admission().leave_queue(cx.address()) {
-            self.called();
+        let Some(place) = &self.queued else { return Next::Close };
+        if !place.is_admitted() {
+            self.queued = None;
             let why = "its turn did not come in time".into();
             return self.refuse(cx, ("503 Service Unavailable", why));
         }
@@ -234,19 +211,27 @@ impl Handler for Waiting {
     }
 
     fn note(&mut self, cx: &mut Cx<'_>, note: Note) -> Next {
-        match note {
-            Note::Admitted => self.admitted(cx),
-            Note::Drain => {
-                self.called();
+        match note.word() {
+            Some(Call::Admitted) => match self.queued.take().and_then(Place::claim) {
+                Some(ticket) => self.admitted(cx, ticket),
+                None => Next::Stay,
+            },
+            Some(Call::Displaced) => {
+                self.queued = None;
+                let why = "its place in the queue went to a client that has fewer".into();
+                self.refuse(cx, ("503 Service Unavailable", why))
+            }
+            Some(Call::Draining) => {
+                self.queued = None;
                 self.refuse(cx, ("503 Service Unavailable", "the server is stopping".into()))
             }
-            Note::Close | Note::Terminate => Next::Close,
-            _ => Next::Stay,
+            Some(Call::Terminate) => Next::Close,
+            None => Next::Stay,
         }
     }
 
     fn succeed(self: Box<Self>) -> Option<Box<dyn Handler>> {
-        let Waiting { visitor, accepted, ticket, .. } = *self;
-        Some(Box::new(Test::new(visitor, accepted?, ticket?)))
+        let Waiting { pending, accepted, ticket, .. } = *self;
+        Some(Box::new(Test::new(pending, accepted?, ticket?)))
     }
 }

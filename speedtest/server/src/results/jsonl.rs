@@ -71,6 +71,10 @@ impl Store for JsonLines {
         append(&mut self.file, records).map_err(|error| Refusal::Later(error.to_string()))
     }
 
+    fn bytes(&self) -> u64 {
+        self.file.metadata().map_or(0, |about| about.len())
+    }
+
     fn forget_clients(&mut self, before: f64) -> Result<u64, Refusal> {
         // A device or pipe has nothing that could be forgotten.
         if !self.file.metadata().is_ok_and(|about| about.is_file()) {

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Keeps what was measured: JSON lines, SQLite or PostgreSQL.
+//! Stores what was measured: JSON lines, SQLite or PostgreSQL.
 //!
 //! The loops only put a record into a bounded queue. One thread, [`writer`], takes it from there, so a
 //! slow disk or a dead database disturbs no test. What a database does not take waits in a [`spool`]
-//! file and is replayed later; what no file takes either is logged whole.
+//! file and is replayed later; what no file takes either is counted and its number logged. The protocols know
+//! only the [`Keeper`].
 
 mod jsonl;
+mod keeper;
 mod postgresql;
 mod spool;
 mod sqlite;
 mod writer;
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{sync_channel, SyncSender, TrySendError};
+use std::sync::mpsc::{sync_channel, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -20,11 +22,11 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::config::{ConfigError, ResultsTo};
+use crate::counters::Counters;
 use crate::log::Logger;
-use crate::shared::Counters;
 use writer::{Message, Writer};
 
-pub use postgresql::read_url;
+pub use keeper::Keeper;
 
 /// Records that wait for the writer; some seconds of a database that does not answer.
 const QUEUE: usize = 1024;
@@ -71,7 +73,7 @@ impl Record {
     }
 }
 
-/// A duration as a record has it: in whole microseconds, and at least one, so that a rate can be had from it.
+/// A duration as records have it: in whole microseconds, at least one, so that a rate is defined.
 pub fn seconds(time: Duration) -> f64 {
     time.as_micros().max(1) as f64 / 1e6
 }
@@ -81,19 +83,25 @@ pub fn seconds(time: Duration) -> f64 {
 pub enum Refusal {
     /// Not now; later it may.
     Later(String),
-    /// Never: there is something in a record that it cannot hold.
+    /// Never: a record holds something that the store cannot.
     Never(String),
 }
 
 /// Where records end up. Both calls may block for some seconds, never for ever.
 trait Store: Send {
-    /// Keeps all of them or none; those that are there already are no fault.
+    /// Stores all of them or none; records that are stored already are not an error.
     fn insert(&mut self, records: &[Record]) -> Result<(), Refusal>;
+    /// What it takes on this host's disk; 0 for one that is elsewhere.
+    fn bytes(&self) -> u64;
     /// Drops the client addresses of records older than this; says how many.
     fn forget_clients(&mut self, before: f64) -> Result<u64, Refusal>;
 }
 
-/// The way to the writer.
+/// The writer's queue is full.
+#[derive(Debug)]
+pub struct Behind;
+
+/// The sending side of the writer's queue.
 #[derive(Debug, Default)]
 pub struct Results {
     queue: Option<SyncSender<Message>>,
@@ -104,12 +112,12 @@ impl Results {
     /// Opens the store and starts the writer; call after privileges are dropped.
     pub fn start(
         config: &ResultsTo,
-        log: Logger,
+        log: &Logger,
         counters: Arc<Counters>,
     ) -> Result<Results, ConfigError> {
         let Some((store, spool)) = open(config, log)? else { return Ok(Results::default()) };
         let (sender, inbox) = sync_channel(QUEUE);
-        let writer = Writer::new(store, spool, inbox, config.keep_addresses_days, log, counters);
+        let writer = Writer::new(store, spool, inbox, config, log.clone(), counters);
         let thread = std::thread::Builder::new()
             .name("results".into())
             .spawn(|| writer.run())
@@ -122,22 +130,16 @@ impl Results {
         self.queue.is_some()
     }
 
-    /// Hands a record to the writer; gives it back when the queue is full. Never blocks.
-    pub fn keep(&self, record: Record) -> Result<(), Box<Record>> {
+    /// Hands a record to the writer; an error when the queue is full. Never blocks.
+    pub fn keep(&self, record: Record) -> Result<(), Behind> {
         let Some(queue) = &self.queue else { return Ok(()) };
-        queue.try_send(Message::Keep(Box::new(record))).map_err(|error| match error {
-            TrySendError::Full(Message::Keep(record))
-            | TrySendError::Disconnected(Message::Keep(record)) => record,
-            TrySendError::Full(Message::Stop) | TrySendError::Disconnected(Message::Stop) => {
-                unreachable!("only records are tried")
-            }
-        })
+        queue.try_send(Message::Keep(Box::new(record))).map_err(|_full| Behind)
     }
 
     /// Waits until everything in the queue is kept.
     pub fn stop(&self) {
         let Some(queue) = &self.queue else { return };
-        // A writer that is gone has nothing left to be waited for.
+        // A writer that has ended needs no wait.
         let _ = queue.send(Message::Stop);
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(writer) = writer {
@@ -148,7 +150,7 @@ impl Results {
 
 type Opened = (Box<dyn Store>, Option<spool::Spool>);
 
-fn open(config: &ResultsTo, log: Logger) -> Result<Option<Opened>, ConfigError> {
+fn open(config: &ResultsTo, log: &Logger) -> Result<Option<Opened>, ConfigError> {
     let spool = |path: &Path| {
         spool::Spool::open(path).map(Some).map_err(|error| {
             let place = "results.spool";
@@ -168,7 +170,7 @@ fn open(config: &ResultsTo, log: Logger) -> Result<Option<Opened>, ConfigError> 
         return Ok(Some((Box::new(store), spool)));
     }
     if let Some(url) = &config.postgresql {
-        let store = postgresql::Postgresql::open(url, config.postgresql_ca.as_deref(), log)
+        let store = postgresql::Postgresql::open(url, config.postgresql_ca.as_deref(), log.clone())
             .map_err(|error| fault("results.postgresql", &error))?;
         let path = config.spool.as_deref().unwrap_or(Path::new(""));
         return Ok(Some((Box::new(store), spool(path)?)));

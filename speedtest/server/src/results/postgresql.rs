@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Results in a PostgreSQL database.
 //!
-//! Every call has a time limit of its own: a server that is stopped, or that is gone without a word,
-//! must not hold the writer for ever.
+//! Every call has a time limit of its own: a database that is stopped or unreachable must not block the
+//! writer for ever.
 
 use std::future::Future;
 use std::path::Path;
-use std::str::FromStr;
 use std::time::Duration;
 
 use rustls::pki_types::pem::PemObject;
@@ -19,6 +18,7 @@ use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::{Record, Refusal, Store};
+use crate::config::read_url;
 use crate::log::Logger;
 
 /// In the table `speedtest_schema`; a database of a newer one is not touched.
@@ -50,7 +50,7 @@ pub struct Postgresql {
     client: Option<Client>,
 }
 
-/// What goes wrong on the way.
+/// What can go wrong.
 enum Fault {
     Database(tokio_postgres::Error),
     Late,
@@ -89,13 +89,13 @@ impl Postgresql {
         let tls = ca.map(trusting).transpose()?;
         match (config.get_ssl_mode(), &tls) {
             (SslMode::Require, None) => {
-                let missing = "needs results.postgresql_ca, the authority to believe";
+                let missing = "needs results.postgresql_ca, the authority to trust";
                 return Err(format!("sslmode=require {missing}"));
             }
             (SslMode::Disable, Some(_)) => {
                 return Err("sslmode=disable, but results.postgresql_ca is set".into());
             }
-            // Whoever names an authority does not want clear text instead.
+            // With an authority there is no fallback to clear text.
             (_, Some(_)) => drop(config.ssl_mode(SslMode::Require)),
             (_, None) => {}
         }
@@ -158,23 +158,7 @@ impl Postgresql {
     }
 }
 
-/// Reads a database's address. A fault repeats nothing of it, as a password may be in any part.
-pub fn read_url(url: &str) -> Result<Config, String> {
-    let cause = match Config::from_str(url) {
-        Ok(config) if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() => {
-            "no host; for a unix socket add ?host=/DIRECTORY".to_owned()
-        }
-        Ok(config) => return Ok(config),
-        Err(error) => std::error::Error::source(&error)
-            .map(ToString::to_string)
-            .filter(|cause| cause.starts_with("invalid value for option"))
-            .unwrap_or_else(|| "cannot be read".to_owned()),
-    };
-    let form = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE";
-    Err(format!("{cause}; allowed is {form}, with %XX for other signs in a name or password"))
-}
-
-/// Believes the authorities in this file.
+/// Trusts the authorities in this file.
 fn trusting(path: &Path) -> Result<MakeRustlsConnect, String> {
     let wrong = |why: String| format!("{}: {why}", path.display());
     let mut roots = RootCertStore::empty();
@@ -193,7 +177,7 @@ fn timed<T>(runtime: &Runtime, what: impl Future<Output = Result<T, Fault>>) -> 
     runtime.block_on(async { tokio::time::timeout(ANSWER, what).await.unwrap_or(Err(Fault::Late)) })
 }
 
-/// Is it the record that is at fault? Classes 22 (data exception) and 54 (program limit).
+/// Is the record the cause? Classes 22 (data exception) and 54 (program limit).
 fn never(fault: &Fault) -> bool {
     let Fault::Database(error) = fault else { return false };
     error
@@ -240,6 +224,10 @@ impl Store for Postgresql {
             }
             Ok(begun.commit().await?)
         })
+    }
+
+    fn bytes(&self) -> u64 {
+        0
     }
 
     fn forget_clients(&mut self, before: f64) -> Result<u64, Refusal> {

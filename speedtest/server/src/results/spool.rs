@@ -38,6 +38,11 @@ impl Spool {
         self.waiting
     }
 
+    /// What the file takes.
+    pub fn bytes(&self) -> u64 {
+        self.end
+    }
+
     pub fn is_empty(&self) -> bool {
         self.done == self.end
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Results in a SQLite file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{params, Connection, ErrorCode};
@@ -24,11 +24,12 @@ CREATE TABLE speedtest_result (
 );
 CREATE INDEX speedtest_result_time ON speedtest_result (time);
 PRAGMA user_version = 1;";
-/// Somebody else may write for so long.
+/// Another program may hold the write lock for this long.
 const BUSY: Duration = Duration::from_secs(2);
 
 pub struct Sqlite {
     connection: Connection,
+    path: PathBuf,
 }
 
 impl Sqlite {
@@ -50,7 +51,7 @@ impl Sqlite {
             begun.execute_batch(SCHEMA).map_err(said)?;
         }
         begun.commit().map_err(said)?;
-        Ok(Sqlite { connection })
+        Ok(Sqlite { connection, path: path.to_owned() })
     }
 }
 
@@ -86,6 +87,13 @@ impl Store for Sqlite {
             begun.commit()
         };
         keep().map_err(|error| refusal(&error))
+    }
+
+    /// With the log beside the file, which becomes part of it.
+    fn bytes(&self) -> u64 {
+        let beside = PathBuf::from(format!("{}-wal", self.path.display()));
+        let size = |path: &Path| std::fs::metadata(path).map_or(0, |about| about.len());
+        size(&self.path) + size(&beside)
     }
 
     fn forget_clients(&mut self, before: f64) -> Result<u64, Refusal> {

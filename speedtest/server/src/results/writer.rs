@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The thread that keeps records, spools them, replays the spool and forgets addresses.
+//! The thread that stores records, spools them, replays the spool and deletes addresses.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -10,8 +10,9 @@ use serde_json::json;
 
 use super::spool::Spool;
 use super::{Record, Refusal, Store};
+use crate::config::ResultsTo;
+use crate::counters::Counters;
 use crate::log::{unix_s, Logger};
-use crate::shared::Counters;
 
 /// Kept in one transaction.
 const MOST_AT_ONCE: usize = 256;
@@ -30,9 +31,11 @@ pub struct Writer {
     spool: Option<Spool>,
     inbox: Receiver<Message>,
     keep_days: Option<u32>,
+    /// Neither store nor spool grows beyond this.
+    max_bytes: u64,
     log: Logger,
     counters: Arc<Counters>,
-    /// Not before then is the store asked again; none while it works.
+    /// The store is not tried again before then; none while it works.
     retry: Option<(Instant, Duration)>,
     forget_at: Instant,
 }
@@ -42,14 +45,23 @@ impl Writer {
         store: Box<dyn Store>,
         spool: Option<Spool>,
         inbox: Receiver<Message>,
-        keep_days: Option<u32>,
+        config: &ResultsTo,
         log: Logger,
         counters: Arc<Counters>,
     ) -> Writer {
         let now = Instant::now();
-        let writer =
-            Writer { store, spool, inbox, keep_days, log, counters, retry: None, forget_at: now };
-        writer.count_spool();
+        let writer = Writer {
+            store,
+            spool,
+            inbox,
+            keep_days: config.keep_addresses_days,
+            max_bytes: config.max_bytes(),
+            log,
+            counters,
+            retry: None,
+            forget_at: now,
+        };
+        writer.count_files();
         writer
     }
 
@@ -101,7 +113,7 @@ impl Writer {
 
     fn keep(&mut self, batch: Vec<Record>) {
         let spooled = self.spool.as_ref().is_some_and(|spool| !spool.is_empty());
-        // A store without a spool is asked each time; nothing else could take the records.
+        // A store without a spool is tried each time; nothing else could take the records.
         if self.spool.is_none() || (self.retry.is_none() && !spooled) {
             match self.insert(&batch) {
                 Ok(()) => return,
@@ -114,11 +126,38 @@ impl Writer {
         self.put_aside(&batch);
     }
 
-    /// All or none; a record that the store can never hold is logged, and the others kept.
+    /// Those for which a file of so many bytes has room; the others are given up.
+    fn fitting<'a>(&self, batch: &'a [Record], bytes: u64, file: &str) -> &'a [Record] {
+        let mut left = self.max_bytes.saturating_sub(bytes);
+        let fits = |record: &Record| {
+            let takes = record.to_json().to_string().len() as u64 + 1;
+            let fits = takes <= left;
+            left = left.saturating_sub(takes);
+            fits
+        };
+        let count = if self.max_bytes == u64::MAX {
+            batch.len()
+        } else {
+            batch.iter().map(fits).take_while(|fits| *fits).count()
+        };
+        let (fitting, rest) = batch.split_at(count);
+        let why = format!(
+            "{file} has reached results.max_bytes: raise it, or move the file away and restart"
+        );
+        rest.iter().for_each(|record| self.give_up(record, &why));
+        fitting
+    }
+
+    /// What the store has room for, all or none of it; a record that it can never hold is given up.
     fn insert(&mut self, batch: &[Record]) -> Result<(), String> {
+        let batch = self.fitting(batch, self.store.bytes(), "the store");
+        if batch.is_empty() {
+            return Ok(());
+        }
         match self.store.insert(batch) {
             Ok(()) => {
                 Counters::add(&self.counters.results_kept, batch.len() as u64);
+                self.count_files();
                 Ok(())
             }
             Err(Refusal::Later(why)) => Err(why),
@@ -142,9 +181,11 @@ impl Writer {
     }
 
     fn put_aside(&mut self, batch: &[Record]) {
+        let bytes = self.spool.as_ref().map_or(0, Spool::bytes);
+        let batch = self.fitting(batch, bytes, "the spool");
         let Some(spool) = &mut self.spool else { return };
         match spool.append(batch) {
-            Ok(()) => self.count_spool(),
+            Ok(()) => self.count_files(),
             Err(error) => {
                 let why = format!("the spool: {error}");
                 batch.iter().for_each(|record| self.give_up(record, &why));
@@ -152,14 +193,17 @@ impl Writer {
         }
     }
 
-    fn count_spool(&self) {
-        let waiting = self.spool.as_ref().map_or(0, Spool::waiting);
-        self.counters.results_spooled.store(waiting, Ordering::Relaxed);
+    fn count_files(&self) {
+        let spool = |of: fn(&Spool) -> u64| self.spool.as_ref().map_or(0, of);
+        let counters = &self.counters;
+        counters.results_spooled.store(spool(Spool::waiting), Ordering::Relaxed);
+        counters.results_spool_bytes.store(spool(Spool::bytes), Ordering::Relaxed);
+        counters.results_bytes.store(self.store.bytes(), Ordering::Relaxed);
     }
 
     fn give_up(&self, record: &Record, why: &str) {
         Counters::add(&self.counters.results_unwritten, 1);
-        let fields = json!({"error": why, "result": record.to_json()});
+        let fields = json!({"error": why, "number": record.number});
         self.log.warn("a result could not be written", fields);
     }
 
@@ -173,7 +217,7 @@ impl Writer {
             }
         }
         self.retry = None;
-        self.count_spool();
+        self.count_files();
         if replayed > 0 {
             self.log.info("the database takes results again", json!({"replayed": replayed}));
             // Among them may be addresses that are too old by now.
@@ -186,13 +230,13 @@ impl Writer {
         let Some(spool) = &self.spool else { return Ok(0) };
         let chunk = spool.read(MOST_AT_ONCE).map_err(failed)?;
         for line in &chunk.broken {
-            self.log.warn("a line of the spool is no result", json!({"line": line}));
+            self.log.warn("a line of the spool is not a result", json!({"bytes": line.len()}));
         }
         self.insert(&chunk.records)?;
         if let Some(spool) = &mut self.spool {
             spool.done(&chunk).map_err(failed)?;
         }
-        self.count_spool();
+        self.count_files();
         Ok(chunk.records.len())
     }
 
@@ -207,5 +251,38 @@ impl Writer {
                 self.forget_at = Instant::now() + LAST_RETRY;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::mpsc::sync_channel;
+
+    use super::super::{jsonl::JsonLines, sample};
+    use super::*;
+    use crate::config::LogFormat;
+
+    #[test]
+    fn a_file_that_has_reached_its_limit_grows_no_more_and_what_is_lost_is_counted() {
+        let path: PathBuf =
+            std::env::temp_dir().join(format!("limited-{}.jsonl", std::process::id()));
+        let line = sample(1, 1.0).to_json().to_string().len() as u64 + 1;
+        let config = ResultsTo { max_bytes: Some(line * 3 + 1), ..ResultsTo::default() };
+        let (sender, inbox) = sync_channel(16);
+        let (store, counters) = (JsonLines::open(&path).unwrap(), Arc::<Counters>::default());
+        let log = Logger::new(LogFormat::Text);
+        let writer = Writer::new(Box::new(store), None, inbox, &config, log, Arc::clone(&counters));
+        for number in 1..=5 {
+            sender.send(Message::Keep(Box::new(sample(number, 1.0)))).unwrap();
+        }
+        sender.send(Message::Stop).unwrap();
+        writer.run();
+        let kept = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!((kept.lines().count(), kept.len() as u64), (3, line * 3));
+        let get = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        assert_eq!((get(&counters.results_kept), get(&counters.results_unwritten)), (3, 2));
+        assert_eq!(get(&counters.results_bytes), line * 3);
     }
 }

@@ -91,7 +91,7 @@ async fn upload(load: &Load, place: &Place) -> io::Result<u16> {
     loop {
         body.reserve_capacity(PIECE_BYTES);
         let room = tokio::select! {
-            // A server that will not have it says so before the end.
+            // A server that refuses it answers before the end.
             early = &mut answer => return early.map(|it| it.status().as_u16()).map_err(fault),
             room = poll_fn(|cx| body.poll_capacity(cx)) => room,
         };

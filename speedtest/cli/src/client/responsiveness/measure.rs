@@ -57,7 +57,7 @@ struct Run<'a> {
     /// Each ends only with an error.
     loads: JoinSet<io::Error>,
     probes: JoinSet<io::Result<Answer>>,
-    /// Connections in each way.
+    /// Connections in each direction.
     connections: usize,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How many round trips a minute does the path allow while it is busy? HTTP/2 over TLS, as
-//! draft-ietf-ippm-responsiveness has it.
+//! How many round trips a minute does the path allow while it is busy? HTTP/2 over TLS, as in
+//! draft-ietf-ippm-responsiveness.
 //!
 //! # Layout
 //! - [`connect`]: a connection, and how long it took to open; small answers on it.

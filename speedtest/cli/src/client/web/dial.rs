@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A connection until it is open, and secret if it shall be.
+//! A connection until it is open, TLS handshake included.
 
 use std::io;
 use std::net::TcpStream;
@@ -47,7 +47,7 @@ impl Dial {
 
     fn shake_hands(&mut self, cx: &mut Cx<'_>) -> Next {
         let Stage::Handshake(tls) = &mut self.stage else { return Next::Close };
-        match tls.handshake() {
+        match tls.handshake(&mut cx.turn) {
             Err(error) => return self.fail(&broken_handshake(&error)),
             Ok(false) => {
                 let more = if tls.has_output() { Interest::WRITE } else { Interest::NOTHING };

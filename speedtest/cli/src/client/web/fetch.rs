@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One small answer, waited for.
+//! One small request and its answer; blocks.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;

@@ -17,8 +17,6 @@ use super::{no_answer, Job, Moved, PATIENCE};
 /// What LibreSpeed's worker uploads in one request, and downloads in one (ckSize, in MiB).
 const UPLOAD_BYTES: u64 = 20 << 20;
 const DOWNLOAD_MIB: u64 = 100;
-/// One turn moves at most this much, so that the other connections of the loop get theirs.
-const MOST_AT_ONCE: u64 = 4 << 20;
 
 enum Step {
     /// The head of a request, and its body.
@@ -84,16 +82,15 @@ impl Stream {
     /// Goes on until the socket has no more, the turn is over or the test is. True: the test is over.
     fn work(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
         self.wire.flush()?;
-        let most = self.moved + MOST_AT_ONCE;
-        while self.moved < most {
+        loop {
             let blocked = match self.step {
-                Step::Asking => !self.send()?,
-                Step::Listening => !self.listen()?,
+                Step::Asking => !self.send(cx)?,
+                Step::Listening => !self.listen(cx)?,
                 Step::Dropping(0) => {
                     self.next(cx);
                     false
                 }
-                Step::Dropping(left) => !self.drop_body(left)?,
+                Step::Dropping(left) => !self.drop_body(cx, left)?,
             };
             if !self.open && cx.now >= self.until {
                 return Err(io::Error::other(no_answer(PATIENCE)));
@@ -109,12 +106,6 @@ impl Stream {
                 return Ok(false);
             }
         }
-        cx.wait_for(Interest::BOTH);
-        if self.wire.is_tls() {
-            // What is decrypted already wakes nobody.
-            cx.wake_at(cx.now + Duration::from_micros(1));
-        }
-        Ok(false)
     }
 
     /// An upload is complete when it is answered, a download when enough is here.
@@ -124,13 +115,17 @@ impl Stream {
     }
 
     /// False: the socket is full.
-    fn send(&mut self) -> io::Result<bool> {
+    fn send(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
         while !self.head.is_empty() {
-            let Some(count) = unless_blocked(self.wire.send(&self.head))? else { return Ok(false) };
+            let Some(count) = unless_blocked(self.wire.send(&self.head, &mut cx.turn))? else {
+                return Ok(false);
+            };
             self.head.drain(..count);
         }
         if self.body > 0 {
-            let Some(count) = send_hot(&mut self.wire, &[], self.body)? else { return Ok(false) };
+            let Some(count) = send_hot(&mut self.wire, &[], self.body, &mut cx.turn)? else {
+                return Ok(false);
+            };
             self.body -= count as u64;
             self.moved += count as u64;
         }
@@ -141,10 +136,10 @@ impl Stream {
     }
 
     /// False: no whole head is here yet.
-    fn listen(&mut self) -> io::Result<bool> {
+    fn listen(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
         let mut buffer = [0; MAX_REPLY_BYTES];
         let wants = self.replies.wants();
-        match unless_blocked(self.wire.receive(&mut buffer[..wants]))? {
+        match unless_blocked(self.wire.receive(&mut buffer[..wants], &mut cx.turn))? {
             None => return Ok(false),
             Some(0) => return Err(ErrorKind::UnexpectedEof.into()),
             Some(count) => self.replies.receive(&buffer[..count]),
@@ -179,8 +174,10 @@ impl Stream {
     }
 
     /// False: nothing is here yet.
-    fn drop_body(&mut self, left: u64) -> io::Result<bool> {
-        let Some(count) = unless_blocked(self.wire.discard(left))? else { return Ok(false) };
+    fn drop_body(&mut self, cx: &mut Cx<'_>, left: u64) -> io::Result<bool> {
+        let Some(count) = unless_blocked(self.wire.discard(left, &mut cx.turn))? else {
+            return Ok(false);
+        };
         if count == 0 {
             return Err(ErrorKind::UnexpectedEof.into());
         }
@@ -198,7 +195,7 @@ impl Stream {
                 // What the peer has not acknowledged is not there yet.
                 let waits = if self.job.server_sends { 0 } else { sys::unacknowledged(self.fd()) };
                 let bytes = self.moved.saturating_sub(waits);
-                let seconds = (cx.now - self.started).as_secs_f64();
+                let seconds = self.started.elapsed().as_secs_f64();
                 self.job.tell(Ok(Moved { bytes, seconds }));
             }
             Err(error) => self.job.tell(Err(error.to_string())),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests over HTTP: ndt7 and LibreSpeed, clear or TLS, each stream a connection of its own.
 //!
-//! [`dial`] connects and shakes hands, [`ndt7`] and [`librespeed`] are what a connection then does,
-//! [`trust`] whose certificates are believed, [`fetch`] asks the server who limited the test.
+//! [`dial`] connects, [`ndt7`] and [`librespeed`] are what a connection then does, [`trust`] the
+//! certificates that are trusted, [`fetch`] gets the server's verdict.
 
 mod dial;
 mod fetch;
@@ -34,11 +34,11 @@ fn no_answer(patience: Duration) -> String {
     format!("no answer from the server in {} s", patience.as_secs())
 }
 
-/// How long after the test the server may take to notice its end, and how often it is asked.
+/// How long after the test the server may take to notice its end, and how often it is polled.
 const NOTICE: Duration = Duration::from_secs(1);
 const ASK_EVERY: Duration = Duration::from_millis(50);
 
-/// Where the server is, and how it is spoken to.
+/// Where the server is, and with which protocol.
 pub struct Target {
     pub protocol: Protocol,
     /// As the user wrote it, with the port.
@@ -48,7 +48,7 @@ pub struct Target {
     pub options: Options,
 }
 
-/// What one connection shall do.
+/// The task of one connection.
 #[derive(Clone)]
 pub struct Job {
     pub target: Arc<Target>,
@@ -61,20 +61,20 @@ pub struct Job {
     pub report: Sender<Done>,
 }
 
-/// What has become of all connections, once it is known of the last one.
+/// The outcome of all connections, once the last one has ended.
 struct Ended {
     all: Vec<Done>,
     at: Instant,
 }
 
-/// What has become of one connection.
+/// The outcome of one connection.
 pub struct Done {
     pub client: usize,
     pub server_sends: bool,
     pub result: Result<Moved, String>,
 }
 
-/// As the receiving side has it.
+/// As the receiving side counted it.
 #[derive(Debug, Clone, Copy)]
 pub struct Moved {
     pub bytes: u64,
@@ -158,7 +158,7 @@ fn random_id() -> io::Result<String> {
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// One client's test: all its connections together, and what the server says about them.
+/// One client's test: all its connections together, and the server's result.
 fn outcome(target: &Target, args: &Args, client: usize, id: &str, ended: &Ended) -> Outcome {
     let mine = || ended.all.iter().filter(|done| done.client == client);
     let streams = args.parallel as usize * if args.bidirectional { 2 } else { 1 };
@@ -181,8 +181,8 @@ fn outcome(target: &Target, args: &Args, client: usize, id: &str, ended: &Ended)
     Outcome::of_ways(ways.collect(), verdicts(target, id, ended.at + NOTICE))
 }
 
-/// What the server knows of the test. While it has not noticed the end it knows of no direction, and is
-/// asked again; what does not answer in JSON has no such knowledge.
+/// The server's result of the test. While the server has not noticed the end, the result has no
+/// direction, and is fetched again; a server that does not answer in JSON has no result.
 fn told(mut ask: impl FnMut() -> io::Result<String>, until: Instant) -> Value {
     loop {
         let answer: Option<Value> = ask().ok().and_then(|text| serde_json::from_str(&text).ok());
@@ -195,7 +195,7 @@ fn told(mut ask: impl FnMut() -> io::Result<String>, until: Instant) -> Value {
     }
 }
 
-/// What the server says of the test, by the names that its iperf3 side uses. Other servers say nothing.
+/// The server's result, under the names that its iperf3 side uses. Other servers have none.
 fn verdicts(target: &Target, id: &str, until: Instant) -> Value {
     let told = told(|| fetch::get(target, &format!("/verdict?id={id}")), until);
     if told.is_null() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One ndt7 subtest as its client.
+//! The client's side of one ndt7 subtest.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
@@ -36,7 +36,7 @@ pub struct Stream {
     until: Instant,
     /// When the threshold is adapted next.
     look: Instant,
-    /// This side has had enough.
+    /// This side has ended the test.
     closing: bool,
     told: bool,
 }
@@ -80,11 +80,11 @@ impl Stream {
     fn go_on(&mut self, cx: &mut Cx<'_>) -> Next {
         match self.work(cx) {
             Ok(()) if self.channel.is_over() => {
-                self.finish(cx);
+                self.finish();
                 Next::Close
             }
             Ok(()) => Next::Stay,
-            // A server may leave once both have said that they are done.
+            // A server may close once both sides have sent a Close.
             Err(_) if self.told => Next::Close,
             Err(error) => {
                 self.job.tell(Err(error.to_string()));
@@ -98,14 +98,14 @@ impl Stream {
             if cx.now >= self.until {
                 return Err(io::Error::other(no_answer(PATIENCE)));
             }
-            self.channel.push(0)?;
+            self.channel.push(0, &mut cx.turn)?;
             cx.wait_for(self.channel.interest(false));
             return Ok(());
         }
-        for notice in self.channel.pull(u64::MAX)? {
+        for notice in self.channel.pull(u64::MAX, &mut cx.turn)? {
             match notice {
                 // The receiver of an upload closes after the last byte: that is the end of the test.
-                Notice::Closed(_) => self.finish(cx),
+                Notice::Closed(_) => self.finish(),
                 Notice::Broken(violation) => return Err(io::Error::other(violation)),
                 Notice::Text(_) => {}
             }
@@ -117,16 +117,13 @@ impl Stream {
             self.closing = true;
             self.channel.endpoint.close(close_code::NORMAL);
             if self.job.server_sends {
-                self.finish(cx);
+                self.finish();
             }
         }
         let sending =
             !self.job.server_sends && !self.closing && !self.channel.endpoint.close_said();
-        self.channel.push(if sending { u64::MAX } else { 0 })?;
+        self.channel.push(if sending { u64::MAX } else { 0 }, &mut cx.turn)?;
         cx.wait_for(self.channel.interest(sending));
-        if self.channel.has_unread() {
-            cx.wake_at(cx.now + Duration::from_micros(1));
-        }
         Ok(())
     }
 
@@ -134,7 +131,7 @@ impl Stream {
     fn read_answer(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
         let mut buffer = [0; MAX_REPLY_BYTES];
         let wants = self.replies.wants();
-        match unless_blocked(self.channel.wire.receive(&mut buffer[..wants]))? {
+        match unless_blocked(self.channel.wire.receive(&mut buffer[..wants], &mut cx.turn))? {
             None => return Ok(false),
             Some(0) => return Err(ErrorKind::UnexpectedEof.into()),
             Some(count) => self.replies.receive(&buffer[..count]),
@@ -156,12 +153,11 @@ impl Stream {
         self.look = cx.now + LOOK;
         cx.wake_at(self.look);
         let early = self.replies.take_body(u64::MAX);
-        // Nothing but the server's own end could be in here, and that comes again.
-        self.channel.take(&early, &mut Vec::new());
+        self.channel.came_early(early);
         Ok(true)
     }
 
-    fn finish(&mut self, cx: &Cx<'_>) {
+    fn finish(&mut self) {
         if std::mem::replace(&mut self.told, true) {
             return;
         }
@@ -173,7 +169,7 @@ impl Stream {
         if let Some(all) = self.job.bytes.filter(|all| bytes < *all) {
             return self.job.tell(Err(format!("the server ended after {bytes} of {all} bytes")));
         }
-        self.job.tell(Ok(Moved { bytes, seconds: (cx.now - self.started).as_secs_f64() }));
+        self.job.tell(Ok(Moved { bytes, seconds: self.started.elapsed().as_secs_f64() }));
     }
 }
 

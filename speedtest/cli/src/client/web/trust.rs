@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whose certificates does the client believe?
+//! Which certificates does the client trust?
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{CertificateError, ClientConfig, RootCertStore};
 
-/// Where distributions keep the authorities that everybody believes.
+/// Where distributions keep the system's certificate authorities.
 const SYSTEM: [&str; 3] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -24,7 +24,7 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Believes the authorities in this file of PEM certificates; without one, those of the system.
+    /// Trusts the authorities in this file of PEM certificates; without one, those of the system.
     /// An error is for the user.
     pub fn load(file: Option<&Path>, name: &str) -> Result<Trust, String> {
         let found = || SYSTEM.iter().map(PathBuf::from).find(|path| path.exists());
@@ -37,7 +37,7 @@ impl Trust {
         let certificates =
             CertificateDer::pem_file_iter(&path).map_err(|e| wrong(e.to_string()))?;
         for certificate in certificates {
-            // An authority that rustls cannot use is one that it will not believe.
+            // rustls does not trust an authority that it cannot use.
             let _ = roots.add(certificate.map_err(|error| wrong(error.to_string()))?);
         }
         if roots.is_empty() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Moves the bodies of one connection: downloads out of the hot buffer, uploads dropped where they are.
+//! Moves the bodies of one connection: downloads from the hot buffer, uploads dropped in the kernel.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
@@ -10,20 +10,20 @@ use speedtest_net::sys;
 use speedtest_net::wire::unless_blocked;
 
 use super::{Body, Connection, Flow, READ_BYTES};
-
-/// One turn moves at most this much, so that the other sockets of the loop get theirs.
-const MOST_AT_ONCE: u64 = 4 << 20;
+use crate::counters::Counters;
 
 impl Connection {
-    /// Bytes to move in one turn.
-    fn turn_bytes(&self) -> u64 {
-        self.flow.as_ref().map_or(u64::MAX, Flow::most_at_once).min(MOST_AT_ONCE)
+    /// What the client's limits let move at once.
+    fn most_at_once(&self) -> u64 {
+        self.flow.as_ref().map_or(u64::MAX, Flow::most_at_once)
     }
 
     pub(super) fn send_body(&mut self, cx: &mut Cx<'_>, mut left: u64) -> io::Result<bool> {
-        let turn_ends_at = left.saturating_sub(self.turn_bytes());
-        while left > turn_ends_at {
-            let Some(count) = send_hot(&mut self.wire, &[], left - turn_ends_at)? else { break };
+        let pause_at = left.saturating_sub(self.most_at_once());
+        while left > pause_at {
+            let Some(count) = send_hot(&mut self.wire, &[], left - pause_at, &mut cx.turn)? else {
+                break;
+            };
             left -= count as u64;
             self.moved(cx, count as u64)?;
         }
@@ -49,7 +49,9 @@ impl Connection {
     }
 
     pub(super) fn drop_refused(&mut self, cx: &mut Cx<'_>, left: u64) -> io::Result<bool> {
+        let before = left;
         let left = self.drop_some(cx, left)?;
+        Counters::add(&self.shared.counters.bytes_refused, before - left);
         if left > 0 {
             self.body = Body::Refused(left);
             cx.wait_for(self.wire.interest(Interest::READ));
@@ -57,14 +59,14 @@ impl Connection {
         Ok(left == 0)
     }
 
-    /// Drops what is here of a body, and says how much of it is still to come.
+    /// Drops what has arrived of a body, and returns how much of it is still to come.
     fn drop_some(&mut self, cx: &mut Cx<'_>, mut left: u64) -> io::Result<u64> {
         let early = self.heads.take_body(left).len() as u64;
         left -= early;
         self.moved(cx, early)?;
         if left > 0 {
-            let most = if self.wire.is_tls() { left } else { left.min(self.turn_bytes()) };
-            if let Some(count) = unless_blocked(self.wire.discard(most))? {
+            let most = if self.wire.is_tls() { left } else { left.min(self.most_at_once()) };
+            if let Some(count) = unless_blocked(self.wire.discard(most, &mut cx.turn))? {
                 if count == 0 {
                     return Err(ErrorKind::UnexpectedEof.into());
                 }
@@ -107,7 +109,7 @@ impl Connection {
         let mut buffer = [0; READ_BYTES];
         while left > 0 {
             let most = usize::try_from(left).unwrap_or(usize::MAX).min(READ_BYTES);
-            match unless_blocked(self.wire.receive(&mut buffer[..most]))? {
+            match unless_blocked(self.wire.receive(&mut buffer[..most], &mut cx.turn))? {
                 Some(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Some(count) => {
                     left -= count as u64;
@@ -121,7 +123,7 @@ impl Connection {
                 }
             }
         }
-        let id = self.shared.keep_page_result(self.client, &kept);
+        let id = self.shared.keeper.keep_page_result(self.client, &kept);
         let text = format!("id {id}");
         self.answer("200 OK", "text/plain", text.len() as u64);
         self.output.extend_from_slice(text.as_bytes());

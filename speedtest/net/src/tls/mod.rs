@@ -5,30 +5,31 @@
 //! of the loop's thread. A connection keeps only what the socket or its reader did not take: at most
 //! one record that is not complete, one that is not read, and [`SEND_BYTES`] that are not sent.
 
+mod engine;
+
 use std::cell::RefCell;
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
-use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
-use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
+use rustls::client::UnbufferedClientConnection;
 use rustls::pki_types::ServerName;
-use rustls::server::{ServerConnectionData, UnbufferedServerConnection};
-use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
+use rustls::server::UnbufferedServerConnection;
 use rustls::{ClientConfig, ServerConfig};
 
+use self::engine::{close_notify, fault, pass};
 use crate::sys;
+use crate::turn::{Turn, Work};
 
 /// Plaintext that one call encrypts at most.
 const SEND_BYTES: usize = 64 << 10;
-/// Ciphertext that one call receives at most.
-const RECEIVE_BYTES: usize = 256 << 10;
+/// Ciphertext that is received at once. In it are up to 2,900 records of one byte, about a
+/// millisecond's work; larger pieces would save few system calls.
+const RECEIVE_BYTES: usize = 64 << 10;
 /// A record of the largest size, with its header and everything that a cipher adds.
 const RECORD_BYTES: usize = (16 << 10) + 2048 + 5;
 /// Longest handshake message; rustls takes the same.
 const HANDSHAKE_BYTES: usize = 64 << 10;
-/// One call of [`Tls::discard`] takes about this much, so that other sockets get their turn.
-const MOST_AT_ONCE: u64 = 4 << 20;
 
 /// Memory of a loop's thread, shared by its connections.
 struct Scratch {
@@ -63,121 +64,6 @@ pub struct Tls {
     established: bool,
     /// The peer sends nothing more.
     ended: bool,
-}
-
-/// What one pass over the received bytes came to.
-#[derive(Default)]
-struct Pass {
-    /// Bytes at the front that are done with.
-    used: usize,
-    established: bool,
-    ended: bool,
-    /// Bytes of ciphertext made from what was to be sent.
-    encrypted: usize,
-}
-
-/// What rustls' two connection types have in common.
-trait Engine {
-    type Data;
-    fn process<'c, 'i>(
-        &'c mut self,
-        incoming: &'i mut [u8],
-    ) -> UnbufferedStatus<'c, 'i, Self::Data>;
-    /// Is there an alert that the peer has not been sent?
-    fn has_alert(&self) -> bool;
-}
-
-impl Engine for UnbufferedServerConnection {
-    type Data = ServerConnectionData;
-    fn process<'c, 'i>(
-        &'c mut self,
-        incoming: &'i mut [u8],
-    ) -> UnbufferedStatus<'c, 'i, ServerConnectionData> {
-        self.process_tls_records(incoming)
-    }
-
-    fn has_alert(&self) -> bool {
-        self.wants_write()
-    }
-}
-
-impl Engine for UnbufferedClientConnection {
-    type Data = ClientConnectionData;
-    fn process<'c, 'i>(
-        &'c mut self,
-        incoming: &'i mut [u8],
-    ) -> UnbufferedStatus<'c, 'i, ClientConnectionData> {
-        self.process_tls_records(incoming)
-    }
-
-    fn has_alert(&self) -> bool {
-        self.wants_write()
-    }
-}
-
-fn fault(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, error)
-}
-
-/// Runs the machine over `incoming` until it needs more. Handshake bytes go to `outgoing`, decrypted
-/// ones to `take`, and `plain` is encrypted into `encrypted` once that is allowed.
-fn pass<E: Engine>(
-    engine: &mut E,
-    incoming: &mut [u8],
-    outgoing: &mut Vec<u8>,
-    mut take: impl FnMut(&[u8]),
-    mut send: Option<(&[u8], &mut [u8])>,
-) -> io::Result<Pass> {
-    let mut done = Pass::default();
-    let mut failed = None;
-    // After a failure only the alert for the peer is left to come out. The machine may remember where
-    // in its input a message began, so it is always shown all that it has not let go of.
-    while failed.is_none() || engine.has_alert() {
-        let status = engine.process(&mut incoming[done.used..]);
-        let discard = status.discard;
-        match status.state {
-            Err(error) if failed.is_some() => return Err(fault(error)),
-            Err(error) => failed = Some(error),
-            Ok(ConnectionState::ReadTraffic(mut traffic)) => {
-                while let Some(record) = traffic.next_record() {
-                    take(record.map_err(fault)?.payload);
-                }
-            }
-            Ok(ConnectionState::EncodeTlsData(mut data)) => {
-                let from = outgoing.len();
-                if let Err(EncodeError::InsufficientSize(more)) = data.encode(&mut []) {
-                    outgoing.resize(from + more.required_size, 0);
-                    data.encode(&mut outgoing[from..]).map_err(fault)?;
-                }
-            }
-            // What is in `outgoing` will be sent before anything else.
-            Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
-            Ok(ConnectionState::WriteTraffic(mut traffic)) => {
-                done.used += discard;
-                done.established = true;
-                if let Some((plain, encrypted)) = send.take() {
-                    done.encrypted = match traffic.encrypt(plain, encrypted) {
-                        Err(EncryptError::InsufficientSize(_)) => 0,
-                        other => other.map_err(fault)?,
-                    };
-                }
-                break;
-            }
-            Ok(ConnectionState::BlockedHandshake) => {
-                done.used += discard;
-                break;
-            }
-            Ok(ConnectionState::PeerClosed) => done.ended = true,
-            Ok(ConnectionState::Closed) => {
-                done.ended = true;
-                done.used += discard;
-                break;
-            }
-            Ok(_) => return Err(fault("early data was not offered")),
-        }
-        done.used += discard;
-    }
-    failed.map_or(Ok(done), |error| Err(fault(error)))
 }
 
 impl Tls {
@@ -234,9 +120,9 @@ impl Tls {
     }
 
     /// Goes on with the handshake as far as the socket allows. True: it is complete.
-    pub fn handshake(&mut self) -> io::Result<bool> {
+    pub fn handshake(&mut self, turn: &mut Turn) -> io::Result<bool> {
         loop {
-            // A client speaks first, with nothing received.
+            // A client sends first, with nothing received.
             if self.incoming.is_empty() {
                 self.advance(&mut [], &mut |_| {})?;
             }
@@ -244,7 +130,7 @@ impl Tls {
             if self.established {
                 return Ok(true);
             }
-            match self.pull(RECORD_BYTES, None) {
+            match self.pull(RECORD_BYTES, None, turn) {
                 Ok(_) if self.ended => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
@@ -254,7 +140,7 @@ impl Tls {
     }
 
     /// Reads; 0 is the end.
-    pub fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    pub fn receive(&mut self, buffer: &mut [u8], turn: &mut Turn) -> io::Result<usize> {
         loop {
             if self.has_plain() {
                 let count = buffer.len().min(self.plain.len() - self.read);
@@ -265,19 +151,19 @@ impl Tls {
             if self.ended {
                 return Ok(0);
             }
-            self.pull(buffer.len(), None)?;
+            self.pull(buffer.len(), None, turn)?;
         }
     }
 
-    /// Drops up to `most` bytes, and receives until the socket is empty or a turn's worth is dropped;
-    /// what is decrypted within `most` is always dropped. 0 is the end.
-    pub fn discard(&mut self, most: u64) -> io::Result<u64> {
+    /// Drops up to `most` bytes, and receives until the socket is empty or the turn is over; what is
+    /// decrypted within `most` is always dropped. 0 is the end.
+    pub fn discard(&mut self, most: u64, turn: &mut Turn) -> io::Result<u64> {
         let left = usize::try_from(most).unwrap_or(usize::MAX);
         let count = left.min(self.plain.len() - self.read);
         self.taken(count);
         let mut dropped = count as u64;
-        while dropped < most.min(MOST_AT_ONCE) && !self.ended {
-            match self.pull(RECEIVE_BYTES, Some(most - dropped)) {
+        while dropped < most && !self.ended {
+            match self.pull(RECEIVE_BYTES, Some(most - dropped), turn) {
                 Ok(count) => dropped += count,
                 Err(error) if error.kind() == ErrorKind::WouldBlock && dropped > 0 => break,
                 Err(error) => return Err(error),
@@ -296,23 +182,29 @@ impl Tls {
 
     /// Receives about `most` bytes of ciphertext and decrypts what is whole. Of the plaintext the
     /// first `drop` bytes are dropped and counted, the rest is kept for the reader.
-    fn pull(&mut self, most: usize, drop: Option<u64>) -> io::Result<u64> {
+    fn pull(&mut self, most: usize, drop: Option<u64>, turn: &mut Turn) -> io::Result<u64> {
+        // Records are not cut, so a pull may take some more than is left.
+        if turn.may(Work::Ciphered, 1).min(turn.may(Work::Records, 1)) == 0 {
+            return Err(ErrorKind::WouldBlock.into());
+        }
         SCRATCH.with_borrow_mut(|scratch| {
             let held = self.incoming.len();
             // More than is asked for would have to be kept.
             let asked = drop.map_or(most, |left| usize::try_from(left).unwrap_or(usize::MAX));
             let end = asked.min(most).max(RECORD_BYTES).max(held + 1).min(scratch.received.len());
             scratch.received[..held].copy_from_slice(&self.incoming);
-            let count = sys::receive(self.socket.as_raw_fd(), &mut scratch.received[held..end])?;
+            let count = sys::receive(&self.socket, &mut scratch.received[held..end])?;
             if count == 0 {
                 self.ended = true;
                 return Ok(0);
             }
+            turn.spend(Work::Ciphered, count as u64);
             let mut plain = std::mem::take(&mut self.plain);
             let left = drop.unwrap_or(0);
             let mut dropped = 0;
             let received = &mut scratch.received[..held + count];
             let used = self.advance(received, &mut |bytes| {
+                turn.spend(Work::Records, 1);
                 let now = bytes.len().min(usize::try_from(left - dropped).unwrap_or(usize::MAX));
                 dropped += now as u64;
                 plain.extend_from_slice(&bytes[now..]);
@@ -345,7 +237,7 @@ impl Tls {
     /// Sends what is encrypted. False: the socket has not taken all of it.
     pub fn flush(&mut self) -> io::Result<bool> {
         while self.has_output() {
-            match sys::send(self.socket.as_raw_fd(), &self.outgoing[self.sent..], false) {
+            match sys::send(&self.socket, &self.outgoing[self.sent..], false) {
                 Ok(count) => self.sent += count,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
                 Err(error) => return Err(error),
@@ -356,13 +248,18 @@ impl Tls {
         Ok(true)
     }
 
-    /// Encrypts and sends the beginning of `bytes`, and says how much of it that was. What the socket
+    /// Encrypts and sends the beginning of `bytes`, and returns how much of it that was. What the socket
     /// does not take is kept, and nothing more is taken until it has left.
-    pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+    pub fn send(&mut self, bytes: &[u8], turn: &mut Turn) -> io::Result<usize> {
         if !self.flush()? {
             return Err(ErrorKind::WouldBlock.into());
         }
-        let plain = &bytes[..bytes.len().min(SEND_BYTES)];
+        let room = turn.room(Work::Ciphered, bytes.len().min(SEND_BYTES))?;
+        if !turn.take(Work::Sends) {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        turn.spend(Work::Ciphered, room as u64);
+        let plain = &bytes[..room];
         SCRATCH.with_borrow_mut(|scratch| {
             let (incoming, outgoing) = (&mut self.incoming, &mut self.outgoing);
             let send = Some((plain, scratch.encrypted.as_mut_slice()));
@@ -378,7 +275,7 @@ impl Tls {
             }
             let mut out = 0;
             if self.flush()? {
-                out = match sys::send(self.socket.as_raw_fd(), made, false) {
+                out = match sys::send(&self.socket, made, false) {
                     Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
                     other => other?,
                 };
@@ -389,23 +286,14 @@ impl Tls {
     }
 
     /// Tells the peer that nothing more comes, if the socket takes that at once.
-    pub fn say_goodbye(&mut self) {
+    pub fn close_notify(&mut self) {
         let mut alert = [0; 256];
         let count = match &mut self.side {
-            Side::Server(side) => goodbye(side, &mut self.incoming, &mut alert),
-            Side::Client(side) => goodbye(side, &mut self.incoming, &mut alert),
+            Side::Server(side) => close_notify(side, &mut self.incoming, &mut alert),
+            Side::Client(side) => close_notify(side, &mut self.incoming, &mut alert),
         };
         self.outgoing.extend_from_slice(&alert[..count]);
-        // Whoever leaves does not wait for a peer that is slow or gone.
+        // Closing does not wait for a peer that is slow or gone.
         let _ = self.flush();
-    }
-}
-
-fn goodbye<E: Engine>(engine: &mut E, incoming: &mut [u8], alert: &mut [u8]) -> usize {
-    match engine.process(incoming).state {
-        Ok(ConnectionState::WriteTraffic(mut traffic)) => {
-            traffic.queue_close_notify(alert).unwrap_or(0)
-        }
-        _ => 0,
     }
 }

@@ -34,7 +34,7 @@ impl TryFrom<String> for Network {
     type Error = String;
 
     fn try_from(text: String) -> Result<Network, String> {
-        let wrong = || format!("{text:?} is no address or network, such as 10.0.0.0/8");
+        let wrong = || format!("{text:?} is not an address or network, such as 10.0.0.0/8");
         let (address, prefix) = match text.split_once('/') {
             Some((address, prefix)) => (address, Some(prefix)),
             None => (text.as_str(), None),

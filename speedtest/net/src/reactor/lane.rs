@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One loop: who is called, in which order.
+//!
+//! A round begins with what epoll reports. Each ready socket's handler has one turn; between two turns
+//! due timers and messages are served; handlers that have used up their budget are called again after
+//! everyone else. So nobody waits longer than one turn of each of the others.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+use super::lanes::Post;
+use super::slots::{Entry, Slots};
+use super::{Cx, Handler, Interest, Lanes, Next, Ready};
+use crate::load::ThreadMeter;
+use crate::loop_meter::LoopMeter;
+use crate::sys::{Epoll, Readiness};
+use crate::turn::Turn;
+
+const WAKE: u64 = u64::MAX;
+
+/// One loop; its thread runs `run`.
+pub struct Lane {
+    index: usize,
+    lanes: Lanes,
+    epoll: Epoll,
+    slots: Slots,
+    timers: BinaryHeap<Reverse<(Instant, u64)>>,
+    meter: ThreadMeter,
+    stopped: bool,
+    /// Counts up with each return of epoll.
+    round: u64,
+    /// The end of the last turn, or epoll's return.
+    now: Instant,
+    /// Who is to be called again, in the order of asking.
+    unfinished: Vec<u64>,
+}
+
+impl Lane {
+    pub fn new(index: usize, lanes: Lanes) -> io::Result<Lane> {
+        let epoll = Epoll::new()?;
+        let inbox = lanes.inbox(index).ok_or(io::ErrorKind::NotFound)?;
+        epoll.add(inbox.wake().as_raw_fd(), libc::EPOLLIN as u32, WAKE)?;
+        Ok(Lane {
+            index,
+            lanes,
+            epoll,
+            slots: Slots::default(),
+            timers: BinaryHeap::new(),
+            meter: ThreadMeter::of_this_thread(),
+            stopped: false,
+            round: 0,
+            now: Instant::now(),
+            unfinished: Vec::new(),
+        })
+    }
+
+    /// Serves until [`Lanes::stop`]; call in the loop's own thread.
+    pub fn run(mut self) -> io::Result<()> {
+        self.meter = ThreadMeter::of_this_thread();
+        let mut ready = Vec::new();
+        while !self.stopped {
+            self.epoll.wait(&mut ready, self.patience())?;
+            self.now = Instant::now();
+            self.serve(&ready);
+        }
+        Ok(())
+    }
+
+    /// How long epoll may wait: not at all while somebody is to be called again.
+    fn patience(&self) -> Option<Duration> {
+        if !self.unfinished.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        self.timers.peek().map(|Reverse((at, _))| at.saturating_duration_since(self.now))
+    }
+
+    /// One round.
+    fn serve(&mut self, ready: &[Readiness]) {
+        self.round += 1;
+        let returned = self.now;
+        let unfinished = std::mem::take(&mut self.unfinished);
+        self.between_turns();
+        for event in ready {
+            if event.token == WAKE {
+                self.take_posts();
+            } else {
+                self.report(event, returned);
+                self.between_turns();
+            }
+            if self.stopped {
+                return;
+            }
+        }
+        for token in unfinished {
+            let round = self.round;
+            // One that was ready has had its turn of this round.
+            if self.slots.get(token).is_some_and(|entry| entry.called < round) {
+                self.call(token, |handler, cx| handler.again(cx));
+                self.between_turns();
+            }
+            if self.stopped {
+                return;
+            }
+        }
+    }
+
+    /// A socket is ready: the turn of its handler, if that still waits for this.
+    fn report(&mut self, event: &Readiness, returned: Instant) {
+        let round = self.round;
+        let Some(entry) = self.slots.get(event.token) else { return };
+        let why = Ready(event.events).within(entry.interest);
+        if why.is_nothing() {
+            return;
+        }
+        entry.called = round;
+        self.loop_meter(|meter, now| meter.delayed(now - returned));
+        self.call(event.token, |handler, cx| handler.ready(cx, why));
+    }
+
+    fn loop_meter(&self, record: impl FnOnce(&LoopMeter, Instant)) {
+        if let Some(inbox) = self.lanes.inbox(self.index) {
+            record(&inbox.meter, self.now);
+        }
+    }
+
+    /// Nobody's turn may hold up a timer, a message or the end.
+    fn between_turns(&mut self) {
+        self.run_timers();
+        if self.lanes.inbox(self.index).is_some_and(|inbox| inbox.has_posts()) {
+            self.take_posts();
+        }
+    }
+
+    fn take_posts(&mut self) {
+        let posts = self.lanes.inbox(self.index).map(|inbox| inbox.take()).unwrap_or_default();
+        for post in posts {
+            match post {
+                Post::Note(token, note) => self.call(token, |handler, cx| handler.note(cx, note)),
+                Post::Adopt(handler) => self.insert(handler),
+                Post::Stop => self.stopped = true,
+            }
+            self.run_timers();
+        }
+    }
+
+    /// Runs what is due now; a timer that is set meanwhile waits for the next time.
+    fn run_timers(&mut self) {
+        let now = self.now;
+        while let Some(Reverse((at, token))) = self.timers.peek().copied() {
+            if at > now {
+                return;
+            }
+            self.timers.pop();
+            self.call(token, |handler, cx| handler.timer(cx));
+        }
+    }
+
+    fn insert(&mut self, handler: Box<dyn Handler>) {
+        let fd = handler.fd();
+        let token = self.slots.insert(handler);
+        if self.epoll.add(fd, Interest::NOTHING.0, token).is_err() {
+            return self.slots.free(token);
+        }
+        self.call(token, |handler, cx| handler.enter(cx));
+    }
+
+    /// One turn: calls the handler at `token`, if it still exists, and does what it decided.
+    fn call(&mut self, token: u64, what: impl FnOnce(&mut dyn Handler, &mut Cx<'_>) -> Next) {
+        let Some(mut entry) = self.slots.take(token) else { return };
+        let Some(inbox) = self.lanes.inbox(self.index) else { return };
+        let began = self.now;
+        let name = entry.handler.name();
+        let mut interest = entry.interest;
+        let loop_time = RefCell::new(entry.loop_time.take());
+        let mut cx = Cx {
+            now: began,
+            turn: Turn::default(),
+            lanes: &self.lanes,
+            meter: &self.meter,
+            loop_meter: &inbox.meter,
+            lane: self.index,
+            token,
+            epoll: &self.epoll,
+            interest: &mut interest,
+            loop_time: &loop_time,
+            timers: &mut self.timers,
+        };
+        let mut next = what(entry.handler.as_mut(), &mut cx);
+        let kept = loop {
+            entry.handler = match next {
+                Next::Become(handler) => handler,
+                Next::Succeed => match entry.handler.succeed() {
+                    Some(handler) => handler,
+                    None => break None,
+                },
+                Next::Close => {
+                    drop(entry);
+                    break None;
+                }
+                Next::Stay => break Some((entry, cx.turn.ran_out())),
+                Next::Again => break Some((entry, true)),
+            };
+            next = entry.handler.enter(&mut cx);
+        };
+        let loop_time = loop_time.into_inner();
+        match kept {
+            Some((entry, again)) => {
+                let entry = Entry { loop_time: loop_time.clone(), ..entry };
+                self.keep(token, entry, interest, again);
+            }
+            None => self.slots.free(token),
+        }
+        self.now = Instant::now();
+        self.loop_meter(|meter, now| meter.turn(now - began, name));
+        if let Some(loop_time) = loop_time {
+            loop_time.add(self.index, self.now - began);
+        }
+    }
+
+    fn keep(&mut self, token: u64, mut entry: Entry, interest: Interest, again: bool) {
+        if interest != entry.interest {
+            if self.epoll.modify(entry.handler.fd(), interest.0, token).is_err() {
+                drop(entry);
+                return self.slots.free(token);
+            }
+            entry.interest = interest;
+        }
+        if again && entry.asked < self.round {
+            entry.asked = self.round;
+            self.unfinished.push(token);
+        }
+        self.slots.put(token, entry);
+    }
+}
+
+#[cfg(test)]
+#[path = "lane_tests.rs"]
+mod tests;

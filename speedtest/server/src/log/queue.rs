@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Lines that wait for the thread that writes them.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::limit::{Limit, PERIOD};
+use super::Unwritten;
+
+/// Lines that may wait; with the longest ones 16 MiB.
+const MOST: usize = 1024;
+
+/// Lines that were not written, to be told in a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    Suppressed(&'static str, u64),
+    Dropped(u64),
+}
+
+#[derive(Debug, Default)]
+pub struct Queue {
+    state: Mutex<State>,
+    /// There is something to write, or the end.
+    more: Condvar,
+    /// Everything is written, and the thread is over.
+    end: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    lines: VecDeque<String>,
+    limit: Limit,
+    unwritten: Unwritten,
+    /// Dropped lines that no line has told of.
+    untold: u64,
+    started: bool,
+    stops: bool,
+    ended: bool,
+}
+
+impl Queue {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn unwritten(&self) -> Unwritten {
+        self.state().unwritten
+    }
+
+    /// May one more line of this kind be written?
+    pub fn admits(&self, kind: &'static str, now: Instant) -> bool {
+        let mut state = self.state();
+        let admitted = state.limit.admits(kind, now);
+        state.unwritten.suppressed += u64::from(!admitted);
+        admitted
+    }
+
+    /// Never blocks: a line for which there is no room is counted.
+    pub fn put(&self, line: String) {
+        let mut state = self.state();
+        if state.lines.len() < MOST {
+            state.lines.push_back(line);
+            self.more.notify_one();
+        } else {
+            state.unwritten.dropped += 1;
+            state.untold += 1;
+        }
+    }
+
+    /// Starts the thread that writes to stderr. `told` makes a line of what is missing.
+    pub fn start(
+        self: &Arc<Queue>,
+        told: impl Fn(Missing) -> String + Send + 'static,
+    ) -> io::Result<()> {
+        // A handle of its own: whoever else writes to stderr must not wait for this thread.
+        let mut to = File::from(io::stderr().as_fd().try_clone_to_owned()?);
+        self.state().started = true;
+        let queue = Arc::clone(self);
+        let write = move || queue.run(&mut to, &told);
+        std::thread::Builder::new().name("log".into()).spawn(write).map(drop)
+    }
+
+    /// Until [`Queue::stop`]; with stderr closed there is nowhere to report it.
+    fn run(&self, to: &mut impl Write, told: &impl Fn(Missing) -> String) {
+        loop {
+            let Some(text) = self.next(told) else { return };
+            let _ = to.write_all(text.as_bytes());
+        }
+    }
+
+    /// Everything that waits; none when that was the last.
+    fn next(&self, told: &impl Fn(Missing) -> String) -> Option<String> {
+        let mut state = self.state();
+        loop {
+            let text = state.take(told);
+            if !text.is_empty() {
+                return Some(text);
+            }
+            if state.stops {
+                state.ended = true;
+                self.end.notify_all();
+                return None;
+            }
+            let waited = self.more.wait_timeout(state, PERIOD);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Waits until everything is written, for so long at most.
+    pub fn stop(&self, most: Duration) {
+        let mut state = self.state();
+        state.stops = true;
+        self.more.notify_all();
+        if !state.started {
+            let rest: String = state.lines.drain(..).collect();
+            drop(state);
+            let _ = io::stderr().write_all(rest.as_bytes());
+            return;
+        }
+        drop(self.end.wait_timeout_while(state, most, |state| !state.ended));
+    }
+}
+
+impl State {
+    fn take(&mut self, told: &impl Fn(Missing) -> String) -> String {
+        let mut text: String = self.lines.drain(..).collect();
+        if self.untold > 0 {
+            text += &told(Missing::Dropped(std::mem::take(&mut self.untold)));
+        }
+        for (kind, lines) in self.limit.take_suppressed(Instant::now(), self.stops) {
+            text += &told(Missing::Suppressed(kind, lines));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(what: Missing) -> String {
+        format!("{what:?}\n")
+    }
+
+    #[test]
+    fn a_full_queue_counts_what_it_drops_and_tells_it_once() {
+        let queue = Queue::default();
+        (0..MOST + 3).for_each(|number| queue.put(format!("{number}\n")));
+        assert_eq!(queue.unwritten(), Unwritten { suppressed: 0, dropped: 3 });
+        queue.state().stops = true;
+        let mut written = Vec::new();
+        queue.run(&mut written, &told);
+        let text = String::from_utf8(written).unwrap();
+        assert_eq!(text.lines().count(), MOST + 1);
+        assert_eq!(text.lines().last(), Some("Dropped(3)"));
+    }
+
+    #[test]
+    fn the_end_tells_what_was_suppressed() {
+        let queue = Queue::default();
+        let admitted = (0..150).filter(|_| queue.admits("refused", Instant::now())).count();
+        assert!(queue.unwritten().suppressed as usize + admitted == 150 && admitted < 150);
+        queue.state().stops = true;
+        let mut written = Vec::new();
+        queue.run(&mut written, &told);
+        let told = String::from_utf8(written).unwrap();
+        assert!(told.starts_with("Suppressed(\"refused\", "), "{told}");
+    }
+}

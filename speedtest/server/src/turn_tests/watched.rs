@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A handler around another one: feeds it, and sees what each of its turns does.
+
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::net::{TcpStream, UdpSocket};
+use std::os::fd::RawFd;
+use std::sync::{Arc, Mutex};
+
+use speedtest_net::bulk::{Order, Stream};
+use speedtest_net::reactor::{Cx, Handler, Lane, Lanes, Next, Note, Ready};
+use speedtest_net::sys;
+
+/// Feeding has ended, and so many rounds long nothing has happened.
+const IDLE_ROUNDS: u32 = 20;
+/// Pieces fed in one round: more than a turn takes.
+const FED_AT_ONCE: usize = 100;
+
+/// One turn.
+#[derive(Debug, Default, Clone)]
+pub struct Seen {
+    /// Bytes that the handler took of its socket.
+    pub read: u64,
+    /// What came out at the peer.
+    pub sent: Vec<u8>,
+}
+
+/// The other end of the handler's socket.
+pub enum Peer {
+    Tcp(TcpStream),
+    Udp(UdpSocket, Arc<Stream>),
+}
+
+impl Peer {
+    /// Sends a piece, or the rest of it that does not fit comes back.
+    fn feed(&mut self, piece: Vec<u8>) -> Option<Vec<u8>> {
+        match self {
+            Peer::Udp(socket, _) => {
+                socket.send(&piece).unwrap();
+                None
+            }
+            Peer::Tcp(socket) => match socket.write(&piece) {
+                Ok(count) if count < piece.len() => Some(piece[count..].to_vec()),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Some(piece),
+                // The handler has closed, as it may.
+                _ => None,
+            },
+        }
+    }
+
+    fn received(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        if let Peer::Tcp(socket) = self {
+            // Ends with `WouldBlock`.
+            let _ = socket.read_to_end(&mut bytes);
+        }
+        bytes
+    }
+}
+
+struct Watched {
+    inner: Box<dyn Handler>,
+    peer: Peer,
+    pieces: VecDeque<Vec<u8>>,
+    fed: usize,
+    orders: VecDeque<(usize, Order)>,
+    idle: u32,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+/// Replaces a handler that becomes another one.
+struct Nobody;
+
+impl Handler for Nobody {
+    fn fd(&self) -> RawFd {
+        -1
+    }
+    fn enter(&mut self, _cx: &mut Cx<'_>) -> Next {
+        Next::Close
+    }
+    fn ready(&mut self, _cx: &mut Cx<'_>, _ready: Ready) -> Next {
+        Next::Close
+    }
+}
+
+impl Watched {
+    fn unread(&self) -> u64 {
+        match &self.peer {
+            Peer::Tcp(_) => sys::unread(self.inner.fd()),
+            // Counted by the stream itself: the kernel tells of one datagram only.
+            Peer::Udp(_, stream) => u64::MAX - stream.bytes(),
+        }
+    }
+
+    fn turn(
+        &mut self,
+        cx: &mut Cx<'_>,
+        call: impl FnOnce(&mut dyn Handler, &mut Cx<'_>) -> Next,
+    ) -> Next {
+        let before = self.unread();
+        let mut next = call(self.inner.as_mut(), cx);
+        let over = loop {
+            self.inner = match next {
+                Next::Stay | Next::Again => break false,
+                Next::Close => break true,
+                Next::Become(handler) => handler,
+                Next::Succeed => {
+                    let inner = std::mem::replace(&mut self.inner, Box::new(Nobody));
+                    match inner.succeed() {
+                        Some(handler) => handler,
+                        None => break true,
+                    }
+                }
+            };
+            next = self.inner.enter(cx);
+        };
+        let read = if over { 0 } else { before.saturating_sub(self.unread()) };
+        let sent = self.peer.received();
+        if read > 0 || !sent.is_empty() {
+            self.idle = 0;
+            self.seen.lock().unwrap().push(Seen { read, sent });
+        }
+        if over {
+            cx.lanes.stop();
+            return Next::Close;
+        }
+        next
+    }
+
+    fn feed(&mut self, cx: &mut Cx<'_>) {
+        for _ in 0..FED_AT_ONCE {
+            while self.orders.front().is_some_and(|(at, _)| *at <= self.fed) {
+                if let Some((_, order)) = self.orders.pop_front() {
+                    cx.lanes.tell(cx.address(), order);
+                }
+            }
+            let Some(piece) = self.pieces.pop_front() else { break };
+            match self.peer.feed(piece) {
+                None => self.fed += 1,
+                Some(rest) => {
+                    self.pieces.push_front(rest);
+                    break;
+                }
+            }
+        }
+    }
+}
+
+impl Handler for Watched {
+    fn fd(&self) -> RawFd {
+        self.inner.fd()
+    }
+
+    fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
+        cx.wake_at(cx.now);
+        self.turn(cx, |inner, cx| inner.enter(cx))
+    }
+
+    fn ready(&mut self, cx: &mut Cx<'_>, ready: Ready) -> Next {
+        self.turn(cx, |inner, cx| inner.ready(cx, ready))
+    }
+
+    fn again(&mut self, cx: &mut Cx<'_>) -> Next {
+        self.turn(cx, |inner, cx| inner.again(cx))
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
+        let next = self.turn(cx, |inner, cx| inner.timer(cx));
+        self.feed(cx);
+        self.idle += u32::from(self.pieces.is_empty());
+        if self.idle > IDLE_ROUNDS {
+            cx.lanes.stop();
+        }
+        cx.wake_at(cx.now);
+        next
+    }
+
+    fn note(&mut self, cx: &mut Cx<'_>, note: Note) -> Next {
+        self.turn(cx, |inner, cx| inner.note(cx, note))
+    }
+}
+
+/// Runs a handler in a loop until nothing happens any more; `orders` follow so many pieces.
+pub fn watch(
+    lanes: &Lanes,
+    inner: Box<dyn Handler>,
+    peer: Peer,
+    pieces: Vec<Vec<u8>>,
+    orders: &[(usize, Order)],
+) -> Vec<Seen> {
+    let seen = Arc::default();
+    let (pieces, orders) = (pieces.into(), orders.iter().copied().collect());
+    let lane = Lane::new(0, lanes.clone()).unwrap();
+    let watched = Watched { inner, peer, pieces, fed: 0, orders, idle: 0, seen: Arc::clone(&seen) };
+    lanes.adopt(0, Box::new(watched));
+    lane.run().unwrap();
+    let seen = seen.lock().unwrap().clone();
+    seen
+}

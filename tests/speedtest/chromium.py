@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A headless Chromium that tests drive over the DevTools protocol, one browser for many pages."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+from .conftest import PATIENCE_S, until
+from .websocket import TEXT, Peer, frame, upgrade
+
+Json = dict[str, Any]
+OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+
+
+class Page:
+    """One tab: commands, and the events that came meanwhile."""
+
+    def __init__(self, port: int, path: str) -> None:
+        link = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
+        link.sendall(upgrade(path, {"Host": f"127.0.0.1:{port}"}))
+        self._peer = Peer(link)
+        self._last = 0
+        self.events: list[Json] = []
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.command(f"{domain}.enable")
+
+    def command(self, method: str, **params: Any) -> Json:
+        self._last += 1
+        message = {"id": self._last, "method": method, "params": params}
+        self._peer.send(frame(TEXT, json.dumps(message).encode()))
+        while True:
+            answer: Json = json.loads(self._peer.until(TEXT))
+            if answer.get("id") == self._last:
+                assert "error" not in answer, (method, answer["error"])
+                result: Json = answer["result"]
+                return result
+            self.events.append(answer)
+
+    def run(self, expression: str) -> Any:
+        """The value of a JavaScript expression, awaited."""
+        done = self.command(
+            "Runtime.evaluate",
+            expression=expression,
+            awaitPromise=True,
+            returnByValue=True,
+            userGesture=True,
+        )
+        assert "exceptionDetails" not in done, done["exceptionDetails"]
+        return done["result"].get("value")
+
+    def wait(self, condition: str, what: str) -> None:
+        """Until a JavaScript condition holds."""
+        try:
+            until(lambda: bool(self.run(f"Boolean({condition})")), what)
+        except AssertionError as late:
+            raise AssertionError(f"{late}; the page says: {self.text('body')}") from None
+
+    def open(self, url: str) -> None:
+        self.events.clear()
+        self.command("Page.navigate", url="about:blank")
+        self.command("Page.navigate", url=url)
+        self.wait(f"location.href === {json.dumps(url)} && document.readyState === 'complete'", url)
+
+    def text(self, selector: str) -> str:
+        found = self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
+        return str(found)
+
+    def click(self, selector: str) -> None:
+        self.run(f"document.querySelector({json.dumps(selector)}).click()")
+
+    def resize(self, width: int, height: int, scale: float = 1) -> None:
+        self.command(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=scale,
+            mobile=False,
+        )
+
+    def screenshot(self, path: Path) -> None:
+        shot = self.command("Page.captureScreenshot", captureBeyondViewport=True)
+        path.write_bytes(base64.b64decode(shot["data"]))
+
+    def told(self, method: str) -> list[Json]:
+        """What the events of one kind said since the page was opened."""
+        return [event["params"] for event in self.events if event.get("method") == method]
+
+    def faults(self) -> list[Json]:
+        """Exceptions, and errors in the console."""
+        logged = self.told("Log.entryAdded") + self.told("Runtime.consoleAPICalled")
+        errors = [
+            said
+            for said in logged
+            if "error" in (said.get("type"), said.get("entry", {}).get("level"))
+        ]
+        return self.told("Runtime.exceptionThrown") + errors
+
+
+@contextmanager
+def chromium(profile: Path) -> Iterator[Page]:
+    """A browser with one empty tab, as long as this lasts."""
+    command = ["chromium", *OPTIONS, "--remote-debugging-port=0", f"--user-data-dir={profile}"]
+    browser = subprocess.Popen(
+        [*command, "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    told = profile / "DevToolsActivePort"
+    try:
+        until(lambda: told.exists() and len(told.read_text().split()) == 2, "Chromium's port")
+        port = int(told.read_text().split()[0])
+        with urlopen(f"http://127.0.0.1:{port}/json/list", timeout=PATIENCE_S) as answer:
+            tabs = json.loads(answer.read())
+        address = next(tab["webSocketDebuggerUrl"] for tab in tabs if tab["type"] == "page")
+        yield Page(port, "/" + address.split("/", 3)[3])
+    finally:
+        browser.terminate()
+        browser.wait(PATIENCE_S)
