@@ -20,11 +20,10 @@
 #include <rte_cycles.h>
 #include <rte_eal.h>
 
+#include "bng_frames.h"
 #include "core/app.h"
 #include "core/config.h"
 #include "pktlib/bng/table_file.h"
-#include "pktlib/bng/wire.h"
-#include "pktlib/checksum.h"
 
 #define FRAMES_A_TURN 131072
 #define MBUFS_HOT 64
@@ -32,11 +31,8 @@
 #define MODES 2
 #define CHAINS_MAX 8
 #define TURNS_MAX 1000
-#define ROUNDS_AFTER 4 /* for what a chain may still hold */
-#define UP_BYTES 60    /* 64 with FCS */
-#define DOWN_BYTES 74  /* 78 with FCS */
-#define HOST_IP 0x0a000007
 #define LOCAL_IP 0xc0000201
+#define ROUNDS_AFTER 4 /* for what a chain may still hold */
 
 struct source {
 	struct rte_mbuf **mbufs;
@@ -64,17 +60,6 @@ sink_send(const struct task_out *out __rte_unused, struct rte_mbuf **mbufs __rte
 	return n;
 }
 
-/* Frames of one direction, ready to be copied; what differs is put in afterwards. */
-struct traffic {
-	const struct bng_table_file *tables;
-	uint32_t *order; /* users in random order */
-	uint32_t next_user, next_route;
-	bool up;
-	uint8_t frame[128];
-	uint16_t bytes;
-	uint64_t sum; /* of the inner header without destination and checksum */
-};
-
 static void
 fail(const char *text)
 {
@@ -90,86 +75,9 @@ must(void *memory)
 	return memory;
 }
 
-static void
-put_inner(uint8_t *ip)
-{
-	memset(ip, 0, 28);
-	ip[0] = BNG_IPV4_NO_OPTIONS;
-	be16_store(ip + 2, 28);
-	ip[8] = 64;
-	ip[9] = 17;
-	be32_store(ip + 12, HOST_IP);
-	be16_store(ip + 24, 8);
-}
-
-static void
-make_traffic(struct traffic *traffic, const struct bng_table_file *tables, bool up,
-	     uint32_t local_ip)
-{
-	static const uint8_t mac[6] = {2, 0, 0, 0, 0, 1};
-	uint8_t *frame = traffic->frame;
-	const struct bng_hop_spec spec = {
-		.tunnel = local_ip, .label = 1000, .mac = {2, 0, 0, 0, 0, 2}};
-	struct bng_hop hop;
-
-	*traffic = (struct traffic){.tables = tables, .up = up};
-	traffic->order = must(calloc(tables->nb_users, sizeof(*traffic->order)));
-	for (uint32_t i = 0; i < tables->nb_users; i++) {
-		uint32_t j = (uint32_t)(((uint64_t)rand() << 31 | (uint64_t)rand()) % (i + 1));
-
-		traffic->order[i] = traffic->order[j];
-		traffic->order[j] = i;
-	}
-	if (up) {
-		memcpy(frame, "\x02\0\0\0\0\1\x02\0\0\0\0\2\x88\xa8\0\0\x81\0\0\0\x08\0",
-		       BNG_QINQ_LEN);
-		put_inner(frame + BNG_QINQ_LEN);
-		traffic->bytes = UP_BYTES;
-		traffic->sum = checksum_add(0, frame + BNG_QINQ_LEN, BNG_IPV4_LEN);
-		return;
-	}
-	bng_hop_build(&hop, &spec, 0xc6336401, mac);
-	put_inner(frame + BNG_OUTER_ROOM);
-	traffic->sum = checksum_add(0, frame + BNG_OUTER_ROOM, BNG_IPV4_LEN);
-	bng_encapsulate(frame + BNG_OUTER_ROOM, 28, &hop, 0);
-	memmove(frame, frame + BNG_OUTER_ROOM - BNG_OUTER_MAX, DOWN_BYTES);
-	traffic->bytes = DOWN_BYTES;
-}
-
-static void
-restore(struct traffic *traffic, struct rte_mbuf *mbuf)
-{
-	const struct bng_user_entry *user =
-		&traffic->tables->users[traffic->order[traffic->next_user]];
-	uint32_t destination = HOST_IP;
-	uint8_t *frame, *ip;
-
-	if (++traffic->next_user == traffic->tables->nb_users)
-		traffic->next_user = 0;
-	mbuf->data_off = RTE_PKTMBUF_HEADROOM;
-	mbuf->data_len = traffic->bytes;
-	mbuf->pkt_len = traffic->bytes;
-	frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
-	memcpy(frame, traffic->frame, 80);
-	if (traffic->up) {
-		/* A stride that has no factor in common with the number of routes: all in turn. */
-		traffic->next_route = (traffic->next_route + 4999) % traffic->tables->nb_routes;
-		destination = traffic->tables->routes[traffic->next_route].prefix + 9;
-		be16_store(frame + 14, (uint16_t)(user->line >> 12));
-		be16_store(frame + 18, user->line & BNG_VID_MASK);
-		ip = frame + BNG_QINQ_LEN;
-	} else {
-		be32_store(frame + BNG_OUTER_MAX - 4, user->key);
-		ip = frame + BNG_OUTER_MAX;
-	}
-	be32_store(ip + 16, destination);
-	be16_store(ip + 10, checksum_finish(traffic->sum + (destination >> 16) +
-					    (destination & UINT16_MAX)));
-}
-
 struct chain {
 	const char *name;
-	struct traffic *traffic;
+	struct bng_frames *frames;
 	struct task *tasks[TASK_MAX_OUT];
 	unsigned int nb_tasks;
 	struct lcore_poll polls[TASK_MAX_OUT];
@@ -178,14 +86,14 @@ struct chain {
 
 /* What an lcore polls when it polls just the tasks of a chain. */
 static void
-make_chain(struct chain *chain, struct app *app, const char *name, struct traffic traffic[MODES])
+make_chain(struct chain *chain, struct app *app, const char *name, struct bng_frames frames[2])
 {
 	char *copy = must(strdup(name)), *task_name, *rest = NULL;
 
 	if (strchr(copy, ':') == NULL)
 		fail("a chain is SIDE:TASK[,TASK...]");
 	chain->name = name;
-	chain->traffic = &traffic[strcmp(strtok_r(copy, ":", &rest), "up") == 0 ? 0 : 1];
+	chain->frames = &frames[strcmp(strtok_r(copy, ":", &rest), "up") == 0 ? 0 : 1];
 	while ((task_name = strtok_r(NULL, ",", &rest)) != NULL) {
 		struct app_task *slot = app_task_find(app, task_name);
 		struct lcore_poll *poll = &chain->polls[chain->nb_tasks];
@@ -225,12 +133,12 @@ compare(const void *a, const void *b)
 
 /* One pass over all mbufs of the source, in TSC cycles a frame. */
 static double
-pass(struct lcore *lcore, struct traffic *traffic)
+pass(struct lcore *lcore, struct bng_frames *frames)
 {
 	uint64_t start, taken, expected = nb_sunk + source.nb;
 
 	for (uint32_t i = 0; i < source.nb; i++)
-		restore(traffic, source.mbufs[i]);
+		bng_frames_restore(frames, source.mbufs[i]);
 	source.next = 0;
 	start = rte_rdtsc_precise();
 	while (source.next < source.nb)
@@ -254,7 +162,7 @@ turn(struct app *app, struct chain *chain, uint32_t mbufs)
 	lcore->nb_polls = chain->nb_tasks;
 	source.nb = mbufs;
 	for (unsigned int i = 0; i < passes; i++)
-		cycles[i] = pass(lcore, chain->traffic);
+		cycles[i] = pass(lcore, chain->frames);
 	qsort(cycles + warm_up, passes - warm_up, sizeof(*cycles), compare);
 	return cycles[warm_up + (passes - warm_up) / 2];
 }
@@ -320,7 +228,7 @@ main(int argc, char **argv)
 	const struct bng_complaint complaint = {say, NULL};
 	unsigned int turns, nb_chains = 0;
 	struct bng_table_file tables;
-	struct traffic traffic[2];
+	struct bng_frames frames[2];
 	struct config *config;
 	struct app *app;
 
@@ -334,10 +242,10 @@ main(int argc, char **argv)
 	app = start_app(&config, argv[1], argc - 4 - (int)nb_chains, argv + 4 + nb_chains);
 	if (bng_table_file_read(&tables, argv[2], &complaint) != 0)
 		return 1;
-	make_traffic(&traffic[0], &tables, true, LOCAL_IP);
-	make_traffic(&traffic[1], &tables, false, LOCAL_IP);
+	bng_frames_make(&frames[0], &tables, true, LOCAL_IP);
+	bng_frames_make(&frames[1], &tables, false, LOCAL_IP);
 	for (unsigned int c = 0; c < nb_chains; c++)
-		make_chain(&chains[c], app, argv[4 + c], traffic);
+		make_chain(&chains[c], app, argv[4 + c], frames);
 	source.mbufs = must(calloc(MBUFS_COLD, sizeof(*source.mbufs)));
 	if (rte_pktmbuf_alloc_bulk(chains[0].tasks[0]->pool, source.mbufs, MBUFS_COLD) != 0)
 		fail("the pool is too small");
@@ -345,8 +253,8 @@ main(int argc, char **argv)
 	check_tasks(app);
 	rte_pktmbuf_free_bulk(source.mbufs, MBUFS_COLD);
 	free(source.mbufs);
-	free(traffic[0].order);
-	free(traffic[1].order);
+	free(frames[0].order);
+	free(frames[1].order);
 	bng_table_file_free(&tables);
 	app_stop(app);
 	app_free(app);

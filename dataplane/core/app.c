@@ -61,7 +61,7 @@ start_task(struct app *app, struct app_task *slot)
 	task->pool = pools_get(&app->pools, task->socket_id);
 	task->priv = rte_zmalloc_socket(task->name, task->ops->private_size + 1,
 					RTE_CACHE_LINE_SIZE, task->socket_id);
-	if (task->pool == NULL || task->priv == NULL)
+	if (task->priv == NULL)
 		return -ENOMEM;
 	memcpy(task->priv, slot->arguments, task->ops->private_size);
 	wiring_connect(slot);
@@ -81,6 +81,23 @@ start_task(struct app *app, struct app_task *slot)
 	return ret;
 }
 
+/* All pools there will be: where tasks run, and where NICs are. */
+static int
+make_pools(struct app *app)
+{
+	int ret = 0, node;
+
+	for (unsigned int i = 0; ret == 0 && i < app->nb_tasks; i++)
+		ret = pools_add(&app->pools, rte_lcore_to_socket_id(app->tasks[i].task.lcore_id));
+	for (unsigned int i = 0; ret == 0 && i < app->nb_ports; i++)
+		if (port_nic_node(&app->ports[i], &node))
+			ret = pools_add(&app->pools, node);
+	/* Without tasks, ports still want one. */
+	if (ret == 0 && pools_count(&app->pools) == 0)
+		ret = pools_add(&app->pools, SOCKET_ID_ANY);
+	return ret;
+}
+
 static int
 start_ports_and_rings(struct app *app)
 {
@@ -88,11 +105,8 @@ start_ports_and_rings(struct app *app)
 
 	for (unsigned int i = 0; ret == 0 && i < app->nb_tasks; i++)
 		ret = check_lcore(&app->tasks[i].task);
-	/* The pools of the lcores come first: ports ask how many there are. */
-	for (unsigned int i = 0; ret == 0 && i < app->nb_tasks; i++)
-		if (pools_get(&app->pools, rte_lcore_to_socket_id(app->tasks[i].task.lcore_id)) ==
-		    NULL)
-			ret = -ENOMEM;
+	if (ret == 0)
+		ret = make_pools(app);
 	for (unsigned int i = 0; ret == 0 && i < app->nb_ports; i++)
 		ret = port_start(&app->ports[i], &app->pools);
 	for (unsigned int i = 0; ret == 0 && i < app->nb_rings; i++)

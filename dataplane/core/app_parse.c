@@ -128,7 +128,7 @@ app_parse(const struct config *config, int argc, char **argv)
 	memset(app, 0, sizeof(*app));
 	app->gap_limit_ns = GAP_LIMIT_NS;
 	if (section != NULL)
-		config_u64(section, "gap_limit_ns", &app->gap_limit_ns, 1, 1000000000);
+		config_u64(section, "gap_limit_ns", &app->gap_limit_ns, 1, GAP_LIMIT_NS_MAX);
 	parse_ports_and_rings(app, config);
 	parse_tasks(app, config);
 	for (unsigned int i = 0; i < app->nb_rings; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "arguments.h"
+#include "number.h"
 
 static bool
 copy(char *to, size_t size, const char *from, size_t length)
@@ -31,18 +31,12 @@ arguments_next(const char **rest, struct argument *argument)
 }
 
 int
-argument_u64(const struct argument *argument, uint64_t *value, uint64_t min, uint64_t max)
+arguments_only_u64(const char *text, const char *key, uint64_t *value, uint64_t min, uint64_t max)
 {
-	const char *text = argument->value;
-	uint64_t parsed;
-	char *end;
+	struct argument argument;
 
-	if (text[strspn(text, "0123456789")] != '\0')
+	if (arguments_next(&text, &argument) != 1 || *text != '\0' ||
+	    strcmp(argument.key, key) != 0)
 		return -EINVAL;
-	errno = 0;
-	parsed = strtoull(text, &end, 10);
-	if (errno != 0 || parsed < min || parsed > max)
-		return -ERANGE;
-	*value = parsed;
-	return 0;
+	return number_u64(argument.value, value, min, max);
 }

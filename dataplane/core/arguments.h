@@ -14,7 +14,9 @@ struct argument {
 /* The next argument; *rest moves on behind it. 1: there is one, 0: none is left, -EINVAL: what
  * comes is no key=value or too long. */
 int arguments_next(const char **rest, struct argument *argument);
-/* Its value as a whole number from min to max. 0, -EINVAL or -ERANGE. */
-int argument_u64(const struct argument *argument, uint64_t *value, uint64_t min, uint64_t max);
+/* A request that is one argument, of this key, and its value: a whole number from min to max. 0, -EINVAL
+ * or -ERANGE. */
+int
+arguments_only_u64(const char *text, const char *key, uint64_t *value, uint64_t min, uint64_t max);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <string.h>
+#include <rte_cycles.h>
 #include <rte_string_fns.h>
 
 #include "app.h"
 #include "ask.h"
 #include "telemetry_reply.h"
+#include "tsc.h"
 
-#define ANSWER_TIMEOUT_NS 2000000000ULL
 #define NS_PER_MS 1000000
 
 struct lcore *
@@ -19,10 +20,20 @@ ask_lcore_of(const struct app *app, const struct task *task)
 	return NULL;
 }
 
+/* However many do not answer, nobody waits longer than for one. */
+static uint64_t
+time_left(uint64_t deadline_tsc)
+{
+	uint64_t now = rte_rdtsc();
+
+	return now < deadline_tsc ? tsc_to_ns(deadline_tsc - now) : 0;
+}
+
 int
 ask_lcores(struct app *app, struct telemetry_out *out,
 	   int (*request)(struct lcore *lcore, struct mail *mail), uint64_t value)
 {
+	const uint64_t deadline = rte_rdtsc() + ns_to_tsc(ANSWER_TIMEOUT_NS);
 	struct mail *mails[RTE_MAX_LCORE];
 	int failed = 0;
 
@@ -41,7 +52,7 @@ ask_lcores(struct app *app, struct telemetry_out *out,
 		int result;
 
 		if (mails[i] != NULL && mailbox_await(&app->lcores[i]->mailbox, mails[i],
-						      ANSWER_TIMEOUT_NS, &result) != 0) {
+						      time_left(deadline), &result) != 0) {
 			failed = -ETIMEDOUT;
 			telemetry_error(out, "lcore %u has not answered within %llu ms",
 					app->lcores[i]->id, ANSWER_TIMEOUT_NS / NS_PER_MS);
@@ -61,6 +72,7 @@ int
 ask_tasks(struct app *app, struct telemetry_out *out, const struct task *only,
 	  enum audience audience, const char *verb, const char *args)
 {
+	const uint64_t deadline = rte_rdtsc() + ns_to_tsc(ANSWER_TIMEOUT_NS);
 	struct mail *mails[APP_MAX_TASKS] = {NULL};
 	int failed = 0;
 
@@ -90,7 +102,7 @@ ask_tasks(struct app *app, struct telemetry_out *out, const struct task *only,
 
 		if (mails[i] == NULL)
 			continue;
-		if (mailbox_await(&ask_lcore_of(app, task)->mailbox, mails[i], ANSWER_TIMEOUT_NS,
+		if (mailbox_await(&ask_lcore_of(app, task)->mailbox, mails[i], time_left(deadline),
 				  &result) != 0) {
 			failed = -ETIMEDOUT;
 			telemetry_error(out, "%s: lcore %u has not answered within %llu ms",

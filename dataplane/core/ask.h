@@ -12,6 +12,9 @@ struct mail;
 struct task;
 struct telemetry_out;
 
+/* After so long an lcore that has not answered is given up. */
+#define ANSWER_TIMEOUT_NS 2000000000ULL
+
 /* Which tasks a verb is for. */
 enum audience { ANY_TASK, NOT_GENERATORS, GENERATORS };
 

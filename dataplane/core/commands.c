@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands that change something, and how all of them are served. rte_telemetry runs every
- * client in a thread of its own, so one lock makes them take turns; the lcores never see it. */
+/* The commands that change something, and how all of them are served: one at a time, see control.h. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "app.h"
+#include "arguments.h"
 #include "ask.h"
 #include "commands.h"
+#include "control.h"
 #include "switch_log.h"
 #include "telemetry_reply.h"
 
@@ -43,18 +42,13 @@ command_task(struct app *app, struct telemetry_out *out, const char *params, con
 static void
 reset(struct app *app, const char *params, struct telemetry_out *out)
 {
-	static const char key[] = "gap_limit_ns=";
 	uint64_t gap_limit_ns = 0;
 
-	if (params != NULL) {
-		char *end = NULL;
-
-		if (strncmp(params, key, strlen(key)) == 0)
-			gap_limit_ns = strtoull(params + strlen(key), &end, 10);
-		if (gap_limit_ns == 0 || *end != '\0') {
-			telemetry_error(out, "reset %s: only gap_limit_ns=N is known", params);
-			return;
-		}
+	if (params != NULL &&
+	    arguments_only_u64(params, "gap_limit_ns", &gap_limit_ns, 1, GAP_LIMIT_NS_MAX) != 0) {
+		telemetry_error(out, "reset %s: only gap_limit_ns=N with N from 1 to %d is known",
+				params, GAP_LIMIT_NS_MAX);
+		return;
 	}
 	if (ask_lcores(app, out, lcore_reset, gap_limit_ns) != 0)
 		return;
@@ -67,15 +61,12 @@ reset(struct app *app, const char *params, struct telemetry_out *out)
 static void
 pause_pollers(struct app *app, const char *params, struct telemetry_out *out)
 {
-	static const char key[] = "ns=";
-	uint64_t pause_ns = 0;
-	char *end = NULL;
+	const char *args = params == NULL ? "" : params;
+	uint64_t pause_ns;
 
-	if (params != NULL && strncmp(params, key, strlen(key)) == 0)
-		pause_ns = strtoull(params + strlen(key), &end, 10);
-	if (end == NULL || *end != '\0' || pause_ns > PAUSE_NS_MAX)
-		telemetry_error(out, "pause_pollers %s: only ns=N with N up to %d is known",
-				params == NULL ? "" : params, PAUSE_NS_MAX);
+	if (arguments_only_u64(args, "ns", &pause_ns, 0, PAUSE_NS_MAX) != 0)
+		telemetry_error(out, "pause_pollers %s: only ns=N with N up to %d is known", args,
+				PAUSE_NS_MAX);
 	else if (ask_lcores(app, out, lcore_pause, pause_ns) == 0)
 		done(out);
 }
@@ -166,6 +157,7 @@ latency_rows(struct app *app, const char *params, struct telemetry_out *out)
 	export(app, "latency_rows", params, out);
 }
 
+/* They look at the app or change it: one at a time. */
 static const struct {
 	const char *name;
 	void (*handle)(struct app *app, const char *params, struct telemetry_out *out);
@@ -174,7 +166,7 @@ static const struct {
 	{"/wirespeed/info", report_info, "Versions, tasks, ports"},
 	{"/wirespeed/stats", report_stats, "Counters of every task"},
 	{"/wirespeed/task", report_task, "Counters and own figures of a task. Parameter: TASK"},
-	{"/wirespeed/lcores", report_lcores, "Polls, gaps and descheduling of every lcore"},
+	{"/wirespeed/lcores", report_lcores, "Polls and busy time of every lcore"},
 	{"/wirespeed/gaps", report_gaps,
 	 "Writes when lcores did not poll to a file. Parameter: FILE"},
 	{"/wirespeed/ports", report_ports, "Link and counters of every port"},
@@ -182,15 +174,6 @@ static const struct {
 	{"/wirespeed/reset", reset, "Forgets all counts. Parameter: gap_limit_ns=N (optional)"},
 	{"/wirespeed/pause_pollers", pause_pollers,
 	 "Leaves the CPUs to others. Parameter: ns=N, 0 to poll again"},
-	{"/wirespeed/placement", command_placement, "What two CPUs share. Parameters: A,B"},
-	{"/wirespeed/contention", command_contention,
-	 "Samples CPUs for a while. Parameters: after_ns=N,duration_ns=N,cpu=A,cpu=B,..."},
-	{"/wirespeed/contention_samples", command_contention_samples,
-	 "Writes the samples to a file; waits for the end. Parameter: FILE"},
-	{"/wirespeed/switches", command_switches,
-	 "Records threads' context switches. Parameters: tid=A,tid=B,..."},
-	{"/wirespeed/switches_stop", command_switches_stop,
-	 "Ends that and writes the records to a file. Parameter: FILE"},
 	{"/wirespeed/start", start, "Starts all generators. Parameters: key=value,..."},
 	{"/wirespeed/stop", stop, "Stops all generators"},
 	{"/wirespeed/set", set, "Changes a task's arguments. Parameters: TASK,key=value,..."},
@@ -202,52 +185,94 @@ static const struct {
 	 "Writes latencies by time stamp to a file. Parameters: TASK,FILE"},
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* They know no app and may take long: nobody waits for them but who asked. */
+static const struct {
+	const char *name;
+	void (*handle)(const char *params, struct telemetry_out *out);
+	const char *help;
+} watches[] = {
+	{"/wirespeed/placement", watch_placement, "What two CPUs share. Parameters: A,B"},
+	{"/wirespeed/contention", watch_contention,
+	 "Samples CPUs for a while. Parameters: after_ns=N,duration_ns=N,cpu=A,cpu=B,..."},
+	{"/wirespeed/contention_samples", watch_contention_samples,
+	 "Writes the samples to a file; waits for the end. Parameter: FILE"},
+	{"/wirespeed/switches", watch_switches,
+	 "Records threads' context switches. Parameters: tid=A,tid=B,..."},
+	{"/wirespeed/switches_stop", watch_switches_stop,
+	 "Ends that and writes the records to a file. Parameter: FILE"},
+};
+
 static struct app *served; /* rte_telemetry of DPDK 22.11 hands its handlers no argument */
+
+static struct telemetry_out
+begin_reply(struct telemetry_reply *reply, struct rte_tel_data *data)
+{
+	memset(reply, 0, sizeof(*reply));
+	rte_tel_data_start_dict(data);
+	return (struct telemetry_out){.reply = reply, .data = data};
+}
 
 static int
 serve(const char *command, const char *params, struct rte_tel_data *data)
 {
-	struct telemetry_reply reply = {0};
-	struct telemetry_out out = {.reply = &reply, .data = data};
+	struct telemetry_reply reply;
+	struct telemetry_out out = begin_reply(&reply, data);
 
-	rte_tel_data_start_dict(data);
-	pthread_mutex_lock(&lock);
+	control_lock();
 	if (served == NULL)
 		telemetry_error(&out, "wsdp is stopping");
 	for (size_t i = 0; served != NULL && i < RTE_DIM(commands); i++)
 		if (strcmp(command, commands[i].name) == 0)
 			commands[i].handle(served, params, &out);
-	pthread_mutex_unlock(&lock);
+	control_unlock();
 	if (reply.overflow)
 		telemetry_error(&out, "the reply exceeds 16 KiB; ask for one task at a time");
 	return 0;
+}
+
+static int
+serve_watch(const char *command, const char *params, struct rte_tel_data *data)
+{
+	struct telemetry_reply reply;
+	struct telemetry_out out = begin_reply(&reply, data);
+
+	for (size_t i = 0; i < RTE_DIM(watches); i++)
+		if (strcmp(command, watches[i].name) == 0)
+			watches[i].handle(params == NULL ? "" : params, &out);
+	return 0;
+}
+
+static int
+add(const char *name, telemetry_cb handle, const char *help)
+{
+	int ret = rte_telemetry_register_cmd(name, handle, help);
+
+	if (ret != 0)
+		fprintf(stderr, "wsdp: telemetry command %s cannot be registered: %s\n", name,
+			strerror(-ret));
+	return ret;
 }
 
 int
 telemetry_start(struct app *app)
 {
 	static bool registered;
+	int ret = 0;
 
 	served = app;
-	for (size_t i = 0; !registered && i < RTE_DIM(commands); i++) {
-		int ret = rte_telemetry_register_cmd(commands[i].name, serve, commands[i].help);
-
-		if (ret != 0) {
-			fprintf(stderr, "wsdp: telemetry command %s cannot be registered: %s\n",
-				commands[i].name, strerror(-ret));
-			return ret;
-		}
-	}
+	for (size_t i = 0; !registered && ret == 0 && i < RTE_DIM(commands); i++)
+		ret = add(commands[i].name, serve, commands[i].help);
+	for (size_t i = 0; !registered && ret == 0 && i < RTE_DIM(watches); i++)
+		ret = add(watches[i].name, serve_watch, watches[i].help);
 	registered = true;
-	return 0;
+	return ret;
 }
 
 void
 telemetry_stop(void)
 {
-	pthread_mutex_lock(&lock);
+	control_lock();
 	served = NULL;
+	control_unlock();
 	switch_log_abandon();
-	pthread_mutex_unlock(&lock);
 }

@@ -16,12 +16,13 @@ void report_gaps(struct app *app, const char *params, struct telemetry_out *out)
 void report_ports(struct app *app, const char *params, struct telemetry_out *out);
 void report_rings(struct app *app, const char *params, struct telemetry_out *out);
 
-/* Those that look at CPUs and threads: cpu_commands.c. */
-void command_placement(struct app *app, const char *params, struct telemetry_out *out);
-void command_contention(struct app *app, const char *params, struct telemetry_out *out);
-void command_contention_samples(struct app *app, const char *params, struct telemetry_out *out);
-void command_switches(struct app *app, const char *params, struct telemetry_out *out);
-void command_switches_stop(struct app *app, const char *params, struct telemetry_out *out);
+/* Those that look at CPUs and threads: cpu_commands.c. They run beside all others, know no app and get
+ * "" for no parameters. */
+void watch_placement(const char *params, struct telemetry_out *out);
+void watch_contention(const char *params, struct telemetry_out *out);
+void watch_contention_samples(const char *params, struct telemetry_out *out);
+void watch_switches(const char *params, struct telemetry_out *out);
+void watch_switches_stop(const char *params, struct telemetry_out *out);
 
 /* The task a request names, with what follows its name in *rest ("" if nothing). NULL: the reply is
  * an error already. */

@@ -280,6 +280,21 @@ config_require(const struct config_section *section, const char *key)
 	return false;
 }
 
+int
+config_refuse(const struct config_section *section, const char *const *keys, size_t nb,
+	      const char *why)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < nb; i++) {
+		if (!config_has(section, keys[i]))
+			continue;
+		config_fault(section, keys[i], "%s", why);
+		ret = -EINVAL;
+	}
+	return ret;
+}
+
 unsigned int
 config_fault_count(const struct config *config)
 {

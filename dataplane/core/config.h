@@ -58,6 +58,10 @@ int config_ip(const struct config_section *section, const char *key, struct conf
 int config_enum(const struct config_section *section, const char *key, const char *const *words,
 		unsigned int *value);
 
+/* A fault for each of these keys that is present: it would be ignored. Returns 0 or -EINVAL. */
+int config_refuse(const struct config_section *section, const char *const *keys, size_t nb,
+		  const char *why);
+
 /* Mark every key as known: the section has a fault that keeps its keys from being looked at. */
 void config_skip(const struct config_section *section);
 

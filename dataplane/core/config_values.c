@@ -3,44 +3,22 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
-
-/* Decimal, or hexadecimal after 0x; a leading zero does not mean octal. */
-static bool
-parse_u64(const char *text, uint64_t *value)
-{
-	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-	const char *digits = hex ? text + 2 : text;
-	char *end;
-
-	if (strchr("0123456789abcdefABCDEF", digits[0]) == NULL || digits[0] == '\0')
-		return false;
-	errno = 0;
-	*value = strtoull(digits, &end, hex ? 16 : 10);
-	return errno == 0 && end != digits && *end == '\0';
-}
+#include "number.h"
 
 int
 config_u64(const struct config_section *section, const char *key, uint64_t *value, uint64_t min,
 	   uint64_t max)
 {
 	const char *text = config_string(section, key);
-	uint64_t parsed;
 
-	if (text == NULL)
+	if (text == NULL || number_u64(text, value, min, max) == 0)
 		return 0;
-	if (!parse_u64(text, &parsed) || parsed < min || parsed > max) {
-		config_fault(section, key, "must be a whole number from %" PRIu64 " to %" PRIu64,
-			     min, max);
-		return -EINVAL;
-	}
-	*value = parsed;
-	return 0;
+	config_fault(section, key, "must be a whole number from %" PRIu64 " to %" PRIu64, min, max);
+	return -EINVAL;
 }
 
 int
@@ -70,18 +48,11 @@ config_double(const struct config_section *section, const char *key, double *val
 	      double max)
 {
 	const char *text = config_string(section, key);
-	double parsed;
-	char *end;
 
-	if (text == NULL)
+	if (text == NULL || number_double(text, value, min, max) == 0)
 		return 0;
-	parsed = strtod(text, &end);
-	if (end == text || *end != '\0' || !isfinite(parsed) || parsed < min || parsed > max) {
-		config_fault(section, key, "must be a number from %.15g to %.15g", min, max);
-		return -EINVAL;
-	}
-	*value = parsed;
-	return 0;
+	config_fault(section, key, "must be a number from %.15g to %.15g", min, max);
+	return -EINVAL;
 }
 
 int

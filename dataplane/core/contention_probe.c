@@ -35,8 +35,11 @@ struct probe {
 		*samples; /* pages appear as they are written: memory for what has been seen */
 };
 
+/* Held while these are set up and taken down, not while the probes run: that may be a day. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct probe probes[CONTENTION_CPUS_MAX];
 static unsigned int nb_probes;
+static bool awaited;         /* somebody waits for their end, or writes what they have sampled */
 static atomic_bool given_up; /* one of the threads could not be started */
 
 /* Four chains of additions, as many as any core adds at once: whatever else runs on it takes some
@@ -138,20 +141,14 @@ free_all(void)
 	nb_probes = 0;
 }
 
-int
-contention_probe_start(const uint32_t *cpus, unsigned int count, uint64_t after_ns,
-		       uint64_t duration_ns, uint64_t period_ns)
+static int
+start_all(const uint32_t *cpus, unsigned int count, uint64_t first_ns, uint64_t duration_ns,
+	  uint64_t period_ns)
 {
-	uint64_t first_ns = now_ns(CLOCK_MONOTONIC) + after_ns;
 	int ret = 0;
 
-	if (nb_probes != 0)
+	if (nb_probes != 0 || awaited)
 		return -EBUSY;
-	if (count == 0 || count > CONTENTION_CPUS_MAX)
-		return -EINVAL;
-	for (unsigned int i = 0; i < count; i++)
-		if (cpus[i] >= CPU_SETSIZE || is_twice(cpus, i))
-			return -EINVAL;
 	atomic_store(&given_up, false);
 	for (unsigned int i = 0; i < count && ret == 0; i++) {
 		probes[i] = (struct probe){
@@ -184,26 +181,59 @@ write_probe(const struct probe *probe, FILE *file)
 }
 
 int
-contention_probe_finish(const char *path)
+contention_probe_start(const uint32_t *cpus, unsigned int count, uint64_t after_ns,
+		       uint64_t duration_ns, uint64_t period_ns)
 {
-	FILE *file;
+	uint64_t first_ns = now_ns(CLOCK_MONOTONIC) + after_ns;
 	int ret;
 
-	await_all();
-	file = fopen(path, "w");
-	ret = file == NULL ? -errno : 0;
-	if (file != NULL) {
-		fprintf(file,
-			"{\"format\": \"wirespeed-contention-1\", \"tsc_hz\": %" PRIu64
-			", \"cpus\": {",
-			tsc_hz());
-		for (unsigned int i = 0; i < nb_probes; i++) {
-			fputs(i == 0 ? "" : ", ", file);
-			write_probe(&probes[i], file);
-		}
-		fputs("}}\n", file);
-		ret = export_close(file);
+	if (count == 0 || count > CONTENTION_CPUS_MAX)
+		return -EINVAL;
+	for (unsigned int i = 0; i < count; i++)
+		if (cpus[i] >= CPU_SETSIZE || is_twice(cpus, i))
+			return -EINVAL;
+	pthread_mutex_lock(&lock);
+	ret = start_all(cpus, count, first_ns, duration_ns, period_ns);
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
+static int
+write_all(const char *path)
+{
+	FILE *file = export_open(path);
+
+	if (file == NULL)
+		return -errno;
+	fprintf(file,
+		"{\"format\": \"wirespeed-contention-1\", \"tsc_hz\": %" PRIu64 ", \"cpus\": {",
+		tsc_hz());
+	for (unsigned int i = 0; i < nb_probes; i++) {
+		fputs(i == 0 ? "" : ", ", file);
+		write_probe(&probes[i], file);
 	}
+	fputs("}}\n", file);
+	return export_close(file);
+}
+
+int
+contention_probe_finish(const char *path)
+{
+	bool first;
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	first = !awaited;
+	awaited = true;
+	pthread_mutex_unlock(&lock);
+	if (!first)
+		return -EBUSY;
+	/* While somebody awaits them, none is started: they are this thread's. */
+	await_all();
+	ret = write_all(path);
+	pthread_mutex_lock(&lock);
 	free_all();
+	awaited = false;
+	pthread_mutex_unlock(&lock);
 	return ret;
 }

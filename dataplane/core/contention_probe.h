@@ -15,14 +15,15 @@
 
 #define CONTENTION_CPUS_MAX 64
 
-/* Begin on these CPUs after so many ns, for so many, and sample once in period_ns. -EBUSY: it runs already; -EINVAL: a CPU twice,
- * none, or too many; -EPERM: real-time priority is not for this process; or why a thread cannot
- * run on one of them. */
+/* Begin on these CPUs after so many ns, for so many, and sample once in period_ns. -EBUSY: it runs
+ * already; -EINVAL: a CPU twice, none, or too many; -EPERM: real-time priority is not for this
+ * process; or why a thread cannot run on one of them. */
 int contention_probe_start(const uint32_t *cpus, unsigned int count, uint64_t after_ns,
 			   uint64_t duration_ns, uint64_t period_ns);
 
 /* Wait for its end, write the samples to a file and forget them: the format of
- * docs/reference/wsdp.md, without CPUs when none was started. Returns 0 or a negative errno. */
+ * docs/reference/wsdp.md, without CPUs when none was started. Returns 0 or a negative errno, -EBUSY
+ * where another thread waits for it already. */
 int contention_probe_finish(const char *path);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands that look at CPUs and threads instead of frames. */
+/* The commands that look at CPUs and threads instead of frames. They may take long, so they hold no lock
+ * that others need. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <rte_common.h>
 #include <rte_cycles.h>
 
 #include "arguments.h"
+#include "number.h"
 #include "commands.h"
 #include "contention_probe.h"
 #include "cpu_placement.h"
@@ -26,23 +27,36 @@ done(struct telemetry_out *out)
 	telemetry_u64(out, "ok", 1);
 }
 
-static const char *
-given(const char *params)
+/* "A,B" */
+static int
+read_pair(const char *text, uint32_t *a, uint32_t *b)
 {
-	return params == NULL ? "" : params;
+	size_t length = strcspn(text, ",");
+	char first[sizeof("4294967295")];
+	uint64_t values[2];
+
+	if (text[length] != ',' || length >= sizeof(first))
+		return -EINVAL;
+	memcpy(first, text, length);
+	first[length] = '\0';
+	if (number_u64(first, &values[0], 0, UINT32_MAX) != 0 ||
+	    number_u64(text + length + 1, &values[1], 0, UINT32_MAX) != 0)
+		return -EINVAL;
+	*a = (uint32_t)values[0];
+	*b = (uint32_t)values[1];
+	return 0;
 }
 
 /* "/wirespeed/placement,A,B" */
 void
-command_placement(struct app *app __rte_unused, const char *params, struct telemetry_out *out)
+watch_placement(const char *params, struct telemetry_out *out)
 {
 	struct cpu_placement found = {0};
 	uint32_t a, b;
-	char beyond;
 	int ret;
 
-	if (params == NULL || sscanf(params, "%u,%u%c", &a, &b, &beyond) != 2) {
-		telemetry_error(out, "placement %s: two CPUs are wanted, A,B", given(params));
+	if (read_pair(params, &a, &b) != 0) {
+		telemetry_error(out, "placement %s: two CPUs are wanted, A,B", params);
 		return;
 	}
 	ret = cpu_placement_measure(a, b, &found);
@@ -69,14 +83,15 @@ read_contention(const char *args, struct contention_request *request)
 
 	while ((ret = arguments_next(&args, &argument)) > 0) {
 		if (strcmp(argument.key, "after_ns") == 0) {
-			ret = argument_u64(&argument, &request->after_ns, 0, AFTER_NS_MAX);
+			ret = number_u64(argument.value, &request->after_ns, 0, AFTER_NS_MAX);
 		} else if (strcmp(argument.key, "period_ns") == 0) {
-			ret = argument_u64(&argument, &request->period_ns, PERIOD_NS_MIN, NS_PER_S);
+			ret = number_u64(argument.value, &request->period_ns, PERIOD_NS_MIN,
+					 NS_PER_S);
 		} else if (strcmp(argument.key, "duration_ns") == 0) {
-			ret = argument_u64(&argument, &request->duration_ns, 1, DURATION_NS_MAX);
+			ret = number_u64(argument.value, &request->duration_ns, 1, DURATION_NS_MAX);
 		} else if (strcmp(argument.key, "cpu") == 0 &&
 			   request->nb_cpus < CONTENTION_CPUS_MAX) {
-			ret = argument_u64(&argument, &cpu, 0, UINT32_MAX);
+			ret = number_u64(argument.value, &cpu, 0, UINT32_MAX);
 			request->cpus[request->nb_cpus++] = (uint32_t)cpu;
 		} else {
 			ret = -EINVAL;
@@ -89,30 +104,28 @@ read_contention(const char *args, struct contention_request *request)
 
 /* "/wirespeed/contention,after_ns=N,duration_ns=N,period_ns=N,cpu=A,cpu=B,..." */
 void
-command_contention(struct app *app __rte_unused, const char *params, struct telemetry_out *out)
+watch_contention(const char *params, struct telemetry_out *out)
 {
 	struct contention_request request = {.period_ns = PERIOD_NS};
-	int ret = read_contention(given(params), &request);
+	int ret = read_contention(params, &request);
 
 	if (ret == 0)
 		ret = contention_probe_start(request.cpus, request.nb_cpus, request.after_ns,
 					     request.duration_ns, request.period_ns);
 	if (ret != 0)
-		telemetry_error(out, "contention %s: %s", given(params), strerror(-ret));
+		telemetry_error(out, "contention %s: %s", params, strerror(-ret));
 	else
 		done(out);
 }
 
 /* "/wirespeed/contention_samples,FILE" */
 void
-command_contention_samples(struct app *app __rte_unused, const char *params,
-			   struct telemetry_out *out)
+watch_contention_samples(const char *params, struct telemetry_out *out)
 {
-	int ret = contention_probe_finish(given(params));
+	int ret = contention_probe_finish(params);
 
 	if (ret != 0)
-		telemetry_error(out, "contention_samples to \"%s\": %s", given(params),
-				strerror(-ret));
+		telemetry_error(out, "contention_samples to \"%s\": %s", params, strerror(-ret));
 	else
 		done(out);
 }
@@ -127,7 +140,7 @@ read_tids(const char *args, pid_t tids[SWITCH_LOG_THREADS_MAX], unsigned int *co
 	while ((ret = arguments_next(&args, &argument)) > 0) {
 		if (strcmp(argument.key, "tid") != 0 || *count == SWITCH_LOG_THREADS_MAX)
 			return -EINVAL;
-		ret = argument_u64(&argument, &tid, 1, INT32_MAX);
+		ret = number_u64(argument.value, &tid, 1, INT32_MAX);
 		if (ret < 0)
 			return ret;
 		tids[(*count)++] = (pid_t)tid;
@@ -159,11 +172,11 @@ switches_advice(int error)
 
 /* "/wirespeed/switches,tid=A,tid=B,..." */
 void
-command_switches(struct app *app __rte_unused, const char *params, struct telemetry_out *out)
+watch_switches(const char *params, struct telemetry_out *out)
 {
 	pid_t tids[SWITCH_LOG_THREADS_MAX], failed = 0;
 	unsigned int count = 0;
-	int ret = read_tids(given(params), tids, &count);
+	int ret = read_tids(params, tids, &count);
 
 	if (ret == 0)
 		ret = switch_log_start(tids, count, &failed);
@@ -173,20 +186,20 @@ command_switches(struct app *app __rte_unused, const char *params, struct teleme
 		telemetry_error(out, "switches tid=%d: %s%s", (int)failed, strerror(-ret),
 				switches_advice(-ret));
 	else
-		telemetry_error(out, "switches %.60s: %s%s", given(params), strerror(-ret),
+		telemetry_error(out, "switches %.60s: %s%s", params, strerror(-ret),
 				switches_advice(-ret));
 }
 
 /* "/wirespeed/switches_stop,FILE" */
 void
-command_switches_stop(struct app *app __rte_unused, const char *params, struct telemetry_out *out)
+watch_switches_stop(const char *params, struct telemetry_out *out)
 {
-	int ret = switch_log_stop(given(params));
+	int ret = switch_log_stop(params);
 
 	if (ret == -ENODATA)
 		telemetry_error(out, "switches_stop: no thread is watched; begin with switches");
 	else if (ret != 0)
-		telemetry_error(out, "switches_stop to \"%s\": %s", given(params), strerror(-ret));
+		telemetry_error(out, "switches_stop to \"%s\": %s", params, strerror(-ret));
 	else
 		done(out);
 }

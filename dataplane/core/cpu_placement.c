@@ -179,12 +179,16 @@ measure(uint32_t a, uint32_t b, struct pair *pair)
 int
 cpu_placement_measure(uint32_t a, uint32_t b, struct cpu_placement *placement)
 {
-	struct pair pair = {.deadline = rte_rdtsc() + GIVE_UP_S * tsc_hz()};
+	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+	struct pair pair = {0};
 	int ret;
 
 	if (a == b || a >= CPU_SETSIZE || b >= CPU_SETSIZE)
 		return -EINVAL;
+	pthread_mutex_lock(&one_at_a_time);
+	pair.deadline = rte_rdtsc() + GIVE_UP_S * tsc_hz();
 	ret = measure(a, b, &pair);
+	pthread_mutex_unlock(&one_at_a_time);
 	if (ret != 0)
 		return ret;
 	if (pair.together[BATCHES - 1] == 0)

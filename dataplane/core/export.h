@@ -3,16 +3,12 @@
 #ifndef WSDP_EXPORT_H
 #define WSDP_EXPORT_H
 
-#include <errno.h>
 #include <stdio.h>
 
+/* Open a file to be written anew, or NULL with errno set. A pipe that nobody reads is refused: to wait
+ * for a reader would make all other commands wait. */
+FILE *export_open(const char *path);
 /* Close a file that was written. Returns 0, or -EIO if anything did not reach it. */
-static inline int
-export_close(FILE *file)
-{
-	int failed = ferror(file);
-
-	return fclose(file) != 0 || failed ? -EIO : 0;
-}
+int export_close(FILE *file);
 
 #endif

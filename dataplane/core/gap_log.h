@@ -16,6 +16,7 @@
 #include <rte_branch_prediction.h>
 
 #define GAP_LOG_RECORDS 16384
+#define GAP_LIMIT_NS_MAX 1000000000
 
 struct gap {
 	uint64_t begin_tsc;  /* end of the stretch before */

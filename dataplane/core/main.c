@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wsdp: read a file, start what it declares, wait for a signal, stop it. */
-#include <errno.h>
 #include <getopt.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,6 +11,7 @@
 
 #include "app.h"
 #include "config.h"
+#include "control.h"
 #include "telemetry.h"
 
 #define EXIT_USAGE 2 /* a fault in the command line or the file: nothing was started */
@@ -91,13 +90,10 @@ parse_command_line(int argc, char **argv, struct command_line *line)
 	}
 }
 
-static sem_t stop_requested;
-
 static void
-on_signal(int number)
+on_signal(int number __rte_unused)
 {
-	(void)number;
-	sem_post(&stop_requested);
+	control_end();
 }
 
 /* Until here a signal ends the process at once, which is right: a device may block for long. */
@@ -106,7 +102,6 @@ catch_signals(void)
 {
 	struct sigaction action = {.sa_handler = on_signal};
 
-	sem_init(&stop_requested, 0, 0);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 }
@@ -118,7 +113,9 @@ run(struct app *app, const char *program, const struct command_line *line)
 
 	/* A vhost-user peer that is gone shows as an error of the write to it. */
 	signal(SIGPIPE, SIG_IGN);
-	ret = eal_start(app, program, line->eal_argc, line->eal_argv);
+	ret = control_open();
+	if (ret == 0)
+		ret = eal_start(app, program, line->eal_argc, line->eal_argv);
 	if (ret != 0)
 		return ret;
 	ret = app_start(app);
@@ -130,8 +127,7 @@ run(struct app *app, const char *program, const struct command_line *line)
 		catch_signals();
 		puts("wsdp ready");
 		fflush(stdout);
-		while (sem_wait(&stop_requested) != 0 && errno == EINTR)
-			;
+		ret = control_run();
 	}
 	telemetry_stop();
 	app_stop(app);

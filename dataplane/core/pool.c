@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stdio.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -62,27 +63,49 @@ failed:
 	return NULL;
 }
 
-struct rte_mempool *
-pools_get(struct pools *pools, int socket_id)
+static unsigned int
+node_of(int socket_id)
 {
-	unsigned int socket = socket_id < 0 ? 0 : (unsigned int)socket_id;
-	struct rte_mempool **pool = &pools->of_socket[socket];
+	return socket_id < 0 ? 0 : (unsigned int)socket_id;
+}
+
+int
+pools_add(struct pools *pools, int socket_id)
+{
+	unsigned int node = node_of(socket_id);
+	struct rte_mempool **pool = &pools->of_socket[node];
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	if (*pool != NULL)
-		return *pool;
-	snprintf(name, sizeof(name), "mbufs_%u", socket);
+		return 0;
+	snprintf(name, sizeof(name), "mbufs_%u", node);
 	if (pools->no_dma && !rte_eal_has_hugepages())
-		*pool = create_packed(pools, name, (int)socket);
+		*pool = create_packed(pools, name, (int)node);
 	else
 		*pool = rte_pktmbuf_pool_create(name, pools->mbufs, pools->cache, 0,
-						pools->data_bytes, (int)socket);
-	if (*pool == NULL)
-		fprintf(stderr,
-			"wsdp: [pool] %u mbufs of %u octets do not fit on NUMA node %u: %s. Give "
-			"DPDK more memory (--socket-mem, or -m with --no-huge) or lower mbufs.\n",
-			pools->mbufs, pools->data_bytes, socket, rte_strerror(rte_errno));
-	return *pool;
+						pools->data_bytes, (int)node);
+	if (*pool != NULL)
+		return 0;
+	fprintf(stderr,
+		"wsdp: [pool] %u mbufs of %u octets do not fit on NUMA node %u: %s. Give DPDK more "
+		"memory (--socket-mem, or -m with --no-huge) or lower mbufs.\n",
+		pools->mbufs, pools->data_bytes, node, rte_strerror(rte_errno));
+	return -ENOMEM;
+}
+
+struct rte_mempool *
+pools_get(const struct pools *pools, int socket_id)
+{
+	return pools->of_socket[node_of(socket_id)];
+}
+
+struct rte_mempool *
+pools_any(const struct pools *pools)
+{
+	for (unsigned int i = 0; i < RTE_MAX_NUMA_NODES; i++)
+		if (pools->of_socket[i] != NULL)
+			return pools->of_socket[i];
+	return NULL;
 }
 
 unsigned int

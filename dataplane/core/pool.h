@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* [pool]: one mbuf pool on every NUMA node that has an lcore or a port. */
+/* [pool]: one mbuf pool on every NUMA node that has an lcore or a NIC.
+ *
+ * All are made before the first port is configured, and none later: a port that may free its frames in
+ * bulk (MBUF_FAST_FREE) puts all of them into the pool of one, so there must be but one. */
 #ifndef WSDP_POOL_H
 #define WSDP_POOL_H
 
@@ -22,8 +25,12 @@ struct pools {
 void pools_parse(struct pools *pools, const struct config *config, uint32_t frame_bytes);
 /* The largest frame without FCS that one mbuf holds. */
 uint32_t pools_frame_room(const struct pools *pools);
-/* The pool of a NUMA node (SOCKET_ID_ANY: of node 0), created on first use. NULL: message given. */
-struct rte_mempool *pools_get(struct pools *pools, int socket_id);
+/* Have a pool on a NUMA node (SOCKET_ID_ANY: on node 0). Returns 0, or -ENOMEM after a message. */
+int pools_add(struct pools *pools, int socket_id);
+/* That pool, or NULL. */
+struct rte_mempool *pools_get(const struct pools *pools, int socket_id);
+/* Some pool, or NULL: there is none. */
+struct rte_mempool *pools_any(const struct pools *pools);
 unsigned int pools_count(const struct pools *pools);
 void pools_free(struct pools *pools);
 

@@ -25,6 +25,7 @@ struct port {
 	uint16_t rx_descriptors, tx_descriptors; /* 0: not given */
 	uint16_t mtu;
 	bool promiscuous;
+	bool peer_spreads; /* frames come to the queues by somebody else's choice, not by RSS */
 	uint32_t rx_lcore[PORT_MAX_QUEUES]; /* which lcore reads or writes each queue */
 	uint32_t tx_lcore[PORT_MAX_QUEUES];
 
@@ -38,8 +39,11 @@ void port_parse(struct port *port, const struct config_section *section);
 /* Room for the largest frame, two VLAN tags included. */
 uint32_t port_frame_bytes(const struct port *port);
 
-/* Create, configure and start the device. On failure: message on stderr, negative errno. */
-int port_start(struct port *port, struct pools *pools);
+/* Is the port a NIC that DPDK has taken, and on which NUMA node? */
+bool port_nic_node(const struct port *port, int *socket_id);
+/* Create, configure and start the device; `pools` has all pools there will be. On failure: message
+ * on stderr, negative errno. */
+int port_start(struct port *port, const struct pools *pools);
 void port_stop(struct port *port);
 
 void port_reader(const struct port *port, uint16_t queue, struct task_in *in);

@@ -52,6 +52,7 @@ report_info(struct app *app, const char *params __rte_unused, struct telemetry_o
 	telemetry_string(out, "version", WSDP_VERSION);
 	telemetry_string(out, "dpdk", rte_version());
 	telemetry_u64(out, "pid", getpid());
+	telemetry_u64(out, "tsc", rte_rdtsc());
 	telemetry_u64(out, "tsc_hz", tsc_hz());
 	telemetry_u64(out, "tsc_invariant", rte_cpu_get_flag_enabled(RTE_CPUFLAG_INVTSC) == 1);
 	telemetry_u64(out, "main_lcore", rte_get_main_lcore());
@@ -114,6 +115,8 @@ report_lcores(struct app *app, const char *params __rte_unused, struct telemetry
 		telemetry_u64(&child, "cpu", lcore->cpu_copy);
 		telemetry_u64(&child, "polls", counts->polls);
 		telemetry_u64(&child, "busy_polls", counts->busy_polls);
+		telemetry_u64(&child, "busy_tsc", counts->busy_tsc);
+		telemetry_u64(&child, "total_tsc", counts->total_tsc);
 		telemetry_u64(&child, "busy_ns", tsc_to_ns(counts->busy_tsc));
 		telemetry_u64(&child, "total_ns", tsc_to_ns(counts->total_tsc));
 		telemetry_u64(&child, "gap_limit_ns", tsc_to_ns(lcore->gap_log.limit_tsc));
@@ -149,7 +152,7 @@ report_gaps(struct app *app, const char *params, struct telemetry_out *out)
 	/* Once they have answered, what they were asked to forget before is forgotten, too. */
 	if (ask_lcores(app, out, lcore_snapshot, 0) != 0)
 		return;
-	file = fopen(path, "w");
+	file = export_open(path);
 	if (file == NULL) {
 		ret = -errno;
 	} else {

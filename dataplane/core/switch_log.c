@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +27,7 @@ struct watched {
 	struct perf_event_mmap_page *ring; /* and behind this page RING_BYTES of records */
 };
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct watched threads[SWITCH_LOG_THREADS_MAX];
 static unsigned int nb_threads;
 static struct tsc_moment started;
@@ -61,8 +63,8 @@ unwatch(struct watched *thread)
 	close(thread->fd);
 }
 
-void
-switch_log_abandon(void)
+static void
+unwatch_all(void)
 {
 	while (nb_threads > 0)
 		unwatch(&threads[--nb_threads]);
@@ -109,10 +111,9 @@ is_twice(const pid_t *tids, unsigned int i)
 	return false;
 }
 
-int
-switch_log_start(const pid_t *tids, unsigned int count, pid_t *failed)
+static int
+watch_all(const pid_t *tids, unsigned int count, pid_t *failed)
 {
-	*failed = 0;
 	if (nb_threads != 0)
 		return -EBUSY;
 	if (count == 0 || count > SWITCH_LOG_THREADS_MAX)
@@ -122,7 +123,7 @@ switch_log_start(const pid_t *tids, unsigned int count, pid_t *failed)
 
 		if (ret != 0) {
 			*failed = tids[i];
-			switch_log_abandon();
+			unwatch_all();
 			return ret;
 		}
 		nb_threads++;
@@ -131,6 +132,18 @@ switch_log_start(const pid_t *tids, unsigned int count, pid_t *failed)
 	for (unsigned int i = 0; i < nb_threads; i++)
 		ioctl(threads[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 	return 0;
+}
+
+int
+switch_log_start(const pid_t *tids, unsigned int count, pid_t *failed)
+{
+	int ret;
+
+	*failed = 0;
+	pthread_mutex_lock(&lock);
+	ret = watch_all(tids, count, failed);
+	pthread_mutex_unlock(&lock);
+	return ret;
 }
 
 /* Copy a record out of the ring, where it may wrap. */
@@ -207,8 +220,8 @@ write_all(const struct tsc_moment *stopped, FILE *file)
 	fputs("}}\n", file);
 }
 
-int
-switch_log_stop(const char *path)
+static int
+stop_all(const char *path)
 {
 	struct tsc_moment stopped;
 	FILE *file;
@@ -219,12 +232,31 @@ switch_log_stop(const char *path)
 	for (unsigned int i = 0; i < nb_threads; i++)
 		ioctl(threads[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	stopped = tsc_read_both();
-	file = fopen(path, "w");
+	file = export_open(path);
 	ret = file == NULL ? -errno : 0;
 	if (file != NULL) {
 		write_all(&stopped, file);
 		ret = export_close(file);
 	}
-	switch_log_abandon();
+	unwatch_all();
 	return ret;
+}
+
+int
+switch_log_stop(const char *path)
+{
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	ret = stop_all(path);
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
+void
+switch_log_abandon(void)
+{
+	pthread_mutex_lock(&lock);
+	unwatch_all();
+	pthread_mutex_unlock(&lock);
 }

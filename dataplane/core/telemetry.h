@@ -15,7 +15,7 @@ void telemetry_string(struct telemetry_out *out, const char *key, const char *va
 
 /* Register the commands; they act on `app` until telemetry_stop. */
 int telemetry_start(struct app *app);
-/* From here on every command answers with an error; none is under way any more. */
+/* From here on every command about the app answers with an error; none is under way any more. */
 void telemetry_stop(void);
 
 #endif

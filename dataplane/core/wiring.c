@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "app.h"
 #include "config.h"
+#include "number.h"
 #include "wiring.h"
 
 #define ENDPOINT_LEN 64
@@ -64,8 +64,8 @@ parse_endpoint(struct app *app, const struct app_task *slot, const char *key, ch
 	       struct endpoint *end)
 {
 	const struct config_section *section = slot->section;
-	char *colon = strchr(text, ':'), *rest;
-	unsigned long queue;
+	char *colon = strchr(text, ':');
+	uint64_t queue;
 
 	if (colon == NULL || colon == text || colon[1] == '\0') {
 		config_fault(section, key,
@@ -88,12 +88,11 @@ parse_endpoint(struct app *app, const struct app_task *slot, const char *key, ch
 		config_fault(section, key, "there is no section [port.%s]", text);
 		return false;
 	}
-	queue = strtoul(colon, &rest, 10);
-	if (!isdigit((unsigned char)*colon) || *rest != '\0' || queue >= PORT_MAX_QUEUES) {
+	if (number_u64(colon, &queue, 0, PORT_MAX_QUEUES - 1) != 0) {
 		config_fault(section, key, "\"%s\" is no queue number of port %s", colon, text);
 		return false;
 	}
-	end->queue = queue;
+	end->queue = (uint16_t)queue;
 	return claim_queue(section, key, end->port, end->queue, slot->task.lcore_id);
 }
 

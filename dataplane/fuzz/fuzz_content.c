@@ -44,7 +44,7 @@ build(void)
 		struct bng_script_spec spec = {.upstream = (way & 1) == 0,
 					       .pppoe = (way & 2) != 0,
 					       .local_ip = 0xc0000201,
-					       .tpid = 0x88a8,
+					       .tpid = TPID_QINQ,
 					       .gateway_mac = {2, 0, 0, 0, 0, 0xf1},
 					       .inet_mac = {2, 0, 0, 0, 0, 0xf2}};
 
@@ -101,7 +101,7 @@ exchange_a_bit(const uint8_t choice[6], unsigned int way)
 	require(judged(&rule, frame, len) == BNG_CONTENT_RIGHT);
 	headers = len - (PACKET - BNG_SCRIPT_PACKET_MIN);
 	bit = be16_load(choice + 3) % (headers * 8);
-	mpls = be16_load(frame + 12) == 0x8847;
+	mpls = be16_load(frame + 12) == ETH_TYPE_MPLS;
 	if (mpls && bit / 8 == 17)
 		return; /* the label's own TTL is the sender's to choose */
 	frame[bit / 8] ^= (uint8_t)(1u << bit % 8);

@@ -56,7 +56,7 @@ encapsulated(const uint8_t *ip, uint16_t total)
 static void
 tagged(const uint8_t *ip, uint16_t total)
 {
-	const struct bng_cpe_side side = bng_cpe_side(mac, BNG_TYPE_SVLAN);
+	const struct bng_cpe_side side = bng_cpe_side(mac, TPID_QINQ);
 	const struct bng_host host = {.mac = BNG_HOST_KNOWN,
 				      .tags = bng_host_tags(bng_line(7, 42))};
 	uint8_t *memory = copy(ip, total, 32), *packet = memory + 32;

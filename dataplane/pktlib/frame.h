@@ -19,13 +19,8 @@
 #include "checksum.h"
 #include "fault.h"
 #include "flow_step.h"
+#include "protocol.h"
 #include "stamp.h"
-
-#define ETH_TYPE_IPV4 0x0800
-#define ETH_TYPE_IPV6 0x86dd
-#define TPID_VLAN 0x8100
-#define TPID_QINQ 0x88a8
-#define IP_PROTO_UDP 17
 
 /* The first flow's headers and what all flows share. */
 struct frame_spec {
@@ -109,13 +104,20 @@ frame_copy(uint8_t *to, const uint8_t *octets, unsigned int len)
 		memcpy(to, octets, len);
 }
 
+/* What stands at t->step.at in the frames of a flow. */
+static inline uint64_t
+frame_flow_word(const struct frame_template *t, uint32_t flow)
+{
+	return t->step_base + ((uint64_t)flow << t->step.shift);
+}
+
 /* Make one frame at `to`, which has room for FRAME_ROOM(t->len) octets. `checksum` is t->checksum,
  * handed over apart so that a caller whose templates all agree on it can make it a constant. */
 static inline __attribute__((always_inline)) void
 frame_write(uint8_t *to, const struct frame_template *t, enum frame_checksum checksum,
 	    uint32_t flow, uint64_t identity, uint64_t moment)
 {
-	uint64_t word = t->step_base + ((uint64_t)flow << t->step.shift);
+	uint64_t word = frame_flow_word(t, flow);
 
 	frame_copy(to, t->octets, t->len);
 	be64_store(to + t->step.at, word);

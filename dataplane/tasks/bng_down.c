@@ -5,6 +5,7 @@
 #include <string.h>
 #include <rte_prefetch.h>
 
+#include "bng_send.h"
 #include "bng_worker.h"
 #include "core/config.h"
 #include "core/telemetry.h"
@@ -46,8 +47,7 @@ bng_down_init(struct task *task, const struct config_section *section)
 	ret |= bng_worker_init(&down->settings, task, section, false);
 	if (ret != 0)
 		return -EINVAL;
-	down->side =
-		bng_cpe_side(gateway_mac.addr_bytes, tpid == 0 ? BNG_TYPE_SVLAN : BNG_TYPE_VLAN);
+	down->side = bng_cpe_side(gateway_mac.addr_bytes, tpid == 0 ? TPID_QINQ : TPID_VLAN);
 	return 0;
 }
 

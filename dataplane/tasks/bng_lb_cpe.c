@@ -10,6 +10,7 @@
 
 #include "bng_files.h"
 #include "bng_lines.h"
+#include "bng_send.h"
 #include "bng_worker.h"
 #include "core/arguments.h"
 #include "core/config.h"

@@ -3,6 +3,7 @@
  * outputs. What has no key where one belongs (ARP, damaged frames) goes to worker 0, which judges. */
 #include <rte_prefetch.h>
 
+#include "bng_send.h"
 #include "bng_worker.h"
 #include "core/task.h"
 

@@ -64,7 +64,7 @@ cause_of(const struct bng_slowpath *slow, const struct rte_mbuf *mbuf)
 		return BNG_TRUNCATED;
 	if (!bng_is_qinq(frame))
 		verdict = bng_down_judge(frame, mbuf->data_len, slow->local_ip);
-	else if (be16_load(frame + 20) == BNG_TYPE_IPV4)
+	else if (be16_load(frame + 20) == ETH_TYPE_IPV4)
 		verdict = bng_up_judge(frame, mbuf->data_len);
 	else
 		verdict = bng_pppoe_judge(frame, mbuf->data_len);

@@ -7,6 +7,7 @@
 #include <rte_prefetch.h>
 
 #include "bng_arp.h"
+#include "bng_send.h"
 #include "bng_worker.h"
 #include "core/config.h"
 #include "pktlib/bng/pppoe.h"

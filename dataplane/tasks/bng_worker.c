@@ -11,31 +11,12 @@
 #include "core/arguments.h"
 #include "core/config.h"
 #include "core/telemetry.h"
-#include "pktlib/bytes.h"
 
 static struct bng_worker *workers; /* of the main thread; lcores reach theirs through settings */
 
-int
-bng_config_ipv4(const struct config_section *section, const char *key, uint32_t *ip)
-{
-	struct config_ip address = {.version = 4};
-
-	if (!config_has(section, key))
-		return 0;
-	if (config_ip(section, key, &address) != 0)
-		return -1;
-	if (address.version != 4) {
-		config_fault(section, key, "must be an IPv4 address");
-		return -1;
-	}
-	*ip = be32_load(address.bytes);
-	return 0;
-}
-
-/* The worker of this number, made by the first task that names it. */
-static struct bng_worker *
-name_worker(const struct task *task, const struct config_section *section, const char *path,
-	    uint32_t number, uint32_t count)
+struct bng_worker *
+bng_worker_name(const struct task *task, const struct config_section *section, const char *path,
+		uint32_t number, uint32_t count)
 {
 	struct bng_worker *worker = workers;
 
@@ -64,124 +45,6 @@ name_worker(const struct task *task, const struct config_section *section, const
 	}
 	worker->nb_tasks++;
 	return worker;
-}
-
-/* Outputs by their number in "tx": forwarding ones first, then those for replies, then the slow
- * path's. */
-static int
-parse_outputs(struct bng_settings *settings, const struct task *task,
-	      const struct config_section *section)
-{
-	uint32_t last = task->nb_out > 0 ? task->nb_out - 1 : BNG_MAX_OUT;
-	int ret = 0;
-
-	settings->reply_tx = settings->slow_tx = BNG_NO_TX;
-	ret |= config_u32(section, "reply_tx", &settings->reply_tx, 1, last);
-	ret |= config_u32(section, "slow_tx", &settings->slow_tx, 1, last);
-	if (ret == 0 && settings->reply_tx != BNG_NO_TX &&
-	    settings->slow_tx <= settings->reply_tx) {
-		config_fault(section, "slow_tx", "must come behind reply_tx = %u",
-			     settings->reply_tx);
-		ret = -1;
-	}
-	settings->nb_forward = RTE_MIN(settings->reply_tx, settings->slow_tx);
-	settings->nb_forward = RTE_MIN(settings->nb_forward, task->nb_out);
-	return ret;
-}
-
-/* Every port that the tables name has an output. */
-static int
-check_ports(const struct config_section *section, const struct bng_settings *settings,
-	    const struct task *task, const struct bng_table_file *file, bool upstream)
-{
-	uint32_t replies = settings->reply_tx == BNG_NO_TX
-				   ? UINT32_MAX
-				   : RTE_MIN(settings->slow_tx, task->nb_out) - settings->reply_tx;
-	uint32_t user_ports = upstream ? replies : settings->nb_forward;
-
-	for (uint32_t i = 0; upstream && i < file->nb_hops; i++) {
-		if (file->hops[i].spec.port < settings->nb_forward)
-			continue;
-		config_fault(section, "tx",
-			     "hop %u of the tables leaves through port %u; there "
-			     "are %u",
-			     file->hops[i].id, file->hops[i].spec.port, settings->nb_forward);
-		return -1;
-	}
-	for (uint32_t i = 0; i < file->nb_users; i++) {
-		if (file->users[i].port < user_ports)
-			continue;
-		config_fault(section, "tx",
-			     "the user with key %u of the tables is on port %u; "
-			     "there are %u%s",
-			     file->users[i].key, file->users[i].port, user_ports,
-			     upstream ? " outputs for replies" : "");
-		return -1;
-	}
-	return 0;
-}
-
-/* Subscribers with and without PPPoE do not share a worker: both tasks and all users agree. */
-static int
-check_access(const struct config_section *section, struct bng_settings *settings,
-	     const struct bng_table_file *file)
-{
-	struct bng_worker *worker = settings->worker;
-
-	if (worker->nb_tasks > 1 && worker->pppoe != settings->pppoe) {
-		config_fault(section, "access",
-			     "both directions of worker %u must have the same; the "
-			     "other one has %s",
-			     worker->number, worker->pppoe ? "pppoe" : "ipoe");
-		return -1;
-	}
-	worker->pppoe = settings->pppoe;
-	for (uint32_t i = 0; i < file->nb_users; i++) {
-		if ((file->users[i].session > 0) == settings->pppoe)
-			continue;
-		config_fault(section, settings->pppoe ? "access" : "tables",
-			     "the user with key %u of the tables has %s PPPoE session; with access "
-			     "= %s every user has %s",
-			     file->users[i].key, settings->pppoe ? "no" : "a",
-			     settings->pppoe ? "pppoe" : "ipoe", settings->pppoe ? "one" : "none");
-		return -1;
-	}
-	return 0;
-}
-
-int
-bng_worker_init(struct bng_settings *settings, struct task *task,
-		const struct config_section *section, bool upstream)
-{
-	static const char *const accesses[] = {"ipoe", "pppoe", NULL};
-	const char *path = config_string(section, "tables");
-	const struct bng_table_file *file;
-	uint32_t number = 0, count = 1;
-	unsigned int access = 0;
-	int ret = config_enum(section, "access", accesses, &access);
-
-	settings->room_users = 1024;
-	settings->room_routes = 1024;
-	ret |= config_u32(section, "workers", &count, 1, BNG_WORKERS_MAX);
-	ret |= config_u32(section, "worker", &number, 0, count - 1);
-	ret |= config_u32(section, "room_users", &settings->room_users, 0, 1u << 24);
-	ret |= config_u32(section, "room_routes", &settings->room_routes, 0, 1u << 20);
-	ret |= bng_config_ipv4(section, "local_ip", &settings->local_ip);
-	if (!(config_require(section, "tables") & config_require(section, "local_ip")) || ret != 0)
-		return -1;
-	settings->worker = name_worker(task, section, path, number, count);
-	if (settings->worker == NULL || parse_outputs(settings, task, section) != 0)
-		return -1;
-	settings->pppoe = access == 1;
-	file = bng_file_get(section, path);
-	if (file == NULL || check_access(section, settings, file) != 0 ||
-	    check_ports(section, settings, task, file, upstream) != 0)
-		return -1;
-	if (upstream)
-		settings->worker->up_ports = settings->nb_forward;
-	else
-		settings->worker->down_ports = settings->nb_forward;
-	return 0;
 }
 
 static void *
@@ -342,72 +205,4 @@ bng_worker_stats(const struct bng_settings *settings, const uint64_t *verdicts,
 	telemetry_u64(out, "hosts", tables->hosts.nb_known);
 	telemetry_u64(out, "routes", tables->routes.nb_rules);
 	telemetry_u64(out, "table_bytes", bng_tables_octets(tables));
-}
-
-void
-bng_worker_settle(struct task *task, const struct bng_settings *settings,
-		  const struct bng_aside *aside, uint64_t *verdicts,
-		  void (*arp)(struct task *task, struct rte_mbuf *mbuf))
-{
-	struct rte_mbuf *dropped[TASK_BURST], *slow[TASK_BURST];
-	uint16_t nb_dropped = 0, nb_slow = 0;
-
-	for (uint16_t i = 0; i < aside->nb; i++) {
-		enum bng_verdict verdict = aside->verdicts[i];
-
-		verdicts[verdict]++;
-		if (verdict == BNG_ARP)
-			arp(task, aside->mbufs[i]);
-		else if (bng_is_for_slow_path(verdict) && settings->slow_tx != BNG_NO_TX)
-			slow[nb_slow++] = aside->mbufs[i];
-		else
-			dropped[nb_dropped++] = aside->mbufs[i];
-	}
-	if (nb_slow > 0)
-		task_send(task, settings->slow_tx, slow, nb_slow);
-	if (nb_dropped > 0)
-		task_discard(task, dropped, nb_dropped);
-}
-
-void
-bng_worker_send(struct task *task, uint32_t nb_forward, struct rte_mbuf **mbufs,
-		const uint8_t *ports, uint16_t n)
-{
-	struct rte_mbuf *chosen[TASK_BURST];
-
-	for (uint32_t port = 0; port < nb_forward; port++) {
-		uint16_t count = 0;
-
-		for (uint16_t i = 0; i < n; i++)
-			if (ports[i] == port)
-				chosen[count++] = mbufs[i];
-		if (count > 0)
-			task_send(task, port, chosen, count);
-	}
-}
-
-void
-bng_scatter(struct task *task, struct rte_mbuf **mbufs, const uint8_t *outputs, uint16_t n)
-{
-	struct rte_mbuf *sorted[TASK_BURST];
-	uint16_t counts[TASK_MAX_OUT + 1] = {0}, starts[TASK_MAX_OUT + 1], at = 0;
-
-	for (uint16_t i = 0; i < n; i++)
-		counts[outputs[i]]++;
-	if (counts[outputs[0]] == n && outputs[0] < TASK_MAX_OUT) {
-		task_send(task, outputs[0], mbufs, n);
-		return;
-	}
-	for (unsigned int out = 0; out <= TASK_MAX_OUT; out++) {
-		starts[out] = at;
-		at += counts[out];
-	}
-	for (uint16_t i = 0; i < n; i++)
-		sorted[starts[outputs[i]]++] = mbufs[i];
-	for (unsigned int out = 0; out < task->nb_out; out++)
-		if (counts[out] > 0)
-			task_send(task, out, &sorted[starts[out] - counts[out]], counts[out]);
-	if (counts[TASK_MAX_OUT] > 0)
-		task_discard(task, &sorted[starts[TASK_MAX_OUT] - counts[TASK_MAX_OUT]],
-			     counts[TASK_MAX_OUT]);
 }

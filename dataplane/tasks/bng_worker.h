@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two directions of a BNG's worker share: the tables, what the INI says about them, changes
- * at run time, and what becomes of frames that are not simply forwarded.
+/* What the two directions of a BNG's worker share: the tables, what the INI says about them, and changes
+ * at run time.
  *
  * bng_up and bng_down of one worker run on one lcore and use the same tables, so that what one
  * learns the other knows, without a lock. */
@@ -47,23 +47,12 @@ struct bng_settings {
 	uint32_t nb_forward; /* outputs 0 to nb_forward - 1 are ports that the tables name */
 };
 
-/* Frames of a burst that are not simply forwarded. */
-struct bng_aside {
-	uint16_t nb;
-	struct rte_mbuf *mbufs[TASK_BURST];
-	uint8_t verdicts[TASK_BURST];
-};
-
-static inline void
-bng_set_aside(struct bng_aside *aside, struct rte_mbuf *mbuf, enum bng_verdict verdict)
-{
-	aside->mbufs[aside->nb] = mbuf;
-	aside->verdicts[aside->nb++] = (uint8_t)verdict;
-}
-
 /* Read the keys that both directions have. Returns 0, or -1 after config_fault. */
 int bng_worker_init(struct bng_settings *settings, struct task *task,
 		    const struct config_section *section, bool upstream);
+/* The worker of this number, made by the first task that names it. NULL after config_fault. */
+struct bng_worker *bng_worker_name(const struct task *task, const struct config_section *section,
+				   const char *path, uint32_t number, uint32_t count);
 /* Build the tables, if the other direction has not. 0 or a negative errno, after a message. */
 int bng_worker_prepare(struct bng_settings *settings, const struct task *task);
 void bng_worker_close(struct bng_settings *settings);
@@ -72,19 +61,6 @@ void bng_worker_close(struct bng_settings *settings);
 int bng_worker_control(struct bng_settings *settings, const char *verb, const char *args);
 void bng_worker_stats(const struct bng_settings *settings, const uint64_t *verdicts,
 		      struct telemetry_out *out);
-
-/* Count what was set aside, and discard it or send it to the slow path. `arp` is called for ARP
- * frames, and owns them. */
-void bng_worker_settle(struct task *task, const struct bng_settings *settings,
-		       const struct bng_aside *aside, uint64_t *verdicts,
-		       void (*arp)(struct task *task, struct rte_mbuf *mbuf));
-
-/* Send each frame to the output of its port. */
-void bng_worker_send(struct task *task, uint32_t nb_forward, struct rte_mbuf **mbufs,
-		     const uint8_t *ports, uint16_t n);
-
-/* Send each frame to the output of its number; TASK_MAX_OUT: discard it. */
-void bng_scatter(struct task *task, struct rte_mbuf **mbufs, const uint8_t *outputs, uint16_t n);
 
 /* Huge pages of a NUMA node. One for each, as long as the program: tables point to theirs. */
 const struct bng_memory *bng_memory_of(int socket_id);

@@ -2,13 +2,10 @@
 /* gen: sends UDP frames, or a pcap file's, at an intended load. How it paces, stamps and counts is
  * told in docs/explanation/generator.md. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <rte_cycles.h>
 
-#include "core/arguments.h"
 #include "core/config.h"
 #include "core/export.h"
 #include "core/pages.h"
@@ -16,6 +13,7 @@
 #include "core/telemetry.h"
 #include "core/tsc.h"
 #include "gen_config.h"
+#include "gen_load.h"
 #include "gen_source.h"
 #include "pktlib/window_log.h"
 
@@ -54,31 +52,20 @@ gen_init(struct task *task, const struct config_section *section)
 	return ret;
 }
 
-/* What only a start may say. */
-struct start {
-	uint64_t trial;
-	uint64_t after_ns;    /* the first frame is due so long from now */
-	uint64_t duration_ns; /* as the sinks were told: 0 if they were not */
-};
-
-static void
-gen_start(struct gen *gen, const struct load *load, const struct start *start)
+static struct load
+own_load(const struct gen *gen, const struct load *load)
 {
-	uint64_t begin;
+	const struct gen_config *config = &gen->config;
 
-	window_log_start(&gen->windows, &gen->clock, rte_rdtsc(), start->duration_ns,
-			 start->after_ns);
-	/* Clearing the log took its time. */
-	begin = rte_rdtsc() + tsc_clock_cycles(&gen->clock, start->after_ns);
-	schedule_start(&gen->schedule, load, &gen->clock, begin);
-	gen_source_rewind(&gen->source);
-	memset(&gen->before, 0, sizeof(gen->before));
-	gen->handover_max = 0;
-	gen->pool_empty = 0;
-	gen->started = begin;
-	gen->ahead = start->after_ns >= AHEAD_NS;
-	gen->trial = (uint8_t)start->trial;
-	gen->running = true;
+	return config->rss_queues == 0 ? *load
+				       : gen_load_share(*load, config->rss_queues,
+							gen->source.flows, config->flows);
+}
+
+static bool
+can_pace(const struct gen *gen, const struct load *load)
+{
+	return schedule_can_pace(own_load(gen, load).rate_ufps, gen->clock.hz);
 }
 
 static void
@@ -88,6 +75,30 @@ gen_end(struct gen *gen, uint64_t now)
 	gen->stopped = RTE_MAX(now, gen->started);
 	gen->running = false;
 	gen->sending = false;
+}
+
+static void
+gen_start(struct gen *gen, const struct load *load, const struct gen_start *start)
+{
+	const struct load own = own_load(gen, load);
+	uint64_t begin;
+
+	window_log_start(&gen->windows, &gen->clock, rte_rdtsc(), start->duration_ns,
+			 start->after_ns);
+	/* Clearing the log took its time. */
+	begin = rte_rdtsc() + tsc_clock_cycles(&gen->clock, start->after_ns);
+	schedule_start(&gen->schedule, &own, &gen->clock, begin);
+	gen_source_rewind(&gen->source);
+	memset(&gen->before, 0, sizeof(gen->before));
+	gen->handover_max = 0;
+	gen->pool_empty = 0;
+	gen->started = begin;
+	gen->ahead = start->after_ns >= AHEAD_NS;
+	gen->trial = (uint8_t)start->trial;
+	gen->running = true;
+	/* None of the flows is this sender's: it has nothing to send. */
+	if (gen->source.flows == 0)
+		gen_end(gen, begin);
 }
 
 static int
@@ -109,7 +120,7 @@ static int
 gen_prepare(struct task *task)
 {
 	struct gen *gen = task->priv;
-	const struct start at_once = {0};
+	const struct gen_start at_once = {0};
 	uint32_t room = rte_pktmbuf_data_room_size(task->pool) - RTE_PKTMBUF_HEADROOM;
 	/* Short frames are written in whole blocks. */
 	uint32_t needed = RTE_MAX(gen->config.largest_bytes, 2u * FRAME_BLOCK);
@@ -123,14 +134,14 @@ gen_prepare(struct task *task)
 			task->name, needed, room, needed + RTE_PKTMBUF_HEADROOM);
 		return -EINVAL;
 	}
-	if (!schedule_can_pace(gen->config.load.rate_ufps, gen->clock.hz)) {
+	ret = open_windows(gen, task->name);
+	if (ret == 0)
+		ret = gen_source_open(&gen->source, &gen->config, task);
+	if (ret == 0 && !can_pace(gen, &gen->config.load)) {
 		fprintf(stderr, "wsdp: [task.%s] the rate reaches one frame a TSC cycle (%lu Hz)\n",
 			task->name, (unsigned long)gen->clock.hz);
 		return -EINVAL;
 	}
-	ret = open_windows(gen, task->name);
-	if (ret == 0)
-		ret = gen_source_open(&gen->source, &gen->config, task);
 	if (ret == 0 && gen->config.autostart)
 		gen_start(gen, &gen->config.load, &at_once);
 	return ret;
@@ -216,6 +227,7 @@ gen_stats(const struct task *task, struct telemetry_out *out)
 					   : schedule->offered + schedule->unsent;
 	telemetry_u64(out, "running", gen->running);
 	telemetry_u64(out, "trial", gen->trial);
+	telemetry_u64(out, "flows_own", gen->source.flows);
 	telemetry_u64(out, "started_tsc", gen->started);
 	telemetry_u64(out, "intended", gen->before.intended + intended);
 	telemetry_u64(out, "offered", gen->before.offered + schedule->offered);
@@ -225,48 +237,6 @@ gen_stats(const struct task *task, struct telemetry_out *out)
 				   (gen->running ? now : gen->stopped) - gen->started));
 	telemetry_u64(out, "handover_max_ns", tsc_clock_ns(&gen->clock, gen->handover_max));
 	telemetry_u64(out, "pool_empty", gen->pool_empty);
-}
-
-/* Read a request's arguments into a load. Unknown keys and bad values are errors. */
-static int
-read_arguments(const struct gen *gen, const char *args, struct load *load, struct start *start)
-{
-	struct argument argument;
-	uint64_t burst = load->burst;
-	int ret;
-
-	while ((ret = arguments_next(&args, &argument)) > 0) {
-		if (strcmp(argument.key, "rate_fps") == 0) {
-			char *end;
-			double rate_fps = strtod(argument.value, &end);
-
-			ret = *end == '\0' && rate_fps >= 0 && rate_fps <= GEN_RATE_MAX_FPS
-				      ? 0
-				      : -EINVAL;
-			if (ret == 0)
-				load->rate_ufps = gen_rate_ufps(rate_fps);
-		} else if (strcmp(argument.key, "duration_ns") == 0) {
-			ret = argument_u64(&argument, &load->duration_ns, 0, LOAD_DURATION_MAX_NS);
-			if (start != NULL)
-				start->duration_ns = load->duration_ns;
-		} else if (strcmp(argument.key, "burst") == 0) {
-			ret = argument_u64(&argument, &burst, 1, TASK_BURST);
-		} else if (strcmp(argument.key, "burst_span_ns") == 0) {
-			ret = argument_u64(&argument, &load->span_ns, 0, NANOS_PER_S);
-		} else if (strcmp(argument.key, "catchup_ns") == 0) {
-			ret = argument_u64(&argument, &load->catchup_ns, 0, 60 * NANOS_PER_S);
-		} else if (strcmp(argument.key, "trial") == 0 && start != NULL) {
-			ret = argument_u64(&argument, &start->trial, 0, UINT8_MAX);
-		} else if (strcmp(argument.key, "after_ns") == 0 && start != NULL) {
-			ret = argument_u64(&argument, &start->after_ns, 0, LOAD_AFTER_MAX_NS);
-		} else {
-			ret = -EINVAL;
-		}
-		if (ret < 0)
-			return ret;
-	}
-	load->burst = (uint16_t)burst;
-	return ret != 0 ? ret : schedule_can_pace(load->rate_ufps, gen->clock.hz) ? 0 : -ERANGE;
 }
 
 /* Go on at another load for what is left of the run; flows and sequence numbers go on, too. */
@@ -280,6 +250,7 @@ change_load(struct gen *gen, struct load load)
 	gen->before.intended += gen->schedule.intended;
 	gen->before.offered += gen->schedule.offered;
 	gen->before.unsent += gen->schedule.unsent;
+	load = own_load(gen, &load);
 	load.duration_ns = 0;
 	if (end != UINT64_MAX)
 		load.duration_ns = end > now ? tsc_clock_ns(&gen->clock, end - now) + 1 : 1;
@@ -287,11 +258,19 @@ change_load(struct gen *gen, struct load load)
 }
 
 static int
+read_request(const struct gen *gen, const char *args, struct load *load, struct gen_start *start)
+{
+	int ret = gen_load_request(args, load, start);
+
+	return ret != 0 || can_pace(gen, load) ? ret : -ERANGE;
+}
+
+static int
 gen_control(struct task *task, const char *verb, const char *args)
 {
 	struct gen *gen = task->priv;
 	struct load load = gen->config.load;
-	struct start start = {0};
+	struct gen_start start = {0};
 	int ret;
 
 	if (strcmp(verb, "stop") == 0) {
@@ -302,13 +281,13 @@ gen_control(struct task *task, const char *verb, const char *args)
 	if (strcmp(verb, "start") == 0) {
 		if (gen->running)
 			return -EBUSY;
-		ret = read_arguments(gen, args, &load, &start);
+		ret = read_request(gen, args, &load, &start);
 		if (ret == 0)
 			gen_start(gen, &load, &start);
 		return ret;
 	}
 	if (strcmp(verb, "set") == 0) {
-		ret = read_arguments(gen, args, &load, NULL);
+		ret = read_request(gen, args, &load, NULL);
 		if (ret != 0)
 			return ret;
 		gen->config.load = load;
@@ -336,7 +315,7 @@ gen_export(const struct task *task, const char *what, const char *path)
 
 	if (strcmp(what, "windows") != 0)
 		return -ENOTSUP;
-	file = fopen(path, "w");
+	file = export_open(path);
 	if (file == NULL)
 		return -errno;
 	window_log_write(&gen->windows, file);

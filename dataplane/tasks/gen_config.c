@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 #include <rte_common.h>
 
 #include "core/config.h"
 #include "core/task.h"
 #include "gen_config.h"
-#include "pktlib/bng/offer.h"
+#include "gen_load.h"
 #include "pktlib/pcap_file.h"
 
-#define L1_OVERHEAD_BYTES 20 /* preamble, start delimiter, inter-frame gap */
+#define RSS_QUEUES_MAX 64
 
 /* Addresses set aside for benchmarks: RFC 2544 appendix C.2.2 and RFC 5180 section 8. */
 static const struct gen_config defaults = {
@@ -35,15 +34,12 @@ static const uint8_t ipv6_destination[16] = {0x20, 0x01, 0x00, 0x02, [5] = 1, [1
 
 /* The keys that make frames; a replayed file has frames already. */
 static const char *const frame_keys[] = {
-	"frame",  "ip",     "vlan",     "inner_vlan", "outer_tpid", "src_mac",    "dst_mac",
-	"src_ip", "dst_ip", "src_port", "dst_port",   "flows",      "flow_field", "bng",
+	"frame",    "ip",      "vlan",       "inner_vlan", "outer_tpid",
+	"src_mac",  "dst_mac", "src_ip",     "dst_ip",     "src_port",
+	"dst_port", "flows",   "flow_field", "rss_queues", "rss_queue",
 };
 
-uint64_t
-gen_rate_ufps(double rate_fps)
-{
-	return (uint64_t)llround(rate_fps * (double)RATE_SCALE);
-}
+static const char *const rss_keys[] = {"rss_queues", "rss_queue"};
 
 static int
 read_ip_version(struct frame_spec *frame, const struct config_section *section)
@@ -139,17 +135,25 @@ read_frame(struct frame_spec *frame, const struct config_section *section)
 	return ret;
 }
 
+int
+gen_config_read_sizes(struct gen_config *config, const struct config_section *section)
+{
+	const char *text = config_string(section, "frame");
+	struct fault why;
+
+	if (frame_sizes_parse(&config->sizes, text != NULL ? text : "64", &why) == 0)
+		return 0;
+	config_fault(section, "frame", "%s", why.text);
+	return -EINVAL;
+}
+
 static int
 read_sizes(struct gen_config *config, const struct config_section *section)
 {
-	const char *text = config_string(section, "frame");
 	unsigned int least = frame_min_bytes(&config->frame);
-	struct fault why;
 
-	if (frame_sizes_parse(&config->sizes, text != NULL ? text : "64", &why) != 0) {
-		config_fault(section, "frame", "%s", why.text);
+	if (gen_config_read_sizes(config, section) != 0)
 		return -EINVAL;
-	}
 	for (unsigned int i = 0; i < config->sizes.nb_sizes; i++) {
 		config->largest_bytes = RTE_MAX(config->largest_bytes, config->sizes.sizes[i]);
 		if (config->sizes.sizes[i] < least) {
@@ -180,70 +184,30 @@ read_flows(struct gen_config *config, const struct config_section *section)
 	return 0;
 }
 
-/* Keys of other frames that would be ignored here. */
+/* Which of the flows are this sender's. */
 static int
-refuse_keys(const struct config_section *section, const char *const *keys, size_t nb,
-	    const char *why)
+read_rss(struct gen_config *config, const struct config_section *section)
 {
-	int ret = 0;
-
-	for (size_t i = 0; i < nb; i++) {
-		if (!config_has(section, keys[i]))
-			continue;
-		config_fault(section, keys[i], "%s", why);
-		ret = -EINVAL;
-	}
-	return ret;
-}
-
-static int
-read_bng(struct gen_config *config, const struct config_section *section)
-{
-	static const char *const meaningless[] = {
-		"ip",     "vlan",   "inner_vlan", "src_mac",  "dst_mac",
-		"src_ip", "dst_ip", "src_port",   "dst_port", "flow_field",
-	};
-	const char *text = config_string(section, "frame");
-	struct fault why;
-	int ret = refuse_keys(section, meaningless, RTE_DIM(meaningless),
-			      "has no meaning beside bng: the tables say it");
-
-	if (frame_sizes_parse(&config->sizes, text != NULL ? text : "64", &why) != 0) {
-		config_fault(section, "frame", "%s", why.text);
+	if (!config_has(section, "rss_queues") && !config_has(section, "rss_queue"))
+		return 0;
+	if (!(config_require(section, "rss_queues") & config_require(section, "rss_queue")))
 		return -EINVAL;
-	}
-	ret |= bng_script_read(&config->bng, section);
-	ret |= config_u32(section, "arp_every", &config->arp_every, 2, UINT32_MAX);
-	if (config->arp_every != 0 && config->bng.spec.pppoe) {
-		config_fault(section, "arp_every",
-			     "does not go with access = pppoe: there is no ARP");
-		ret = -EINVAL;
-	} else if (config->arp_every != 0 && !config->bng.spec.upstream) {
-		config_fault(section, "arp_every",
-			     "goes with bng = up: subscribers announce "
-			     "themselves");
-		ret = -EINVAL;
-	}
-	config->flows = config->bng.spec.flows;
-	for (unsigned int i = 0; i < config->sizes.nb_sizes; i++) {
-		uint16_t packet = bng_script_packet(config->sizes.sizes[i], config->bng.spec.pppoe);
-
-		/* What the largest packet takes, written in whole blocks. */
-		config->largest_bytes = RTE_MAX(config->largest_bytes,
-						(uint32_t)BNG_OFFER_ROOM(packet) + FCS_BYTES);
-	}
-	return ret;
+	if (config_u16(section, "rss_queues", &config->rss_queues, 1, RSS_QUEUES_MAX) != 0)
+		return -EINVAL;
+	return config_u16(section, "rss_queue", &config->rss_queue, 0, config->rss_queues - 1);
 }
 
 static int
 read_replay(struct gen_config *config, const struct config_section *section)
 {
+	static const char meaningless[] =
+		"has no meaning beside pcap: the file's frames are sent as they are";
 	struct pcap_frames pcap;
 	struct fault why;
-	int ret;
+	int ret = config_refuse(section, frame_keys, RTE_DIM(frame_keys), meaningless);
 
-	ret = refuse_keys(section, frame_keys, RTE_DIM(frame_keys),
-			  "has no meaning beside pcap: the file's frames are sent as they are");
+	if (config->content != NULL)
+		ret |= config_refuse(section, &config->content->name, 1, meaningless);
 	config->pcap = config_string(section, "pcap");
 	/* Read here only to find its faults and the largest frame: there is no NUMA node yet. */
 	if (pcap_load(&pcap, config->pcap, &why) != 0) {
@@ -254,47 +218,6 @@ read_replay(struct gen_config *config, const struct config_section *section)
 		config->largest_bytes =
 			RTE_MAX(config->largest_bytes, pcap.frames[i].len + (uint32_t)FCS_BYTES);
 	pcap_unload(&pcap);
-	return ret;
-}
-
-/* The rate that fills a percentage of a link with frames of the genome's mean size. */
-static int
-read_rate_percent(struct gen_config *config, const struct config_section *section)
-{
-	double percent = 100, link_bps = 0, octets = 0;
-
-	if (!config_require(section, "rate_percent") || !config_require(section, "link_bps"))
-		return -EINVAL;
-	if (config_has(section, "rate_fps") || config->pcap != NULL) {
-		config_fault(section, "rate_percent", "excludes rate_fps and pcap");
-		return -EINVAL;
-	}
-	if (config_double(section, "rate_percent", &percent, 1e-6, 100) != 0 ||
-	    config_double(section, "link_bps", &link_bps, 1, 1e13) != 0)
-		return -EINVAL;
-	for (unsigned int i = 0; i < config->sizes.nb_positions; i++)
-		octets += config->sizes.sizes[config->sizes.position[i]] + L1_OVERHEAD_BYTES;
-	octets /= config->sizes.nb_positions;
-	config->load.rate_ufps =
-		gen_rate_ufps(RTE_MIN(percent / 100 * link_bps / (octets * 8), GEN_RATE_MAX_FPS));
-	return 0;
-}
-
-static int
-read_load(struct gen_config *config, const struct config_section *section)
-{
-	struct load *load = &config->load;
-	double rate_fps = 0;
-	int ret = 0;
-
-	ret |= config_double(section, "rate_fps", &rate_fps, 0, GEN_RATE_MAX_FPS);
-	load->rate_ufps = gen_rate_ufps(rate_fps);
-	ret |= config_u64(section, "duration_ns", &load->duration_ns, 0, LOAD_DURATION_MAX_NS);
-	ret |= config_u16(section, "burst", &load->burst, 1, TASK_BURST);
-	ret |= config_u64(section, "burst_span_ns", &load->span_ns, 0, NANOS_PER_S);
-	ret |= config_u64(section, "catchup_ns", &load->catchup_ns, 0, 60 * NANOS_PER_S);
-	if (config_has(section, "rate_percent") || config_has(section, "link_bps"))
-		ret |= read_rate_percent(config, section);
 	return ret;
 }
 
@@ -309,15 +232,19 @@ gen_config_read(struct gen_config *config, const struct config_section *section)
 	config->frame.stream = (uint8_t)stream;
 	ret |= config_bool(section, "stamp", &config->frame.stamped);
 	ret |= config_bool(section, "autostart", &config->autostart);
+	config->content = content_of(section);
 	if (config_has(section, "pcap")) {
 		ret |= read_replay(config, section);
-	} else if (config_has(section, "bng")) {
-		ret |= read_bng(config, section);
+	} else if (config->content != NULL) {
+		ret |= config->content->gen.read(config, section);
+		ret |= config_refuse(section, rss_keys, RTE_DIM(rss_keys),
+				     "goes with frames made from this section's own keys");
 	} else {
 		ret |= read_frame(&config->frame, section);
 		ret |= read_sizes(config, section);
 		ret |= read_flows(config, section);
+		ret |= read_rss(config, section);
 	}
-	ret |= read_load(config, section);
+	ret |= gen_load_config(config, section);
 	return ret == 0 ? 0 : -EINVAL;
 }

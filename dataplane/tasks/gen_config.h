@@ -6,13 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bng_script_task.h"
+#include "content.h"
 #include "pktlib/flow_step.h"
 #include "pktlib/frame.h"
 #include "pktlib/frame_size.h"
 #include "pktlib/schedule.h"
-
-#define GEN_RATE_MAX_FPS 1e9
 
 struct config_section;
 
@@ -22,15 +20,17 @@ struct gen_config {
 	struct frame_sizes sizes;
 	enum flow_field field;
 	uint32_t flows;
-	const char *pcap;           /* NULL: frames are made from the rest */
-	struct bng_script_keys bng; /* tables not NULL: a gateway's test traffic */
-	uint32_t arp_every;         /* of it, every so many frames is an announcement; 0: none */
-	uint32_t largest_bytes;     /* with FCS, of all frames */
+	uint16_t rss_queues; /* the flows are spread over so many senders, */
+	uint16_t rss_queue;  /* of which this is one; 0 senders: all flows are this one's */
+	const char *pcap;    /* NULL: frames are made from the rest */
+	const struct content_ops *content; /* NULL: from templates */
+	struct content_keys content_keys;
+	uint32_t largest_bytes; /* with FCS, of all frames */
 	bool autostart;
 };
 
-/* A rate as schedules count it, to the nearest millionth of a frame/s. */
-uint64_t gen_rate_ufps(double rate_fps);
+/* Read "frame", a size or a genome, into config->sizes. Returns 0, or -EINVAL after config_fault. */
+int gen_config_read_sizes(struct gen_config *config, const struct config_section *section);
 
 /* Every fault is recorded. Returns 0, or -EINVAL if there was one. */
 int gen_config_read(struct gen_config *config, const struct config_section *section);

@@ -55,9 +55,10 @@ fill_same_udp6(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, u
 	return fill_same(source, mbufs, n, moment, CHECKSUM_UDP6);
 }
 
-/* Templates in turn: sizes of a genome, or a replayed file. */
-static struct gen_filled
-fill_mixed(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment)
+/* Templates in turn: sizes of a genome, or a replayed file. `chosen`: only some flows are sent. */
+static __rte_always_inline struct gen_filled
+fill_in_turn(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment,
+	     bool chosen)
 {
 	struct gen_filled filled = {0};
 
@@ -65,8 +66,11 @@ fill_mixed(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint6
 		const struct frame_template *t = source->order[source->position];
 		struct gen_turn *turn = t->stamp_at != 0 ? &source->stamped : &source->plain;
 		const struct gen_head head = gen_head_for(t->len);
+		struct gen_turn sent = *turn;
 
-		fill_one(mbufs[i], &head, t, t->checksum, *turn, source->stream, moment);
+		if (chosen)
+			sent.flow = source->own[turn->flow];
+		fill_one(mbufs[i], &head, t, t->checksum, sent, source->stream, moment);
 		gen_next_turn(turn, source->flows);
 		filled.octets += t->len + FCS_BYTES;
 		filled.stamped += t->stamp_at != 0;
@@ -74,6 +78,18 @@ fill_mixed(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint6
 			source->position = 0;
 	}
 	return filled;
+}
+
+static struct gen_filled
+fill_mixed(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment)
+{
+	return fill_in_turn(source, mbufs, n, moment, false);
+}
+
+static struct gen_filled
+fill_chosen(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment)
+{
+	return fill_in_turn(source, mbufs, n, moment, true);
 }
 
 gen_fill_fn
@@ -85,5 +101,7 @@ gen_fill_for(const struct gen_source *source)
 		[CHECKSUM_UDP6] = fill_same_udp6,
 	};
 
+	if (source->own != NULL)
+		return fill_chosen;
 	return source->nb_templates == 1 ? same[source->templates[0].checksum] : fill_mixed;
 }

@@ -6,8 +6,8 @@
 #include <rte_malloc.h>
 
 #include "core/task.h"
-#include "gen_bng.h"
 #include "gen_fill.h"
+#include "gen_rss.h"
 #include "gen_source.h"
 #include "pktlib/pcap_file.h"
 
@@ -37,6 +37,28 @@ allocate(struct gen_source *source, const char *task_name, int socket_id, uint32
 			       "--socket-mem)");
 }
 
+/* Keep those flows that RSS would give to this sender's queue; there may be none. */
+static int
+keep_own_flows(struct gen_source *source, const struct gen_config *config, const char *task_name,
+	       int socket_id)
+{
+	uint32_t *found = calloc(config->flows, sizeof(*found)), *own = NULL, nb = 0;
+
+	for (uint32_t flow = 0; found != NULL && flow < config->flows; flow++)
+		if (gen_rss_queue(source->templates, &config->frame, flow, config->rss_queues) ==
+		    config->rss_queue)
+			found[nb++] = flow;
+	if (found != NULL)
+		own = rte_malloc_socket(task_name, (nb + 1) * sizeof(*own), RTE_CACHE_LINE_SIZE,
+					socket_id);
+	if (own != NULL)
+		memcpy(own, found, nb * sizeof(*own));
+	free(found);
+	source->own = own;
+	source->flows = nb;
+	return own != NULL ? 0 : fail(task_name, "no memory for its own flows");
+}
+
 static int
 open_made(struct gen_source *source, const struct gen_config *config, const char *task_name,
 	  int socket_id)
@@ -61,7 +83,7 @@ open_made(struct gen_source *source, const struct gen_config *config, const char
 	for (unsigned int i = 0; i < sizes->nb_positions; i++)
 		source->order[i] = &source->templates[sizes->position[i]];
 	source->flows = config->flows;
-	return 0;
+	return config->rss_queues == 0 ? 0 : keep_own_flows(source, config, task_name, socket_id);
 }
 
 static int
@@ -98,8 +120,9 @@ gen_source_open(struct gen_source *source, const struct gen_config *config, cons
 	int ret;
 
 	source->stream = config->frame.stream;
-	if (config->bng.tables != NULL) {
-		ret = gen_bng_open(source, config, task);
+	if (config->content != NULL) {
+		ret = config->content->gen.open(source, config, task);
+		source->content = ret == 0 ? config->content : NULL;
 	} else {
 		ret = config->pcap != NULL
 			      ? open_replay(source, config, task->name, task->socket_id)
@@ -115,11 +138,12 @@ gen_source_open(struct gen_source *source, const struct gen_config *config, cons
 void
 gen_source_close(struct gen_source *source)
 {
-	if (source->bng != NULL)
-		gen_bng_close(source->bng);
+	if (source->content != NULL)
+		source->content->gen.close(source);
 	rte_free(source->templates);
 	rte_free(source->order);
 	rte_free(source->octets);
+	rte_free((void *)(uintptr_t)source->own);
 	memset(source, 0, sizeof(*source));
 }
 
@@ -129,6 +153,6 @@ gen_source_rewind(struct gen_source *source)
 	source->position = 0;
 	source->stamped = (struct gen_turn){0};
 	source->plain = (struct gen_turn){0};
-	if (source->bng != NULL)
-		gen_bng_rewind(source->bng);
+	if (source->content != NULL)
+		source->content->gen.rewind(source);
 }

@@ -8,7 +8,6 @@
 
 #include "gen_config.h"
 
-struct gen_bng; /* gen_bng.h */
 struct task;
 
 /* The next flow and its sequence number: all flows take turns, so one number does for all. */
@@ -34,14 +33,16 @@ struct gen_source {
 	const struct frame_template **order; /* frame by frame, and again from the start */
 	uint32_t nb_order;
 	uint32_t position;
-	uint32_t flows;
+	uint32_t flows;      /* that are sent: 0 where none is this sender's */
+	const uint32_t *own; /* their numbers; NULL: from 0 on */
 	uint8_t stream;
 	struct gen_turn stamped;
 	struct gen_turn plain; /* frames without a stamp use up no sequence number */
 	uint32_t nb_templates;
 	struct frame_template *templates;
-	uint8_t *octets;     /* of all templates */
-	struct gen_bng *bng; /* instead of templates: a gateway's test traffic */
+	uint8_t *octets;                   /* of all templates */
+	const struct content_ops *content; /* NULL: from templates */
+	void *content_state;
 };
 
 /* Build the templates. Returns 0 or a negative errno, with the reason on stderr. */

@@ -9,6 +9,7 @@
 
 #include "core/arguments.h"
 #include "core/config.h"
+#include "core/number.h"
 #include "core/task.h"
 #include "core/telemetry.h"
 #include "core/tsc.h"
@@ -220,7 +221,7 @@ set_one(struct impair *impair, struct settings *settings, const struct argument 
 			continue;
 		if (keys[i].offset == offsetof(struct settings, queue_frames))
 			max = impair->queue_max;
-		return argument_u64(argument, field(settings, i), keys[i].min, max);
+		return number_u64(argument->value, field(settings, i), keys[i].min, max);
 	}
 	return -EINVAL;
 }

@@ -9,47 +9,14 @@
 
 #include "core/arguments.h"
 #include "core/config.h"
-#include "core/export.h"
-#include "core/task.h"
-#include "core/telemetry.h"
+#include "core/number.h"
 #include "core/tsc.h"
-#include "pktlib/histogram.h"
-#include "pktlib/jitter.h"
 #include "pktlib/schedule.h"
-#include "pktlib/sequence.h"
-#include "pktlib/verdict.h"
-#include "sink_bng.h"
-#include "sink_capture.h"
-#include "sink_windows.h"
+#include "sink.h"
 
 #define TRACKED_FLOWS_MAX (4u * FLOWS_MAX)
 #define CAPTURE_DEFAULT 100
 #define PREFETCH_AHEAD 4
-
-struct sink_counts {
-	uint64_t unstamped;
-	uint64_t foreign;
-	uint64_t stale;
-	uint64_t corrupt;
-	uint64_t clock_behind; /* stamps from the future: the CPUs' clocks disagree */
-};
-
-struct sink {
-	struct verdict_rule rule;
-	bool stamped;
-	struct sink_counts counts;
-	struct sequence_tracker tracker;
-	struct jitter jitter;
-	struct histogram *histogram;
-	struct sink_windows windows;
-	struct tsc_clock clock;
-	struct sink_capture capture;
-	const char *capture_path;
-	uint32_t capture_frames;
-	uint32_t capture_every; /* of the frames that are as they should be, too; 0: none */
-	uint32_t until_capture;
-	struct sink_bng bng; /* what is between is a gateway, and its content is checked */
-};
 
 static int
 sink_init(struct task *task, const struct config_section *section)
@@ -64,8 +31,9 @@ sink_init(struct task *task, const struct config_section *section)
 	sink->stamped = true;
 	ret |= config_u16(section, "stream", &stream, 0, UINT8_MAX);
 	ret |= config_u16(section, "streams", &sink->rule.streams, 1, UINT8_MAX + 1);
-	ret |= sink_bng_read(&sink->bng, section);
-	sink->rule.flows = RTE_MAX(sink->bng.keys.spec.flows, 1u);
+	sink->content = content_of(section);
+	if (sink->content != NULL)
+		ret |= sink->content->sink.read(&sink->content_keys, &sink->rule.flows, section);
 	ret |= config_u32(section, "flows", &sink->rule.flows, 1, FLOWS_MAX);
 	ret |= config_bool(section, "stamp", &sink->stamped);
 	ret |= config_u32(section, "capture_frames", &capture_frames, 1, SINK_CAPTURE_MAX);
@@ -97,7 +65,8 @@ forget(struct sink *sink, bool from_zero)
 	memset(&sink->jitter, 0, sizeof(sink->jitter));
 	sequence_reset(&sink->tracker, from_zero);
 	histogram_reset(sink->histogram);
-	sink_bng_reset(&sink->bng);
+	if (sink->content != NULL)
+		sink->content->sink.reset(sink->content_state);
 	sink->until_capture = sink->capture_every;
 	sink_capture_reset(&sink->capture);
 }
@@ -125,8 +94,11 @@ sink_prepare(struct task *task)
 		return -ENOMEM;
 	}
 	sequence_init(&sink->tracker, flows, state);
-	if (sink_bng_is_on(&sink->bng) && sink_bng_open(&sink->bng, task) != 0)
-		return -ENOMEM;
+	if (sink->content != NULL) {
+		sink->content_state = sink->content->sink.open(&sink->content_keys, task);
+		if (sink->content_state == NULL)
+			return -ENOMEM;
+	}
 	sink->clock = tsc_clock_of(tsc_hz());
 	if (sink_windows_open(&sink->windows, task->name, &sink->clock) != 0)
 		return -ENOMEM;
@@ -175,13 +147,15 @@ record_latency(struct sink *sink, struct burst *burst, uint64_t stamp)
 
 /* Count a frame. Returns whether it is as it should be. */
 static __rte_always_inline bool
-count_frame(struct sink *sink, struct burst *burst, const uint8_t *frame, uint32_t len, bool bng)
+count_frame(struct sink *sink, struct burst *burst, const uint8_t *frame, uint32_t len,
+	    const struct content_ops *content)
 {
 	enum sequence_result order;
 	struct stamp stamp;
 
-	switch (bng ? sink_bng_verdict(&sink->bng, &sink->rule, frame, len, &stamp)
-		    : verdict_of(&sink->rule, frame, len, &stamp)) {
+	switch (content != NULL
+			? content->sink.judge(sink->content_state, &sink->rule, frame, len, &stamp)
+			: verdict_of(&sink->rule, frame, len, &stamp)) {
 	case VERDICT_OURS:
 		order = sequence_add(&sink->tracker, stamp.flow, stamp.sequence);
 		if (unlikely(order == SEQUENCE_DUPLICATE || order == SEQUENCE_TOO_LATE))
@@ -202,7 +176,8 @@ count_frame(struct sink *sink, struct burst *burst, const uint8_t *frame, uint32
 		sink->counts.corrupt++;
 		return false;
 	case VERDICT_MISDIRECTED:
-		return false; /* counted by its cause */
+		sink->counts.misdirected++;
+		return false;
 	}
 	return false;
 }
@@ -218,7 +193,8 @@ is_sample(struct sink *sink)
 }
 
 static __rte_always_inline void
-handle_frame(struct sink *sink, struct burst *burst, const struct rte_mbuf *mbuf, bool bng)
+handle_frame(struct sink *sink, struct burst *burst, const struct rte_mbuf *mbuf,
+	     const struct content_ops *content)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	uint8_t headers[VERDICT_READS];
@@ -227,19 +203,21 @@ handle_frame(struct sink *sink, struct burst *burst, const struct rte_mbuf *mbuf
 	if (unlikely(mbuf->data_len < mbuf->pkt_len && mbuf->data_len < VERDICT_READS))
 		frame = rte_pktmbuf_read(mbuf, 0, RTE_MIN(mbuf->pkt_len, (uint32_t)VERDICT_READS),
 					 headers);
-	if (unlikely(!count_frame(sink, burst, frame, mbuf->pkt_len, bng) || is_sample(sink)))
+	if (unlikely(!count_frame(sink, burst, frame, mbuf->pkt_len, content) || is_sample(sink)))
 		sink_capture_add(&sink->capture, mbuf, burst->now);
 }
 
+/* `content` is sink->content, a constant where there is none. */
 static __rte_always_inline void
-handle_frames(struct sink *sink, struct burst *burst, struct rte_mbuf **mbufs, uint16_t n, bool bng)
+handle_frames(struct sink *sink, struct burst *burst, struct rte_mbuf **mbufs, uint16_t n,
+	      const struct content_ops *content)
 {
 	for (uint16_t i = 0; i < PREFETCH_AHEAD && i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
 	for (uint16_t i = 0; i < n; i++) {
 		if (i + PREFETCH_AHEAD < n)
 			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH_AHEAD], void *));
-		handle_frame(sink, burst, mbufs[i], bng);
+		handle_frame(sink, burst, mbufs[i], content);
 	}
 }
 
@@ -254,55 +232,14 @@ sink_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 		task_consume(task, mbufs, n);
 		return;
 	}
-	if (sink_bng_is_on(&sink->bng))
-		handle_frames(sink, &burst, mbufs, n, true);
+	if (sink->content == NULL)
+		handle_frames(sink, &burst, mbufs, n, NULL);
 	else
-		handle_frames(sink, &burst, mbufs, n, false);
+		handle_frames(sink, &burst, mbufs, n, sink->content);
 	end_run(sink, &burst);
 	sequence_count_in_order(&sink->tracker, burst.in_order);
 	sink->jitter = burst.jitter;
 	task_consume(task, mbufs, n);
-}
-
-static void
-latency_stats(const struct sink *sink, struct telemetry_out *out)
-{
-	const struct histogram *histogram = sink->histogram;
-	uint64_t count = histogram->count;
-
-	telemetry_u64(out, "latency_count", count);
-	telemetry_u64(out, "latency_min_ns", count != 0 ? histogram->min : 0);
-	telemetry_u64(out, "latency_avg_ns", count != 0 ? histogram->sum / count : 0);
-	telemetry_u64(out, "latency_p50_ns", histogram_percentile(histogram, 500));
-	telemetry_u64(out, "latency_p90_ns", histogram_percentile(histogram, 900));
-	telemetry_u64(out, "latency_p99_ns", histogram_percentile(histogram, 990));
-	telemetry_u64(out, "latency_p999_ns", histogram_percentile(histogram, 999));
-	telemetry_u64(out, "latency_max_ns", histogram->max);
-	telemetry_u64(out, "jitter_ns", tsc_clock_ns(&sink->clock, jitter_cycles(&sink->jitter)));
-}
-
-static void
-sink_stats(const struct task *task, struct telemetry_out *out)
-{
-	const struct sink *sink = task->priv;
-	const struct sequence_counts *sequences = &sink->tracker.counts;
-
-	telemetry_u64(out, "trial", sink->rule.trial);
-	telemetry_u64(out, "received", sequences->received + sink->counts.unstamped);
-	telemetry_u64(out, "lost", sequence_lost(sequences));
-	telemetry_u64(out, "duplicated", sequences->duplicated);
-	telemetry_u64(out, "reordered", sequences->reordered);
-	telemetry_u64(out, "too_late", sequences->too_late);
-	telemetry_u64(out, "foreign", sink->counts.foreign);
-	telemetry_u64(out, "stale", sink->counts.stale);
-	telemetry_u64(out, "corrupt", sink->counts.corrupt);
-	telemetry_u64(out, "misdirected", sink_bng_misdirected(&sink->bng));
-	telemetry_u64(out, "unstamped", sink->counts.unstamped);
-	telemetry_u64(out, "clock_behind", sink->counts.clock_behind);
-	telemetry_u64(out, "captured", atomic_load(&sink->capture.count));
-	latency_stats(sink, out);
-	if (sink_bng_is_on(&sink->bng))
-		sink_bng_stats(&sink->bng, out);
 }
 
 static void
@@ -324,11 +261,11 @@ sink_start(struct sink *sink, const char *args)
 
 	while ((ret = arguments_next(&args, &argument)) > 0) {
 		if (strcmp(argument.key, "trial") == 0)
-			ret = argument_u64(&argument, &trial, 0, UINT8_MAX);
+			ret = number_u64(argument.value, &trial, 0, UINT8_MAX);
 		else if (strcmp(argument.key, "duration_ns") == 0)
-			ret = argument_u64(&argument, &duration_ns, 0, LOAD_DURATION_MAX_NS);
+			ret = number_u64(argument.value, &duration_ns, 0, LOAD_DURATION_MAX_NS);
 		else if (strcmp(argument.key, "after_ns") == 0)
-			ret = argument_u64(&argument, &after_ns, 0, LOAD_AFTER_MAX_NS);
+			ret = number_u64(argument.value, &after_ns, 0, LOAD_AFTER_MAX_NS);
 		/* The others are the generators'. */
 		if (ret < 0)
 			return ret;
@@ -350,54 +287,6 @@ sink_control(struct task *task, const char *verb, const char *args)
 }
 
 static void
-write_histogram(const struct sink *sink, FILE *file)
-{
-	histogram_write(sink->histogram, file);
-}
-
-static void
-write_windows(const struct sink *sink, FILE *file)
-{
-	window_log_write(&sink->windows.log, file);
-}
-
-static void
-write_latency_rows(const struct sink *sink, FILE *file)
-{
-	latency_rows_write(sink->windows.rows, &sink->windows.log, file);
-}
-
-static int
-write_json(const struct sink *sink, void (*write)(const struct sink *sink, FILE *file),
-	   const char *path)
-{
-	FILE *file = fopen(path, "w");
-
-	if (file == NULL)
-		return -errno;
-	write(sink, file);
-	return export_close(file);
-}
-
-static int
-sink_export(const struct task *task, const char *what, const char *path)
-{
-	const struct sink *sink = task->priv;
-
-	if (strcmp(what, "histogram") == 0)
-		return write_json(sink, write_histogram, path);
-	if (strcmp(what, "windows") == 0)
-		return write_json(sink, write_windows, path);
-	if (strcmp(what, "latency_rows") == 0)
-		return write_json(sink, write_latency_rows, path);
-	if (strcmp(what, "capture") != 0 || sink->capture.room == 0)
-		return -ENOTSUP;
-	if (path[0] == '\0' && sink->capture_path != NULL)
-		path = sink->capture_path;
-	return sink_capture_write(&sink->capture, &sink->clock, path);
-}
-
-static void
 sink_close(struct task *task)
 {
 	struct sink *sink = task->priv;
@@ -409,7 +298,8 @@ sink_close(struct task *task)
 		fprintf(stderr, "wsdp: [task.%s] capture = %s: %s\n", task->name,
 			sink->capture_path, strerror(-ret));
 	sink_capture_close(&sink->capture);
-	sink_bng_close(&sink->bng);
+	if (sink->content_state != NULL)
+		sink->content->sink.close(sink->content_state);
 	rte_free(sink->tracker.state);
 	rte_free(sink->histogram);
 	sink_windows_close(&sink->windows);

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <rte_cycles.h>
 
+#include "core/export.h"
 #include "pktlib/pcap_file.h"
 #include "sink_capture.h"
 
@@ -65,8 +66,7 @@ sink_capture_write(const struct sink_capture *capture, const struct tsc_clock *c
 		   const char *path)
 {
 	uint32_t count = atomic_load_explicit(&capture->count, memory_order_acquire);
-	FILE *file = fopen(path, "wb");
-	int failed;
+	FILE *file = export_open(path);
 
 	if (file == NULL)
 		return -errno;
@@ -78,6 +78,5 @@ sink_capture_write(const struct sink_capture *capture, const struct tsc_clock *c
 		pcap_write_frame(file, capture->epoch_ns + since, frame->octets, frame->kept,
 				 frame->len);
 	}
-	failed = ferror(file);
-	return fclose(file) != 0 || failed ? -EIO : 0;
+	return export_close(file);
 }

@@ -87,7 +87,7 @@ put_ip(uint8_t *ip)
 	ip[0] = BNG_IPV4_NO_OPTIONS;
 	be16_store(ip + 2, 28);
 	ip[8] = 64;
-	ip[9] = 17;
+	ip[9] = IP_PROTO_UDP;
 	be32_store(ip + 12, HOST_IP);
 	be32_store(ip + 16, HOST_IP);
 	be16_store(ip + 10, checksum_finish(checksum_add(0, ip, 20)));
@@ -99,7 +99,7 @@ send_up(struct bench *bench, uint32_t cvid)
 	uint8_t frame[60] = {2, 0, 0, 0, 0, 0xf1, 2, 0, 0, 0, 0, 7, 0x88, 0xa8, 0, 1, 0x81, 0};
 
 	be16_store(frame + 18, (uint16_t)cvid);
-	be16_store(frame + 20, BNG_TYPE_IPV4);
+	be16_store(frame + 20, ETH_TYPE_IPV4);
 	put_ip(frame + 22);
 	return bench_send(bench, "cpe", frame, sizeof(frame));
 }

@@ -6,7 +6,8 @@
 #include <unistd.h>
 #include <rte_cycles.h>
 
-#include "core/arguments.h"
+#include "core/ask.h"
+#include "core/telemetry_reply.h"
 #include "core/tsc.h"
 #include "harness.h"
 
@@ -279,6 +280,25 @@ test_late_answers(void)
 	bench_down(&bench);
 }
 
+/* However many lcores do not answer, they are given up together and not one after the other. */
+static void
+test_silent_lcores_are_awaited_at_once(void)
+{
+	struct bench bench = bench_up(overload);
+	struct telemetry_reply reply = {0};
+	struct telemetry_out out = {.reply = &reply, .data = rte_tel_data_alloc()};
+	uint64_t begin = rte_rdtsc();
+
+	CHECK(out.data != NULL);
+	rte_tel_data_start_dict(out.data);
+	CHECK_EQ(bench.app->nb_lcores, 2);
+	CHECK_EQ(-ask_lcores(bench.app, &out, lcore_snapshot, 0), ETIMEDOUT);
+	CHECK(tsc_to_ns(rte_rdtsc() - begin) < 2 * ANSWER_TIMEOUT_NS);
+	telemetry_restart(&out);
+	rte_tel_data_free(out.data);
+	bench_down(&bench);
+}
+
 /* Many requests at once: one that is answered before the next is posted is not forgotten. */
 static void
 test_many_requests_at_once(void)
@@ -404,30 +424,9 @@ test_tsc_at(void)
 	}
 }
 
-static void
-test_arguments(void)
-{
-	const char *rest = "a=1,bcd=x y,e=";
-	struct argument argument;
-	uint64_t value;
-
-	CHECK_EQ(arguments_next(&rest, &argument), 1);
-	CHECK(strcmp(argument.key, "a") == 0);
-	CHECK_EQ(argument_u64(&argument, &value, 0, 1), 0);
-	CHECK_EQ(value, 1);
-	CHECK_EQ(-argument_u64(&argument, &value, 2, 3), ERANGE);
-	CHECK_EQ(arguments_next(&rest, &argument), 1);
-	CHECK(strcmp(argument.key, "bcd") == 0 && strcmp(argument.value, "x y") == 0);
-	CHECK_EQ(-argument_u64(&argument, &value, 0, 1), EINVAL);
-	CHECK_EQ(-arguments_next(&rest, &argument), EINVAL);
-	rest = "";
-	CHECK_EQ(arguments_next(&rest, &argument), 0);
-}
-
 int
 main(void)
 {
-	test_arguments();
 	test_tsc_hz();
 	test_tsc_at();
 	test_gaps_are_excess();
@@ -441,6 +440,7 @@ main(void)
 	test_gaps();
 	test_gaps_of_a_stretch();
 	test_late_answers();
+	test_silent_lcores_are_awaited_at_once();
 	test_many_requests_at_once();
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ports and pools: jumbo frames, several queues, counters since a reset, devices that refuse. */
+#include <errno.h>
 #include <string.h>
 #include <rte_ethdev.h>
 
@@ -53,7 +54,9 @@ test_queues_are_apart(void)
 {
 	struct bench bench = bench_up("[pool]\nmbufs = 1024\ncache = 0\n"
 				      "[port.a]\ndevice = net_ring0\nrx_queues = 2\ntx_queues = 2\n"
+				      "spread = peer\n"
 				      "[port.b]\ndevice = net_ring1\nrx_queues = 2\ntx_queues = 2\n"
+				      "spread = peer\n"
 				      "[task.t]\ntype = io\nlcore = 1\nrx = a:0\ntx = b:1\n"
 				      "[task.u]\ntype = io\nlcore = 2\nrx = a:1\ntx = b:0\n");
 	uint16_t a = bench.app->ports[0].id, b = bench.app->ports[1].id;
@@ -70,6 +73,35 @@ test_queues_are_apart(void)
 		rte_pktmbuf_free(mbuf);
 	}
 	bench_down(&bench);
+}
+
+/* net_ring has no RSS, net_null has. */
+static void
+test_queues_need_somebody_who_spreads(void)
+{
+	static const char ini[] = "[pool]\nmbufs = 1024\ncache = 0\n"
+				  "[port.a]\ndevice = %s\nrx_queues = 2\n%s"
+				  "[task.t]\ntype = io\nlcore = 1\nrx = a:0\ntx = a:0\n"
+				  "[task.u]\ntype = io\nlcore = 1\nrx = a:1\ntx = a:0\n";
+	char text[512];
+	struct rte_eth_rss_conf rss = {0};
+	struct bench bench;
+
+	snprintf(text, sizeof(text), ini, "net_ring0", "");
+	CHECK_EQ(start_refused(text), -EINVAL);
+	snprintf(text, sizeof(text), ini, "net_ring0", "spread = rss\n");
+	CHECK_EQ(start_refused(text), -EINVAL);
+	snprintf(text, sizeof(text), ini, "net_ring0", "spread = peer\n");
+	bench = bench_up(text);
+	bench_down(&bench);
+	snprintf(text, sizeof(text), ini, "net_null0", "");
+	bench = bench_up(text);
+	CHECK_EQ(rte_eth_dev_rss_hash_conf_get(bench.app->ports[0].id, &rss), 0);
+	CHECK(rss.rss_hf != 0);
+	/* What net_null makes is not spread by anybody, and never ends: no draining. */
+	app_stop(bench.app);
+	app_free(bench.app);
+	config_free(bench.config);
 }
 
 static void
@@ -119,6 +151,7 @@ main(void)
 	harness_start();
 	test_mtu_decides_the_room();
 	test_queues_are_apart();
+	test_queues_need_somebody_who_spreads();
 	test_counters_since_reset();
 	test_refused_devices_leave_nothing();
 	return 0;

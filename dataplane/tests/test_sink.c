@@ -56,7 +56,7 @@ test_foreign_frames(void)
 	octets[STAMP_AT] ^= 1; /* no signature */
 	sink_put(octets, LEN);
 	sink_craft(octets, 0, 0);
-	be16_store(octets + 12, 0x0806);
+	be16_store(octets + 12, ETH_TYPE_ARP);
 	sink_put(octets, LEN);
 	sink_craft(octets, 0, 0);
 	octets[14 + 9] = 6;

@@ -28,13 +28,18 @@ PREFIX = "t"
 DEADLINE_S = 60.0  # far beyond any wait that a healthy run needs
 
 
+# Tests that run side by side (pytest-xdist) have numbers: each polls on a CPU of its own.
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+
+
 def eal_section(memory_mib: int = 512, lcores: int = 3) -> str:
     """Lcores 1 to 3 (or more) on the last CPU we may use, main anywhere; no huge pages."""
     cpus = sorted(os.sched_getaffinity(0))
     listed = ",".join(map(str, cpus))
+    polled = cpus[-1 - WORKER % len(cpus)]
     return (
         f"[eal]\nfile_prefix = {PREFIX}\n"
-        f"lcores = 0@({listed}),(1-{lcores})@{cpus[-1]}\noptions = --no-huge -m {memory_mib}\n"
+        f"lcores = 0@({listed}),(1-{lcores})@{polled}\noptions = --no-huge -m {memory_mib}\n"
     )
 
 

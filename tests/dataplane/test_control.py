@@ -14,6 +14,8 @@ import pytest
 
 from tests.dataplane.program import DEADLINE_S, REPOSITORY, Control, Running, running
 
+pytestmark = pytest.mark.alone
+
 COUNTERS = {"rx", "tx", "tx_fail", "discard", "handled", "held", "rx_bytes", "tx_bytes"}
 # net_null makes frames without end: more than the ring behind impair takes.
 FLOOD = """
@@ -55,6 +57,7 @@ def test_info_names_what_runs(flooded: Running) -> None:
     assert info["pid"] == flooded.process.pid
     assert re.fullmatch(r"DPDK \d\d\.\d\d.*", info["dpdk"])
     assert info["tsc_hz"] > 10**8
+    assert info["tsc"] < flooded.control.ask("info")["tsc"]
     assert info["tsc_invariant"] == int("nonstop_tsc" in Path("/proc/cpuinfo").read_text())
     assert info["tasks"] == {
         "sut": {"type": "impair", "lcore": 1},
@@ -86,16 +89,49 @@ def test_lcores_report_polls_and_scheduling(flooded: Running) -> None:
     figures = lcore[1]
     assert 0 < figures["busy_polls"] <= figures["polls"]
     assert 0 < figures["busy_ns"] <= figures["total_ns"]
+    hz = flooded.control.ask("info")["tsc_hz"]
+    for what in ("busy", "total"):
+        expected_ns = figures[f"{what}_tsc"] * 10**9 / hz
+        assert figures[f"{what}_ns"] == pytest.approx(expected_ns, rel=1e-6, abs=2)
     assert figures["gap_limit_ns"] in range(99999, 100001)
     thread = Path("/proc") / str(flooded.process.pid) / "task" / str(figures["tid"])
     assert thread.is_dir()
     assert figures["cpu"] in os.sched_getaffinity(figures["tid"])
 
 
+def test_an_lcore_s_cycles_only_grow_until_a_reset(flooded: Running) -> None:
+    """Frames without end keep it busy, so that the utilisation of any interval is near 1."""
+    before = flooded.control.ask("lcores")["1"]
+    rx = flooded.control.ask("stats")["sut"]["rx"]
+    flooded.control.await_stats(lambda now: now["sut"]["rx"] > rx + 10**5)
+    after = flooded.control.ask("lcores")["1"]
+    busy, total = (after[key] - before[key] for key in ("busy_tsc", "total_tsc"))
+    assert 0 < busy <= total
+    assert busy / total > 0.5
+    assert flooded.control.ask("reset") == {"ok": 1}
+    again = flooded.control.ask("lcores")["1"]
+    assert again["total_tsc"] < after["total_tsc"]
+    assert again["busy_tsc"] < after["busy_tsc"]
+
+
+def test_an_idle_lcore_has_no_busy_cycles() -> None:
+    with running("[port.p]\ndevice = net_null0,no-rx=1\n[task.t]\ntype = io\nlcore = 1\n"
+                 "rx = p:0\ntx = p:0\n") as wsdp:  # fmt: skip
+        polls = wsdp.control.ask("lcores")["1"]["polls"]
+        while (lcore := wsdp.control.ask("lcores")["1"])["polls"] < polls + 10**5:
+            pass
+        assert lcore["busy_tsc"] == lcore["busy_polls"] == 0
+        assert lcore["total_tsc"] > 0
+
+
 def test_ports_and_rings(flooded: Running) -> None:
     ports = flooded.control.ask("ports")
+    counters = {"ipackets", "opackets", "ibytes", "obytes", "imissed", "ierrors", "oerrors",
+                "rx_nombuf"}  # fmt: skip
+    assert all(set(port) == {"device", "mtu", "link", *counters} for port in ports.values())
     assert ports["source"]["ipackets"] > 0
     assert ports["end"]["ipackets"] == 0
+    assert ports["end"]["opackets"] > 0
     assert (ports["end"]["mtu"], ports["end"]["link"]) == (1500, 1)
     rings = flooded.control.ask("rings")
     assert rings["small"]["size"] == 8
@@ -168,7 +204,8 @@ def test_what_two_cpus_share(flooded: Running) -> None:
         (("set", "sut", "rate=5"), "sut: set rate=5: Invalid argument"),
         (("set", "sut", "bucket_frames=0"), "sut: set bucket_frames=0: Numerical result out of "
          "range"),
-        (("reset", "gap=5"), "reset gap=5: only gap_limit_ns=N is known"),
+        (("reset", "gap=5"),
+         "reset gap=5: only gap_limit_ns=N with N from 1 to 1000000000 is known"),
         (("pause_pollers",), "pause_pollers : only ns=N with N up to 10000000 is known"),
         (("pause_pollers", "ns=10000001"),
          "pause_pollers ns=10000001: only ns=N with N up to 10000000 is known"),
@@ -204,6 +241,52 @@ def test_what_two_cpus_share(flooded: Running) -> None:
 )  # fmt: skip
 def test_faults_are_told(flooded: Running, request_: tuple[str, ...], error: str) -> None:
     assert flooded.control.ask(*request_) == {"error": error}
+
+
+# Every command that takes numbers, with {} for one of them.
+WITH_NUMBERS = [
+    "reset,gap_limit_ns={}",
+    "pause_pollers,ns={}",
+    "placement,{},1",
+    "placement,0,{}",
+    "contention,after_ns={},duration_ns=1000000,cpu=0",
+    "contention,duration_ns={},cpu=0",
+    "contention,duration_ns=1000000,period_ns={},cpu=0",
+    "contention,duration_ns=1000000,cpu={}",
+    "switches,tid={}",
+    *(
+        f"start,{key}={{}}"
+        for key in ("rate_fps", "duration_ns", "burst", "burst_span_ns", "catchup_ns", "trial",
+                    "after_ns")
+    ),
+    *(
+        f"set,gen,{key}={{}}"
+        for key in ("rate_fps", "duration_ns", "burst", "burst_span_ns", "catchup_ns")
+    ),
+    *(
+        f"set,sut,{key}={{}}"
+        for key in ("rate_fps", "bucket_frames", "delay_ns", "loss_every", "stall_every_ns",
+                    "stall_ns", "queue_frames")
+    ),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def generating() -> Iterator[Running]:
+    with running(
+        "[pool]\nmbufs = 4096\n[port.end]\ndevice = net_null0,no-rx=1\n[ring.a]\n"
+        "[task.gen]\ntype = gen\nlcore = 1\ntx = ring:a\n"
+        "[task.sut]\ntype = impair\nlcore = 1\nrx = ring:a\ntx = end:0\n"
+    ) as wsdp:
+        yield wsdp
+
+
+@pytest.mark.parametrize("number", ["-1", "", "1x", str(2**64), "0x", " 1", "+1"])
+@pytest.mark.parametrize("command", WITH_NUMBERS)
+def test_numbers_are_read_whole_or_refused(generating: Running, command: str, number: str) -> None:
+    reply = generating.control.ask(*command.format(number).split(","))
+    assert reply.keys() == {"error"}, reply
+    assert generating.control.ask("task", "gen")["running"] == 0
 
 
 def test_many_clients_take_turns(flooded: Running) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -15,9 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.dataplane.program import REPOSITORY, Running, running
+from tests.dataplane.program import REPOSITORY, Control, Running, running
 from tests.dataplane.test_control import FLOOD
 from tests.dataplane.tsc import read_tsc
+
+pytestmark = pytest.mark.alone
 
 STOPPED_S = 0.05
 DEADLINE_S = 60.0
@@ -134,6 +137,46 @@ def test_switch_records_that_may_not_be_had_say_what_to_do(flooded: Running) -> 
         pytest.skip("they may be had here")
     tid = flooded.control.ask("lcores")["1"]["tid"]
     assert "kernel.perf_event_paranoid" in flooded.control.ask("switches", f"tid={tid}")["error"]
+
+
+WATCH_S = 40.0
+
+
+@pytest.mark.root
+def test_a_long_watch_makes_nothing_else_wait() -> None:
+    with (
+        running(FLOOD) as wsdp,
+        Control.connect(wsdp.directory) as one,
+        Control.connect(wsdp.directory) as other,
+    ):
+        cpu = min(os.sched_getaffinity(wsdp.process.pid))
+        ends = time.monotonic() + WATCH_S
+        asked = f"duration_ns={int(WATCH_S * 1e9)},cpu={cpu}"
+        assert wsdp.control.ask("contention", asked) == {"ok": 1}
+        path = wsdp.directory / "samples.json"
+        waiting = [one.connection, other.connection]
+        for connection in waiting:
+            connection.send(f"/wirespeed/contention_samples,{path}".encode())
+        # One of the two waits for the end, the other one is refused.
+        (answered, *_), _, _ = select.select(waiting, [], [], WATCH_S)
+        assert b"Device or resource busy" in answered.recv(65536)
+        assert wsdp.control.ask("contention", asked)["error"].endswith("Device or resource busy")
+        before = wsdp.control.ask("stats")["sut"]["rx"]
+        wsdp.control.await_stats(lambda now: now["sut"]["rx"] > before)
+        assert wsdp.control.ask("stop") == {"ok": 1}
+        assert wsdp.control.ask("reset") == {"ok": 1}
+        assert wsdp.end() == 0
+        assert time.monotonic() < ends
+        assert not path.exists()
+
+
+def test_nobody_waits_for_a_pipe_without_a_reader(flooded: Running) -> None:
+    pipe = flooded.directory / "pipe"
+    os.mkfifo(pipe)
+    assert flooded.control.ask("gaps", str(pipe)) == {
+        "error": f'gaps to "{pipe}": No such device or address'
+    }
+    assert flooded.control.ask("stop") == {"ok": 1}
 
 
 @pytest.mark.root

@@ -5,19 +5,10 @@
 
 #include "../bytes.h"
 #include "../checksum.h"
+#include "../protocol.h"
 #include "../stamp.h"
 
-#define TYPE_IPV4 0x0800
-#define TYPE_VLAN 0x8100
-#define TYPE_SVLAN 0x88a8
-#define TYPE_MPLS 0x8847
-#define TYPE_PPPOE_SESSION 0x8864
-#define PPPOE_VERSION_CODE 0x1100
-#define PPP_IPV4 0x0021
-#define PPPOE_LEN 8 /* with PPP */
-#define PROTO_UDP 17
-#define PROTO_GRE 47
-#define GRE_KEY_IPV4 0x20000800
+#define PPPOE_LEN 8    /* with PPP */
 #define HEADERS_LEN 28 /* IPv4 without options, UDP */
 #define TUNNEL_LEN 28  /* IPv4 without options, GRE with key */
 #define FRAME_LEN_LEAST 60
@@ -46,21 +37,21 @@ skip_link(const uint8_t *frame, uint32_t len, struct bng_content_seen *seen, uin
 	uint16_t type = be16_load(frame + 12);
 
 	*at = 14;
-	while ((type == TYPE_VLAN || type == TYPE_SVLAN) && seen->nb_tags < 2) {
+	while ((type == TPID_VLAN || type == TPID_QINQ) && seen->nb_tags < 2) {
 		if (len < *at + 4 + HEADERS_LEN)
 			return false;
 		type = be16_load(frame + *at + 2);
 		*at += 4;
 		seen->nb_tags++;
 	}
-	if (type == TYPE_MPLS) {
+	if (type == ETH_TYPE_MPLS) {
 		*at += 4;
 		seen->mpls = true;
-	} else if (type == TYPE_PPPOE_SESSION) {
+	} else if (type == ETH_TYPE_PPPOE_SESSION) {
 		*at += PPPOE_LEN;
 		seen->pppoe = true;
 	}
-	return (type == TYPE_IPV4 || seen->mpls || seen->pppoe) && len >= *at + HEADERS_LEN;
+	return (type == ETH_TYPE_IPV4 || seen->mpls || seen->pppoe) && len >= *at + HEADERS_LEN;
 }
 
 bool
@@ -72,11 +63,11 @@ bng_content_find(const struct bng_content_rule *rule, const uint8_t *frame, uint
 	*seen = (struct bng_content_seen){0};
 	if (len < 14 + HEADERS_LEN || !skip_link(frame, len, seen, &at))
 		return false;
-	if (frame[at + 9] == PROTO_GRE) {
+	if (frame[at + 9] == IP_PROTO_GRE) {
 		seen->outer_at = (uint16_t)at;
 		at += TUNNEL_LEN;
 	}
-	if (len < at + HEADERS_LEN || frame[at] != 0x45 || frame[at + 9] != PROTO_UDP ||
+	if (len < at + HEADERS_LEN || frame[at] != 0x45 || frame[at + 9] != IP_PROTO_UDP ||
 	    !bng_script_flow(be32_load(frame + at + 20), &seen->flow) ||
 	    seen->flow >= rule->script->nb_users)
 		return false;
@@ -119,7 +110,7 @@ static enum bng_content
 judge_session(const uint8_t *pppoe, const struct bng_content_seen *seen,
 	      const struct bng_script_user *user)
 {
-	if (be16_load(pppoe) != PPPOE_VERSION_CODE || be16_load(pppoe + 6) != PPP_IPV4)
+	if (be16_load(pppoe) != PPPOE_SESSION_CODE || be16_load(pppoe + 6) != PPP_IPV4)
 		return BNG_CONTENT_FORMAT;
 	if (be16_load(pppoe + 4) != seen->total + 2)
 		return BNG_CONTENT_LENGTH;
@@ -138,7 +129,7 @@ judge_cpe(const struct bng_content_rule *rule, const uint8_t *frame, uint32_t le
 	uint32_t line;
 
 	if (seen->nb_tags != 2 || seen->mpls || seen->pppoe != spec->pppoe || seen->outer_at != 0 ||
-	    be16_load(frame + 12) != spec->tpid || be16_load(frame + 16) != TYPE_VLAN)
+	    be16_load(frame + 12) != spec->tpid || be16_load(frame + 16) != TPID_VLAN)
 		return BNG_CONTENT_FORMAT;
 	if (len != (expected_len < FRAME_LEN_LEAST ? FRAME_LEN_LEAST : expected_len))
 		return BNG_CONTENT_LENGTH;

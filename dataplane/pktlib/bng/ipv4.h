@@ -14,7 +14,6 @@
 
 #define BNG_IPV4_LEN 20
 #define BNG_IPV4_NO_OPTIONS 0x45
-#define BNG_PROTO_GRE 47
 
 static inline uint64_t
 bng_raw64(const uint8_t *at)

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "offer.h"
 
-#define TYPE_MPLS 0x8847
-#define TYPE_ARP 0x0806
-#define TYPE_PPPOE_SESSION 0x8864
-#define PPPOE_VERSION_CODE 0x1100 /* version 1, type 1, code 0: a session's data */
-#define PPP_IPV4 0x0021
-#define PROTO_GRE 47
 #define DONT_FRAGMENT 0x4000
-#define GRE_KEY_PRESENT 0x2000
 #define MPLS_BOTTOM 0x100
 #define ARP_LEN 28
 #define FRAME_LEN_LEAST 60
@@ -21,11 +14,11 @@ build_cpe(struct bng_offer_outer *outer, const struct bng_script_spec *spec)
 	memcpy(at, spec->gateway_mac, 6);
 	be16_store(at + 12, spec->tpid);
 	be16_store(at + 16, TPID_VLAN);
-	be16_store(at + 20, spec->pppoe ? TYPE_PPPOE_SESSION : ETH_TYPE_IPV4);
+	be16_store(at + 20, spec->pppoe ? ETH_TYPE_PPPOE_SESSION : ETH_TYPE_IPV4);
 	outer->len = BNG_OFFER_CPE_LEN;
 	if (!spec->pppoe)
 		return;
-	be16_store(at + 22, PPPOE_VERSION_CODE);
+	be16_store(at + 22, PPPOE_SESSION_CODE);
 	be16_store(at + 28, PPP_IPV4);
 	outer->len += BNG_OFFER_PPPOE_LEN;
 }
@@ -40,7 +33,7 @@ build_inet(struct bng_offer_outer *outer, const struct bng_script_spec *spec,
 
 	memcpy(at, spec->inet_mac, 6);
 	memcpy(at + 6, hop->mac, 6);
-	be16_store(at + 12, mpls ? TYPE_MPLS : ETH_TYPE_IPV4);
+	be16_store(at + 12, mpls ? ETH_TYPE_MPLS : ETH_TYPE_IPV4);
 	if (mpls)
 		be32_store(at + 14, hop->label << 12 | MPLS_BOTTOM | BNG_SCRIPT_TTL);
 	outer->tunnel_at = mpls ? 18 : 14;
@@ -48,12 +41,11 @@ build_inet(struct bng_offer_outer *outer, const struct bng_script_spec *spec,
 	ip[0] = 0x45;
 	be16_store(ip + 6, DONT_FRAGMENT);
 	ip[8] = BNG_SCRIPT_TTL;
-	ip[9] = PROTO_GRE;
+	ip[9] = IP_PROTO_GRE;
 	be32_store(ip + 12, hop->tunnel);
 	be32_store(ip + 16, spec->local_ip);
 	outer->sum = (uint32_t)checksum_add(0, ip, 20);
-	be16_store(ip + 20, GRE_KEY_PRESENT);
-	be16_store(ip + 22, ETH_TYPE_IPV4);
+	be32_store(ip + 20, GRE_KEY_IPV4);
 	outer->len = (uint8_t)(outer->tunnel_at + 28);
 }
 
@@ -114,7 +106,7 @@ bng_offer_announce(const struct bng_offer *offer, uint8_t *to, uint32_t flow)
 	memcpy(to + 6, user->mac, 6);
 	be16_store(to + 14, (uint16_t)(user->line >> 12));
 	be16_store(to + 18, user->line & 0x0fff);
-	be16_store(to + 20, TYPE_ARP);
+	be16_store(to + 20, ETH_TYPE_ARP);
 	be16_store(arp, 1);
 	be16_store(arp + 2, ETH_TYPE_IPV4);
 	arp[4] = 6;

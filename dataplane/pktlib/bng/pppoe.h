@@ -15,10 +15,6 @@
 #define BNG_PPP_LEN 2      /* the PPP protocol */
 #define BNG_PPPOE_IP_AT 30 /* where IPv4 begins */
 #define BNG_PPPOE_UP_MIN (BNG_PPPOE_IP_AT + BNG_IPV4_LEN)
-#define BNG_TYPE_DISCOVERY 0x8863
-#define BNG_TYPE_SESSION 0x8864
-#define BNG_PPP_IPV4 0x0021
-#define BNG_PPP_CONTROL 0x8000 /* protocols from here on set links up: LCP, IPCP, CHAP */
 #define BNG_SESSION_MAX 0xfffe /* 0 and 0xffff are nobody's */
 
 /* As the CPU loads the ethertype, version, type and code, then the PPP protocol. */
@@ -64,7 +60,7 @@ bng_pppoe_tag(uint8_t *ip, uint16_t total, const struct bng_host *host, uint16_t
 	memcpy(ip - 10, "\x88\x64\x11\0", 4);
 	be16_store(ip - 6, session);
 	be16_store(ip - 4, (uint16_t)(total + BNG_PPP_LEN));
-	be16_store(ip - 2, BNG_PPP_IPV4);
+	be16_store(ip - 2, PPP_IPV4);
 }
 
 #endif

@@ -41,9 +41,9 @@ bng_up_judge(const uint8_t *frame, uint32_t len)
 		return BNG_TRUNCATED;
 	if (!bng_is_qinq(frame))
 		return BNG_TYPE;
-	if (be16_load(frame + 20) == BNG_TYPE_ARP)
+	if (be16_load(frame + 20) == ETH_TYPE_ARP)
 		return BNG_ARP;
-	if (be16_load(frame + 20) != BNG_TYPE_IPV4)
+	if (be16_load(frame + 20) != ETH_TYPE_IPV4)
 		return BNG_TYPE;
 	return bng_tunnelled_judge(frame + BNG_QINQ_LEN, len - BNG_QINQ_LEN);
 }
@@ -70,14 +70,14 @@ bng_down_judge(const uint8_t *frame, uint32_t len, uint32_t local_ip)
 	if (len < BNG_ETH_LEN)
 		return BNG_TRUNCATED;
 	type = be16_load(frame + 12);
-	if (type == BNG_TYPE_ARP)
+	if (type == ETH_TYPE_ARP)
 		return BNG_ARP;
-	if (type != BNG_TYPE_IPV4 && type != BNG_TYPE_MPLS)
+	if (type != ETH_TYPE_IPV4 && type != ETH_TYPE_MPLS)
 		return BNG_TYPE;
 	outer = frame + bng_outer_at(frame);
 	if (len < bng_outer_at(frame))
 		return BNG_TRUNCATED;
-	if (type == BNG_TYPE_MPLS && (frame[16] & 1) == 0)
+	if (type == ETH_TYPE_MPLS && (frame[16] & 1) == 0)
 		return BNG_TYPE;
 	verdict = judge_ipv4(outer, len - bng_outer_at(frame), &total);
 	if (verdict != BNG_FORWARD && !bng_is_for_slow_path(verdict))
@@ -86,12 +86,12 @@ bng_down_judge(const uint8_t *frame, uint32_t len, uint32_t local_ip)
 		return BNG_FOREIGN;
 	if (verdict != BNG_FORWARD)
 		return verdict;
-	if (outer[9] != BNG_PROTO_GRE)
+	if (outer[9] != IP_PROTO_GRE)
 		return BNG_LOCAL;
 	if (total < BNG_TUNNEL_LEN)
 		return BNG_TRUNCATED;
 	gre = outer + BNG_IPV4_LEN;
-	if (be32_load(gre) != (UINT32_C(0x2000) << 16 | BNG_TYPE_IPV4))
+	if (be32_load(gre) != GRE_KEY_IPV4)
 		return BNG_GRE;
 	return judge_inner(gre + BNG_GRE_LEN, total - (uint32_t)BNG_TUNNEL_LEN);
 }
@@ -110,15 +110,15 @@ bng_hop_build(struct bng_hop *hop, const struct bng_hop_spec *spec, uint32_t loc
 	ether = end - hop->header_len;
 	memcpy(ether, spec->mac, 6);
 	memcpy(ether + 6, local_mac, 6);
-	be16_store(ether + 12, labelled ? BNG_TYPE_MPLS : BNG_TYPE_IPV4);
+	be16_store(ether + 12, labelled ? ETH_TYPE_MPLS : ETH_TYPE_IPV4);
 	if (labelled) /* Label, traffic class 0, bottom of the stack, TTL 64. */
 		be32_store(ether + BNG_ETH_LEN, spec->label << 12 | 1u << 8 | 64);
 	ip[0] = BNG_IPV4_NO_OPTIONS;
 	be16_store(ip + 6, 0x4000); /* don't fragment */
 	ip[8] = 64;
-	ip[9] = BNG_PROTO_GRE;
+	ip[9] = IP_PROTO_GRE;
 	be32_store(ip + 12, local_ip);
 	be32_store(ip + 16, spec->tunnel);
-	be32_store(ip + BNG_IPV4_LEN, UINT32_C(0x2000) << 16 | BNG_TYPE_IPV4);
+	be32_store(ip + BNG_IPV4_LEN, GRE_KEY_IPV4);
 	hop->sum = (uint32_t)checksum_add(0, ip, BNG_IPV4_LEN);
 }

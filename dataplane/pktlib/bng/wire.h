@@ -20,6 +20,7 @@
 
 #include "../bytes.h"
 #include "../checksum.h"
+#include "../protocol.h"
 #include "ipv4.h"
 #include "verdict.h"
 
@@ -35,15 +36,12 @@
 #define BNG_UP_MIN (BNG_QINQ_LEN + BNG_IPV4_LEN)
 #define BNG_DOWN_MIN (BNG_ETH_LEN + BNG_TUNNEL_LEN + BNG_IPV4_LEN)
 
-#define BNG_TYPE_IPV4 0x0800
-#define BNG_TYPE_ARP 0x0806
-#define BNG_TYPE_VLAN 0x8100
-#define BNG_TYPE_SVLAN 0x88a8
-#define BNG_TYPE_MPLS 0x8847
 /* As the CPU loads them. */
-#define BNG_RAW_IPV4 0x0008
-#define BNG_RAW_MPLS 0x4788
-#define BNG_RAW_GRE UINT32_C(0x00080020) /* key present, version 0, IPv4 inside */
+#define BNG_RAW_IPV4 __builtin_bswap16(ETH_TYPE_IPV4)
+#define BNG_RAW_MPLS __builtin_bswap16(ETH_TYPE_MPLS)
+#define BNG_RAW_VLAN __builtin_bswap16(TPID_VLAN)
+#define BNG_RAW_QINQ __builtin_bswap16(TPID_QINQ)
+#define BNG_RAW_GRE __builtin_bswap32(GRE_KEY_IPV4)
 #define BNG_VID_MASK 0x0fff
 #define BNG_KEY_BITS 28 /* of the GRE key; a larger one is nobody's */
 #define BNG_KEY_MAX ((UINT32_C(1) << BNG_KEY_BITS) - 1)
@@ -67,8 +65,8 @@ bng_is_qinq(const uint8_t *frame)
 {
 	uint64_t tpids = bng_raw64(frame + 12) & UINT64_C(0x0000ffff0000ffff);
 
-	/* In the CPU's order: 81 00 .. .. 81 00 and 88 a8 .. .. 81 00. */
-	return (tpids == UINT64_C(0x0000008100000081)) | (tpids == UINT64_C(0x000000810000a888));
+	return (tpids == ((uint64_t)BNG_RAW_VLAN << 32 | BNG_RAW_VLAN)) |
+	       (tpids == ((uint64_t)BNG_RAW_VLAN << 32 | BNG_RAW_QINQ));
 }
 
 /* A CPE frame. `line` and `destination` hold whenever there are BNG_UP_MIN octets. */
@@ -149,7 +147,7 @@ struct bng_down {
 static inline uint16_t
 bng_outer_at(const uint8_t *frame)
 {
-	return be16_load(frame + 12) == BNG_TYPE_MPLS ? BNG_ETH_LEN + BNG_MPLS_LEN : BNG_ETH_LEN;
+	return be16_load(frame + 12) == ETH_TYPE_MPLS ? BNG_ETH_LEN + BNG_MPLS_LEN : BNG_ETH_LEN;
 }
 
 /* Does the first piece of a frame hold all the headers that bng_down_parse reads? */
@@ -185,7 +183,7 @@ bng_down_parse(const uint8_t *frame, uint32_t len, uint32_t local_ip)
 	bool typed = type == BNG_RAW_IPV4 || (type == BNG_RAW_MPLS && (frame[16] & 1) != 0);
 
 	down.fast = typed && (bng_raw64(outer) & BNG_IPV4_PLAIN_MASK) == BNG_IPV4_NO_OPTIONS &&
-		    outer[9] == BNG_PROTO_GRE && be32_load(outer + 16) == local_ip &&
+		    outer[9] == IP_PROTO_GRE && be32_load(outer + 16) == local_ip &&
 		    bng_raw32(gre) == BNG_RAW_GRE && outer_at + (uint32_t)outer_total <= len &&
 		    (bng_raw64(inner) & BNG_IPV4_PLAIN_MASK) == BNG_IPV4_NO_OPTIONS &&
 		    down.total >= BNG_IPV4_LEN &&
@@ -237,8 +235,8 @@ bng_host_tags(uint32_t line)
 static inline void
 bng_tag(uint8_t *ip, const struct bng_host *host, const struct bng_cpe_side *side)
 {
-	uint64_t tags = (uint64_t)(host->tags & UINT16_MAX) | UINT64_C(0x0081) << 16 |
-			(uint64_t)(host->tags >> 16) << 32 | UINT64_C(0x0008) << 48;
+	uint64_t tags = (uint64_t)(host->tags & UINT16_MAX) | (uint64_t)BNG_RAW_VLAN << 16 |
+			(uint64_t)(host->tags >> 16) << 32 | (uint64_t)BNG_RAW_IPV4 << 48;
 
 	memcpy(ip - 24, &host->mac, sizeof(host->mac));
 	memcpy(ip - 16, &side->source, sizeof(side->source));

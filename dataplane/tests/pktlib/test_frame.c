@@ -309,7 +309,7 @@ test_locate_other_frames(void)
 	t.octets[14] = 0x45;
 	be16_store(t.octets + 38, 4); /* a UDP length below its header's */
 	CHECK_EQ(udp_locate(t.octets, t.len, &payload), UDP_CUT);
-	be16_store(t.octets + 12, 0x0806);
+	be16_store(t.octets + 12, ETH_TYPE_ARP);
 	CHECK_EQ(udp_locate(t.octets, t.len, &payload), UDP_NONE);
 }
 

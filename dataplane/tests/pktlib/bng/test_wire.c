@@ -56,7 +56,7 @@ test_up(void)
 	bng_encapsulate(ip, up.total, &hop, 0x01234567);
 	CHECK(bng_ipv4_is_intact(ip - 28));
 	memcpy(plain, labelled, 12);
-	be16_store(plain + 12, 0x0800);
+	be16_store(plain + 12, ETH_TYPE_IPV4);
 	memcpy(plain + 14, labelled + 18, 28);
 	be16_store(ip - 18, be16_load(labelled + 28));
 	CHECK(memcmp(ip - 42, plain, sizeof(plain)) == 0);
@@ -86,7 +86,7 @@ test_down(void)
 	static const uint8_t expected[22] = {2,    0,    0,    0,    0,    2,    2,    0,
 					     0,    0,    0,    1,    0x88, 0xa8, 0x00, 0x07,
 					     0x81, 0x00, 0x00, 0x2a, 8,    0};
-	struct bng_cpe_side side = bng_cpe_side(mac, 0x88a8);
+	struct bng_cpe_side side = bng_cpe_side(mac, TPID_QINQ);
 	struct bng_host host = {.mac = 5 | BNG_HOST_KNOWN, .tags = bng_host_tags(bng_line(7, 42))};
 
 	memcpy((uint8_t *)&host.mac + 2, host_mac, 6);
@@ -160,7 +160,7 @@ test_verdicts(void)
 		CHECK(!bng_up_parse(frame, sizeof(frame)).fast);
 	}
 	memcpy(frame, cpe, sizeof(frame));
-	be16_store(frame + 12, 0x8100);
+	be16_store(frame + 12, TPID_VLAN);
 	CHECK(bng_up_parse(frame, sizeof(frame)).fast);
 }
 
@@ -190,7 +190,7 @@ test_session(void)
 		{22, 0x21, BNG_PPPOE},   {23, 0xa7, BNG_PPPOE},   {27, 1, BNG_PPPOE},
 		{26, 1, BNG_TRUNCATED},  {27, 29, BNG_TRUNCATED}, {38, 63, BNG_CHECKSUM},
 	};
-	const struct bng_cpe_side side = bng_cpe_side(mac, 0x88a8);
+	const struct bng_cpe_side side = bng_cpe_side(mac, TPID_QINQ);
 	const struct bng_host host = {.mac = 5, .tags = bng_host_tags(bng_line(7, 42))};
 	uint8_t frame[ROOM + 64], tagged[ROOM + 64] = {0};
 	uint32_t len = make_session(frame);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bng_files.h"
-#include "bng_script_task.h"
+#include "bng_traffic.h"
 #include "bng_worker.h"
 #include "core/config.h"
 #include "pktlib/bng/wire.h"
@@ -27,7 +27,7 @@ read_macs(struct bng_script_spec *spec, const struct config_section *section)
 
 /* The tables stay at hand until bng_script_open has read them. */
 static int
-read_tables(struct bng_script_keys *keys, const struct config_section *section)
+read_tables(struct bng_traffic_keys *keys, const struct config_section *section)
 {
 	const struct bng_table_file *file;
 	struct fault why;
@@ -50,7 +50,7 @@ read_tables(struct bng_script_keys *keys, const struct config_section *section)
 }
 
 int
-bng_script_read(struct bng_script_keys *keys, const struct config_section *section)
+bng_traffic_read(struct bng_traffic_keys *keys, const struct config_section *section)
 {
 	static const char *const sides[] = {"up", "down", NULL};
 	static const char *const orders[] = {"random", "file", NULL};
@@ -60,8 +60,6 @@ bng_script_read(struct bng_script_keys *keys, const struct config_section *secti
 	unsigned int side = 0, order = 0, tpid = 0, access = 0;
 	int ret = 0;
 
-	if (!config_has(section, "bng"))
-		return 0;
 	ret |= config_enum(section, "bng", sides, &side);
 	ret |= config_enum(section, "order", orders, &order);
 	ret |= config_enum(section, "access", accesses, &access);
@@ -74,14 +72,14 @@ bng_script_read(struct bng_script_keys *keys, const struct config_section *secti
 	spec->upstream = side == 0;
 	spec->shuffled = order == 0;
 	spec->pppoe = access == 1;
-	spec->tpid = tpid == 0 ? BNG_TYPE_SVLAN : BNG_TYPE_VLAN;
+	spec->tpid = tpid == 0 ? TPID_QINQ : TPID_VLAN;
 	ret |= read_tables(keys, section);
 	return ret == 0 ? 0 : -1;
 }
 
 int
-bng_script_open(struct bng_script *script, const struct bng_script_keys *keys,
-		const struct task *task)
+bng_traffic_open(struct bng_script *script, const struct bng_traffic_keys *keys,
+		 const struct task *task)
 {
 	const struct bng_table_file *file = bng_file_find(keys->tables);
 	int ret = file == NULL ? -1
@@ -97,3 +95,25 @@ bng_script_open(struct bng_script *script, const struct bng_script_keys *keys,
 	bng_file_put(keys->tables);
 	return ret == 0 ? 0 : -ENOMEM;
 }
+
+static const struct content_ops bng = {
+	.name = "bng",
+	.gen =
+		{
+			.read = bng_traffic_gen_read,
+			.open = bng_traffic_gen_open,
+			.rewind = bng_traffic_gen_rewind,
+			.close = bng_traffic_gen_close,
+		},
+	.sink =
+		{
+			.read = bng_traffic_sink_read,
+			.open = bng_traffic_sink_open,
+			.judge = bng_traffic_judge,
+			.stats = bng_traffic_sink_stats,
+			.reset = bng_traffic_sink_reset,
+			.close = bng_traffic_sink_close,
+		},
+};
+
+CONTENT_REGISTER(bng)

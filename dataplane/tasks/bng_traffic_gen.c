@@ -3,14 +3,16 @@
 #include <stdio.h>
 #include <rte_malloc.h>
 
+#include "bng_traffic.h"
+#include "core/config.h"
 #include "core/task.h"
-#include "gen_bng.h"
+#include "gen_config.h"
 #include "gen_head.h"
 #include "pktlib/bng/offer.h"
 
 /* Subscribers are read in the order in which they lie in memory; the peers that they talk to are
  * not, and neither are the headers of the peers' hops. Both are small. */
-struct gen_bng {
+struct bng_traffic {
 	struct bng_script script;
 	struct bng_offer offer;
 	struct bng_offer_packet *packets; /* one for each size */
@@ -23,7 +25,7 @@ struct gen_bng {
 static __rte_always_inline struct gen_filled
 fill(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment, bool upstream)
 {
-	struct gen_bng *bng = source->bng;
+	struct bng_traffic *bng = source->content_state;
 	const struct frame_sizes *sizes = bng->sizes;
 	struct gen_filled filled = {0};
 
@@ -68,10 +70,10 @@ fill_down(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64
 }
 
 static int
-build_packets(struct gen_bng *bng, const struct gen_config *config, const struct task *task)
+build_packets(struct bng_traffic *bng, const struct gen_config *config, bool pppoe,
+	      const struct task *task)
 {
 	const struct frame_sizes *sizes = &config->sizes;
-	const bool pppoe = config->bng.spec.pppoe;
 	size_t nb_octets = 0, at = 0;
 
 	for (unsigned int i = 0; i < sizes->nb_sizes; i++)
@@ -93,33 +95,43 @@ build_packets(struct gen_bng *bng, const struct gen_config *config, const struct
 }
 
 int
-gen_bng_open(struct gen_source *source, const struct gen_config *config, const struct task *task)
+bng_traffic_gen_read(struct gen_config *config, const struct config_section *section)
 {
-	struct gen_bng *bng =
-		rte_zmalloc_socket(task->name, sizeof(*bng), RTE_CACHE_LINE_SIZE, task->socket_id);
-	int ret;
+	static const char *const meaningless[] = {
+		"ip",     "vlan",   "inner_vlan", "src_mac",  "dst_mac",
+		"src_ip", "dst_ip", "src_port",   "dst_port", "flow_field",
+	};
+	struct bng_traffic_keys *keys = (void *)&config->content_keys;
+	int ret = config_refuse(section, meaningless, RTE_DIM(meaningless),
+				"has no meaning beside bng: the tables say it");
 
-	if (bng == NULL)
-		return -ENOMEM;
-	bng->arp_every = config->arp_every;
-	ret = bng_script_open(&bng->script, &config->bng, task);
-	if (ret == 0 && (bng_offer_build(&bng->offer, &bng->script) != 0 ||
-			 build_packets(bng, config, task) != 0)) {
-		fprintf(stderr, "wsdp: [task.%s] no memory for its frames\n", task->name);
-		ret = -ENOMEM;
+	if (gen_config_read_sizes(config, section) != 0)
+		return -EINVAL;
+	ret |= bng_traffic_read(keys, section);
+	ret |= config_u32(section, "arp_every", &keys->arp_every, 2, UINT32_MAX);
+	if (keys->arp_every != 0 && keys->spec.pppoe) {
+		config_fault(section, "arp_every",
+			     "does not go with access = pppoe: there is no ARP");
+		ret = -EINVAL;
+	} else if (keys->arp_every != 0 && !keys->spec.upstream) {
+		config_fault(section, "arp_every",
+			     "goes with bng = up: subscribers announce "
+			     "themselves");
+		ret = -EINVAL;
 	}
-	if (ret != 0) {
-		gen_bng_close(bng);
-		return ret;
+	config->flows = keys->spec.flows;
+	for (unsigned int i = 0; i < config->sizes.nb_sizes; i++) {
+		uint16_t packet = bng_script_packet(config->sizes.sizes[i], keys->spec.pppoe);
+
+		/* What the largest packet takes, written in whole blocks. */
+		config->largest_bytes = RTE_MAX(config->largest_bytes,
+						(uint32_t)BNG_OFFER_ROOM(packet) + FCS_BYTES);
 	}
-	source->bng = bng;
-	source->flows = bng->script.nb_users;
-	source->fill = config->bng.spec.upstream ? fill_up : fill_down;
-	return 0;
+	return ret;
 }
 
-void
-gen_bng_close(struct gen_bng *bng)
+static void
+free_traffic(struct bng_traffic *bng)
 {
 	bng_offer_free(&bng->offer);
 	bng_script_free(&bng->script);
@@ -128,8 +140,44 @@ gen_bng_close(struct gen_bng *bng)
 	rte_free(bng);
 }
 
-void
-gen_bng_rewind(struct gen_bng *bng)
+int
+bng_traffic_gen_open(struct gen_source *source, const struct gen_config *config,
+		     const struct task *task)
 {
+	const struct bng_traffic_keys *keys = (const void *)&config->content_keys;
+	struct bng_traffic *bng =
+		rte_zmalloc_socket(task->name, sizeof(*bng), RTE_CACHE_LINE_SIZE, task->socket_id);
+	int ret;
+
+	if (bng == NULL)
+		return -ENOMEM;
+	bng->arp_every = keys->arp_every;
+	ret = bng_traffic_open(&bng->script, keys, task);
+	if (ret == 0 && (bng_offer_build(&bng->offer, &bng->script) != 0 ||
+			 build_packets(bng, config, keys->spec.pppoe, task) != 0)) {
+		fprintf(stderr, "wsdp: [task.%s] no memory for its frames\n", task->name);
+		ret = -ENOMEM;
+	}
+	if (ret != 0) {
+		free_traffic(bng);
+		return ret;
+	}
+	source->content_state = bng;
+	source->flows = bng->script.nb_users;
+	source->fill = keys->spec.upstream ? fill_up : fill_down;
+	return 0;
+}
+
+void
+bng_traffic_gen_close(struct gen_source *source)
+{
+	free_traffic(source->content_state);
+}
+
+void
+bng_traffic_gen_rewind(struct gen_source *source)
+{
+	struct bng_traffic *bng = source->content_state;
+
 	bng->until_arp = bng->arp_every;
 }
