@@ -99,12 +99,12 @@ GUEST_FAULTS = [
         "WS46",
         "cpu_mode none",
         with_nova(cpu_mode="none"),
-        ("cpu_mode = none; flavor nfv asks for aes",),
+        ("cpu_mode = none; flavor nfv requires aes",),
         "cpu_mode = host-model",
     ),
     Case(
         "WS46",
-        "asked for by a trait",
+        "required by a trait",
         replace(
             with_nova(cpu_mode="none"),
             facts=replace(
@@ -112,7 +112,7 @@ GUEST_FAULTS = [
                 flavors=(Flavor("t", 1, 1, {"trait:HW_CPU_X86_AVX2": "required"}),),
             ),
         ),
-        ("flavor t asks for avx2",),
+        ("flavor t requires avx2",),
     ),
     Case(
         "WS50",

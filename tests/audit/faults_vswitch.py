@@ -76,7 +76,7 @@ VSWITCH_FAULTS = [
         "WS18",
         "device gave fewer",
         with_port("dpdk0", configured_rx_queues=1, configured_tx_queues=1),
-        ("asked for 2 rx queues and has 1", "asked for 4 tx queues and has 1"),
+        ("has 1 rx queues, 2 are requested", "has 1 tx queues, 4 are requested"),
         "options:n_rxq=1",
     ),
     Case(
@@ -88,7 +88,7 @@ VSWITCH_FAULTS = [
     ),
     Case(
         "WS19",
-        "S3's model asks for more",
+        "S3's model requires more",
         replace(with_config(dpdk_socket_mem="3072,1024"), memory_model=MemoryModel.S3_PER_PORT),
         ("3072 MiB on node 0",),
         'dpdk-socket-mem="6144,1024"',
@@ -133,7 +133,7 @@ VSWITCH_FAULTS = [
         "WS24",
         "device refused",
         with_port("dpdk0", mtu=1500),
-        ("dpdk0 was asked for MTU 9000 and has 1500",),
+        ("dpdk0 has MTU 1500, 9000 is requested",),
     ),
     Case(
         "WS24",
@@ -187,7 +187,7 @@ VSWITCH_UNDECIDABLE = [
         with_ovs(interfaces=tuple(replace(i, node=None, pci=None) for i in _OVS.interfaces)),
         ("needs the NUMA node of DPDK port dpdk0",),
     ),
-    Case("WS22", "no list of MiB", with_config(dpdk_socket_mem="1G,1G"), ("no list of MiB",)),
+    Case("WS22", "not a list of MiB", with_config(dpdk_socket_mem="1G,1G"), ("not a list of MiB",)),
     Case(
         "WS49",
         "nobody said what guests carry",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the audit say of the papers' own servers?"""
+"""What does the audit say of the papers' own servers, and of one that was recorded?"""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import golden
+from tests.hosts.emulated import EMULATED
 from tests.hosts.papers import FLAVORS, MACHINES
 from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules
@@ -33,8 +34,8 @@ def report_of(machine: str) -> AuditReport:
     return audit(Subject(facts_of(machine)), all_rules())
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_audit_of_a_papers_server(machine: str) -> None:
+@pytest.mark.parametrize("machine", [*MACHINES, EMULATED])
+def test_audit_of_a_recorded_server(machine: str) -> None:
     lines = [
         f"{f.rule} {f.status}: {f.subject + ': ' if f.subject else ''}{f.found}"
         for f in report_of(machine).findings

@@ -12,6 +12,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.hosts.emulated import EMULATED
 from tests.hosts.papers import MACHINES
 from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules
@@ -22,14 +23,14 @@ from wirespeed.remote.recorded import RecordedRunner
 from wirespeed.remote.recording import Recording, load
 
 HOSTS = Path(__file__).parents[1] / "hosts"
-WHOLE = {name: load(HOSTS / name) for name in MACHINES}
+WHOLE = {name: load(HOSTS / name) for name in (*MACHINES, EMULATED)}
 GARBAGE = st.sampled_from(
     ["", "\n", "-1\n", "0\n", "x\n", "0-\n", "9999\n", "[]", "{}", "\0\n", "é"]
 )
 
 
 def damaged(data: st.DataObject) -> Recording:
-    """One of the papers' hosts with a few files and answers lost, cut short or replaced."""
+    """One of the recorded hosts with a few files and answers lost, cut short or replaced."""
     recording = copy.deepcopy(WHOLE[data.draw(st.sampled_from(sorted(WHOLE)))])
     paths = sorted(recording.files)
     for path in data.draw(st.lists(st.sampled_from(paths), max_size=4, unique=True)):

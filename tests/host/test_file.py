@@ -61,13 +61,13 @@ def _break(path: str, value: object) -> Callable[[dict[str, Any]], None]:
         (_break("colour", "red"), "colour: unknown key"),
         (_break("kernel.flavour", "red"), "kernel.flavour: unknown key"),
         (_break("cpus.3.node", "zero"), "cpus.3.node: Input should be a valid integer"),
-        (_break("cpus.3.node", 7), "CPU 3 is on NUMA node 7, which is not there"),
+        (_break("cpus.3.node", 7), "CPU 3 is on NUMA node 7, which does not exist"),
         (_break("cpus.3.siblings", [3, 99]), "CPU 3 has siblings 99"),
-        (_break("cpus.3.siblings", [3, 4]), "CPU 3 and its siblings disagree"),
+        (_break("cpus.3.siblings", [3, 4]), "CPU 3 and its siblings list different siblings"),
         (_break("cpus.3.id", 4), "cpus: 4 appear twice"),
-        (_break("nodes.0.cpus", [77]), "node 0 names CPUs 77"),
+        (_break("nodes.0.cpus", [77]), "node 0 lists CPUs 77"),
         (_break("nodes.0.distances", [10]), "node 0 has 1 distances"),
-        (_break("cpus", []), "at least one CPU"),
+        (_break("cpus", []), "no CPU or no NUMA node"),
     ],
 )
 def test_bad_files_are_refused(change: Callable[[dict[str, Any]], None], told: str) -> None:

@@ -90,7 +90,9 @@ class NoisyHost:
         speed, samples = self._shared_core(rng, steps)
         running = speed * (1 - _covered(stops + stalls, steps))
         offered = _paced(offered_fps / self.directions, self._most_fps, pauses, steps)
-        ways = tuple(self._way(f"d{i}", offered, running, rng) for i in range(self.directions))
+        directions = tuple(
+            self._direction(f"d{i}", offered, running, rng) for i in range(self.directions)
+        )
         late = _late(offered, offered_fps / self.directions)
         evidence = Evidence(
             (
@@ -107,7 +109,7 @@ class NoisyHost:
             duration_s=duration_s,
             directions=tuple(
                 count(w.name, intended or sum(w.offered), sum(w.offered), sum(w.received))
-                for w in ways
+                for w in directions
             ),
             drops=(),
             threads=THREADS,
@@ -116,9 +118,9 @@ class NoisyHost:
             ring_frames=min(1024, self.buffer_frames),
             path_frames=self.buffer_frames,
             evidence=evidence,
-            windows=Windows(0, WINDOW_NS, ways),
+            windows=Windows(0, WINDOW_NS, directions),
             latency=LATENCY,
-            latency_rows=_rows(ways[0]),
+            latency_rows=_rows(directions[0]),
             placement=self.placement,
         )
 
@@ -133,7 +135,7 @@ class NoisyHost:
     def _shared_core(
         self, rng: np.random.Generator, steps: int
     ) -> tuple[Floats, ContentionSamples]:
-        """How fast the SUT's core is in each step, and what the contention probe says of it."""
+        """How fast the SUT's core is in each step, and what the contention probe measures."""
         shared, noise = np.zeros(steps, dtype=np.bool_), self.noise
         at, now = 0, bool(rng.random() < noise.shared)
         while noise.shared > 0.001 and at < steps:
@@ -148,7 +150,7 @@ class NoisyHost:
         samples = ContentionSamples(SUT_CPU, True, tuple(at_ns.tolist()), tuple(slowness.tolist()))
         return np.where(shared, noise.speed, 1.0), samples
 
-    def _way(
+    def _direction(
         self, name: str, offered: NDArray[np.int64], running: Floats, rng: np.random.Generator
     ) -> DirectionWindows:
         capacity = self.capacity_fps / self.directions * STEP_NS / 1e9
@@ -167,9 +169,9 @@ class NoisyHost:
         )
 
 
-def without_windows(seen: Observation) -> Observation:
+def without_windows(observation: Observation) -> Observation:
     """The same trial of frames that carry no time stamp."""
-    return replace(seen, windows=None, latency=None, latency_rows=None)
+    return replace(observation, windows=None, latency=None, latency_rows=None)
 
 
 def _moments(
@@ -231,10 +233,10 @@ def _fifo(
     return np.array(queued), np.array(lost)
 
 
-def _rows(way: DirectionWindows) -> LatencyRows:
+def _rows(direction: DirectionWindows) -> LatencyRows:
     """A histogram of one bucket for each window: the latency as it began."""
     rows = tuple(
         ((int(latency), received),) if received else ()
-        for latency, received in zip(way.latency_ns, way.received, strict=True)
+        for latency, received in zip(direction.latency_ns, direction.received, strict=True)
     )
     return LatencyRows(0, WINDOW_NS, rows)

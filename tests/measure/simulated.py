@@ -179,7 +179,7 @@ def count(name: str, intended: int, offered: int, received: int) -> DirectionCou
         name=name,
         intended=intended,
         offered=offered,
-        sent=offered,
+        accepted=offered,
         unsent=intended - offered,
         received=received,
         duplicated=0,

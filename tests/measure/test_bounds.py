@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do bounds rest on loads that were judged, and on half of what was said of each?"""
+"""Are bounds loads that were judged, and does the median verdict of each decide?"""
 
 from __future__ import annotations
 

@@ -292,15 +292,17 @@ def test_the_gate_is_told_no_count() -> None:
 @given(st.integers(0, 20), st.floats(0.0, 1.0))
 @settings(max_examples=20, deadline=None)
 def test_other_counts_make_no_other_mask(seed: int, kept: float) -> None:
-    seen = simulate(Sut(8e6), 7.9e6, 0.2, LOUD, seed)
-    assert seen.windows is not None
-    (way,) = seen.windows.directions
+    observation = simulate(Sut(8e6), 7.9e6, 0.2, LOUD, seed)
+    assert observation.windows is not None
+    (direction,) = observation.windows.directions
     fewer = replace(
-        way,
-        received=tuple(int(n * kept) for n in way.received),
-        unsent=tuple(n // 2 for n in way.offered),
+        direction,
+        received=tuple(int(n * kept) for n in direction.received),
+        unsent=tuple(n // 2 for n in direction.offered),
     )
-    counted_otherwise = replace(seen, windows=replace(seen.windows, directions=(fewer,)))
+    counted_otherwise = replace(
+        observation, windows=replace(observation.windows, directions=(fewer,))
+    )
     geometry = geometry_of(counted_otherwise, 0.005)
     flags_now = drained(counted_otherwise, geometry)
-    assert gate(seen.evidence, geometry, flags_now) == judge(seen).mask
+    assert gate(observation.evidence, geometry, flags_now) == judge(observation).mask

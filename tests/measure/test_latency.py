@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is latency measured where it should be, both ways, and its absence told?"""
+"""Is latency measured at the right loads, with both figures, and is its absence reported?"""
 
 from __future__ import annotations
 

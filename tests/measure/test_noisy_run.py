@@ -145,10 +145,10 @@ def test_where_the_core_is_always_shared_whole_trials_give_a_bracket(search: Sea
 @pytest.mark.parametrize("kind", [SearchKind.FIXED, SearchKind.SOAK])
 def test_a_held_load_that_cannot_be_judged_is_told_as_this_host_is(kind: SearchKind) -> None:
     """Some of the time was undisturbed, but too little for a verdict."""
-    asked = Search(kind, load_fps=3.9e6, trial_s=0.3, total_s=0.3, extension=1.0, latency=False)
+    search = Search(kind, load_fps=3.9e6, trial_s=0.3, total_s=0.3, extension=1.0, latency=False)
     if kind is SearchKind.FIXED:
-        asked = replace(asked, total_s=None)
-    result = run(NoisyHost(CAPACITY_FPS, LOUD, seed=3), asked)
+        search = replace(search, total_s=None)
+    result = run(NoisyHost(CAPACITY_FPS, LOUD, seed=3), search)
     [trial] = [t for t in result.trials if t.stage is Stage.CONSTANT]
     assert trial.gated is not None
     assert 0 < trial.gated.clean_windows < 100
@@ -160,8 +160,8 @@ def test_a_held_load_that_cannot_be_judged_is_told_as_this_host_is(kind: SearchK
 def test_a_stop_now_and_then_costs_the_grade_not_the_load() -> None:
     """So seldom that the trial is quiet, and yet it loses frames in stops that evidence shows."""
     now_and_then = Noise(stops_per_s=0.3, stop_ns=2e6)
-    asked = Search(SearchKind.FIXED, load_fps=2e6, trial_s=60.0)
-    result = run(NoisyHost(CAPACITY_FPS, now_and_then), asked)
+    search = Search(SearchKind.FIXED, load_fps=2e6, trial_s=60.0)
+    result = run(NoisyHost(CAPACITY_FPS, now_and_then), search)
     [trial] = [t for t in result.trials if t.stage is Stage.CONSTANT]
     assert trial.quiet
     assert trial.lost > 0
@@ -175,15 +175,15 @@ def test_a_stop_now_and_then_costs_the_grade_not_the_load() -> None:
 
 
 def test_a_frame_lost_in_time_that_counts_fails_a_quiet_trial() -> None:
-    asked = Search(SearchKind.FIXED, load_fps=2e6, trial_s=60.0)
-    result = run(NoisyHost(CAPACITY_FPS, loss=1e-6), asked)
+    search = Search(SearchKind.FIXED, load_fps=2e6, trial_s=60.0)
+    result = run(NoisyHost(CAPACITY_FPS, loss=1e-6), search)
     assert result.constant is not None
     assert result.constant.loss_ratio == pytest.approx(1e-6, rel=0.5)
     assert result.grade is Grade.A
 
 
 def test_what_the_sut_does_to_itself_is_not_excused() -> None:
-    """It stops by itself, which no evidence tells of: what it loses then is its own loss."""
+    """It stops by itself, of which there is no evidence: what it loses then is its own loss."""
     stalling = Noise(own_stalls_per_s=50)
     result = run(NoisyHost(CAPACITY_FPS, stalling))
     lossy = [t for t in result.trials if t.stage is Stage.SEARCH and t.lost]
@@ -237,7 +237,7 @@ def test_a_quiet_host_that_could_not_be_watched_is_no_grade_a() -> None:
 def test_a_noisy_host_keeps_to_the_time(limit_s: float) -> None:
     result = run(NoisyHost(CAPACITY_FPS, LOUD), replace(QUICK, time_limit_s=limit_s))
     counted = [
-        t.duration_s + t.seen.overhead_s for t in result.trials if t.stage is not Stage.AS_IS
+        t.duration_s + t.observation.overhead_s for t in result.trials if t.stage is not Stage.AS_IS
     ]
     assert sum(counted[:-1]) < limit_s
     assert result.grade in {Grade.C, Grade.D}
@@ -257,7 +257,7 @@ def test_an_mrr_rests_on_all_steady_time() -> None:
 
 
 def test_what_was_left_out_is_what_lost_frames() -> None:
-    """The placebo: of a mask that does not fit the losses nobody says that it explains them."""
+    """The placebo test: a mask that does not fit the losses does not explain them."""
     result = run(NoisyHost(CAPACITY_FPS, LOUD))
     at_ndr = [t for t in result.trials if t.intended_load_fps == lower_fps(result.ndr)]
     deciding = [t for t in at_ndr if t.stage in (Stage.SEARCH, Stage.CONFIRM)]

@@ -17,14 +17,14 @@ from wirespeed.model.evidence import DirectionWindows, Windows
 def trial(lost: list[int], clean: list[bool]) -> tuple[Windows, Mask]:
     count = len(lost)
     received = tuple(8000 - n for n in lost)
-    way = DirectionWindows("up", (8000,) * count, (0,) * count, received, (1.0,) * count)
-    return Windows(0, 1_000_000, (way,)), Mask(tuple(clean), tuple(clean), ())
+    direction = DirectionWindows("up", (8000,) * count, (0,) * count, received, (1.0,) * count)
+    return Windows(0, 1_000_000, (direction,)), Mask(tuple(clean), tuple(clean), ())
 
 
 def simulated(sut: Sut, noise: Noise, seed: int, load_fps: float = 7.5e6) -> tuple[Windows, Mask]:
     judged = judge(simulate(sut, load_fps, 0.5, noise, seed))
-    assert judged.seen.windows is not None
-    return judged.seen.windows, judged.mask
+    assert judged.observation.windows is not None
+    return judged.observation.windows, judged.mask
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -80,11 +80,11 @@ def test_trials_are_pooled() -> None:
 
 def test_the_answer_does_not_depend_on_the_scale_of_counts() -> None:
     windows, mask = simulated(Sut(8e6), LOUD, 3)
-    (way,) = windows.directions
+    (direction,) = windows.directions
     tenfold = replace(
-        way,
-        offered=tuple(10 * n for n in way.offered),
-        received=tuple(10 * n for n in way.received),
+        direction,
+        offered=tuple(10 * n for n in direction.offered),
+        received=tuple(10 * n for n in direction.received),
     )
     assert noise_explains([(replace(windows, directions=(tenfold,)), mask)]) is noise_explains(
         [(windows, mask)]

@@ -28,9 +28,9 @@ from wirespeed.model.evidence import ContentionSamples, Evidence
 from wirespeed.model.trial import DropCause, Observation, Stage, Trial
 
 
-def prober_of(seen: list[Observation], extension: float = 5) -> tuple[Prober, Recorder]:
+def prober_of(observation: list[Observation], extension: float = 5) -> tuple[Prober, Recorder]:
     """A prober whose trials come out as listed."""
-    coming: Iterator[Observation] = iter(seen)
+    coming: Iterator[Observation] = iter(observation)
     recorder = Recorder()
     prober = Prober(
         lambda _load, _duration: next(coming), recorder, 0.005, 0.005, extension, expected_s=10.0
@@ -133,7 +133,7 @@ def test_a_generator_that_was_stopped_is_not_called_short() -> None:
 
 
 def test_a_generator_whose_core_is_shared_is_not_called_short() -> None:
-    """It may be able to offer all of it; a core of the SUT says nothing of that."""
+    """It may be able to offer all of it; a shared core of the SUT does not limit it."""
     short = Rig(Sharp(9e6), generator_fps=0.9e6).measure(1e6, 1.0)
     threads = tuple(replace(t, cpu=0 if t.role == "generator" else 1) for t in short.threads)
 
@@ -195,7 +195,7 @@ def test_beyond_the_mrr_pauses_are_bounded_as_at_the_mrr() -> None:
 def test_every_trial_is_closed() -> None:
     prober, _ = prober_of([replace(good(9e6), drops=())])
     (trial,) = prober.at(9e6, 1.0).trials
-    (drop,) = trial.seen.drops
+    (drop,) = trial.observation.drops
     assert (drop.cause, drop.frames) == (DropCause.UNKNOWN, 7_000_000)
 
 
@@ -220,15 +220,15 @@ def test_a_broken_measurer_passes_through() -> None:
 
 
 def test_nothing_that_could_not_be_watched_is_quiet() -> None:
-    seen = replace(good(), evidence=Evidence(unseen=("perf is forbidden",)))
-    prober, _ = prober_of([seen])
+    observation = replace(good(), evidence=Evidence(unseen=("perf is forbidden",)))
+    prober, _ = prober_of([observation])
     (trial,) = prober.at(1e6, 1.0).trials
     assert not trial.quiet
     assert "perf is forbidden" in (trial.disturbed or "")
 
 
-def trial_of(seen: Observation) -> Trial:
-    return judged(seen, Stage.SEARCH, 0.005, seen.intended_load_fps)
+def trial_of(observation: Observation) -> Trial:
+    return judged(observation, Stage.SEARCH, 0.005, observation.intended_load_fps)
 
 
 @given(
@@ -244,16 +244,22 @@ def test_which_time_counts_never_depends_on_loss(
     """The same evidence and latency, with and without loss: the same windows, the same reasons."""
     lossless = NoisyHost(20e6, noise, seed=seed).measure(load_fps, 0.3)
     assert lossless.windows is not None
-    ways = tuple(
-        replace(way, received=tuple(int(kept * n) for n in way.received))
-        for way in lossless.windows.directions
+    directions = tuple(
+        replace(direction, received=tuple(int(kept * n) for n in direction.received))
+        for direction in lossless.windows.directions
     )
     lossy = replace(
         lossless,
         directions=tuple(
-            count(way.name, sum(way.offered), sum(way.offered), sum(way.received)) for way in ways
+            count(
+                direction.name,
+                sum(direction.offered),
+                sum(direction.offered),
+                sum(direction.received),
+            )
+            for direction in directions
         ),
-        windows=replace(lossless.windows, directions=ways),
+        windows=replace(lossless.windows, directions=directions),
     )
     one, other = trial_of(lossless), trial_of(lossy)
     assert (one.quiet, one.disturbed) == (other.quiet, other.disturbed)

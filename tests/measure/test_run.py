@@ -160,9 +160,9 @@ def test_a_pdr_without_upper_bound_is_not_the_ceilings_fault() -> None:
 
 
 def test_the_lower_of_study_and_line_rate_is_the_ceiling() -> None:
-    asked = Search(SearchKind.QUICK, max_load_fps=2e6)
-    assert run(Rig(Sharp(4e6)), asked, max_load_fps=14.88e6).max_load_fps == 2e6
-    assert run(Rig(Sharp(4e6)), asked).max_load_fps == 2e6
+    search = Search(SearchKind.QUICK, max_load_fps=2e6)
+    assert run(Rig(Sharp(4e6)), search, max_load_fps=14.88e6).max_load_fps == 2e6
+    assert run(Rig(Sharp(4e6)), search).max_load_fps == 2e6
 
 
 def test_a_generator_below_line_rate_sets_the_ceiling() -> None:
@@ -259,14 +259,14 @@ def test_what_was_measured_before_the_machine_got_noisy_is_kept() -> None:
 
 @dataclass
 class Paused:
-    """A stop in each trial that no ring bears, and yet nothing but the capacity counts."""
+    """A stop in each trial that overflows every ring, and yet nothing but the capacity counts."""
 
     capacity_fps: float
 
     def measure(self, load_fps: float, duration_s: float) -> Observation:
         stopped = Rig(Sharp(1e6), disturbed_share=1.0).measure(1e6, duration_s)
-        seen = Rig(Sharp(self.capacity_fps)).measure(load_fps, duration_s)
-        return replace(seen, evidence=stopped.evidence)
+        observation = Rig(Sharp(self.capacity_fps)).measure(load_fps, duration_s)
+        return replace(observation, evidence=stopped.evidence)
 
 
 def test_what_was_carried_in_spite_of_disturbances_is_the_bracket() -> None:
@@ -308,8 +308,8 @@ def test_counters_that_contradict_each_other_are_no_figure() -> None:
 
 def test_as_is_tries_lower_loads_until_one_passes() -> None:
     rig = Rig(Fraying(4e6, 2.5e6))
-    asked = replace(QUICK, time_limit_s=5.0, latency=False)
-    result = run(rig, asked)
+    search = replace(QUICK, time_limit_s=5.0, latency=False)
+    result = run(rig, search)
     tried = loads(result, Stage.AS_IS)
     assert tried == pytest.approx([share * result.mrr_fps for share in SHARES[: len(tried)]])
     assert [t.lost == 0 for t in result.trials if t.stage is Stage.AS_IS] == [
@@ -333,15 +333,15 @@ class Moving:
     def measure(self, load_fps: float, duration_s: float) -> Observation:
         self.made += 1
         where = NEAR if self.made < self.calls else FAR
-        seen = Rig(Sharp(4e6)).measure(load_fps, duration_s)
-        return replace(seen, placement=(where, where))
+        observation = Rig(Sharp(4e6)).measure(load_fps, duration_s)
+        return replace(observation, placement=(where, where))
 
 
 def test_cpus_that_moved_are_told() -> None:
     result = run_search(QUICK, Moving(8).measure, UNLIMITED, Recorder())
     (told,) = result.because
     assert told.startswith("the hypervisor moved the CPUs: ")
-    assert f"7 trials with CPUs {NEAR}" in told
+    assert f"7 trials with {NEAR}" in told
     assert str(FAR) in told
     still = run_search(QUICK, Moving(1000).measure, UNLIMITED, Recorder())
     assert still.because == ()

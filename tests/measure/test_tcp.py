@@ -10,60 +10,64 @@ from tests.fake_rig import FakeTcpBench
 from wirespeed.measure.tcp import fault, grade, is_enough, placebo, summarise
 from wirespeed.measure.tcp_gate import BESIDE, UNWATCHED
 from wirespeed.model.result import Grade
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpProgram, TcpResult, TcpRun, TcpWay
+from wirespeed.model.tcp import Tcp, TcpDirection, TcpDirectionResult, TcpProgram, TcpResult, TcpRun
 from wirespeed.store.codec import decode, encode
 
 SECOND = Tcp(seconds=1)
-WAY = TcpWay(TcpDirection.DOWN, 1_250_000_000, 10e9, 3, "path", ("loss",), 1.5, 99.0, 20.0)
+DOWN = TcpDirectionResult(
+    TcpDirection.DOWN, 1_250_000_000, 10e9, 3, "path", ("loss",), 1.5, 99.0, 20.0
+)
 
 
-def run(*ways: TcpWay, vswitch_cpu_s: float | None = None) -> TcpRun:
-    return TcpRun(ways, 1.1, server_cpu_s=0.5, clients_cpu_s=0.25, vswitch_cpu_s=vswitch_cpu_s)
+def run(*directions: TcpDirectionResult, vswitch_cpu_s: float | None = None) -> TcpRun:
+    return TcpRun(
+        directions, 1.1, server_cpu_s=0.5, clients_cpu_s=0.25, vswitch_cpu_s=vswitch_cpu_s
+    )
 
 
 def test_rates_of_a_run_add_up_and_runs_are_not_averaged() -> None:
-    slow, fast = replace(WAY, bits_per_second=1e9), replace(WAY, bits_per_second=4e9)
+    slow, fast = replace(DOWN, bits_per_second=1e9), replace(DOWN, bits_per_second=4e9)
     [figure] = summarise([run(slow, fast), run(fast, fast), run(slow, slow)], SECOND).figures
     assert (figure.median_bps, figure.lowest_bps, figure.highest_bps) == (5e9, 2e9, 8e9)
     assert figure.retransmits == 6
 
 
 def test_the_verdict_of_most_tests_counts_with_its_own_evidence() -> None:
-    other = replace(WAY, limited_by="server_cpu", because=("busy",))
-    [figure] = summarise([run(other, WAY), run(WAY, WAY)], SECOND).figures
+    other = replace(DOWN, limited_by="server_cpu", because=("busy",))
+    [figure] = summarise([run(other, DOWN), run(DOWN, DOWN)], SECOND).figures
     assert (figure.limited_by, figure.agreeing, figure.tests) == ("path", 3, 4)
     assert figure.because == ("loss",)
 
 
 def test_directions_are_kept_apart_and_only_a_sending_server_has_rfc_6349() -> None:
-    up = replace(WAY, direction=TcpDirection.UP, bits_per_second=2e9, transfer_time_ratio=None)
-    result = summarise([run(up, WAY)], SECOND)
+    up = replace(DOWN, direction=TcpDirection.UP, bits_per_second=2e9, transfer_time_ratio=None)
+    result = summarise([run(up, DOWN)], SECOND)
     assert [figure.direction for figure in result.figures] == [TcpDirection.UP, TcpDirection.DOWN]
     assert [figure.transfer_time_ratio for figure in result.figures] == [None, 1.5]
     assert result.total_bps == 12e9
 
 
 def test_cpu_time_is_told_for_each_gbit() -> None:
-    result = summarise([run(WAY, vswitch_cpu_s=1.0), run(WAY, vswitch_cpu_s=1.0)], SECOND)
+    result = summarise([run(DOWN, vswitch_cpu_s=1.0), run(DOWN, vswitch_cpu_s=1.0)], SECOND)
     assert result.server_cpu_s_per_gbit == pytest.approx(0.05)
     assert result.cpu_s_per_gbit == pytest.approx(0.05 + 0.025 + 0.1)
-    assert summarise([run(WAY)], SECOND).vswitch_cpu_s_per_gbit is None
+    assert summarise([run(DOWN)], SECOND).vswitch_cpu_s_per_gbit is None
 
 
 def test_a_run_that_did_not_count_over_the_seconds_asked_for_is_fault() -> None:
-    assert fault(run(WAY), SECOND) is None
-    starved = replace(WAY, bytes=108_600, bits_per_second=58e9)
-    assert fault(run(WAY, starved), SECOND) == "a test counted over 1.5e-05 s instead of 1 s"
-    assert fault(run(replace(WAY, bits_per_second=WAY.bits_per_second / 14)), SECOND) is not None
-    drained = replace(WAY, bits_per_second=WAY.bits_per_second / 2.5)
+    assert fault(run(DOWN), SECOND) is None
+    starved = replace(DOWN, bytes=108_600, bits_per_second=58e9)
+    assert fault(run(DOWN, starved), SECOND) == "a test counted over 1.5e-05 s instead of 1 s"
+    assert fault(run(replace(DOWN, bits_per_second=DOWN.bits_per_second / 14)), SECOND) is not None
+    drained = replace(DOWN, bits_per_second=DOWN.bits_per_second / 2.5)
     assert fault(run(drained), SECOND) is None
-    nothing = replace(WAY, bytes=0, bits_per_second=0.0)
+    nothing = replace(DOWN, bytes=0, bits_per_second=0.0)
     assert fault(run(nothing), SECOND) == "a test counted over 0 s instead of 1 s"
 
 
 def test_a_run_is_faulty_whatever_was_taken_from_it_only_where_it_has_no_rate() -> None:
     programs = (TcpProgram("server", 1, 1.0, 9.0),)
-    assert fault(replace(run(WAY), programs=programs, others_cpu_s=9.0), SECOND) is None
+    assert fault(replace(run(DOWN), programs=programs, others_cpu_s=9.0), SECOND) is None
 
 
 def pointed(*runs: TcpRun, **settings: Any) -> tuple[TcpResult, Grade]:
@@ -120,14 +124,14 @@ def test_a_rate_needs_a_second_in_five_pieces(clean_s: float, pieces: int, enoug
 
 
 def test_runs_that_nobody_looked_at_have_no_grade_but_the_last() -> None:
-    result, found = pointed(run(WAY), run(WAY))
+    result, found = pointed(run(DOWN), run(DOWN))
     assert (found, result.undisturbed_bps, result.total_bps) == (Grade.D, None, 10e9)
     assert [each.why for each in result.left_out] == [UNWATCHED]
 
 
 def test_several_clients_carry_what_the_ports_saw_not_the_sum_of_tests_at_other_times() -> None:
     [one] = faked(range(0))
-    twice = replace(one, ways=one.ways * 2)
+    twice = replace(one, directions=one.directions * 2)
     assert twice.rate_bps(TcpDirection.DOWN) == pytest.approx(10.1e9)
     assert replace(twice, payload=()).rate_bps(TcpDirection.DOWN) == pytest.approx(20.2e9)
 
@@ -148,7 +152,7 @@ def test_a_placebo_tells_where_noise_is_not_what_slowed_tcp_down() -> None:
 
 
 def test_a_record_of_an_older_version_opens() -> None:
-    old = encode(summarise([run(WAY)], SECOND))
+    old = encode(summarise([run(DOWN)], SECOND))
     for key in ("watched_s", "clean_s", "pieces", "left_out", "beaten_share"):
         del old[key]
     for each in old["runs"]:

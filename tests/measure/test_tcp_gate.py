@@ -80,12 +80,12 @@ def test_the_judgement_cannot_see_a_rate() -> None:
 def simulated(rng: random.Random, runs: int, *, taken: float, own_stalls: float) -> list[TcpRun]:
     """Runs of 20 intervals at 10 Gbps, each a bit off; `taken` of them were stolen half.
 
-    own_stalls: the share of intervals in which TCP is slow although nobody took anything.
+    own_stalls: the share of intervals in which TCP is slow without any disturbance.
     """
     made = []
     for _ in range(runs):
         stolen = [rng.random() < taken for _ in range(20)]
-        [way] = FakeTcpBench(TCP).run().ways
+        [direction] = FakeTcpBench(TCP).run().directions
         octets = tuple(
             125e6 * rng.gauss(1, 0.1)
             * (0.5 if half else 1) * (0.2 if rng.random() < own_stalls else 1)
@@ -93,7 +93,9 @@ def simulated(rng: random.Random, runs: int, *, taken: float, own_stalls: float)
         )  # fmt: skip
         ends = tuple(TENTH_NS * (i + 1) for i in range(20))
         series = Series("down", "octets", SeriesKind.COUNT, "traffic", ends, octets)
-        made.append(TcpRun((way,), 3.0, 1.0, 1.0, evidence=intervals(stolen), payload=(series,)))
+        made.append(
+            TcpRun((direction,), 3.0, 1.0, 1.0, evidence=intervals(stolen), payload=(series,))
+        )
     return made
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.measure.windows_sim import Noise, Sut, judge, simulate
 from wirespeed.measure.verdict import NDR_LOSS_LIMIT, verdict
+from wirespeed.model.result import lossy_runs_bound
 from wirespeed.model.trial import CleanRun, Gated
 
 WIDTH, PDR_LOSS = 0.005, 0.01
@@ -39,7 +40,7 @@ def test_no_loss_and_no_growth_passes() -> None:
     assert (found.exceeded, found.loss, found.growth, found.overload) == (0.0, 0.0, 0.0, 0.0)
     assert (found.windows, found.runs, found.offered, found.lost) == (100, 10, 800_000, 0)
     assert found.loss_bound == 3 / 800_000
-    assert found.lossy_runs_bound == 3 / 10
+    assert lossy_runs_bound(found.lost, found.runs) == 3 / 10
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,7 @@ def test_one_clean_trial_is_enough_where_trials_are_one_window() -> None:
     assert lossy.decided
     assert not lossy.ndr
     assert lossy.pdr
-    assert lossy.lossy_runs_bound is None
+    assert lossy_runs_bound(lossy.lost, lossy.runs) is None
     assert lossy.loss_bound > 3 * lossy.loss
 
 

@@ -44,7 +44,7 @@ class Sut:
 
     spread: of the capacity, relative, anew in each window. shares: of the load, for each queue; the
     queues have equal parts of capacity and buffer. rare_loss: the share of windows that lose
-    loss_frames each, at any load. stalls_per_s: stops of its own, that no evidence tells of.
+    loss_frames each, at any load. stalls_per_s: stops of its own, without any evidence.
     jitter_ns: of the latency that windows show, exponential.
     """
 
@@ -85,7 +85,7 @@ LOUD = Noise(stops_per_s=15, slow_share=0.4, pauses_per_s=15)
 class Judged:
     """One simulated trial and what the modules under test made of it."""
 
-    seen: Observation
+    observation: Observation
     mask: Mask
     gated: Gated
 
@@ -109,13 +109,13 @@ def simulate(
     speed, samples = _shared_core(rng, noise, steps)
     running = speed * (1 - _share_taken([*stops, *stalls], steps))
     offered, late = _offered(load_fps / directions, pauses, steps)
-    ways = tuple(
+    directions = tuple(
         _direction(f"{i}", sut, offered, running, speed, rng=rng) for i in range(directions)
     )
     return Observation(
         intended_load_fps=load_fps,
         duration_s=duration_s,
-        directions=tuple(_count(way) for way in ways),
+        directions=tuple(_count(direction) for direction in directions),
         drops=(),
         threads=(
             PollingThread("gen", "generator", GENERATOR_CPU, 0, 0),
@@ -133,15 +133,15 @@ def simulate(
             ),
             (samples,),
         ),
-        windows=Windows(0, WINDOW_NS, ways),
+        windows=Windows(0, WINDOW_NS, directions),
     )
 
 
-def judge(seen: Observation, width: float = WIDTH) -> Judged:
+def judge(observation: Observation, width: float = WIDTH) -> Judged:
     """As a prober does it."""
-    geometry = geometry_of(seen, width)
-    mask = gate(seen.evidence, geometry, drained(seen, geometry))
-    return Judged(seen, mask, gated(seen, mask, geometry))
+    geometry = geometry_of(observation, width)
+    mask = gate(observation.evidence, geometry, drained(observation, geometry))
+    return Judged(observation, mask, gated(observation, mask, geometry))
 
 
 def decide(
@@ -157,8 +157,10 @@ def decide(
     """Extend the trial in pieces until there is enough, as the rules ask for."""
     pieces: list[Gated] = []
     for i in range(most):
-        seen = simulate(sut, load_fps, piece_s, noise, 1000 * seed + i, directions=directions)
-        pieces.append(judge(seen).gated)
+        observation = simulate(
+            sut, load_fps, piece_s, noise, 1000 * seed + i, directions=directions
+        )
+        pieces.append(judge(observation).gated)
         found = verdict(pieces, WIDTH, PDR_LOSS)
         if found.decided:
             break
@@ -214,7 +216,7 @@ def _share_taken(moments: Sequence[tuple[int, int]], steps: int) -> Floats:
 def _shared_core(
     rng: np.random.Generator, noise: Noise, steps: int
 ) -> tuple[Floats, ContentionSamples]:
-    """How fast the SUT's core is in each step, and what the contention probe says of it."""
+    """How fast the SUT's core is in each step, and what the contention probe measures."""
     slow = np.zeros(steps, dtype=np.bool_)
     if noise.slow_share:
         at, is_slow = 0, bool(rng.random() < noise.slow_share)
@@ -307,6 +309,6 @@ def _stopped(cpu: int, role: str, moment: tuple[int, int]) -> Disturbance:
     return Disturbance(cpu, *moment, DisturbanceKind.STOPPED, Source.POLL_GAP, role)
 
 
-def _count(way: DirectionWindows) -> DirectionCount:
-    offered, received = sum(way.offered), sum(way.received)
-    return DirectionCount(way.name, offered, offered, offered, 0, received, 0, 0, 0)
+def _count(direction: DirectionWindows) -> DirectionCount:
+    offered, received = sum(direction.offered), sum(direction.received)
+    return DirectionCount(direction.name, offered, offered, offered, 0, received, 0, 0, 0)

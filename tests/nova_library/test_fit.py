@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import replace
 from random import Random
@@ -13,6 +12,7 @@ import pytest
 from nova import exception
 from nova.virt import hardware
 
+from tests.effort import effort
 from tests.nova_library.world import (
     flavor,
     host_topology,
@@ -29,7 +29,7 @@ from wirespeed.plan.placement.host import CellFit, Fit, HostShape, HostUse
 from wirespeed.plan.placement.request import GuestRequest
 from wirespeed.plan.placement.take import take
 
-HOSTS = int(os.environ.get("WIRESPEED_NOVA_HOSTS", "10000"))
+HOSTS = effort(1_000, 10_000)
 GUESTS_A_HOST = 3
 CHUNKS = 20
 

@@ -14,7 +14,7 @@ from wirespeed.model.policy import (
     PciNumaPolicy,
     ThreadPolicy,
 )
-from wirespeed.model.workload import Device, Network, Nic, PciAlias, Port, Vnf, Workload
+from wirespeed.model.workload import Device, Nic, PciAlias, ProviderNetwork, Vnf, VnfPort, Workload
 from wirespeed.plan.placement.host import CellShape, CellUse, HostShape, HostUse, PoolShape
 
 SMALL, MEDIUM, LARGE = 4, 2048, 1048576
@@ -153,17 +153,17 @@ def random_guest(random: Random) -> tuple[Vnf, Workload, dict[str, InterfaceKind
         ports=ports,
     )  # fmt: skip
     vnf = _uneven(random, vnf) if nodes and nodes > 1 and random.random() < 0.3 else vnf
-    networks = tuple(Network(name, name) for name in NETWORKS)
+    networks = tuple(ProviderNetwork(name, name) for name in NETWORKS)
     nics = tuple(Nic(name, NicUse.DPDK, ("eth",)) for name in NETWORKS)
     return vnf, Workload("random", (vnf,), networks=networks, nics=nics, aliases=(ALIAS,)), kinds
 
 
-def _ports(random: Random) -> tuple[tuple[Port, ...], dict[str, InterfaceKind]]:
+def _ports(random: Random) -> tuple[tuple[VnfPort, ...], dict[str, InterfaceKind]]:
     choices = (InterfaceKind.VHOST, InterfaceKind.SRIOV, InterfaceKind.MACVTAP)
     ports, kinds = [], {}
     for index in range(random.choice((0, 0, 0, 1, 2))):
         name = f"eth{index}"
-        ports.append(Port(name, random.choice(NETWORKS)))
+        ports.append(VnfPort(name, random.choice(NETWORKS)))
         kinds[name] = random.choice(choices)
     return tuple(ports), kinds
 

@@ -9,23 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wirespeed.bench.assembly.kinds import needs_of
+from wirespeed.bench.topology import TOPOLOGIES
+from wirespeed.cli.rig import plan_of
 from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import Cpu, HostFacts, Kernel, NumaNode, PciDevice
 from wirespeed.model.frame import Encapsulation, FrameSizes
 from wirespeed.model.plan import HostPlan
 from wirespeed.model.spec import (
+    Frames,
     Impair,
-    PointSpec,
+    Roles,
     Sut,
+    TcpStreams,
     Topology,
-    TopologyKind,
     Traffic,
     Vnf,
-    VnfKind,
     Vswitch,
+    Workload,
 )
-from wirespeed.model.tcp import Tcp, TcpPath
-from wirespeed.plan.bench import plan_bench
+from wirespeed.model.tcp import Tcp
+from wirespeed.plan.bench import plan_between
 
 
 def host(nodes: int = 1, cores: int = 2, smt: bool = False) -> HostFacts:
@@ -44,17 +48,17 @@ def host(nodes: int = 1, cores: int = 2, smt: bool = False) -> HostFacts:
 
 
 def spec_of(
-    kind: TopologyKind, vnfs: int = 1, bidirectional: bool = False, sut: Sut | None = None
-) -> PointSpec:
-    return PointSpec(Topology(kind, vnfs, bidirectional), sut=sut or Sut())
+    kind: str, vnfs: int = 1, bidirectional: bool = False, sut: Sut | None = None
+) -> Frames:
+    return Frames(Topology(kind, vnfs, bidirectional), sut=sut or Sut())
 
 
-def planned(facts: HostFacts, spec: PointSpec) -> HostPlan:
-    return plan_bench(facts, spec).hosts[0]
+def planned(facts: HostFacts, spec: Workload) -> HostPlan:
+    return plan_of(facts, spec).hosts[0]
 
 
 def test_on_two_cpus_only_the_pmd_thread_has_one_to_itself() -> None:
-    plan = planned(host(cores=2), spec_of(TopologyKind.CHAIN, 3))
+    plan = planned(host(cores=2), spec_of("chain", 3))
     assert plan.vswitch is not None
     assert plan.generator is not None
     assert plan.vswitch.pmd_cpus.value == (1,)
@@ -66,7 +70,7 @@ def test_on_two_cpus_only_the_pmd_thread_has_one_to_itself() -> None:
 
 
 def test_with_enough_cores_everything_that_polls_has_its_own() -> None:
-    plan = planned(host(cores=10), spec_of(TopologyKind.CHAIN, 3, bidirectional=True))
+    plan = planned(host(cores=10), spec_of("chain", 3, bidirectional=True))
     assert plan.vswitch is not None
     assert plan.generator is not None
     assert plan.generator.control_cpu.value == 0
@@ -78,7 +82,7 @@ def test_with_enough_cores_everything_that_polls_has_its_own() -> None:
 
 
 def test_siblings_of_a_core_are_not_given_to_two_pollers() -> None:
-    plan = planned(host(cores=4, smt=True), spec_of(TopologyKind.P2P, bidirectional=True))
+    plan = planned(host(cores=4, smt=True), spec_of("p2p", bidirectional=True))
     assert plan.vswitch is not None
     assert plan.generator is not None
     used = (*plan.generator.cpus.value, *plan.vswitch.pmd_cpus.value)
@@ -86,7 +90,7 @@ def test_siblings_of_a_core_are_not_given_to_two_pollers() -> None:
 
 
 def test_one_core_with_two_threads_is_better_than_nothing() -> None:
-    plan = planned(host(cores=1, smt=True), spec_of(TopologyKind.P2P))
+    plan = planned(host(cores=1, smt=True), spec_of("p2p"))
     assert plan.vswitch is not None
     assert plan.generator is not None
     assert (plan.generator.cpus.value, plan.vswitch.pmd_cpus.value) == ((0,), (1,))
@@ -94,7 +98,7 @@ def test_one_core_with_two_threads_is_better_than_nothing() -> None:
 
 def test_a_chosen_pmd_cpu_keeps_its_sibling_free() -> None:
     facts = host(cores=4, smt=True)
-    plan = planned(facts, spec_of(TopologyKind.P2P, sut=Sut(vswitch=Vswitch(pmd_cpus=(2,)))))
+    plan = planned(facts, spec_of("p2p", sut=Sut(vswitch=Vswitch(pmd_cpus=(2,)))))
     assert plan.vswitch is not None
     assert plan.generator is not None
     assert plan.vswitch.pmd_cpus.value == (2,)
@@ -104,7 +108,7 @@ def test_a_chosen_pmd_cpu_keeps_its_sibling_free() -> None:
 
 def test_a_bench_stays_on_one_numa_node() -> None:
     facts = host(nodes=2, cores=6)
-    plan = planned(facts, spec_of(TopologyKind.PVP, sut=Sut(vswitch=Vswitch(pmd_cpus=(8,)))))
+    plan = planned(facts, spec_of("pvp", sut=Sut(vswitch=Vswitch(pmd_cpus=(8,)))))
     assert plan.generator is not None
     cpus = [*plan.generator.cpus.value, *plan.guests[0].cpus.value]
     assert {facts.node_of(c) for c in cpus} == {1}
@@ -115,16 +119,58 @@ def test_external_ports_choose_the_node() -> None:
     facts = replace(
         host(nodes=2, cores=6), pci=(PciDevice("0000:81:00.0", "8086", "1572", node=1),)
     )
-    plan = planned(
-        facts, spec_of(TopologyKind.EXTERNAL, sut=Sut(ports=("0000:81:00.0", "0000:81:00.1")))
-    )
+    plan = planned(facts, spec_of("external", sut=Sut(ports=("0000:81:00.0", "0000:81:00.1"))))
     assert plan.generator is not None
     assert {facts.node_of(c) for c in plan.generator.cpus.value} == {1}
     assert [(p.node, p.count > 0) for p in plan.huge_pages.value] == [(1, True)]
 
 
+def test_between_two_hosts_each_side_has_its_own_cores_and_memory() -> None:
+    frames = spec_of("chain", 2)
+    plan = plan_between(
+        replace(host(cores=2), host="tester"), replace(host(cores=6), host="dut"), frames,
+        needs_of(frames),
+    )  # fmt: skip
+    tester, dut = plan.generator_host, plan.sut_host
+    assert (tester.host, dut.host) == ("tester", "dut")
+    assert tester.generator is not None
+    assert (tester.vswitch, tester.guests, dut.generator) == (None, (), None)
+    assert tester.generator.cpus.value == (1,)
+    assert dut.vswitch is not None
+    assert dut.control_cpu is not None
+    cpus = [dut.control_cpu.value, *(g.cpus.value[0] for g in dut.guests),
+            *dut.vswitch.pmd_cpus.value]  # fmt: skip
+    assert cpus == [0, 1, 2, 3]
+    assert all(guest.process is not None for guest in dut.guests)
+    assert "vSwitch" not in tester.huge_pages.because
+    assert "generator" not in dut.huge_pages.because
+
+
+def test_between_two_hosts_each_side_is_near_its_ports() -> None:
+    facts = replace(
+        host(nodes=2, cores=6), pci=(PciDevice("0000:81:00.0", "8086", "1572", node=1),)
+    )
+    frames = spec_of("p2p")
+    needs, ports = needs_of(frames), ("0000:81:00.0",)
+    plan = plan_between(facts, facts, frames, needs, generator_ports=ports, sut_ports=ports)
+    assert plan.generator_host.generator is not None
+    assert plan.sut_host.vswitch is not None
+    cpus = (*plan.generator_host.generator.cpus.value, *plan.sut_host.vswitch.pmd_cpus.value)
+    assert {facts.node_of(cpu) for cpu in cpus} == {1}
+
+
+def test_a_function_is_a_process_of_its_own_where_the_generator_is_elsewhere() -> None:
+    frames = replace(spec_of("pvp"), hosts=Roles("tester", "dut"))
+    plan = plan_between(host(cores=2), host(cores=2), frames, needs_of(frames))
+    [guest] = plan.sut_host.guests
+    assert guest.process is not None
+    assert plan.sut_host.vswitch is not None
+    assert guest.cpus.value == plan.sut_host.vswitch.pmd_cpus.value
+    assert "takes turns" in guest.cpus.because
+
+
 def test_wire_runs_on_one_cpu_without_huge_pages() -> None:
-    plan = planned(host(cores=1), spec_of(TopologyKind.WIRE))
+    plan = planned(host(cores=1), spec_of("wire"))
     assert plan.huge_pages.value == ()
     assert plan.generator is not None
     assert plan.generator.process.value.huge_pages is False
@@ -134,24 +180,22 @@ def test_wire_runs_on_one_cpu_without_huge_pages() -> None:
 def test_the_reference_sut_has_buffers_for_what_it_holds_back() -> None:
     plan = planned(
         host(),
-        spec_of(TopologyKind.WIRE, sut=Sut(impair=Impair(rate_fps=1e6, delay_ns=50_000_000))),
+        spec_of("wire", sut=Sut(impair=Impair(rate_fps=1e6, delay_ns=50_000_000))),
     )
     assert plan.generator is not None
     assert plan.generator.process.value.mbufs >= 50_000
 
 
 def test_the_forwarder_of_the_host_topology_is_the_sut() -> None:
-    plan = planned(host(cores=2), spec_of(TopologyKind.HOST))
+    plan = planned(host(cores=2), spec_of("host"))
     assert plan.vswitch is None
     assert plan.generator is not None
     assert (plan.generator.cpus.value, plan.guests[0].cpus.value) == ((0,), (1,))
     assert plan.guests[0].process is not None
-    with pytest.raises(BadInput, match="own_process = false"):
-        planned(host(), spec_of(TopologyKind.HOST, sut=Sut(vnf=Vnf(own_process=False))))
 
 
 def test_testpmd_is_always_a_process_of_its_own() -> None:
-    plan = planned(host(cores=2), spec_of(TopologyKind.PVP, sut=Sut(vnf=Vnf(VnfKind.TESTPMD))))
+    plan = planned(host(cores=2), spec_of("pvp", sut=Sut(vnf=Vnf("testpmd"))))
     assert plan.generator is not None
     assert plan.generator.shared == ()
     assert plan.guests[0].process is not None
@@ -160,7 +204,7 @@ def test_testpmd_is_always_a_process_of_its_own() -> None:
 
 
 def test_functions_may_be_kept_in_the_generators_process() -> None:
-    spec = spec_of(TopologyKind.PVP, sut=Sut(vnf=Vnf(own_process=False)))
+    spec = spec_of("pvp", sut=Sut(vnf=Vnf(placement="shared")))
     plan = planned(host(cores=16), spec)
     assert plan.generator is not None
     assert plan.generator.shared == ("vnf0",)
@@ -176,12 +220,12 @@ def test_a_pmd_cpu_that_cannot_be_is_refused(cpus: tuple[int, ...], says: str) -
     cut = replace(facts, cpus=(*facts.cpus[:2], replace(facts.cpus[2], allowed=False),
                                replace(facts.cpus[3], online=False)))  # fmt: skip
     with pytest.raises(BadInput, match=says):
-        planned(cut, spec_of(TopologyKind.P2P, sut=Sut(vswitch=Vswitch(pmd_cpus=cpus))))
+        planned(cut, spec_of("p2p", sut=Sut(vswitch=Vswitch(pmd_cpus=cpus))))
 
 
-@pytest.mark.parametrize("kind", [k for k in TopologyKind if k is not TopologyKind.WIRE])
-def test_too_few_cpus_are_told_with_numbers(kind: TopologyKind) -> None:
-    if kind is TopologyKind.EXTERNAL:
+@pytest.mark.parametrize("kind", [k.name for k in TOPOLOGIES if k.name != "wire"])
+def test_too_few_cpus_are_told_with_numbers(kind: str) -> None:
+    if kind in ("external", "sriov"):  # nothing polls on this host but one process
         assert (
             planned(host(cores=1), spec_of(kind, sut=Sut(ports=("a", "b")))).generator is not None
         )
@@ -189,7 +233,7 @@ def test_too_few_cpus_are_told_with_numbers(kind: TopologyKind) -> None:
     with pytest.raises(BadInput, match=r"has 1 usable CPUs; .* need 2"):
         planned(host(cores=1), spec_of(kind))
     with pytest.raises(BadInput, match=r"has 0 usable CPUs besides the PMD CPUs 0-1"):
-        planned(host(), spec_of(TopologyKind.P2P, sut=Sut(vswitch=Vswitch(pmd_cpus=(0, 1)))))
+        planned(host(), spec_of("p2p", sut=Sut(vswitch=Vswitch(pmd_cpus=(0, 1)))))
 
 
 @pytest.mark.parametrize(
@@ -199,16 +243,14 @@ def test_too_few_cpus_are_told_with_numbers(kind: TopologyKind) -> None:
      ("9000", Encapsulation.NONE, 8982), ("ag", Encapsulation.NONE, 1500)],
 )  # fmt: skip
 def test_the_mtu_holds_the_largest_frame(frame: str, tags: Encapsulation, mtu: int) -> None:
-    spec = replace(
-        spec_of(TopologyKind.P2P), traffic=Traffic(FrameSizes.parse(frame), encapsulation=tags)
-    )
+    spec = replace(spec_of("p2p"), traffic=Traffic(FrameSizes.parse(frame), encapsulation=tags))
     vswitch = planned(host(), spec).vswitch
     assert vswitch is not None
     assert vswitch.mtu.value == mtu
 
 
 def test_huge_pages_are_the_sum_of_what_the_processes_take() -> None:
-    plan = planned(host(cores=8), spec_of(TopologyKind.PVP))
+    plan = planned(host(cores=8), spec_of("pvp"))
     assert plan.vswitch is not None
     assert plan.generator is not None
     assert plan.guests[0].process is not None
@@ -225,21 +267,21 @@ def test_huge_pages_are_the_sum_of_what_the_processes_take() -> None:
     nodes=st.integers(1, 2),
     cores=st.integers(1, 20),
     smt=st.booleans(),
-    kind=st.sampled_from([k for k in TopologyKind if k.has_vswitch]),
+    kind=st.sampled_from([k.name for k in TOPOLOGIES if k.has_switch]),
     bidirectional=st.booleans(),
-    own_process=st.sampled_from([None, True, False]),
+    placement=st.sampled_from([None, "shared", "process"]),
     vnfs=st.integers(1, 8),
 )
 def test_no_cpu_is_given_twice_except_where_the_plan_says_so(  # noqa: PLR0917
     nodes: int,
     cores: int,
     smt: bool,
-    kind: TopologyKind,
+    kind: str,
     bidirectional: bool,
-    own_process: bool | None,
+    placement: str | None,
     vnfs: int,
 ) -> None:
-    spec = spec_of(kind, vnfs, bidirectional, sut=Sut(vnf=Vnf(own_process=own_process)))
+    spec = spec_of(kind, vnfs, bidirectional, sut=Sut(vnf=Vnf(placement=placement)))
     facts = host(nodes, cores, smt)
     try:
         plan = planned(facts, spec)
@@ -261,9 +303,9 @@ def test_no_cpu_is_given_twice_except_where_the_plan_says_so(  # noqa: PLR0917
     assert len(plan.vswitch.socket_memory_mib.value) == nodes
 
 
-def pmd_point(*cpus: int) -> PointSpec:
-    tcp = Tcp(path=TcpPath.OVS_PMD, offloads=False, queues=2)
-    return PointSpec(tcp=tcp, sut=Sut(vswitch=Vswitch(pmd_cpus=cpus or None)))
+def pmd_point(*cpus: int) -> TcpStreams:
+    tcp = Tcp(path="ovs-pmd", offloads=False, queues=2)
+    return TcpStreams(tcp, Vswitch(pmd_cpus=cpus or None))
 
 
 def test_hosts_with_tcp_leave_the_pmd_threads_their_cpus() -> None:

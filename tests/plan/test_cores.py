@@ -81,7 +81,7 @@ def test_too_few_cores_says_where_and_how_many() -> None:
 
 
 def test_a_mask_wider_than_the_host_is_refused() -> None:
-    with pytest.raises(PlanError, match=r"has no CPU 99 that cores\.pmd_core_order names"):
+    with pytest.raises(PlanError, match=r"cores\.pmd_core_order names CPU 99; host h has only"):
         split_cores("h", R740XD, CoreRules(pmd_core_order=(2, 99)), {0}, wanted(node0=1))
 
 

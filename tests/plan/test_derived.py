@@ -10,7 +10,7 @@ import pytest
 from tests.plan.lab import recorded
 from wirespeed.model.plan import HugePages
 from wirespeed.model.policy import InterfaceKind, Pattern
-from wirespeed.model.workload import Port
+from wirespeed.model.workload import VnfPort
 from wirespeed.plan.errors import FileFaults, PlanError
 from wirespeed.plan.hugepages import (
     hugepages_argument,
@@ -78,7 +78,7 @@ def test_s2s_single_pmd_is_one_core() -> None:
 
 
 def test_what_a_port_costs() -> None:
-    north = Port("p", "n", rate_fps=1e6, frame_bytes=64)
+    north = VnfPort("p", "n", rate_fps=1e6, frame_bytes=64)
     east = replace(north, pattern=Pattern.EAST_WEST)
     assert port_hz(north, InterfaceKind.VHOST, S2_CYCLES) == 2 * 154e6
     assert port_hz(east, InterfaceKind.VHOST, S2_CYCLES) == 425e6

@@ -6,11 +6,14 @@ from __future__ import annotations
 import re
 
 import pytest
+from benchmarks.scaled_workloads import scaled
 
+from tests.hosts.emulated import EMULATED
 from tests.plan.lab import EXAMPLES, ROOT, example_plan, recorded, shipped_plan
 from wirespeed.model.cpuset import format_list, format_mask
 from wirespeed.model.policy import InterfaceKind
 from wirespeed.plan.plan_file import write_plan
+from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.render.targets import render
 
 MACHINES = dict(zip(EXAMPLES, ("s0-compute", "s1-dppd", "s2-r730", "s3-r740xd"), strict=True))
@@ -96,3 +99,15 @@ def test_every_value_has_a_reason() -> None:
     for example in EXAMPLES:
         text = write_plan(shipped_plan(example))
         assert not re.search(r'"because": ""', text)
+
+
+def test_the_scaled_gateway_is_pinned_on_the_emulated_server() -> None:
+    """The other examples take more than its 8 CPUs."""
+    facts = recorded(EMULATED)
+    (host,) = plan_workload(scaled("s1-bng", facts), [facts]).hosts
+    assert host.guests
+    node_of = {cpu.id: cpu.node for cpu in facts.cpus}
+    pinned = [node for guest in host.guests for node in guest.nodes if node.pins]
+    assert pinned
+    for node in pinned:
+        assert {node_of[cpu] for _, cpu in node.pins} == {node.node}

@@ -7,7 +7,7 @@ import pytest
 
 from wirespeed.model.facts import PciDevice
 from wirespeed.model.policy import DataPlane, InterfaceKind, NicUse, Pattern
-from wirespeed.model.workload import Chain, Network, Nic, Port, Vnf, Workload
+from wirespeed.model.workload import Chain, Nic, ProviderNetwork, Vnf, VnfPort, Workload
 from wirespeed.plan.interface_kind import choose_kind, kind_warnings, pcie_limit_bps
 
 XL710 = PciDevice("0000:04:00.0", "8086", "1583", link_width=8, link_gts=8.0, sriov_total=64)
@@ -16,17 +16,17 @@ CHAIN = Chain("c", ("a", "b", "c", "d", "e", "f"))
 
 def lab(*uses: NicUse) -> Workload:
     nics = tuple(Nic("n", use, ("p",)) for use in uses)
-    return Workload("w", (), networks=(Network("n", "p"),), nics=nics, chains=(CHAIN,))
+    return Workload("w", (), networks=(ProviderNetwork("n", "p"),), nics=nics, chains=(CHAIN,))
 
 
-def chosen(port: Port, plane: DataPlane, *uses: NicUse) -> InterfaceKind:
+def chosen(port: VnfPort, plane: DataPlane, *uses: NicUse) -> InterfaceKind:
     vnf = Vnf("a", 2, 1024, data_plane=plane, ports=(port,))
     nics = [XL710] if NicUse.SRIOV in uses else []
     return choose_kind(port, vnf, lab(*uses), nics).value
 
 
-NORTH = Port("p", "n")
-EAST = Port("p", "n", pattern=Pattern.EAST_WEST, chain="c", rate_fps=2e6, frame_bytes=512)
+NORTH = VnfPort("p", "n")
+EAST = VnfPort("p", "n", pattern=Pattern.EAST_WEST, chain="c", rate_fps=2e6, frame_bytes=512)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,9 @@ EAST = Port("p", "n", pattern=Pattern.EAST_WEST, chain="c", rate_fps=2e6, frame_
         (EAST, DataPlane.KERNEL, (NicUse.SRIOV,), InterfaceKind.VIRTIO),
     ],
 )
-def test_auto(port: Port, plane: DataPlane, uses: tuple[NicUse, ...], kind: InterfaceKind) -> None:
+def test_auto(
+    port: VnfPort, plane: DataPlane, uses: tuple[NicUse, ...], kind: InterfaceKind
+) -> None:
     assert chosen(port, plane, *uses) is kind
 
 
@@ -49,17 +51,19 @@ def test_pcie_limit_is_s2s_50_gbps_on_x8() -> None:
 
 
 def test_s2s_example_of_a_six_guest_chain() -> None:
-    """5 Gbit/s through six guests is 30 each way and fits; 10 Gbit/s is 60 and does not."""
+    """5 Gbit/s through six guests is 30 in each direction and fits; 10 is 60 and does not."""
     for gbps, warned in ((5, False), (10, True)):
         rate = gbps * 1e9 / (1500 * 8)
-        port = Port("p", "n", InterfaceKind.SRIOV, rate, 1500, Pattern.EAST_WEST, "c")
+        port = VnfPort("p", "n", InterfaceKind.SRIOV, rate, 1500, Pattern.EAST_WEST, "c")
         found = kind_warnings(port, InterfaceKind.SRIOV, lab(NicUse.SRIOV), [XL710])
         assert bool(found) is warned
         if warned:
-            assert "needs 60.0 Gbit/s each way on PCIe, 0000:04:00.0 carries 45.0" in found[0]
+            assert (
+                "needs 60.0 Gbit/s in each direction on PCIe, 0000:04:00.0 carries 45.0" in found[0]
+            )
 
 
 def test_a_vf_beyond_what_the_nic_processes() -> None:
-    port = Port("p", "n", InterfaceKind.SRIOV, 40e6, 64)
+    port = VnfPort("p", "n", InterfaceKind.SRIOV, 40e6, 64)
     found = kind_warnings(port, InterfaceKind.SRIOV, lab(NicUse.SRIOV), [XL710])
     assert "40.0 Mpps are beyond what a NIC processes" in found[0]

@@ -28,12 +28,12 @@ from wirespeed.model.policy import (
     PciNumaPolicy,
     ThreadPolicy,
 )
-from wirespeed.model.workload import Network, Nic, Port, Vnf, Workload
+from wirespeed.model.workload import Nic, ProviderNetwork, Vnf, VnfPort, Workload
 from wirespeed.plan.plan_file import write_plan
 from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.workload_rules import broken_rules
 
-NETWORKS = (Network("access", "physnet1", mtu=9000), Network("core", "physnet2"))
+NETWORKS = (ProviderNetwork("access", "physnet1", mtu=9000), ProviderNetwork("core", "physnet2"))
 NICS = (
     Nic("access", NicUse.DPDK, ("0000:5e:00.0", "0000:60:00.0")),
     Nic("core", NicUse.SRIOV, ("0000:af:00.0",), vfs=6),
@@ -52,7 +52,7 @@ def vnfs(draw: st.DrawFn, name: str) -> Vnf:
         kind = draw(kinds)
         network = "core" if kind is InterfaceKind.SRIOV else "access"
         rate = draw(st.sampled_from([0.0, 1e5, 3e6]))
-        ports.append(Port(f"eth{index}", network, kind, rate, 256))
+        ports.append(VnfPort(f"eth{index}", network, kind, rate, 256))
     return Vnf(
         name, vcpus, draw(st.sampled_from([1024, 4096, 8192])), draw(st.integers(1, 4)),
         page_size=draw(st.sampled_from([None, "large", "any", "2048", "1048576"])),
@@ -164,7 +164,7 @@ def _near_their_nic(plan: Plan, host: HostPlan, workload: Workload) -> None:
 def test_planned_pmds_carry_the_demand(rate: float, frame: int) -> None:
     """What is placed behind the vSwitch never needs more cycles than its PMD cores have."""
     vnf = Vnf("v", 4, 1024, page_size="1048576", cpu_policy=CpuPolicy.DEDICATED,
-              ports=(Port("p", "access", InterfaceKind.VHOST, rate, frame),))  # fmt: skip
+              ports=(VnfPort("p", "access", InterfaceKind.VHOST, rate, frame),))  # fmt: skip
     workload = Workload("t", (vnf,), networks=NETWORKS, nics=NICS)
     plan = plan_workload(workload, [replace(HOSTS[0], host="a")])
     host = plan.hosts[0]

@@ -68,6 +68,6 @@ name = "p"
 network = "n"
 """
     small = VNF.format(size="2MiB")
-    with pytest.raises(PlanError, match="a has no pages of 1048576 KiB"):
+    with pytest.raises(PlanError, match="1048576 KiB, but host a has no pages"):
         plan(host((2048,), ()), small + switched)
     plan(host((2048,), ()), small + switched + '[memory]\npage_size = "2MiB"\n')

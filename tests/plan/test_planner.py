@@ -176,7 +176,7 @@ def test_a_running_guest_on_pmd_cpus_is_warned_about() -> None:
     """S3's guest runs on 4, 6, 40 and 42; two PMD cores on node 0 take 4 and 40."""
     text = HEAD + "[cores]\npmd_cores = { 0 = 2 }\n" + VNF
     warnings = plan(text, [recorded("s3-r740xd")]).warnings
-    assert any("guest spirent runs pinned to 4,40, which the plan gives" in w for w in warnings)
+    assert any("guest spirent is pinned to CPUs 4,40, which the plan uses" in w for w in warnings)
 
 
 def test_isolate_goes_to_hosts_without_smt() -> None:
@@ -223,12 +223,12 @@ def test_east_west_ports_cost_pmds_and_prefer_vhost() -> None:
             r"no host matches aggregate\[x\].hosts = 'b\*'",
         ),
         (HEAD.removeprefix("\nname = \"t\"\n").replace("5e:00.0", "ff:00.0") + VNF, ["a"],
-         "has no port '0000:ff:00.0' that"),
+         "names '0000:ff:00.0', which host a does not have"),
         (HEAD.removeprefix("\nname = \"t\"\n").replace("0000:5e:00.0", "eno3") + VNF, ["a"],
          "carries the default route"),
-        ("[cores]\npmd_cores = {5=1}\n" + VNF, ["a"], "has no NUMA node 5"),
+        ("[cores]\npmd_cores = {5=1}\n" + VNF, ["a"], "names NUMA node 5, which host a does not"),
         ("[vswitch]\nsocket_memory_mib=[1024]\n" + HEAD.removeprefix("\nname = \"t\"\n") + VNF,
-         ["a"], "has 1 entries, host a 2 NUMA nodes"),
+         ["a"], "has 1 entries, host a has 2 NUMA nodes"),
         ("[memory]\ncount = 1\n" + HEAD.removeprefix("\nname = \"t\"\n") + VNF, ["a"],
          "DPDK needs 2 huge pages of 1048576 KiB, the node gets 1"),
     ],

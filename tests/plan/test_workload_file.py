@@ -156,7 +156,7 @@ PORT = '[[vnf.port]]\nname = "p"\nnetwork = "data"\n'
             VNF + "count = 2\n"
             '[[group]]\nname = "a"\npolicy = "affinity"\nmembers = ["v"]\n'
             '[[group]]\nname = "b"\npolicy = "anti-affinity"\nmembers = ["v"]\n',
-            "must be together here and apart in group 'b'",
+            "are also members of the anti-affinity group 'b'",
         ),
         ("[[vnfs]]\n", "unknown key; write [[vnf]]"),
         ("", "at least one [[vnf]] is required"),
@@ -179,7 +179,7 @@ def test_not_toml() -> None:
         ('cpu_policy = "dedicated"', "hw_cpu_policy = 'shared'", CpuPolicy.DEDICATED),
     ],
 )
-def test_image_properties_are_wishes(flavor: str, image: str, policy: CpuPolicy) -> None:
+def test_image_properties_are_settings(flavor: str, image: str, policy: CpuPolicy) -> None:
     workload = read(f"{VNF}{flavor}\n[vnf.image_properties]\n{image}\n")
     assert workload.vnfs[0].cpu_policy is policy
 
@@ -198,11 +198,11 @@ def test_s1s_image_properties() -> None:
 @pytest.mark.parametrize(
     ("flavor", "image", "expected"),
     [
-        ("", "hw_numa_mempolicy = 'strict'", "Nova never knew it"),
+        ("", "hw_numa_mempolicy = 'strict'", "no Nova has it"),
         ("", "hw_cpu_threads_policy = 'prefer'", "Nova's name is hw_cpu_thread_policy"),
         ("", "hw_cpu_polcy = 'shared'", "no such property; did you mean 'hw_cpu_policy'?"),
         ("", "hw_numa_cpus = '0-1'", "no such property"),
-        ("", "hw_mem_page_size = 'large'", 'Nova wants page_size = "large" or "any"'),
+        ("", "hw_mem_page_size = 'large'", 'Nova needs page_size = "large" or "any"'),
         ("numa_nodes = 1", "hw_numa_nodes = 1", "Nova forbids it beside numa_nodes"),
         (
             'cpu_policy = "dedicated"\nthread_policy = "isolate"',
@@ -224,7 +224,7 @@ def test_image_properties_that_the_plan_does_not_read_are_named() -> None:
     assert "hw_vif_model, owner go to the image as they are" in warning
 
 
-def test_wishes_met_in_another_way_are_warned_about() -> None:
+def test_settings_treated_differently_are_warned_about() -> None:
     workload = read(
         VNF + 'cpu_policy = "dedicated"\nthread_policy = "separate"\n'
         'numa_cpus = ["0-1", "2-3"]\nnuma_memory_mib = [2048, 2048]\n'

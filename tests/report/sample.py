@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stored run with everything a report can show: points of each grade, loss, latency, lanes.
+"""A stored run with everything a report can show: points of each grade, loss, latency, timelines.
 
 It is made up by hand; nothing here is ever shown as a measurement.
 """
@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tests.report.lane import LoudHost, Noise
-from wirespeed.model.facts import Cpu, HostFacts, Kernel, NumaNode
-from wirespeed.model.plan import Decision, HostPlan, Plan
+from tests.fake_rig import FACTS, FakeHost, plan_of
+from tests.report.loud_host import LoudHost, Noise
+from wirespeed.bench.assembly.kinds import sut_of
+from wirespeed.explain.explain import explain
+from wirespeed.explain.interface import Measured
+from wirespeed.model.finding import AuditReport, Finding, Severity, Status
 from wirespeed.model.result import (
     AsIs,
     Bound,
@@ -23,29 +26,40 @@ from wirespeed.model.result import (
     SearchResult,
     Undisturbed,
 )
-from wirespeed.model.series import Series
-from wirespeed.model.spec import PointSpec, TopologyKind
+from wirespeed.model.spec import Frames, TcpStreams
 from wirespeed.model.study import Point
 from wirespeed.model.tcp import TcpRun
 from wirespeed.model.trial import DropCause, LeftOut, Stage, Trial
 from wirespeed.store.read import read_run
-from wirespeed.store.recording import Origin, Recording
 from wirespeed.store.records import RunRecord
+from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store
 from wirespeed.study.load import load_study
+from wirespeed.study.run import run_study
 
-FACTS = HostFacts(
-    host="testhost",
-    kernel=Kernel("6.1.0", "BOOT_IMAGE=/vmlinuz quiet"),
-    cpus=(Cpu(0, siblings=(0,)), Cpu(1, siblings=(1,))),
-    nodes=(NumaNode(0, (0, 1), 8_000_000, 6_000_000),),
-    cpu_model="Imaginary CPU",
-)
-PLAN = Plan((HostPlan("testhost", Decision((), "nothing is real here")),))
+AUDIT = AuditReport(
+    "testhost",
+    (
+        Finding(
+            "WS25", "no-1g-pages", "The host has no 1 GiB huge pages", Severity.HIGH,
+            Status.FAILED, "no 1 GiB huge page", "1 GiB huge pages, e.g. 2", "TLB misses.", "S0",
+            fix=('grubby --update-kernel=ALL --args="hugepages=2"', "reboot"),
+        ),
+        Finding(
+            "WS33", "vfs", "A NIC does not have the planned number of VFs", Severity.LOW,
+            Status.NOT_CHECKED, "needs a plan", "as planned", "No port.", "S2",
+        ),
+        Finding(
+            "WS08", "cpu0", "CPU 0 is isolated", Severity.LOW, Status.PASSED, "CPU 0 is not",
+            "CPU 0 for the host", "Timers run there.", "S0",
+        ),
+    ),
+)  # fmt: skip
 ORIGIN = Origin(
     ["wirespeed", "run", "quickstart"],
     {"wirespeed": "0.1.0", "python": "3.11.2", "kernel": "6.1.0-28-amd64"},
     FACTS,
+    (AUDIT,),
 )
 COPY_NS_PER_OCTET = 0.35
 TRIAL_S = 2.0
@@ -67,20 +81,20 @@ BECAUSE = {
 GRADES = (Grade.C, Grade.B, Grade.A, Grade.D, Grade.C, Grade.B)
 
 
-def capacity_fps(spec: PointSpec) -> float:
+def capacity_fps(spec: Frames) -> float:
     """A cost per frame and one per octet, more with a VNF: the shape that real switches show."""
-    base_ns = 105.0 if spec.topology.kind is TopologyKind.P2P else 240.0
+    base_ns = 105.0 if spec.topology.kind == "p2p" else 240.0
     return 1e9 / (base_ns + COPY_NS_PER_OCTET * spec.traffic.frame.mean_bytes)
 
 
 @dataclass
 class MadeUp:
-    """One point: its trials in order, each with its series."""
+    """One point: its trials in order."""
 
-    spec: PointSpec
+    spec: Frames
     grade: Grade
     seed: int
-    trials: list[tuple[Trial, tuple[Series, ...]]] = field(default_factory=list)
+    trials: list[Trial] = field(default_factory=list)
 
     @property
     def capacity_fps(self) -> float:
@@ -89,13 +103,12 @@ class MadeUp:
     def _trial(self, share: float, stage: Stage, duration_s: float = TRIAL_S) -> Trial:
         hop = ("sut-ingress", DropCause.RX_RING_FULL)
         limited_by = None
-        if self.spec.topology.kind is not TopologyKind.P2P:
+        if self.spec.topology.kind != "p2p":
             hop, limited_by = ("ovs:vnf0.a", DropCause.VHOST_TX_RING_FULL), "shared_lcore"
         host = LoudHost(self.capacity_fps, NOISE[self.grade], hop, limited_by)
         number = self.seed + len(self.trials)
-        made = host.trial(share * self.capacity_fps, duration_s, stage, number)
-        self.trials.append(made)
-        return made[0]
+        self.trials.append(host.trial(share * self.capacity_fps, duration_s, stage, number))
+        return self.trials[-1]
 
     def search(self) -> SearchResult:
         """As a search would go: overload, halving, fresh trials at what was found, latency."""
@@ -106,13 +119,13 @@ class MadeUp:
         confirmed = [self._trial(0.99, Stage.CONFIRM) for _ in range(3)]
         latency = [self._latency(share) for share in (0.1, 0.5, 0.9)]
         found = self._d(mrrs) if self.grade is Grade.D else self._figures(mrrs, confirmed)
-        return replace(found, latency=tuple(latency), limited_by=mrrs[0].seen.limited_by)
+        return replace(found, latency=tuple(latency), limited_by=mrrs[0].observation.limited_by)
 
     def _latency(self, share: float) -> LatencyAtLoad:
         trial = self._trial(share * 0.995, Stage.LATENCY, 1.0)
-        assert trial.seen.latency is not None
+        assert trial.observation.latency is not None
         undisturbed = trial.gated.latency if trial.gated else None
-        return LatencyAtLoad(share, trial.intended_load_fps, trial.seen.latency, undisturbed)
+        return LatencyAtLoad(share, trial.intended_load_fps, trial.observation.latency, undisturbed)
 
     def _figures(self, mrrs: Sequence[Trial], confirmed: Sequence[Trial]) -> SearchResult:
         ndr, above = 0.99 * self.capacity_fps, 1.005 * self.capacity_fps
@@ -186,25 +199,25 @@ def sample_run(directory: Path, *overrides: str, study: str = "quickstart") -> R
     """A study as if it had been run, written to a real store and read back."""
     loaded = load_study(study, overrides)
     with Store(str(directory / "sample.sqlite")) as store:
-        recording = Recording.start(store, loaded, ORIGIN)
-        if any(point.spec.tcp is not None for point in loaded.points):
-            # Measured on a simulated host: only TCP's own reports need it.
-            from tests.fake_rig import FakeHost
-            from wirespeed.study.run import run_study
-
-            run_study(loaded, recording, FakeHost().rig, Nobody())
+        writer = RunWriter.start(store, loaded, ORIGIN)
+        if any(isinstance(point.workload, TcpStreams) for point in loaded.points):
+            run_study(loaded, writer, FakeHost().rig, Nobody())
         else:
             for number, point in enumerate(loaded.points):
-                _record(recording, point, GRADES[number % len(GRADES)], number)
-            recording.finish()
-        return read_run(store, recording.run_id, series=True)
+                _record(writer, point, GRADES[number % len(GRADES)], number)
+            writer.finish()
+        return read_run(store, writer.run_id, series=True)
 
 
-def _record(recording: Recording, point: Point, grade: Grade, number: int) -> None:
-    made = MadeUp(point.spec, grade, 100 * number)
+def _record(writer: RunWriter, point: Point, grade: Grade, number: int) -> None:
+    assert isinstance(point.workload, Frames)
+    made = MadeUp(point.workload, grade, 100 * number)
     result = made.search()
-    recording.begin_point(point.id, PLAN)
-    recording.add_bench(point.id, BENCH)
-    for trial, series in made.trials:
-        recording.add_trial(point.id, trial, series)
-    recording.complete_point(point.id, result)
+    plan = plan_of(point.workload)
+    sut = sut_of(point.workload)
+    writer.begin_point(point.id, plan, sut)
+    writer.add_bench(point.id, BENCH)
+    for trial in made.trials:
+        writer.add_trial(point.id, trial)
+    measured = Measured(sut, replace(result, trials=tuple(made.trials)))
+    writer.complete_point(point.id, result, explain(measured))

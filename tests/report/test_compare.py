@@ -7,13 +7,13 @@ import pytest
 
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.result import Bound, Bracket, Grade, Interval, SearchResult
-from wirespeed.report.compare import (
+from wirespeed.report.compare import compare_runs
+from wirespeed.report.comparison import (
     Comparison,
     Difference,
     GradeChange,
-    Placement,
-    Verdict,
-    compare_runs,
+    Judgement,
+    PlacementChange,
 )
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 
@@ -65,7 +65,7 @@ def first(compared: Comparison) -> Difference:
 def test_a_run_is_no_worse_than_itself(run: RunRecord) -> None:
     compared = compare_runs(run, run, 0.0)
     verdicts = {d.verdict for d in compared.differences}
-    assert verdicts == {Verdict.SAME, Verdict.OVERLAP, Verdict.AS_IS}
+    assert verdicts == {Judgement.SAME, Judgement.OVERLAP, Judgement.AS_IS}
     assert not compared.worse
     assert compared.grades == ()
 
@@ -73,14 +73,14 @@ def test_a_run_is_no_worse_than_itself(run: RunRecord) -> None:
 @pytest.mark.parametrize(
     ("factor", "verdict"),
     [
-        (0.94, Verdict.WORSE),
-        (0.96, Verdict.WITHIN_TOLERANCE),
-        (1.06, Verdict.BETTER),
-        (0.9999, Verdict.SAME),
+        (0.94, Judgement.WORSE),
+        (0.96, Judgement.WITHIN_TOLERANCE),
+        (1.06, Judgement.BETTER),
+        (0.9999, Judgement.SAME),
     ],
 )
 def test_the_tolerance_decides_where_the_runs_leave_nothing_open(
-    run: RunRecord, factor: float, verdict: Verdict
+    run: RunRecord, factor: float, verdict: Judgement
 ) -> None:
     difference = first(compare_runs(run, scaled(run, factor), 0.05))
     assert difference.change == pytest.approx(factor - 1)
@@ -95,28 +95,28 @@ def test_what_both_leave_open_is_not_worse(run: RunRecord) -> None:
     wide = replace(ndr, upper=_bound(ndr.lower, 1.1))
     a = only(run, 0, ndr=wide)
     compared = compare_runs(a, only(run, 0, ndr=_interval(wide, 0.94)), 0.05)
-    assert first(compared).verdict is Verdict.OPEN
+    assert first(compared).verdict is Judgement.WITHIN_ERROR
     assert not compared.worse
 
 
 def test_what_is_left_open_comes_from_width_growth_and_scatter(run: RunRecord) -> None:
     ndr, _, mrr = compare_runs(run, run, 0.05).differences[:3]
     # Half the search's width, (1.005 - 0.99) / 0.99 / 2, and growth's bound, in both runs.
-    assert ndr.noise == pytest.approx(2**0.5 * (0.0150 / 0.99 / 2 + 0.0008), rel=0.01)
-    assert mrr.noise == pytest.approx(2**0.5 * 2 * 0.01)
+    assert ndr.error == pytest.approx(2**0.5 * (0.0150 / 0.99 / 2 + 0.0008), rel=0.01)
+    assert mrr.error == pytest.approx(2**0.5 * 2 * 0.01)
 
 
 def test_brackets_differ_only_when_they_are_disjoint(run: RunRecord) -> None:
-    def verdict(a: Bracket, b: Bracket) -> Verdict:
+    def verdict(a: Bracket, b: Bracket) -> Judgement:
         compared = compare_runs(only(run, 3, bracket=a), only(run, 3, bracket=b), 0.05)
         return first(compared).verdict
 
     there = Bracket(2e6, 4e6)
-    assert verdict(there, Bracket(3.9e6, 8e6)) is Verdict.OVERLAP
-    assert verdict(there, Bracket(5e6, None)) is Verdict.BETTER
-    assert verdict(there, Bracket(None, 1.8e6)) is Verdict.WORSE
-    assert verdict(there, Bracket(1e6, 1.95e6)) is Verdict.WITHIN_TOLERANCE
-    assert verdict(there, Bracket(None, None)) is Verdict.OVERLAP
+    assert verdict(there, Bracket(3.9e6, 8e6)) is Judgement.OVERLAP
+    assert verdict(there, Bracket(5e6, None)) is Judgement.BETTER
+    assert verdict(there, Bracket(None, 1.8e6)) is Judgement.WORSE
+    assert verdict(there, Bracket(1e6, 1.95e6)) is Judgement.WITHIN_TOLERANCE
+    assert verdict(there, Bracket(None, None)) is Judgement.OVERLAP
 
 
 def test_a_bracket_is_compared_with_an_ndr_as_a_range(run: RunRecord) -> None:
@@ -130,11 +130,11 @@ def test_a_bracket_is_compared_with_an_ndr_as_a_range(run: RunRecord) -> None:
     a = replace(run, points=run.points[:1])
     difference = first(compare_runs(a, within, 0.05))
     assert (difference.verdict, difference.b_bracket) == (
-        Verdict.OVERLAP,
+        Judgement.OVERLAP,
         Bracket(0.5 * fps, 1.2 * fps),
     )
-    assert first(compare_runs(a, below, 0.05)).verdict is Verdict.WORSE
-    assert not any(d.verdict is Verdict.GONE for d in compare_runs(a, within, 0.05).differences)
+    assert first(compare_runs(a, below, 0.05)).verdict is Judgement.WORSE
+    assert not any(d.verdict is Judgement.GONE for d in compare_runs(a, within, 0.05).differences)
 
 
 def test_a_grade_that_changed_is_told(run: RunRecord) -> None:
@@ -147,7 +147,7 @@ def test_what_the_host_gives_as_it_is_is_shown_and_decides_nothing(run: RunRecor
     assert as_is is not None
     loud = only(run, 0, as_is=replace(as_is, lossless_fps=1e5, mrr_fps=1e5))
     compared = compare_runs(only(run, 0), loud, 0.05)
-    shown = [d for d in compared.differences if d.verdict is Verdict.AS_IS]
+    shown = [d for d in compared.differences if d.verdict is Judgement.AS_IS]
     assert [d.figure for d in shown] == ["lossless as is", "MRR as is"]
     assert all(d.change is not None and d.change < -0.9 for d in shown)
     assert not compared.worse
@@ -156,8 +156,8 @@ def test_what_the_host_gives_as_it_is_is_shown_and_decides_nothing(run: RunRecor
 def test_a_figure_that_is_gone_is_worse(run: RunRecord) -> None:
     gone = only(run, 0, ndr=None, not_measurable="no trial could run")
     compared = compare_runs(only(run, 0), gone, 0.05)
-    assert [d.verdict for d in compared.worse] == [Verdict.GONE]
-    assert first(compare_runs(gone, only(run, 0), 0.05)).verdict is Verdict.NEW
+    assert [d.verdict for d in compared.worse] == [Judgement.GONE]
+    assert first(compare_runs(gone, only(run, 0), 0.05)).verdict is Judgement.NEW
 
 
 def test_only_points_with_the_same_parameters_are_compared(run: RunRecord) -> None:
@@ -180,7 +180,7 @@ def test_a_result_without_bounds_has_no_width(run: RunRecord) -> None:
     point = replace(run.points[0], result=result, trials=())
     alone = replace(run, points=(point,))
     (difference,) = compare_runs(alone, alone, 0.05).differences
-    assert (difference.figure, difference.noise) == ("constant", 0.0)
+    assert (difference.figure, difference.error) == ("constant", 0.0)
 
 
 def test_cpus_that_were_placed_differently_are_named(run: RunRecord) -> None:
@@ -188,7 +188,9 @@ def test_cpus_that_were_placed_differently_are_named(run: RunRecord) -> None:
         pair = (CpuPlacement(core_to_core_ns, 1.0), CpuPlacement(core_to_core_ns, 1.0))
         point = run.points[0]
         trials = tuple(
-            replace(t, trial=replace(t.trial, seen=replace(t.trial.seen, placement=pair)))
+            replace(
+                t, trial=replace(t.trial, observation=replace(t.trial.observation, placement=pair))
+            )
             for t in point.trials
         )
         return replace(run, points=(replace(point, trials=trials), *run.points[1:]))
@@ -196,5 +198,5 @@ def test_cpus_that_were_placed_differently_are_named(run: RunRecord) -> None:
     assert compare_runs(run, run, 0.05).placements == ()
     assert compare_runs(placed(45), placed(60), 0.05).placements == ()
     (found,) = compare_runs(placed(45), placed(220), 0.05).placements
-    expected = Placement(run.points[0].label, CpuPlacement(45, 1.0), CpuPlacement(220, 1.0))
+    expected = PlacementChange(run.points[0].label, CpuPlacement(45, 1.0), CpuPlacement(220, 1.0))
     assert found == expected

@@ -111,7 +111,7 @@ def test_every_trial_closes(run: RunRecord) -> None:
 def test_disturbances_are_summed_by_kind(run: RunRecord) -> None:
     stored = run.points[0].trials[5]
     found = document(run)["points"][0]["trials"][5]["disturbances"]
-    stops = [d for d in stored.trial.seen.evidence.disturbances if d.role == "sut"]
+    stops = [d for d in stored.trial.observation.evidence.disturbances if d.role == "sut"]
     (of_sut,) = [group for group in found if group["role"] == "sut"]
     assert of_sut == {
         "role": "sut", "cpu": 1, "kind": "stopped", "source": "context switch",

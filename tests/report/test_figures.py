@@ -10,17 +10,17 @@ from rich.console import Console
 
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.result import BackToBack, Grade, Interval
-from wirespeed.model.spec import PointSpec, Topology, TopologyKind, Traffic
+from wirespeed.model.spec import Frames, Topology, Traffic
+from wirespeed.model.words import frames, gbps, loss, microseconds, mpps, seconds, share, tiny
 from wirespeed.report.figures import point_figures, rate, theoretical_max_fps
 from wirespeed.report.headline import key_figures
 from wirespeed.report.table import below_grade, csv_text, terminal_table, without_figures
-from wirespeed.report.text import frames, gbps, loss, microseconds, mpps, seconds, share, tiny
 from wirespeed.store.records import PointState, RunRecord
 
 
-def spec(frame: str = "64", bidirectional: bool = False) -> PointSpec:
-    topology = Topology(TopologyKind.P2P, bidirectional=bidirectional)
-    return PointSpec(topology, Traffic(frame=FrameSizes.parse(frame)))
+def spec(frame: str = "64", bidirectional: bool = False) -> Frames:
+    topology = Topology("p2p", bidirectional=bidirectional)
+    return Frames(topology, Traffic(frame=FrameSizes.parse(frame)))
 
 
 def test_line_rate_of_10_gbit_at_64_octets() -> None:

@@ -11,7 +11,7 @@ from tests.report.sample import sample_run
 from wirespeed.model.gateway import Bng
 from wirespeed.model.units import line_rate_fps
 from wirespeed.report.charts.gateway import gateway_charts
-from wirespeed.report.charts.shapes import Chart, Series
+from wirespeed.report.charts.shapes import Chart, Curve
 from wirespeed.report.charts.svg import line_svg
 from wirespeed.report.figures import point_figures
 from wirespeed.report.html import html_report
@@ -22,9 +22,9 @@ from wirespeed.study.load import load_study
 QUICK = "search.latency=false"
 
 
-def chart_of(run: RunRecord) -> tuple[Chart, dict[str, Series]]:
+def chart_of(run: RunRecord) -> tuple[Chart, dict[str, Curve]]:
     [chart] = gateway_charts(run)
-    return chart, {series.name: series for series in chart.series}
+    return chart, {series.name: series for series in chart.curves}
 
 
 def test_by_frame_size_for_each_topology(tmp_path: Path) -> None:
@@ -53,13 +53,13 @@ def test_by_tuning_step(tmp_path: Path) -> None:
 
 def test_s1_says_nothing_of_other_links_sizes_and_functions() -> None:
     (same,) = load_study("s1-bng", ["topology.kind=pvp", "traffic.frame=256"]).points
-    assert published(same.spec) is S1_FIGURE_5
+    assert published(same.workload) is S1_FIGURE_5
     for override in (
         "traffic.link_bps=25e9", "traffic.frame=128", "traffic.frame=cc", "sut.vnf.tuning=node",
     ):  # fmt: skip
         overrides = ["topology.kind=host", "traffic.frame=256", override]
         (other,) = load_study("s1-bng", overrides).points
-        assert published(other.spec) is None
+        assert published(other.workload) is None
 
 
 def test_other_runs_have_no_such_chart(run: RunRecord) -> None:

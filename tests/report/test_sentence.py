@@ -38,11 +38,17 @@ def result_sentence(result: SearchResult) -> str:
 def test_a_gated_point_says_what_it_rests_on_and_what_the_host_gives() -> None:
     assert result_sentence(C) == (
         "NDR 8.000 Mpps undisturbed (grade C: 17% of 24 s clean and fast, 412 windows; no loss in "
-        "3.1 M frames, \N{LESS-THAN OR EQUAL TO}1e-6; queues grew 0.02 \N{PLUS-MINUS SIGN} "
-        "0.2%). PDR 8.000, MRR 8.430 \N{PLUS-MINUS SIGN} 4.8% Mpps. As this host is: 9.0-35% lost "
+        "3.1 M frames, \N{LESS-THAN OR EQUAL TO}1e-6, and 31 pieces, \N{LESS-THAN OR EQUAL TO}"
+        "9.7%; queues grew 0.02 \N{PLUS-MINUS SIGN} 0.2%). PDR 8.000, MRR 8.430 "
+        "\N{PLUS-MINUS SIGN} 4.8% Mpps. As this host is: 9.0-35% lost "
         "at the NDR, nothing lost up to 4.900 Mpps in a trial of 2 s, MRR 6.200 Mpps. Left out: "
         "core shared 78%, generator stopped 3.1%."
     )
+
+
+def test_few_pieces_bound_nothing() -> None:
+    said = result_sentence(replace(C, undisturbed=replace(RESTS, runs=3)))
+    assert "no loss in 3.1 M frames, \N{LESS-THAN OR EQUAL TO}1e-6; queues" in said
 
 
 def test_frames_that_were_lost_undisturbed_are_never_called_none() -> None:
@@ -50,13 +56,14 @@ def test_frames_that_were_lost_undisturbed_are_never_called_none() -> None:
     said = result_sentence(lossy)
     assert "12 of 3.1 M frames lost, 4e-6, \N{LESS-THAN OR EQUAL TO}7e-6" in said
     assert "no loss" not in said
+    assert "pieces" not in said
 
 
 @pytest.mark.parametrize("error", [0.0, 1.0])
 def test_growth_that_is_not_known_is_not_given(error: float) -> None:
     said = result_sentence(replace(C, undisturbed=replace(RESTS, growth_error=error)))
     assert "queues" not in said
-    assert "1e-6)." in said
+    assert "9.7%)." in said
 
 
 def test_a_quiet_point_counts_whole() -> None:

@@ -16,11 +16,11 @@ from tests.report.test_document import problems
 from wirespeed.cli.show import print_results
 from wirespeed.model.result import TCP, Grade, SearchResult
 from wirespeed.model.tcp import TcpProgram
-from wirespeed.report.charts.shapes import Line
+from wirespeed.report.charts.shapes import LineStyle
 from wirespeed.report.charts.tcp import tcp_charts
 from wirespeed.report.document import document
-from wirespeed.report.explain import explain
 from wirespeed.report.html import html_report
+from wirespeed.report.limits import explanations, remarks
 from wirespeed.report.table import csv_text
 from wirespeed.report.tcp import offload_gains
 from wirespeed.store.records import PointState, RunRecord
@@ -37,7 +37,7 @@ def test_it_follows_the_schema(tcp_run: RunRecord) -> None:
     assert problems(document(tcp_run)) == []
     [point, *_] = document(tcp_run)["points"]
     assert point["dut_type"] == "ovs-dpdk"
-    assert len(point["result"]["tcp"]["runs"][0]["ways"]) == 5
+    assert len(point["result"]["tcp"]["runs"][0]["directions"]) == 5
     failed = replace(tcp_run.points[0], state=PointState.FAILED, error="gone", result=None)
     assert problems(document(replace(tcp_run, points=(failed,)))) == []
 
@@ -66,15 +66,19 @@ def test_the_terminal_shows_rates_verdicts_and_gains_and_nothing_of_frames(
 def test_the_sentences_name_the_limiter_its_evidence_and_who_used_the_cpu(
     tcp_run: RunRecord,
 ) -> None:
-    rates, limited, rfc6349, cpu = explain(tcp_run.points[0])
+    rates, rfc6349, cpu = remarks(tcp_run.points[0])
+    (limited,) = explanations(tcp_run.points[0])
     assert rates.startswith("Down: 4.24 +- ")
     assert rates.endswith(" Gbps undisturbed (grade A); as this host is, 4.24 (4.04 to 4.44).")
-    assert limited.startswith("Down: path, as 7 of 90 segments")
+    assert limited.limit == "path"
+    assert limited.sentence.startswith("Down: path, as 7 of 90 segments")
+    verdicts = {figure.name: figure.value for figure in limited.evidence}
+    assert verdicts["tests with this verdict"] == verdicts["tests"] > 0
     assert rfc6349 == (
         "RFC 6349: TCP efficiency 92.20%, transfer time ratio 1.50, buffer delay 30%."
     )
     assert "Open vSwitch" in cpu
-    assert "Open vSwitch" not in explain(tcp_run.points[-1])[-1]
+    assert "Open vSwitch" not in remarks(tcp_run.points[-1])[-1]
 
 
 def test_the_page_has_the_tcp_section_and_none_of_the_empty_ones(tcp_run: RunRecord) -> None:
@@ -92,9 +96,9 @@ def test_charts_hold_everything_but_streams_and_offloads_constant(tcp_run: RunRe
         "over veth, clients 1",
     ]  # fmt: skip
     assert charts[0].categories == ("1", "4")
-    assert [(series.name, series.line) for series in charts[0].series] == [
-        ("offloads on", Line.SOLID), ("offloads on", Line.DASHED),
-        ("offloads off", Line.SOLID), ("offloads off", Line.DASHED),
+    assert [(series.name, series.line) for series in charts[0].curves] == [
+        ("offloads on", LineStyle.SOLID), ("offloads on", LineStyle.DASHED),
+        ("offloads off", LineStyle.SOLID), ("offloads off", LineStyle.DASHED),
     ]  # fmt: skip
     assert tcp_charts(replace(tcp_run, points=tcp_run.points[::2][:1])) == ()
 
@@ -105,10 +109,10 @@ def test_csv_has_both_kinds_of_point_in_the_same_columns(
     frames = sample_run(tmp_path, "topology.kind=p2p", "traffic.frame=64")
     both = replace(tcp_run, points=(*tcp_run.points[:1], *frames.points))
     tcp, frame = csv.DictReader(io.StringIO(csv_text(both)))
-    assert (tcp["topology"], tcp["frame"], tcp["ndr_fps"]) == ("tcp", "", "")
+    assert (tcp["topology_kind"], tcp["tcp_path"], tcp["ndr_fps"]) == ("", "ovs", "")
     assert float(tcp["tcp_down_bps"]) == pytest.approx(4.2e9 * 1.01)
     assert tcp["tcp_down_limited_by"] == "path"
-    assert (frame["tcp_down_bps"], frame["topology"]) == ("", "p2p")
+    assert (frame["tcp_down_bps"], frame["topology_kind"]) == ("", "p2p")
     assert frame["ndr_fps"]
 
 
@@ -124,7 +128,7 @@ def test_a_point_without_a_run_that_counts_says_why_everywhere(tcp_run: RunRecor
     out = io.StringIO()
     print_results(run, Console(file=out, width=200))
     assert "not measurable: none of 8 runs" in out.getvalue()
-    assert explain(run.points[0]) == (f"Not measurable: {why}.",)
+    assert remarks(run.points[0]) == (f"Not measurable: {why}.",)
     [line, *_] = csv.DictReader(io.StringIO(csv_text(run)))
     assert (line["tcp_down_bps"], line["not_measurable"]) == ("", why)
 
@@ -144,7 +148,7 @@ def test_a_point_without_undisturbed_time_says_so_and_shows_the_other_answer(
         tcp=replace(result.tcp, figures=figures, clean_s=0.3),
     )  # fmt: skip
     run = replace(tcp_run, points=(replace(tcp_run.points[0], result=graded),))
-    first, second, *_ = explain(run.points[0])
+    first, second, *_ = remarks(run.points[0])
     assert first.startswith("Down: as this host is, 4.24 (4.04 to 4.44) Gbps (grade D)")
     assert second == "Only 0.3 s were undisturbed."
     out = io.StringIO()
@@ -164,7 +168,7 @@ def test_how_disturbed_the_runs_were_is_said(tcp_run: RunRecord) -> None:
         replace(run, elapsed_s=1.0, programs=programs, others_cpu_s=0.04) for run in result.tcp.runs
     )
     point = replace(tcp_run.points[0], result=replace(result, tcp=replace(result.tcp, runs=runs)))
-    assert "took at most 3.0% of a run." in explain(point)[-1]
+    assert "took at most 3.0% of a run." in remarks(point)[-1]
     disturbed = replace(tcp_run, points=(point,))
     [line] = csv.DictReader(io.StringIO(csv_text(disturbed)))
     assert float(line["tcp_most_taken"]) == pytest.approx(0.03)

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from wirespeed.explain.trial import Outcome, Standing, counted_time, outcome, standing
 from wirespeed.model.trial import CleanRun, Gated, Trial
-from wirespeed.report.trial_words import Outcome, Standing, outcome, shown, standing, told
+from wirespeed.report.trial_words import trial_words
 from wirespeed.store.records import RunRecord
 
 
@@ -36,7 +37,7 @@ def test_only_time_that_counts_decides(loud: Trial) -> None:
     assert loud.lost > 0
     assert outcome(loud, 0.005) is Outcome.NO_LOSS
     assert outcome(replace(loud, quiet=True), 0.005) is Outcome.OVERLOAD
-    assert "; undisturbed " in told(loud)
+    assert "; undisturbed " in trial_words(loud)
 
 
 @pytest.mark.parametrize(
@@ -60,13 +61,13 @@ def test_loss_and_growth_are_overload(
 def test_an_overload_whose_queues_never_drain_shows_in_steady_windows(loud: Trial) -> None:
     assert outcome(with_runs(loud, steady_lost=100), 0.005) is Outcome.OVERLOAD
     # So little may be what a disturbance left.
-    assert shown(with_runs(loud, steady_lost=19)) is None
-    assert shown(with_runs(loud)) is None
+    assert counted_time(with_runs(loud, steady_lost=19)) is None
+    assert counted_time(with_runs(loud)) is None
     assert outcome(with_runs(loud), 0.005) is Outcome.UNKNOWN
 
 
 def test_of_a_faulty_trial_nothing_counts(loud: Trial) -> None:
     faulty = replace(loud, fault="more received than offered", gated=None)
     assert outcome(faulty, 0.005) is Outcome.UNKNOWN
-    assert told(faulty) == "faulty: more received than offered"
+    assert trial_words(faulty) == "faulty: more received than offered"
     assert isinstance(loud.gated, Gated)

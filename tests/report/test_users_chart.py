@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from wirespeed.cli.bng import app
 from wirespeed.model.errors import BadInput
-from wirespeed.report.charts.shapes import Line
+from wirespeed.report.charts.shapes import LineStyle
 from wirespeed.report.charts.users import cycles_chart
 
 PRINTED = """
@@ -24,13 +24,13 @@ lookup_rte_lpm_users_32768 9 cycles 1.0000x-rte_lpm
 def test_a_curve_for_each_direction_and_mode() -> None:
     chart = cycles_chart(PRINTED.splitlines())
     assert chart.categories == ("1", "1,024", "1,048,576")
-    curves = {(s.name, s.line): s.points for s in chart.series}
+    curves = {(s.name, s.line): s.points for s in chart.curves}
     assert curves == {
-        ("bng_up, dense keys", Line.SOLID): ((0.0, 20.5), (2.0, 1055.0)),
-        ("bng_up, dense keys", Line.DASHED): ((0.0, 22.0),),
-        ("bng_down, dense keys", Line.SOLID): ((1.0, 17.0),),
+        ("bng_up, dense keys", LineStyle.SOLID): ((0.0, 20.5), (2.0, 1055.0)),
+        ("bng_up, dense keys", LineStyle.DASHED): ((0.0, 22.0),),
+        ("bng_down, dense keys", LineStyle.SOLID): ((1.0, 17.0),),
     }
-    up_hot, up_cold, down_hot = (series.colour for series in chart.series)
+    up_hot, up_cold, down_hot = (series.colour for series in chart.curves)
     assert up_hot == up_cold != down_hot
 
 

@@ -12,8 +12,8 @@ from tests.fake_rig import FACTS, FakeHost
 from tests.report.sample import Nobody
 from wirespeed.store.errors import StoreError
 from wirespeed.store.read import read_run
-from wirespeed.store.recording import Origin, Recording
 from wirespeed.store.records import PointState
+from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store
 from wirespeed.study.load import load_study
 from wirespeed.study.run import run_study
@@ -44,17 +44,17 @@ def test_a_full_disk_ends_the_run_and_keeps_its_results(small_disk: Path) -> Non
 
     host = FakeHost(before_trial=fill_during_second_point)
     with Store(str(small_disk / "runs.sqlite")) as store:
-        recording = Recording.start(store, study, Origin([], {}, FACTS))
+        writer = RunWriter.start(store, study, Origin([], {}, FACTS))
         with pytest.raises(StoreError, match="disk is full") as error:
-            run_study(study, recording, host.rig, Nobody())
+            run_study(study, writer, host.rig, Nobody())
         assert "--resume" in error.value.next_step
         assert host.closed == len(host.opened) == 2
 
         ballast.unlink()
-        kept = read_run(store, recording.run_id)
+        kept = read_run(store, writer.run_id)
         assert kept.points[0].state is PointState.COMPLETE
         assert kept.points[0].result is not None
         assert kept.points[2].state is PointState.PENDING
 
-        run_study(study, recording, FakeHost().rig, Nobody())
-        assert read_run(store, recording.run_id).complete
+        run_study(study, writer, FakeHost().rig, Nobody())
+        assert read_run(store, writer.run_id).complete

@@ -4,29 +4,48 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.fake_rig import FakeTcpBench
+from wirespeed.measure.tcp import summarise
 from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.result import TCP, SearchResult
+from wirespeed.model.tcp import Tcp
 from wirespeed.model.trial import Trial
+from wirespeed.store.codec import encode
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import RunRecord
+from wirespeed.store.results import decode_result
 from wirespeed.store.store import Store
+from wirespeed.store.trials import decode_trial, encode_trial
 
 DATA = Path(__file__).parent / "data"
+
+
+def opened(name: str, directory: Path) -> Store:
+    """A store that an older version wrote."""
+    path = directory / f"{name}.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript((DATA / f"{name}.sql").read_text(encoding="utf-8"))
+    return Store(str(path))
 
 
 @pytest.fixture
 def old_run(tmp_path: Path) -> RunRecord:
     """A run of schema 0001: trials were valid or not."""
-    path = tmp_path / "runs.sqlite"
-    connection = sqlite3.connect(path)
-    connection.executescript((DATA / "run-0001.sql").read_text(encoding="utf-8"))
-    connection.close()
-    with Store(str(path)) as store:
+    with opened("run-0001", tmp_path) as store:
         assert [summary.id for summary in list_runs(store)] == ["wire-1"]
         return read_run(store, "wire-1", series=True)
+
+
+@pytest.fixture
+def gated_run(tmp_path: Path) -> RunRecord:
+    """A run of schema 0002: pvp on a noisy host; what the first ring accepted was called sent."""
+    with opened("run-0002", tmp_path) as store:
+        return read_run(store, "quickstart-1", series=True)
 
 
 def trials(run: RunRecord) -> list[Trial]:
@@ -54,6 +73,51 @@ def test_a_valid_trial_was_quiet_and_an_invalid_one_disturbed(old_run: RunRecord
 
 def test_where_its_cpus_were_is_kept(old_run: RunRecord) -> None:
     before, after = CpuPlacement(45.0, 1.0), CpuPlacement(46.0, 1.02)
-    assert {trial.seen.placement for trial in trials(old_run)} == {(before, after)}
-    assert trials(old_run)[1].seen.threads[0].name == "lcore1"
+    assert {trial.observation.placement for trial in trials(old_run)} == {(before, after)}
+    assert trials(old_run)[1].observation.threads[0].name == "lcore1"
     assert all(stored.series == () for stored in old_run.points[0].trials)
+
+
+def test_what_was_called_sent_is_read_as_accepted(old_run: RunRecord, gated_run: RunRecord) -> None:
+    for trial in (*trials(old_run), *trials(gated_run)):
+        assert trial.observation.total("accepted") == trial.offered > 0
+    encoded = encode_trial(trials(gated_run)[1])
+    (direction,) = encoded["observation"]["directions"]
+    direction["sent"] = direction.pop("accepted") - 1000
+    assert decode_trial(encoded).observation.total("refused") == 1000
+
+
+def test_what_older_versions_did_not_store_is_none_or_made_when_read(
+    old_run: RunRecord, gated_run: RunRecord
+) -> None:
+    """Explanations and audits are what somebody saw then; a SUT's description is a fact."""
+    for run, kind in ((old_run, "reference"), (gated_run, "ovs-dpdk")):
+        assert run.audits is None
+        (point,) = run.points
+        assert point.explanations is None
+        assert point.sut is not None
+        assert point.sut.kind == kind
+
+
+def test_an_old_tcp_run_still_opens(tmp_path: Path) -> None:
+    with opened("run-0002", tmp_path) as store:
+        (point,) = read_run(store, "s0-speedtest-1").points
+    assert point.result is not None
+    assert point.result.tcp is not None
+    assert point.result.tcp.figures[0].limited_by == "path"
+    assert point.sut is not None
+    assert (point.sut.kind, point.has_vswitch) == ("ovs-dpdk", True)
+
+
+def test_names_that_have_changed_since_are_still_read(old_run: RunRecord) -> None:
+    trial = trials(old_run)[1]
+    stored = encode_trial(trial)
+    stored["seen"] = stored.pop("observation")
+    assert decode_trial(stored) == trial
+
+    run = FakeTcpBench(Tcp()).run()
+    result = SearchResult(TCP, False, (), tcp=summarise([run], Tcp()))
+    encoded = encode(result)
+    for each in encoded["tcp"]["runs"]:
+        each["ways"] = each.pop("directions")
+    assert decode_result(encoded) == result

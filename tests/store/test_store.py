@@ -7,63 +7,80 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from tests.report.sample import FACTS, PLAN, MadeUp
+from tests.fake_rig import FACTS, PLAN
+from tests.report.sample import AUDIT, MadeUp
 from wirespeed.model.errors import BadInput
 from wirespeed.model.evidence import DirectionWindows, Windows
+from wirespeed.model.explanation import EvidenceFigure, ExpectedGain, Explanation, Proposal
 from wirespeed.model.result import Grade, SearchResult
-from wirespeed.model.series import Series
+from wirespeed.model.sut import SutDescription
 from wirespeed.model.trial import LatencyRows, Trial
 from wirespeed.store.errors import NoSuchRun, StoreError
 from wirespeed.store.read import list_runs, read_run
-from wirespeed.store.recording import Origin, Recording
 from wirespeed.store.records import PointState
+from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store
 from wirespeed.store.trials import encode_trial
 from wirespeed.store.url import store_url
 from wirespeed.study.load import load_study
 
-ORIGIN = Origin(["wirespeed", "run", "wire"], {"wirespeed": "0.1.0"}, FACTS)
+ORIGIN = Origin(["wirespeed", "run", "wire"], {"wirespeed": "0.1.0"}, FACTS, (AUDIT,))
+SUT = SutDescription("my-switch", "my own switch", "its only port", more_cpus="sut.vswitch.cpus")
+EXPLANATIONS = (
+    Explanation(
+        "rx_ring_full", "The ring was full.",
+        (EvidenceFigure("dropped", 12, "frames", "trial 3"),),
+        Proposal("Give it more CPUs.", "sut.vswitch.cpus"),
+        ExpectedGain(1e6, "frames/s", "the PDR minus the NDR"),
+    ),
+    Explanation("frame_cost", "A frame takes 126 ns."),
+)  # fmt: skip
 
 
-def start(store: Store) -> tuple[Recording, str]:
+def start(store: Store) -> tuple[RunWriter, str]:
     study = load_study("wire")
-    return Recording.start(store, study, ORIGIN), study.points[0].id
+    return RunWriter.start(store, study, ORIGIN), study.points[0].id
 
 
-def searched() -> tuple[SearchResult, list[tuple[Trial, tuple[Series, ...]]]]:
+def searched() -> tuple[SearchResult, list[Trial]]:
     """A result with all that a search can find, and disturbed trials with their series."""
-    made = MadeUp(load_study("wire").points[0].spec, Grade.C, seed=1)
+    made = MadeUp(load_study("wire").points[0].workload, Grade.C, seed=1)
     return made.search(), made.trials
 
 
 def stripped(trial: Trial) -> Trial:
     """What the store keeps of it beside the series."""
-    evidence = dataclasses.replace(trial.seen.evidence, contention=())
-    seen = dataclasses.replace(trial.seen, evidence=evidence, windows=None, latency_rows=None)
-    return dataclasses.replace(trial, seen=seen)
+    evidence = dataclasses.replace(trial.observation.evidence, contention=())
+    seen = dataclasses.replace(
+        trial.observation, evidence=evidence, windows=None, latency_rows=None
+    )
+    return dataclasses.replace(trial, observation=seen, series=())
 
 
 def test_what_is_stored_is_read_back_equal(store_name: str) -> None:
     result, trials = searched()
     with Store(store_name) as store:
-        recording, point_id = start(store)
-        recording.begin_point(point_id, PLAN)
-        recording.add_bench(point_id, {"versions": {"Open vSwitch": "3.1.0"}})
-        for trial, series in trials:
-            recording.add_trial(point_id, trial, series)
-        recording.complete_point(point_id, result)
-        recording.finish()
+        writer, point_id = start(store)
+        writer.begin_point(point_id, PLAN, SUT)
+        writer.add_bench(point_id, {"versions": {"Open vSwitch": "3.1.0"}})
+        for trial in trials:
+            writer.add_trial(point_id, trial)
+        writer.complete_point(point_id, result, EXPLANATIONS)
+        writer.finish()
     with Store(store_name) as store:
-        record = read_run(store, recording.run_id, series=True)
+        record = read_run(store, writer.run_id, series=True)
     (point,) = record.points
-    assert [stored.trial for stored in point.trials] == [stripped(trial) for trial, _ in trials]
-    assert any(trial.seen.evidence.disturbances for trial, _ in trials)
-    for stored, (_, series) in zip(point.trials, trials, strict=True):
-        assert stored.series == tuple(sorted(series, key=lambda one: one.name))
+    assert [stored.trial for stored in point.trials] == [stripped(trial) for trial in trials]
+    assert any(trial.observation.evidence.disturbances for trial in trials)
+    for stored, trial in zip(point.trials, trials, strict=True):
+        assert stored.series == tuple(sorted(trial.series, key=lambda one: one.name))
     assert point.result == dataclasses.replace(result, trials=())
     assert point.plan == PLAN
+    assert point.sut == SUT
+    assert point.explanations == EXPLANATIONS
+    assert record.audits == (AUDIT,)
     assert point.bench == {"versions": {"Open vSwitch": "3.1.0"}}
-    assert point.spec == load_study("wire").points[0].spec
+    assert point.workload == load_study("wire").points[0].workload
     assert record.host == FACTS
     assert record.command == ("wirespeed", "run", "wire")
     assert record.complete
@@ -72,24 +89,24 @@ def test_what_is_stored_is_read_back_equal(store_name: str) -> None:
 def test_series_are_read_only_where_they_are_asked_for(tmp_path: Path) -> None:
     _, trials = searched()
     with Store(str(tmp_path / "runs.sqlite")) as store:
-        recording, point_id = start(store)
-        recording.begin_point(point_id, PLAN)
-        recording.add_trial(point_id, *trials[-1])
-        (stored,) = read_run(store, recording.run_id).points[0].trials
-        (whole,) = read_run(store, recording.run_id, series=True).points[0].trials
+        writer, point_id = start(store)
+        writer.begin_point(point_id, PLAN, SUT)
+        writer.add_trial(point_id, trials[-1])
+        (stored,) = read_run(store, writer.run_id).points[0].trials
+        (whole,) = read_run(store, writer.run_id, series=True).points[0].trials
     assert stored.series == ()
     assert whole.series
     assert whole.trial == stored.trial
 
 
 def test_windows_and_rows_of_latency_are_not_part_of_a_stored_trial() -> None:
-    trial = searched()[1][-1][0]
+    trial = searched()[1][-1]
     direction = DirectionWindows("up", (8000,) * 1000, (0,) * 1000, (8000,) * 1000, (9.5,) * 1000)
     windows = Windows(0, 1_000_000, (direction,))
-    seen = dataclasses.replace(
-        trial.seen, windows=windows, latency_rows=LatencyRows(0, 10, (((900, 3),),))
+    observation = dataclasses.replace(
+        trial.observation, windows=windows, latency_rows=LatencyRows(0, 10, (((900, 3),),))
     )
-    assert encode_trial(dataclasses.replace(trial, seen=seen)) == encode_trial(trial)
+    assert encode_trial(dataclasses.replace(trial, observation=observation)) == encode_trial(trial)
 
 
 def test_runs_are_numbered_by_study(store_name: str) -> None:
@@ -106,15 +123,15 @@ def test_a_point_without_its_result_is_not_complete(store_name: str) -> None:
     """As after `kill -9` in the middle of a point."""
     _, trials = searched()
     with Store(store_name) as store:
-        recording, point_id = start(store)
-        recording.begin_point(point_id, PLAN)
-        recording.add_trial(point_id, *trials[0])
+        writer, point_id = start(store)
+        writer.begin_point(point_id, PLAN, SUT)
+        writer.add_trial(point_id, trials[0])
     with Store(store_name) as store:
-        record = read_run(store, recording.run_id)
-        assert Recording(store, recording.run_id).complete_points() == frozenset()
+        record = read_run(store, writer.run_id)
+        assert RunWriter(store, writer.run_id).complete_points() == frozenset()
     assert record.points[0].state is PointState.RUNNING
     assert not record.complete
-    assert [s.trial for s in record.points[0].trials] == [stripped(trials[0][0])]
+    assert [s.trial for s in record.points[0].trials] == [stripped(trials[0])]
 
 
 def test_a_newer_database_is_refused_and_left_alone(store_name: str) -> None:
@@ -127,7 +144,7 @@ def test_a_newer_database_is_refused_and_left_alone(store_name: str) -> None:
             Store(store_name)
         assert "Update wirespeed" in error.value.next_step
     finally:
-        _set_schema(store_name, "0002")
+        _set_schema(store_name, "0003")
     with Store(store_name) as store:
         assert list_runs(store)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wirespeed.model.gateway import Bng
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import Frames, Guest, Roles, Sriov, TcpStreams
 from wirespeed.model.tcp import Tcp
 from wirespeed.study.expand import MAX_POINTS, expand, parameters, point_id
 from wirespeed.study.keys import parameter_keys
@@ -53,7 +53,7 @@ def test_tcp_has_only_what_it_depends_on_and_frames_know_nothing_of_it() -> None
     ]
     assert [set(point.parameters) for point in points[1:3]] == [{"tcp"}, {"tcp", "sut"}]
     assert set(points[2].parameters["sut"]) == {"vswitch"}
-    assert "tcp" not in parameters(PointSpec())
+    assert "tcp" not in parameters(Frames())
 
 
 @pytest.mark.parametrize(
@@ -111,11 +111,11 @@ def test_an_id_depends_on_the_parameters_alone() -> None:
     written = {"traffic": {"frame": 64, "flows": 64}, "topology": {"kind": "p2p"}}
     explicit, _ = validate_point(written)
     assert explicit is not None
-    assert point_id(parameters(explicit)) == point_id(parameters(PointSpec()))
+    assert point_id(parameters(explicit)) == point_id(parameters(Frames()))
 
 
 def test_an_id_does_not_depend_on_the_order_of_the_keys() -> None:
-    plain = parameters(PointSpec())
+    plain = parameters(Frames())
     assert point_id(dict(reversed(plain.items()))) == point_id(plain)
 
 
@@ -136,9 +136,9 @@ def test_parameters_read_back_as_the_same_point(flows: int, frame: int) -> None:
 
 def test_every_key_changes_the_id() -> None:
     """A parameter that the id ignores would make two different points one."""
-    whole = PointSpec(bng=Bng())
+    whole = Frames(bng=Bng(), hosts=Roles("tester", "dut"), guest=Guest(), sriov=Sriov())
     for key in parameter_keys():
-        spec = PointSpec(tcp=Tcp()) if key.startswith("tcp.") else whole
+        spec = TcpStreams(Tcp()) if key.startswith("tcp.") else whole
         plain, changed = parameters(spec), parameters(spec)
         table = changed
         *sections, name = key.split(".")

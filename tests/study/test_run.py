@@ -11,13 +11,15 @@ import pytest
 from tests.fake_rig import FACTS, FakeHost
 from tests.report.sample import Nobody
 from wirespeed.bench.interface import BenchError, TcpBench
+from wirespeed.explain.explain import explain
+from wirespeed.explain.interface import Measured
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import Frames, TcpStreams
 from wirespeed.model.study import Study
 from wirespeed.model.tcp import TcpRun
 from wirespeed.store.read import read_run
-from wirespeed.store.recording import Origin, Recording
 from wirespeed.store.records import PointState, RunRecord
+from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store
 from wirespeed.study.interface import Rig
 from wirespeed.study.load import load_study
@@ -35,8 +37,8 @@ def study() -> Study:
     return load_study("wire", ["vary.sut.impair.rate_fps=[1e6, 2e6]"])
 
 
-def start(store: Store, study: Study) -> Recording:
-    return Recording.start(store, study, Origin(["wirespeed"], {"wirespeed": "0"}, FACTS))
+def start(store: Store, study: Study) -> RunWriter:
+    return RunWriter.start(store, study, Origin(["wirespeed"], {"wirespeed": "0"}, FACTS))
 
 
 def states(record: RunRecord) -> list[PointState]:
@@ -48,9 +50,9 @@ def loads_of_first_point(record: RunRecord) -> list[float]:
 
 
 def test_every_point_is_measured_and_stored_with_its_trials(store: Store, study: Study) -> None:
-    host, recording = FakeHost(), start(store, study)
-    run_study(study, recording, host.rig, Nobody())
-    record = read_run(store, recording.run_id)
+    host, writer = FakeHost(), start(store, study)
+    run_study(study, writer, host.rig, Nobody())
+    record = read_run(store, writer.run_id)
     assert record.complete
     assert record.finished_at is not None
     for point, capacity_fps in zip(record.points, (1e6, 2e6), strict=True):
@@ -61,7 +63,19 @@ def test_every_point_is_measured_and_stored_with_its_trials(store: Store, study:
         assert len(point.trials) > 5
         assert point.plan is not None
         assert point.bench == {"generator": {"version": "fake 1.0"}}
+        assert point.sut is not None
+        assert point.sut.kind == "reference"
+        trials = tuple(stored.trial for stored in point.trials)
+        measured = Measured(point.sut, replace(point.result, trials=trials))
+        assert point.explanations == explain(measured) != ()
     assert host.closed == len(host.opened) == 2
+
+
+def test_that_a_bench_is_emulated_is_stored_with_the_result(store: Store, study: Study) -> None:
+    writer = start(store, study)
+    run_study(study, writer, FakeHost(emulated="guests: no KVM").rig, Nobody())
+    found = [point.result for point in read_run(store, writer.run_id).points]
+    assert [result and result.emulated for result in found] == ["guests: no KVM"] * 2
 
 
 class Broken(BenchError):
@@ -79,10 +93,10 @@ def break_at(trial: int, error: BaseException) -> FakeHost:
 def test_a_bench_that_breaks_ends_the_run_and_keeps_what_was_measured(
     store: Store, study: Study
 ) -> None:
-    host, recording = break_at(3, Broken("the vSwitch ended")), start(store, study)
+    host, writer = break_at(3, Broken("the vSwitch ended")), start(store, study)
     with pytest.raises(Broken):
-        run_study(study, recording, host.rig, Nobody())
-    record = read_run(store, recording.run_id)
+        run_study(study, writer, host.rig, Nobody())
+    record = read_run(store, writer.run_id)
     assert host.closed == 1
     assert states(record) == [PointState.FAILED, PointState.PENDING]
     assert record.points[0].error == "the vSwitch ended"
@@ -91,7 +105,7 @@ def test_a_bench_that_breaks_ends_the_run_and_keeps_what_was_measured(
 
 
 def test_resume_measures_what_is_not_complete_and_nothing_else(store: Store, study: Study) -> None:
-    recording = start(store, study)
+    writer = start(store, study)
     first = FakeHost()
 
     class StopAfterFirst(Nobody):
@@ -99,23 +113,23 @@ def test_resume_measures_what_is_not_complete_and_nothing_else(store: Store, stu
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_study(study, recording, first.rig, StopAfterFirst())
-    before = read_run(store, recording.run_id).points[0]
+        run_study(study, writer, first.rig, StopAfterFirst())
+    before = read_run(store, writer.run_id).points[0]
 
     second = FakeHost()
-    run_study(study, recording, second.rig, Nobody())
-    record = read_run(store, recording.run_id)
+    run_study(study, writer, second.rig, Nobody())
+    record = read_run(store, writer.run_id)
     assert record.complete
-    assert [spec.sut.impair.rate_fps for spec in second.opened] == [2e6]
+    assert [s.sut.impair.rate_fps for s in second.opened if isinstance(s, Frames)] == [2e6]
     assert record.points[0] == before
 
 
 def test_the_trials_of_an_attempt_that_broke_do_not_count(store: Store, study: Study) -> None:
-    recording = start(store, study)
+    writer = start(store, study)
     with pytest.raises(Broken):
-        run_study(study, recording, break_at(4, Broken("gone")).rig, Nobody())
-    run_study(study, recording, FakeHost().rig, Nobody())
-    resumed = read_run(store, recording.run_id)
+        run_study(study, writer, break_at(4, Broken("gone")).rig, Nobody())
+    run_study(study, writer, FakeHost().rig, Nobody())
+    resumed = read_run(store, writer.run_id)
 
     other = start(store, study)
     run_study(study, other, FakeHost().rig, Nobody())
@@ -134,14 +148,14 @@ def test_a_tcp_point_runs_as_often_as_asked_and_its_result_is_stored(
     store: Store, tcp_study: str
 ) -> None:
     study = load_study(tcp_study, ["tcp.repeats=3"])
-    host, recording = FakeHost(), start(store, study)
-    run_study(study, recording, host.rig, Nobody())
-    [point] = read_run(store, recording.run_id).points
+    host, writer = FakeHost(), start(store, study)
+    run_study(study, writer, host.rig, Nobody())
+    [point] = read_run(store, writer.run_id).points
     assert point.result is not None
     assert point.result.tcp is not None
     assert len(point.result.tcp.runs) == 3
     assert point.result.tcp.figures[0].median_bps == pytest.approx(11e9 * 1.04)
-    assert point.result.tcp.runs[0].ways[0].series[0][1].at_us == 250_000
+    assert point.result.tcp.runs[0].directions[0].series[0][1].at_us == 250_000
     assert host.closed == 1
 
 
@@ -149,7 +163,7 @@ def test_a_tcp_point_that_broke_is_measured_again_and_complete_ones_are_not(
     store: Store, tcp_study: str
 ) -> None:
     study = load_study(tcp_study, ["vary.tcp.message_bytes=[64, 128]"])
-    recording = start(store, study)
+    writer = start(store, study)
 
     def breaks(number: int) -> None:
         if len(broken.opened) == 2 and number == 0:
@@ -157,20 +171,22 @@ def test_a_tcp_point_that_broke_is_measured_again_and_complete_ones_are_not(
 
     broken = FakeHost(before_trial=breaks)
     with pytest.raises(BenchError):
-        run_study(study, recording, broken.rig, Nobody())
+        run_study(study, writer, broken.rig, Nobody())
     assert broken.closed == 2
-    assert states(read_run(store, recording.run_id)) == [PointState.COMPLETE, PointState.FAILED]
+    assert states(read_run(store, writer.run_id)) == [PointState.COMPLETE, PointState.FAILED]
     whole = FakeHost()
-    run_study(study, recording, whole.rig, Nobody())
-    assert [spec.tcp and spec.tcp.message_bytes for spec in whole.opened] == [128]
-    assert read_run(store, recording.run_id).complete
+    run_study(study, writer, whole.rig, Nobody())
+    assert [spec.tcp.message_bytes for spec in whole.opened if isinstance(spec, TcpStreams)] == [
+        128
+    ]
+    assert read_run(store, writer.run_id).complete
 
 
 def starved(host: FakeHost, runs: range) -> Rig:
     """The host, but in these runs a client counts next to no time, and the one before fails."""
 
     @contextmanager
-    def open_tcp(spec: PointSpec, plan: Plan, name: str) -> Iterator[TcpBench]:
+    def open_tcp(spec: TcpStreams, plan: Plan, name: str) -> Iterator[TcpBench]:
         with host.open_tcp(spec, plan, name) as bench:
             yield Starved(bench, runs)
 
@@ -190,17 +206,23 @@ class Starved:
             raise BenchError("the speed test failed: Broken pipe")
         if self.number - 1 not in self.runs:
             return run
-        return replace(run, ways=tuple(replace(way, bits_per_second=1e15) for way in run.ways))
+        return replace(
+            run, directions=tuple(replace(way, bits_per_second=1e15) for way in run.directions)
+        )
 
     def describe(self) -> Mapping[str, object]:
         return self.bench.describe()
 
+    @property
+    def emulated(self) -> str | None:
+        return self.bench.emulated
+
 
 def test_a_tcp_run_that_says_nothing_is_repeated_and_told(store: Store, tcp_study: str) -> None:
     study = load_study(tcp_study, [])
-    recording = start(store, study)
-    run_study(study, recording, starved(FakeHost(), range(2, 3)), Nobody())
-    [point] = read_run(store, recording.run_id).points
+    writer = start(store, study)
+    run_study(study, writer, starved(FakeHost(), range(2, 3)), Nobody())
+    [point] = read_run(store, writer.run_id).points
     assert point.result is not None
     assert point.result.tcp is not None
     assert len(point.result.tcp.runs) == 2
@@ -214,9 +236,9 @@ def test_a_tcp_point_without_a_run_that_counts_is_not_measurable_and_the_study_g
     store: Store, tcp_study: str
 ) -> None:
     study = load_study(tcp_study, ["vary.tcp.message_bytes=[64, 128]"])
-    recording = start(store, study)
-    run_study(study, recording, starved(FakeHost(), range(100)), Nobody())
-    record = read_run(store, recording.run_id)
+    writer = start(store, study)
+    run_study(study, writer, starved(FakeHost(), range(100)), Nobody())
+    record = read_run(store, writer.run_id)
     assert states(record) == [PointState.COMPLETE] * 2
     for point in record.points:
         assert point.result is not None

@@ -24,6 +24,8 @@ class Course:
     After the last one they begin again.
     """
 
+    emulated: str | None = None
+
     def __init__(self, letters: str) -> None:
         self._letters = letters
         self._bench = FakeTcpBench(TCP, is_stolen=lambda _run, i: self._is_stolen(i))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which CPUs belong to PMD threads, to ovs-vswitchd and to guests, as this host is configured?
 
-A mask that is malformed or wider than the host makes the fact unusable for the rules that need it,
-and is one of the report's faults.
+A mask that is malformed or names CPUs that do not exist is a fault of the report. Rules that need
+it are not checked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def mask(facts: HostFacts, key: str) -> tuple[int, ...] | None:
 
 
 def pmd_cpus(facts: HostFacts) -> tuple[int, ...]:
-    """The CPUs of the PMD threads: those of the mask, else those that run. Raises FactUnusable."""
+    """The CPUs of the PMD threads: of the mask, else of the running ones. Raises FactUnusable."""
     masked = mask(facts, PMD_MASK)
     if masked is not None:
         return masked
@@ -41,32 +41,32 @@ def pmd_cpus(facts: HostFacts) -> tuple[int, ...]:
 
 
 def nova_guest_cpus(facts: HostFacts, nova: NovaFacts) -> tuple[int, ...]:
-    """The CPUs that Nova gives to pinned guests; empty when it names none. Raises FactUnusable."""
+    """The CPUs that Nova gives to pinned guests; empty when none is set. Raises FactUnusable."""
     return on_host(facts, nova.guest_cpus or (), f"the guests' CPUs in {nova.path}")
 
 
 def guest_cpus(facts: HostFacts) -> tuple[int, ...]:
     """The CPUs for pinned guests: Nova's set and what running guests are pinned to.
 
-    Raises FactUnusable when neither is known, NothingToCheck when neither is there.
+    Raises FactUnusable when neither is known, NothingToCheck when neither exists.
     """
     if facts.nova is None and facts.guests is None:
         reasons = [facts.why_missing(name) for name in ("nova", "guests")]
         unknown = [reason for reason in reasons if reason]
         if unknown:
             raise FactUnusable("; ".join(unknown))
-        raise NothingToCheck("neither Nova nor libvirt is here: no CPU belongs to guests")
+        raise NothingToCheck("the host runs neither Nova nor libvirt: no CPU belongs to guests")
     from_nova = nova_guest_cpus(facts, facts.nova) if facts.nova else ()
     pinned = {cpu for guest in facts.guests or () for cpu in pinned_cpus(guest)}
     if not from_nova and not pinned:
-        raise NothingToCheck("no CPU is set aside for pinned guests")
+        raise NothingToCheck("no CPU is reserved for pinned guests")
     return tuple(sorted({*from_nova, *pinned}))
 
 
 def require_whole_picture(facts: HostFacts) -> None:
-    """Raises FactUnusable when guests may have CPUs that nobody could see.
+    """Raises FactUnusable when guests may have CPUs that could not be read.
 
-    A clash found in what is known is a clash; the absence of one is only proven by all of it.
+    An overlap within the known CPUs is certain; that there is none needs all of them.
     """
     for fact in ("nova", "guests"):
         reason = facts.why_missing(fact)

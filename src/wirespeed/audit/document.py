@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is an audit as one JSON document? Its shape is schemas/audit.schema.json."""
+"""How is an audit written as one JSON document (schemas/audit.schema.json)?"""
 
 from __future__ import annotations
 

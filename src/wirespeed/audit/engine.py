@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do all rules say about a host?"""
+"""What are the findings of all rules on a host?"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def audit(subject: Subject, rules: Iterable[Rule]) -> AuditReport:
 
 
 def run_rule(rule: Rule, subject: Subject) -> tuple[Finding, ...]:
-    """One finding per problem, or a single one that says why there is none."""
+    """One finding for each problem, or a single one that says why there is none."""
     outcome = _outcome(rule, subject)
     match outcome:
         case Passed():
@@ -39,11 +39,11 @@ def run_rule(rule: Rule, subject: Subject) -> tuple[Finding, ...]:
 
 
 def _outcome(rule: Rule, subject: Subject) -> list[Problem] | Passed | Absent | Unknown:
-    """What the rule answers, or why it could not be asked."""
+    """The rule's answer, or why it was not called."""
     lacks = [_lack(need, subject) for need in rule.needs]
-    # Something absent settles the matter, whatever else is unknown.
-    settled = next((lack for lack in lacks if isinstance(lack, Absent)), None)
-    lack = settled or next((lack for lack in lacks if lack is not None), None)
+    # With something absent the rule does not apply, even where another fact is unknown.
+    absent = next((lack for lack in lacks if isinstance(lack, Absent)), None)
+    lack = absent or next((lack for lack in lacks if lack is not None), None)
     if lack is not None:
         return lack
     try:

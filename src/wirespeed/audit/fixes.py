@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which commands put a setting right? Lines that start with "#" are for the reader."""
+"""Which commands correct a setting? Lines that start with "#" are comments."""
 
 from __future__ import annotations
 
 
 def kernel_arguments(arguments: str) -> tuple[str, ...]:
-    """Set kernel command line arguments for good; they take effect with the next boot."""
+    """Set kernel command line arguments permanently; they take effect with the next boot."""
     return (
         f'grubby --update-kernel=ALL --args="{arguments}"',
         "# without grubby: put them into GRUB_CMDLINE_LINUX in /etc/default/grub, run update-grub",

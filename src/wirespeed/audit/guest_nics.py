@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which physical NICs carry a guest's traffic, and which devices are handed to it?"""
+"""Which physical NICs carry a guest's traffic, and which are passed through to it?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from wirespeed.model.facts import Guest, HostFacts, PciDevice
 
 
 def passed_through(facts: HostFacts, guest: Guest) -> tuple[PciDevice, ...]:
-    """The network devices handed to the guest, VFs and PFs."""
+    """The network devices passed through to the guest, VFs and PFs."""
     addresses = {*guest.host_devices, *(port.pci for port in guest.ports if port.pci)}
     return tuple(nic for nic in facts.nics if nic.address in addresses)
 
@@ -18,7 +18,7 @@ def nic_nodes(facts: HostFacts, guest: Guest) -> set[int]:
     nodes = {nic.node for nic in passed_through(facts, guest)}
     sockets = {port.path for port in guest.ports if port.kind == "vhostuser" and port.path}
     for path in paths(facts.ovs) if facts.ovs else ():
-        # A vhost-user port is named after its socket, or its server path says which it is.
+        # A vhost-user port has the name of its socket, or a server path with that name.
         reached = any(
             i.is_vhost
             and (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is an audit as one self-contained HTML page? No script, no asset from elsewhere."""
+"""How is an audit written as one HTML page, without scripts or external assets?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from wirespeed.audit.sources import papers_in
 from wirespeed.model.finding import AuditReport, Severity, Status
 
-# What needs a decision first; then what could not be seen; what is fine last.
+# First what needs a decision, then what could not be checked, last what passed.
 _ORDER = (
     Status.FAILED,
     Status.NOT_CHECKED,

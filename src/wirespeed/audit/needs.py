@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a host have the facts that a rule needs, and if not: unknown, or nothing there to check?"""
+"""Does a host have the facts that a rule needs? If not: are they unknown, or absent?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Absent:
 
 
 class Need(Enum):
-    """A part of the host that must be known. The value says what it is, for the reference page."""
+    """A part of the host that must be known. The value is its text on the reference page."""
 
     CPUS = "the CPU topology"
     MEMORY = "memory and huge pages of each NUMA node"
@@ -48,7 +48,7 @@ FLAVORS_HINT = (
     "needs the flavors: give --flavors FILE (openstack flavor list --long -f json > FILE)"
 )
 
-# The names under which host/ notes what it could not read.
+# The names of the facts in HostFacts.missing.
 _FACTS = {
     Need.CPUS: ("cpus", "nodes"),
     Need.MEMORY: ("nodes", "huge_pages"),
@@ -69,7 +69,7 @@ _FACTS = {
 
 
 def lacking(need: Need, facts: HostFacts) -> Unknown | Absent | None:
-    """What is wrong with this need on this host; None when it is met. Plans are not looked at."""
+    """Why this need is not met on this host; None when it is. Plans are not checked here."""
     for fact in _FACTS.get(need, ()):
         reason = facts.why_missing(fact)
         if reason is not None:
@@ -93,19 +93,19 @@ def _absent(need: Need, facts: HostFacts) -> str | None:
         Need.SMT: (not facts.smt, "the host runs without SMT"),
         Need.ISOLATED: (not facts.kernel.isolated, "no CPU is isolated"),
         Need.PCI: (not facts.nics, "the host has no PCI network device"),
-        Need.OVS: (no_ovs, "no Open vSwitch runs here"),
+        Need.OVS: (no_ovs, "no Open vSwitch runs on this host"),
         Need.NOVA: (facts.nova is None, "there is no nova.conf"),
-        Need.FLAVORS: (facts.flavors is None and no_openstack, "Nova does not run here"),
+        Need.FLAVORS: (facts.flavors is None and no_openstack, "Nova does not run on this host"),
     }
     if need in (Need.DPDK, Need.PMDS):
         if no_ovs:
-            return "no Open vSwitch runs here"
+            return "no Open vSwitch runs on this host"
         return (
             None if facts.ovs and facts.ovs.dpdk_initialized else "Open vSwitch runs without DPDK"
         )
     if need is Need.GUESTS:
         if facts.guests is None:
-            return "libvirt does not run here"
+            return "libvirt does not run on this host"
         return None if facts.guests else "no guest runs"
     applies, reason = reasons.get(need, (False, ""))
     return reason if applies else None

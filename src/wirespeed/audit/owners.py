@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who owns which CPU of a host, as it is configured now?"""
+"""What does each CPU of a host do, as it is configured now?"""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Owner(StrEnum):
     OFFLINE = "offline"
     PMD = "PMD thread"
     GUEST = "guest, pinned now"
-    GUEST_SET = "set aside for guests"
+    GUEST_SET = "reserved for guests"
     VSWITCHD = "ovs-vswitchd"
     ISOLATED = "isolated, idle"
     HOST = "host"
 
 
 def owners(facts: HostFacts) -> dict[int, Owner]:
-    """The owner of every CPU. What cannot be known shows as its next possible owner."""
+    """The owner of every CPU. An owner that is not known is skipped, the next one is shown."""
     sets: dict[Owner, set[int]] = {
         Owner.OFFLINE: {cpu.id for cpu in facts.cpus if not cpu.online},
         Owner.PMD: _pmds(facts),

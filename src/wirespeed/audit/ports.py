@@ -19,7 +19,7 @@ def dpdk_ports(facts: HostFacts) -> tuple[OvsInterface, ...]:
 
 
 def node_of_port(facts: HostFacts, port: OvsInterface) -> int | None:
-    """The NUMA node of a port: what Open vSwitch says, else that of its PCI device."""
+    """The NUMA node of a port: as Open vSwitch reports it, else that of its PCI device."""
     if port.node is not None:
         return port.node
     device = next((d for d in facts.pci if d.address == port.pci), None)
@@ -33,7 +33,7 @@ def dpdk_nodes(facts: HostFacts) -> set[int]:
 
 
 def rx_queues(port: OvsInterface) -> int:
-    """The rxqs in use, else those asked for, else the default."""
+    """The rxqs in use, else the requested ones, else the default."""
     if port.configured_rx_queues is not None:
         return port.configured_rx_queues
     return _option(port, "n_rxq") or DEFAULT_RX_QUEUES
@@ -65,14 +65,14 @@ def socket_memory_mib(facts: HostFacts) -> tuple[int, ...] | None:
         given = [int(part) for part in text.strip('"').split(",")]
     except ValueError:
         raise FactUnusable(
-            f"needs a usable other_config:dpdk-socket-mem; {text!r} is no list of MiB"
+            f"needs a usable other_config:dpdk-socket-mem; {text!r} is not a list of MiB"
         ) from None
-    # DPDK gives nothing to nodes that the list does not reach.
+    # DPDK reserves nothing on nodes beyond the end of the list.
     return tuple(given + [0] * (len(facts.nodes) - len(given)))
 
 
 def memory_ports(facts: HostFacts) -> tuple[DpdkPort, ...]:
-    """The DPDK ports as the memory formulas want them. Raises FactUnusable for an unknown node."""
+    """The DPDK ports as input of the memory formulas. Raises FactUnusable for an unknown node."""
     found = []
     for port in dpdk_ports(facts):
         node = node_of_port(facts, port)
@@ -92,7 +92,7 @@ def memory_ports(facts: HostFacts) -> tuple[DpdkPort, ...]:
 
 
 def paths(ovs: OvsFacts) -> tuple[tuple[OvsInterface, ...], ...]:
-    """The interfaces that frames can pass between: bridges, joined by their patch ports."""
+    """The groups of interfaces that reach each other: bridges, joined by their patch ports."""
     group = {b.name: {b.name} for b in ovs.bridges if b.datapath_type == "netdev"}
     bridge_of = {i.name: i.bridge for i in ovs.interfaces}
     for interface in ovs.interfaces:

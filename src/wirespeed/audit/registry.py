@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rules are there? Every module in `rules/` with a RULE is one; nothing else to register."""
+"""Which rules are there? Every module in `rules/` with a constant RULE; there is no other list."""
 
 from __future__ import annotations
 

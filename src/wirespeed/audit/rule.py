@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is an audit rule, what may it look at, and what may it answer?
+"""What is an audit rule, what does it get, and what may it return?
 
 A rule is one module in `rules/` with a constant RULE. Its `check` is a pure function of a Subject.
-It returns the problems it found (none: passed), or NotApplicable. Facts named in `needs` are there
-when it is called; a fact that turns out to be unusable is told by raising FactUnusable, one
-that turns out to be absent by NothingToCheck.
+It returns the problems it found (none: passed), or NotApplicable. The facts in `needs` exist when
+it is called. It raises FactUnusable for a fact that turns out to be unusable, and NothingToCheck
+for one that turns out to be absent.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from wirespeed.model.policy import Pattern
 
 
 class FactUnusable(Exception):
-    """A fact is there but says nothing useful; the text tells what the rule needs."""
+    """A fact exists but cannot be used; the text says what the rule needs."""
 
 
 class NothingToCheck(Exception):
-    """The host turns out to have no such thing; the text says what is not there."""
+    """The host has nothing that the rule could check; the text says what is absent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What is audited: a host, optionally against its part of a plan.
 
-    memory_model: which source's formula dpdk-socket-mem is held against, unless the plan says; the
-    default is the planner's. tcp: whether guests carry TCP through
-    the vSwitch. pattern: where their traffic goes. None when nobody said.
+    memory_model: the formula that dpdk-socket-mem is compared with, where the plan has none; the
+    default is the planner's. tcp: whether guests carry TCP through the vSwitch. pattern: where
+    their traffic goes. Both are None where they are not given.
     """
 
     facts: HostFacts
@@ -50,14 +50,14 @@ class Subject:
 
     @property
     def model_in_force(self) -> MemoryModel:
-        """The plan's memory model if there is a plan for this host, else the one asked for."""
+        """The plan's memory model if there is a plan for this host, else `memory_model`."""
         planned = self.host_plan.vswitch if self.host_plan else None
         return (planned.memory_model if planned else None) or self.memory_model
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is not as wanted. `wanted` and `fix` carry this host's own values.
+    """One thing that is not as wanted. `wanted` and `fix` contain this host's values.
 
     subject: the port, guest or node concerned, "" for the host.
     """
@@ -70,7 +70,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """Nothing to object to; `found` says what was looked at."""
+    """There is no problem; `found` says what was checked."""
 
     found: str
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is an audit in SARIF 2.1.0, for code-scanning dashboards?
 
-Each finding is a result; its `kind` says what became of the rule (fail, pass, notApplicable, open
-for not checked). The place is a logical one: the host and the port, guest or node.
+Each finding is a result; its `kind` is the status of the rule (fail, pass, notApplicable, open for
+not checked). Its location is a logical one: the host and the port, guest or node.
 Source: OASIS SARIF 2.1.0, sections 3.27.9 (kind), 3.27.10 (level), 3.35 (suppression).
 """
 

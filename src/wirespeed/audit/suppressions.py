@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which failed findings does somebody accept, and why?
+"""Which failed findings are accepted, and why?
 
     [[suppress]]
     rule = "WS11"                # id or name
@@ -8,7 +8,7 @@
     subject = "dpdk0"            # optional shell pattern: port, guest or node
     until = 2027-01-01           # optional: from that day on the finding counts again
 
-An entry that is expired or that matches nothing is reported, so that the file cannot rot.
+An entry that is expired or matches nothing is reported, so that the file stays current.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def parse(text: str, where: str) -> tuple[Suppression, ...]:
     except tomllib.TOMLDecodeError as fault:
         raise BadInput(f"suppression file {where} is not TOML: {fault}", _NEXT) from None
     except ValidationError as fault:
-        told = [_words(e["loc"], e["type"], e["msg"]) for e in fault.errors()]
-        raise faulty_file(f"suppression file {where}", told, _NEXT) from None
+        faults = [_words(e["loc"], e["type"], e["msg"]) for e in fault.errors()]
+        raise faulty_file(f"suppression file {where}", faults, _NEXT) from None
     found, faults = [], []
     for number, entry in enumerate(entries, start=1):
         try:

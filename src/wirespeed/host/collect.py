@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What are the facts of the host behind this Runner?
 
-Reads /sys and /proc and asks Open vSwitch and libvirt where they run; changes nothing, needs no
-root, and lists in `HostFacts.missing` what it could not learn and why.
+They come from /sys and /proc, and from Open vSwitch and libvirt where these run. Nothing is
+changed, root is not needed, and `HostFacts.missing` lists what could not be read and why.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from wirespeed.remote.interface import Runner
 
 
 def collect(runner: Runner) -> HostFacts:
-    """Everything wirespeed knows how to learn of a host, in one pass.
+    """All facts of a host, in one pass.
 
-    Raises HostUnreadable, naming every value that makes no sense.
+    Raises HostUnreadable, which names every invalid value.
     """
     reader = Reader(runner)
     cpu = read_cpus(reader)
     pci = read_pci(reader)
     libvirt = read_guests(reader)
     facts = HostFacts(
-        # Host files of a pool must tell their hosts apart: "localhost" would not.
+        # Hosts of a pool need different names: "localhost" would be the same on each.
         host=reader.text("/proc/sys/kernel/hostname", "host") or runner.name,
         kernel=read_kernel(reader),
         cpus=cpu.cpus,

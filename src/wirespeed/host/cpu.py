@@ -125,7 +125,7 @@ def _idle_states(reader: Reader, files: Files) -> dict[int, tuple[IdleState, ...
 
 
 def _caches(reader: Reader, cpus: list[int]) -> tuple[Cache, ...]:
-    """The caches seen from the first thread of each core; shared ones once."""
+    """The caches of the first thread of each core; a shared cache appears once."""
     patterns = [f"{SYS_CPU}/cpu[0-9]*/cache/index[0-9]*/{name}" for name in PER_CACHE]
     first = {f"cpu{cpu}" for cpu in cpus}
     paths = [path for path in reader.names(*patterns, fact="caches") if path.split("/")[5] in first]

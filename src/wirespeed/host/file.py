@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """How are HostFacts written to and read from a JSON file (schemas/hostfacts.schema.json)?
 
-A new fact raises the minor version, a changed or removed one the major version. Reading tells all
+A new fact raises the minor version, a changed or removed one the major version. Reading reports all
 faults of a file at once: unknown keys, wrong types, and CPUs that the host does not have.
 """
 
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -23,18 +24,23 @@ _AGAIN = "Write it with `wirespeed inspect --json > HOST.json`."
 
 
 class _Document(BaseModel):
-    """Carries `extra="forbid"` down to the plain dataclasses of the model."""
+    """The root model: its `extra="forbid"` also applies to the dataclasses below it."""
 
     model_config = ConfigDict(extra="forbid")
 
     facts: HostFacts
 
 
+@cache
+def _adapter() -> TypeAdapter[HostFacts]:
+    return TypeAdapter(HostFacts)
+
+
 def document(facts: HostFacts) -> dict[str, Any]:
     """The JSON document of one host, as `wirespeed inspect --json` prints it."""
     return {
         "schema_version": SCHEMA_VERSION,
-        **TypeAdapter(HostFacts).dump_python(facts, mode="json"),
+        **_adapter().dump_python(facts, mode="json"),
     }
 
 
@@ -58,21 +64,21 @@ def inconsistencies(facts: HostFacts) -> list[str]:
     present, nodes = set(ids), {node.id for node in facts.nodes}
     faults = []
     if not ids or not nodes:
-        faults.append("a host has at least one CPU and one NUMA node")
+        faults.append("there is no CPU or no NUMA node; a host has at least one of each")
     if len(present) < len(ids):
         faults.append(f"cpus: {format_list(i for i in present if ids.count(i) > 1)} appear twice")
     for node in facts.nodes:
         if beyond := set(node.cpus) - present:
-            faults.append(f"node {node.id} names CPUs {format_list(beyond)}, which are not there")
+            faults.append(f"node {node.id} lists CPUs {format_list(beyond)}, which do not exist")
         if len(node.distances) != len(facts.nodes):
             faults.append(f"node {node.id} has {len(node.distances)} distances")
     for cpu in facts.cpus:
         if cpu.online and cpu.node not in nodes:
-            faults.append(f"CPU {cpu.id} is on NUMA node {cpu.node}, which is not there")
+            faults.append(f"CPU {cpu.id} is on NUMA node {cpu.node}, which does not exist")
         if beyond := set(cpu.siblings) - present:
-            faults.append(f"CPU {cpu.id} has siblings {format_list(beyond)}, which are not there")
+            faults.append(f"CPU {cpu.id} has siblings {format_list(beyond)}, which do not exist")
         elif any(cpu.id not in facts.siblings(other) for other in cpu.siblings):
-            faults.append(f"CPU {cpu.id} and its siblings disagree")
+            faults.append(f"CPU {cpu.id} and its siblings list different siblings")
     return faults
 
 

@@ -17,7 +17,7 @@ _PROPERTY = re.compile(r"([^\s,=]+)='([^']*)'")
 
 
 def load(path: Path) -> tuple[Flavor, ...]:
-    """The flavors in file order. Raises BadInput that names every entry that is no flavor."""
+    """The flavors in file order. Raises BadInput that names every invalid entry."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
     except OSError as fault:

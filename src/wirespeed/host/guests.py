@@ -37,7 +37,7 @@ class GuestFacts:
 
 
 def read_guests(reader: Reader) -> GuestFacts:
-    """The running domains; guests is None where libvirt is absent or could not be asked."""
+    """The running domains; guests is None where libvirt is absent or does not answer."""
     documents = _documents(reader)
     if documents is None:
         return GuestFacts(None, None)
@@ -62,9 +62,9 @@ def _documents(reader: Reader) -> dict[str, str] | None:
     if listed is None:
         return _status_files(reader)
     if listed.exit_code != 0:
-        said = listed.stderr.strip().split("\n")[-1]
-        if "No such file" not in said and "Connection refused" not in said:
-            reader.lacks("guests", said)
+        error = listed.stderr.strip().split("\n")[-1]
+        if "No such file" not in error and "Connection refused" not in error:
+            reader.lacks("guests", error)
         return None
     documents = {}
     for name in listed.stdout.split("\n"):
@@ -87,8 +87,8 @@ def _status_files(reader: Reader) -> dict[str, str] | None:
 
 
 def _domain(text: str) -> ET.Element:
-    # A domain never has a document type; one in a stranger's recording could only be an attack
-    # by entity expansion.
+    # libvirt never writes a document type; in a recording it could only be an attack by entity
+    # expansion.
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise ValueError("a document type declaration does not belong there")
     root = ET.fromstring(text)  # noqa: S314
@@ -137,7 +137,7 @@ def _memory_nodes(domain: ET.Element) -> tuple[int, ...]:
 
 
 def _huge_page_kib(domain: ET.Element) -> int | None:
-    """The smallest huge page asked for; 0: the host's default size, None: no huge pages."""
+    """The smallest huge page requested; 0: the host's default size, None: no huge pages."""
     pages = domain.find("memoryBacking/hugepages")
     if pages is None:
         return None

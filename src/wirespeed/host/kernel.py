@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How was the kernel started, which CPUs does it leave alone, and where do interrupts run?
+"""How was the kernel started, which CPUs are isolated, and where do interrupts run?
 
 Source: Documentation/admin-guide/kernel-parameters.txt, core-api/irq/irq-affinity.rst.
 """
@@ -60,13 +60,13 @@ def read_irqs(reader: Reader) -> tuple[Irq, ...] | None:
 
 
 def read_iommu_units(reader: Reader) -> tuple[str, ...]:
-    """The IOMMUs that are switched on, by name (dmar0, ivhd0, smmu3...)."""
+    """The names of the IOMMUs that are on (dmar0, ivhd0, smmu3...)."""
     paths = reader.names("/sys/class/iommu/*", fact="iommu_units")
     return tuple(path.rsplit("/", 1)[1] for path in paths)
 
 
 def read_uio_drivers(reader: Reader) -> tuple[str, ...]:
-    """The registered drivers through which user space takes a PCI device."""
+    """The registered drivers that give a PCI device to user space."""
     names = ("igb_uio", "uio_pci_generic", "vfio-pci")
     paths = reader.names(*(f"/sys/bus/pci/drivers/{name}" for name in names), fact="uio_drivers")
     return tuple(path.rsplit("/", 1)[1] for path in paths)

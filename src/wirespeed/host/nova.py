@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the nova.conf of this host say about CPUs, PCI devices, filters and the CPU mode?
+"""What does this host's nova.conf set for CPUs, PCI devices, filters and the CPU mode?
 
-Reads the file the way oslo.config does: sections, repeated keys (device_spec, alias), continuation
+The file is read as oslo.config reads it: sections, repeated keys (device_spec, alias), continuation
 lines by indentation, drop-ins after the main file. Source: Nova's configuration reference.
 """
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How is the Open vSwitch of this host configured, and which PMD thread polls what?
 
-The database is asked in JSON. pmd-rxq-show and dpctl/show exist as text only: their layout is that
-of OVS 2.10 to 3.5. Nothing runs when no database answers at the default socket (or OVS_RUNDIR).
+The database answers in JSON. pmd-rxq-show and dpctl/show exist as text only, in the layout of OVS
+2.10 to 3.5. Without a database at the default socket (or OVS_RUNDIR) there is no Open vSwitch.
 Source: ovs-vswitchd.conf.db(5), Documentation/topics/dpdk/.
 """
 
@@ -30,15 +30,15 @@ Row = Mapping[str, Any]
 
 
 def read_ovs(reader: Reader) -> OvsFacts | None:
-    """The running Open vSwitch, or None where there is none or it could not be asked."""
-    root = _table(reader, ["list", "Open_vSwitch"])
+    """The running Open vSwitch, or None where there is none or it does not answer."""
+    root = table(reader, ["list", "Open_vSwitch"])
     if not root:
         return None
     tables = {
         "Open_vSwitch": root,
-        "Bridge": _table(reader, ["--columns=name,datapath_type,ports", "list", "Bridge"]),
-        "Port": _table(reader, ["--columns=_uuid,name,interfaces", "list", "Port"]),
-        "Interface": _table(reader, [f"--columns={INTERFACE_COLUMNS}", "list", "Interface"]),
+        "Bridge": table(reader, ["--columns=name,datapath_type,ports", "list", "Bridge"]),
+        "Port": table(reader, ["--columns=_uuid,name,interfaces", "list", "Port"]),
+        "Interface": table(reader, [f"--columns={INTERFACE_COLUMNS}", "list", "Interface"]),
     }
     try:
         return _facts(reader, tables)
@@ -63,18 +63,19 @@ def _facts(reader: Reader, tables: Mapping[str, list[Row]]) -> OvsFacts:
     )
 
 
-def _table(reader: Reader, arguments: list[str]) -> list[Row]:
+def table(reader: Reader, arguments: list[str]) -> list[Row]:
+    """The rows that ovs-vsctl lists; none where the database does not answer."""
     options = [word for word in arguments if word.startswith("--")]
     command = [word for word in arguments if not word.startswith("--")]
     done = reader.command([*VSCTL, *options, *command], "ovs")
     if done is None:
         return []
     if done.exit_code != 0:
-        said = done.stderr.strip()
-        if "Permission denied" in said:
-            reader.lacks("ovs", f"needs root: {said}")
-        elif "No such file" not in said and "Connection refused" not in said:
-            reader.lacks("ovs", said or f"ovs-vsctl ended with {done.exit_code}")
+        error = done.stderr.strip()
+        if "Permission denied" in error:
+            reader.lacks("ovs", f"needs root: {error}")
+        elif "No such file" not in error and "Connection refused" not in error:
+            reader.lacks("ovs", error or f"ovs-vsctl ended with {done.exit_code}")
         return []
     try:
         table = json.loads(done.stdout)
@@ -132,14 +133,14 @@ def _many(value: Any) -> list[Any]:
 
 
 def _appctl(reader: Reader, *command: str) -> str | None:
-    """What the daemon answers, or None (noted): its control socket belongs to root."""
+    """The daemon's answer, or None with a note in `missing`: the control socket needs root."""
     done = reader.command([*APPCTL, *command], "ovs.pmds")
     if done is None:
         reader.lacks("ovs.pmds", "needs ovs-appctl")
         return None
     if done.exit_code != 0:
-        said = done.stderr.strip().split("\n")[-1]
-        reader.lacks("ovs.pmds", f"needs root: {said}" if "Permission" in said else said)
+        error = done.stderr.strip().split("\n")[-1]
+        reader.lacks("ovs.pmds", f"needs root: {error}" if "Permission" in error else error)
         return None
     return done.stdout
 
@@ -167,12 +168,12 @@ def _interfaces(
             members = [uuid for uuid in _many(port["interfaces"]) if uuid in rows]
             bond = port["name"] if len(members) > 1 else None
             for row in (rows[uuid] for uuid in members):
-                seen = datapath.get(row["name"], {})
-                found.append(_interface(row, bridge["name"], bond, seen))
+                shown = datapath.get(row["name"], {})
+                found.append(_interface(row, bridge["name"], bond, shown))
     return tuple(sorted(found, key=lambda interface: (interface.bridge, interface.name)))
 
 
-def _interface(row: Row, bridge: str, bond: str | None, seen: Mapping[str, str]) -> OvsInterface:
+def _interface(row: Row, bridge: str, bond: str | None, shown: Mapping[str, str]) -> OvsInterface:
     status, options = _mapping(row["status"]), _mapping(row["options"])
     return OvsInterface(
         name=_name(row),
@@ -185,14 +186,14 @@ def _interface(row: Row, bridge: str, bond: str | None, seen: Mapping[str, str])
         pci=_pci(options.get("dpdk-devargs", "")),
         node=_number(status.get("numa_id", status.get("numa"))),
         error=_text(row["error"]),
-        # Up to OVS 3.2 dpctl/show says requested and configured; later ones say what was asked
-        # for in dpctl/show and what is in use in the interface's status.
-        requested_rx_queues=_number(seen.get("requested_rx_queues", seen.get("n_rxq"))),
-        configured_rx_queues=_number(seen.get("configured_rx_queues", status.get("n_rxq"))),
-        requested_tx_queues=_number(seen.get("requested_tx_queues")),
-        configured_tx_queues=_number(seen.get("configured_tx_queues", status.get("n_txq"))),
-        rx_descriptors=_number(seen.get("configured_rxq_descriptors", seen.get("n_rxq_desc"))),
-        tx_descriptors=_number(seen.get("configured_txq_descriptors", seen.get("n_txq_desc"))),
+        # Up to OVS 3.2 dpctl/show has requested and configured queues; later versions show the
+        # requested ones there and those in use in the interface's status.
+        requested_rx_queues=_number(shown.get("requested_rx_queues", shown.get("n_rxq"))),
+        configured_rx_queues=_number(shown.get("configured_rx_queues", status.get("n_rxq"))),
+        requested_tx_queues=_number(shown.get("requested_tx_queues")),
+        configured_tx_queues=_number(shown.get("configured_tx_queues", status.get("n_txq"))),
+        rx_descriptors=_number(shown.get("configured_rxq_descriptors", shown.get("n_rxq_desc"))),
+        tx_descriptors=_number(shown.get("configured_txq_descriptors", shown.get("n_txq_desc"))),
     )
 
 
@@ -206,7 +207,7 @@ def _pci(devargs: str) -> str | None:
 
 
 def _datapath_ports(shown: str) -> dict[str, dict[str, str]]:
-    """What `dpctl/show` says in brackets behind each port, by port name."""
+    """The options that `dpctl/show` prints in brackets behind each port, by port name."""
     ports = {}
     for line in shown.split("\n"):
         found = _PORT.match(line)

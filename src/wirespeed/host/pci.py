@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which network devices, crypto units and accelerators are on PCI, and which interfaces are theirs?
+"""Which network devices, crypto units and accelerators are on PCI, with which interfaces?
 
-Everything comes from files and file names; no link is followed, so that a recording of the same
-reads answers alike. Source: ABI/testing/sysfs-bus-pci, sysfs-class-net.
+Everything comes from files and file names. No link is followed, so that a recording of the reads
+gives the same facts. Source: ABI/testing/sysfs-bus-pci, sysfs-class-net.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections import defaultdict
 
 from wirespeed.host.reader import Files, Reader
 from wirespeed.model.facts import Interface, PciDevice
+from wirespeed.remote.pci import SYS_PCI
 
-SYS_PCI = "/sys/bus/pci/devices"
 SYS_NET = "/sys/class/net"
 
 # PCI base classes: network, processor (QuickAssist is a co-processor), encryption, accelerator.
@@ -81,7 +81,7 @@ def _uevent(text: str, key: str) -> str | None:
 
 
 def _width(text: str) -> int | None:
-    """Lanes; the kernel says 0 or 255 where there is no PCIe link."""
+    """Lanes; the kernel writes 0 or 255 where there is no PCIe link."""
     return int(text) if text.isdecimal() and 0 < int(text) < 255 else None
 
 

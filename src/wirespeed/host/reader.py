@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are files and command outputs of a host read so that what cannot be read is told, not lost?
+"""How are a host's files and command outputs read, and what happens when one cannot be read?
 
-A file that does not exist is an answer (absent). A file that may not be read, or that a recording
-does not hold, is a `Missing` fact with the reason, noted once per fact. A file whose content makes
-no sense is a fault; all faults of a host are told at once (`HostUnreadable`).
+A file that does not exist means that the fact is absent. A file without permission, or one that a
+recording does not hold, gives a `Missing` fact with the reason, once per fact. A file with invalid
+content is a fault; all faults of a host are reported at once (`HostUnreadable`).
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ Files = Mapping[str, str]
 
 
 class HostUnreadable(BadInput):
-    """Files of a host, mostly of a recorded one, hold what no kernel writes there."""
+    """Files of a host, mostly of a recorded one, hold values that no kernel writes."""
 
     def __init__(self, host: str, faults: list[str]) -> None:
-        said = faulty_file(
-            f"what {host} says of itself makes no sense",
+        fault = faulty_file(
+            f"files of host {host} hold values that cannot be true",
             faults,
             "If it is a recording, take it again with `wirespeed inspect --record DIR`; if not, "
             "correct the value on the host.",
         )
-        super().__init__(said.what, said.next_step)
+        super().__init__(fault.what, fault.next_step)
         self.faults = tuple(faults)
 
 
 class Reader:
-    """Reads one host through its Runner and collects what could not be read, or not understood."""
+    """Reads one host through its Runner and collects missing facts and faults."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
@@ -53,15 +53,15 @@ class Reader:
         return tuple(Missing(fact, reason) for fact, reason in sorted(self._missing.items()))
 
     def lacks(self, fact: str, reason: str) -> None:
-        """Note that a fact is unknown; the first reason given for a fact stands."""
+        """Note that a fact is unknown; of several reasons the first is kept."""
         self._missing.setdefault(fact, reason)
 
     def fault(self, where: str, what: str) -> None:
-        """Note a value that makes no sense."""
+        """Note an invalid value."""
         self._faults.append(f"{where}: {what}")
 
     def raise_faults(self) -> None:
-        """Raises HostUnreadable if any value read so far made no sense."""
+        """Raises HostUnreadable if any value read so far was invalid."""
         if self._faults:
             raise HostUnreadable(self._runner.name, self._faults)
 
@@ -84,7 +84,7 @@ class Reader:
         return {path: text for path, text in contents.items() if text is not None}
 
     def names(self, *patterns: str, fact: str) -> tuple[str, ...]:
-        """The paths that match one of the patterns."""
+        """The paths that match any of the patterns."""
         try:
             return self._runner.glob(*patterns)
         except NotRecorded as absent:
@@ -127,6 +127,6 @@ class Reader:
             self.lacks(fact, f"needs root to read {path}")
         elif isinstance(got, NotRecorded):
             self.lacks(fact, str(got))
-        # sysfs answers a read of an attribute that has no value here with EINVAL, ENODEV and the
-        # like (a NIC without link has no speed): that is an absent value, as is an absent file.
+        # Reading a sysfs attribute without a value fails with EINVAL, ENODEV or the like (a NIC
+        # without link has no speed): the value is absent, as with an absent file.
         return None

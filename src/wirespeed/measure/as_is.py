@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does this host give its users, with all that disturbs it? Whole trials, all time counted."""
+"""What does this host carry as it is? Whole trials count, whatever disturbed them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from wirespeed.measure.prober import (
 from wirespeed.model.result import AsIs
 from wirespeed.model.trial import Stage, Trial
 
-# Shares of the undisturbed NDR that are tried, until one passes whole.
+# Shares of the undisturbed NDR that are tried, until a whole trial loses nothing.
 SHARES = (0.9, 0.75, 0.6, 0.45, 0.3, 0.15)
 _NOT_COUNTED = frozenset({Stage.WARM_UP, Stage.BURST})
 
 
 def find_lossless(prober: Prober, full_fps: float, min_fps: float, trial_s: float) -> None:
-    """Trials below full_fps until one loses nothing, unless a trial near it has. The prober
-    remembers them."""
+    """Run trials below full_fps until one loses nothing, unless one near it has lost nothing
+    already. The prober keeps them."""
     known_fps = lossless(prober.trials, trial_s)[0] or 0.0
     for share in SHARES:
         load_fps = share * full_fps
@@ -37,7 +37,7 @@ def find_lossless(prober: Prober, full_fps: float, min_fps: float, trial_s: floa
 
 def lossless(trials: Sequence[Trial], at_least_s: float) -> tuple[float | None, float | None]:
     """The highest load at which a whole trial of that length lost nothing, and the trial's
-    length. What was not offered in full has not been carried."""
+    length. A trial that did not offer its load in full does not count."""
     whole = [
         trial
         for trial in trials
@@ -54,7 +54,8 @@ def lossless(trials: Sequence[Trial], at_least_s: float) -> tuple[float | None, 
 def as_is(
     trials: Sequence[Trial], mrr_fps: float | None, load_fps: float | None, at_least_s: float
 ) -> AsIs:
-    """The answer of all time. load_fps: the load that users are told of, the undisturbed NDR."""
+    """The figures of whole trials. load_fps: the load whose loss is of interest: the undisturbed
+    NDR, or the load held."""
     there = [
         trial
         for trial in trials

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which bounds follow from the loads that a search judged, whatever ended it?"""
+"""Which bounds follow from the loads judged so far, whether the search finished or not?"""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def so_far(prober: Prober) -> Figures:
 
 
 def known_interval(points: Sequence[OperatingPoint], goal: float) -> Interval | None:
-    """The highest load that met the goal, below the lowest that missed it: of a load's verdicts
-    half decide. None: no load was judged."""
+    """The highest load that met the goal, below the lowest that missed it. Of several verdicts on
+    one load the median decides, the worse one of two. None: no load was judged."""
     at: defaultdict[float, list[OperatingPoint]] = defaultdict(list)
     for point in points:
         if point.decided:
@@ -41,7 +41,8 @@ def known_interval(points: Sequence[OperatingPoint], goal: float) -> Interval | 
 
 
 def without_unjudged(figures: Figures, prober: Prober) -> Figures:
-    """A search takes a load that could not be judged as too much; as a bound it says nothing."""
+    """The figures without bounds that were never judged: a search goes on below such a load as if
+    it had failed, but it is no upper bound."""
     judged = {point.load_fps for point in prober.points if point.decided}
     unjudged = sorted({point.load_fps for point in prober.points} - judged)
     if not unjudged:
@@ -54,7 +55,7 @@ def without_unjudged(figures: Figures, prober: Prober) -> Figures:
 
 
 def _judged(interval: Interval | None, prober: Prober, goal: float) -> Interval | None:
-    """The interval with the lowest load above it that was judged to be too much."""
+    """The interval with the lowest load above it that was judged and failed as its upper bound."""
     if interval is None or interval.upper is None:
         return interval
     lower_fps = interval.lower.load_fps if interval.lower else 0.0

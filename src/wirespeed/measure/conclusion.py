@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What follows from all trials of a search: two answers, a grade, and why it is no better?"""
+"""What follows from all trials of a search: undisturbed and as-is figures, and which grade?"""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from wirespeed.model.spec import Search
 from wirespeed.model.trial import Stage, Trial
 
 NOT_NOISE = (
-    "what was left out lost no more than other time would have: noise does not explain the loss, "
-    "and whole trials stand"
+    "the time left out lost no more than any other time: noise does not explain the loss, so whole "
+    "trials count"
 )
-# Of what is offered. In undisturbed time so much is lost to an overload alone; a core that is
-# shared evenly carries half of what it could, so that only a loss above that is one in any time.
+# Shares of the offered frames. In undisturbed time only an overload loses as much. In disturbed
+# time a core shared evenly carries half of what it could: only a larger loss is an overload.
 OVERLOADED, OVERLOADED_WHILE_DISTURBED = 0.2, 0.5
 
 
 @dataclass(slots=True)
 class Found:
-    """What is known so far; a search that has to stop early leaves the rest empty, and says in
-    `ended` why."""
+    """What is known so far. ended: why the search had to stop early; fields that it did not reach
+    are then empty."""
 
     figures: Figures = field(default_factory=Figures)
     overload: Overload | None = None
@@ -49,7 +49,7 @@ class Found:
 def conclude(
     search: Search, preset: Preset, prober: Prober, found: Found, why: str | None
 ) -> SearchResult:
-    """The result. why: what ended the search without any figure, if anything did."""
+    """The result. why: the reason why the search ended without any figure, else None."""
     figures, overload = found.figures, found.overload
     if prober.whole:
         figures = replace(figures, ndr=None, pdr=None)
@@ -60,10 +60,9 @@ def conclude(
     whole_mrr_fps = overload.whole_fps if overload is not None else None
     held = figures.constant.load_fps if figures.constant else _lower_fps(figures.ndr)
     answer = as_is(prober.trials, whole_mrr_fps, held, shortest_s)
-    # Where another choice of as much time would do as well, leaving time out explains nothing.
-    unexplained = load_fps is not None and noise_explains_loss(deciding) is False
+    not_noise = load_fps is not None and noise_explains_loss(deciding) is False
     missing = _wants_ndr(preset, search, figures)
-    if unexplained and figures.constant is None:
+    if not_noise and figures.constant is None:
         missing, figures = True, replace(figures, ndr=None, pdr=None)
         found.notes += (NOT_NOISE,)
     bracket = _bracket(prober, found, shortest_s) if missing else None
@@ -100,7 +99,7 @@ def conclude(
 
 
 def _wants_ndr(preset: Preset, search: Search, figures: Figures) -> bool:
-    """Whether an NDR was looked for and not found. That even the lowest load fails is an answer."""
+    """Whether an NDR was searched for and not found. That even the lowest load fails is a find."""
     if preset.search is None or preset.mrr is None or _lower_fps(figures.ndr) is not None:
         return False
     upper = figures.ndr.upper if figures.ndr is not None else None
@@ -112,8 +111,8 @@ def _lower_fps(interval: Interval | None) -> float | None:
 
 
 def _consistent(mrr_fps: float | None, figures: Figures) -> tuple[float | None, Figures]:
-    """The MRR is the most that was received: a load that passed above it has been received as well.
-    A PDR bears loss, so its load may exceed what is received; it counts up to the MRR."""
+    """MRR and bounds that fit together: the MRR is no less than a load that passed, since that was
+    received too. A PDR tolerates loss, so its load may exceed the MRR; it counts up to the MRR."""
     ndr, pdr = figures.ndr, figures.pdr
     if mrr_fps is None:
         return None, figures
@@ -126,7 +125,7 @@ def _consistent(mrr_fps: float | None, figures: Figures) -> tuple[float | None, 
 
 
 def _decided_load_fps(figures: Figures) -> float | None:
-    """The load that the point stands for; None where that is the MRR."""
+    """The load whose trials decide the grade: held, NDR or PDR; None where the MRR decides."""
     if figures.constant is not None:
         return figures.constant.load_fps
     return _lower_fps(figures.ndr) or _lower_fps(figures.pdr)
@@ -135,7 +134,7 @@ def _decided_load_fps(figures: Figures) -> float | None:
 def _deciding(
     prober: Prober, load_fps: float | None, mrr_fps: float | None, overload: Overload | None
 ) -> tuple[Sequence[Trial], Undisturbed | None]:
-    """The trials that decide, and what there is in them of undisturbed time."""
+    """The trials that decide, and the undisturbed time in them."""
     if load_fps is not None:
         counted = (Stage.SEARCH, Stage.CONFIRM, Stage.CONSTANT)
         trials = [
@@ -160,7 +159,7 @@ def _judged(prober: Prober, load_fps: float | None) -> bool:
 
 
 def _bracket(prober: Prober, found: Found, shortest_s: float) -> Bracket:
-    """What was carried is a fact, so that no lower load is too much."""
+    """The highest load carried whole, and the lowest load above it that is too much."""
     carried_fps = lossless(prober.trials, shortest_s)[0]
     failed = [p.load_fps for p in prober.points if p.exceeded > 0 and not p.whole and p.decided]
     flooded = [
@@ -181,12 +180,12 @@ def _overloaded(trial: Trial) -> bool:
 
 def _limited_by(prober: Prober, figures: Figures, found: Found) -> str | None:
     for trial in prober.trials:
-        if trial.seen.limited_by is not None:
-            return trial.seen.limited_by
+        if trial.observation.limited_by is not None:
+            return trial.observation.limited_by
     first = figures.ndr or figures.pdr
     lower_fps = _lower_fps(first)
     if first is None or first.upper is not None or lower_fps is None or found.ended is not None:
         return None
     if any(p.exceeded > 0 and p.load_fps > lower_fps for p in prober.points):
-        return None  # There were loads above it, which could not be judged.
+        return None  # Loads above it failed without being judged.
     return "generator" if found.by_generator else "max_load"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which windows of a trial count? Decided from what disturbed it, never from what it counted.
+"""Which windows of a trial count? Disturbances decide, never the frames counted.
 
-Nothing here is told a count: a gate that knew which windows lost frames could leave those out. Of
-latency it knows one boolean a window, whether queues had drained as the window began, and that is
-fixed before the window that it admits.
+No count is an argument here: a gate that knew which windows lost frames could leave those out. Of
+latency it gets one boolean for each window: whether queues had drained as the window began. That is
+known before the frames of the window are sent.
 
-A stop of a polling thread matters if the rings may not bear it. It can hurt frames sent before it,
-which are still queued, and after it, while the queues drain again. A slow core forwards less than
-the SUT could. A window between two samples of the contention probe counts if both were fast.
+A stop of a polling thread matters where it may overflow the rings. It can cost frames sent before
+it, which are still queued, and frames sent after it, while the queues drain. A slow core forwards
+less than the SUT could: a window counts if the contention samples before and after it were fast.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from wirespeed.model.trial import LeftOut
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
-# A stop that costs a quarter of the rings leaves room for the bursts that they are there for. Below
-# 100 us pollers of a virtual machine stop hundreds of times a second; the rings bear that.
+# A stop that fills a quarter of the rings leaves room for the bursts that rings are made for. In a
+# virtual machine pollers stop for up to 100 us hundreds of times a second, which rings can hold.
 STOP_FLOOR_NS: Final = 100_000.0
 RING_SHARE: Final = 0.25
-# Frames that a stop meets in the SUT's queues were sent before it.
+# Frames that are in the SUT's queues when a stop begins were sent before it.
 GUARD_FLOOR_NS: Final = 1_000_000.0
-# Of the fastest tenth of the session. A shared core makes it 1.3 and more.
+# Relative to the fastest tenth of the session; on a shared core it is 1.3 and more.
 SLOW: Final = 1.10
-# The contention probe samples every 2 ms; three periods without a sample, and nothing is known.
+# The contention probe samples every 2 ms; after three periods without one, speed is not known.
 SAMPLE_REACH_NS: Final = 6_000_000
-# Where nobody knows how deep the rings are (an external SUT): what 1,024 descriptors, a usual
-# depth, hold at 10 GbE line rate with 64 B frames, 14.88 Mpps; and four such stages as a path.
+# Where the depth of the rings is not known (an external SUT): the time that 1,024 descriptors, a
+# usual depth, hold 64 B frames at 10 GbE line rate, 14.88 Mpps; a path has four such stages.
 UNKNOWN_RING_NS: Final = 68_800.0
 STAGES: Final = 4
 
@@ -53,10 +53,10 @@ NOT_DRAINED: Final = "not yet drained"
 class Geometry:
     """A trial's windows, in ns since its first frame was due, and what the SUT can queue.
 
-    load_fps: of one direction, the load that bounds how long a stop may be. ring_frames,
-    path_frames: as of an Observation, 0 where not known. width: how finely a search resolves loads,
-    relative. forwarding_shares_generator: a thread of the SUT runs on a CPU of the generator, so
-    that a slow CPU of the generator is a slow SUT.
+    load_fps: the load of one direction that limits how long a stop may be. ring_frames,
+    path_frames: as in an Observation, 0 where not known. width: the relative resolution of the
+    search. forwarding_shares_generator: a thread of the SUT runs on a CPU of the generator, so that
+    a slow CPU of the generator is a slow SUT.
     """
 
     begin_ns: int
@@ -71,11 +71,12 @@ class Geometry:
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Which windows count, a boolean each.
+    """Which windows count, one boolean for each.
 
-    clean: nothing disturbed it, and after the last disturbance queues had drained once. steady: the
-    same without asking for draining, since an overloaded SUT never drains. left_out: shares of the
-    windows that are not clean, by the first reason that holds; they add up to 1 - the clean share.
+    clean: undisturbed, and queues had drained since the last disturbance. steady: undisturbed,
+    whether queues had drained or not, since those of an overloaded SUT never do. left_out: shares
+    of the windows that are not clean, by the first reason that holds; their sum is 1 - the clean
+    share.
     """
 
     clean: tuple[bool, ...]
@@ -84,7 +85,7 @@ class Mask:
 
 
 def ring_ns(geometry: Geometry) -> float:
-    """How long the shallowest stage of a direction takes what is offered while nothing leaves."""
+    """How long the shallowest stage of a direction can hold the offered load while stopped."""
     if not geometry.ring_frames:
         return UNKNOWN_RING_NS
     return _ns_of(geometry.ring_frames, geometry.load_fps)
@@ -98,12 +99,12 @@ def path_ns(geometry: Geometry) -> float:
 
 
 def stop_limit_ns(geometry: Geometry) -> float:
-    """How long may a polling thread stop before the windows around it no longer count?"""
+    """The longest stop of a polling thread after which the windows around it still count."""
     return max(STOP_FLOOR_NS, RING_SHARE * ring_ns(geometry))
 
 
 def gate(evidence: Evidence, geometry: Geometry, drained: Sequence[bool]) -> Mask:
-    """drained: of each window whether less than a quarter of the ring was queued as it began."""
+    """drained: for each window, whether less than a quarter of the ring was queued as it began."""
     if len(drained) != geometry.count:
         raise ValueError(
             f"a trial of {geometry.count} windows came with {len(drained)} drained flags: "
@@ -130,7 +131,7 @@ def _ns_of(frames: int, load_fps: float) -> float:
 
 
 def _stopped(disturbances: Sequence[Disturbance], role: str, geometry: Geometry) -> Bools:
-    """Windows that a stop touches which rings may not bear, and those sent shortly before it."""
+    """Windows that overlap a stop longer than the limit, and those sent shortly before it."""
     limit_ns = stop_limit_ns(geometry)
     stops = [
         d
@@ -164,10 +165,9 @@ def _covered(first: NDArray[np.float64], end: NDArray[np.float64], count: int) -
 
 
 def _slow(contention: Sequence[ContentionSamples], geometry: Geometry) -> Bools:
-    """Windows for which some CPU that forwards is not known to have been fast.
+    """Windows in which some forwarding CPU is not known to have been fast.
 
-    A CPU without any sample is not known to be slow either: Evidence.unseen says what could not be
-    watched, and the windows count.
+    A CPU without any sample is not taken for slow: Evidence.unseen says what could not be watched.
     """
     slow = np.zeros(geometry.count, dtype=np.bool_)
     for samples in contention:
@@ -192,11 +192,11 @@ def _fast(samples: ContentionSamples, geometry: Geometry) -> Bools:
 
 
 def _after_draining(steady: Bools, drained: Bools, geometry: Geometry) -> Bools:
-    """Steady windows, in each row of them from the first on that began drained.
+    """Steady windows, in each row of them from the first that began drained.
 
-    Rows start after a disturbance, but for one that starts the trial. An overloaded SUT never
-    drains: after the time in which an overload of `width` would fill the whole path, windows count
-    however full they are, and show the overload as growth or loss.
+    A row starts after a disturbance, or with the trial. The queues of an overloaded SUT never
+    drain. After the time in which an overload of `width` would fill the whole path, windows count
+    however full the queues are, and show the overload as growth or loss.
     """
     previous = np.concatenate(([True], steady[:-1]))
     starts = np.flatnonzero(steady & ~previous)
@@ -205,7 +205,7 @@ def _after_draining(steady: Bools, drained: Bools, geometry: Geometry) -> Bools:
     )
     empty = np.append(np.flatnonzero(drained), geometry.count)
     first = np.minimum(empty[np.searchsorted(empty, starts)], starts + longest)
-    # Past its end a row has windows that are not steady, or of a row that waits as long itself.
+    # Windows past the end of a row are not steady, or belong to a row that waits as long itself.
     ends = np.append(np.flatnonzero(~steady), geometry.count)
     first = np.minimum(first, ends[np.searchsorted(ends, starts)])
     return steady & ~_covered(starts.astype(np.float64), first.astype(np.float64), geometry.count)
@@ -214,10 +214,10 @@ def _after_draining(steady: Bools, drained: Bools, geometry: Geometry) -> Bools:
 def _left_out(reasons: dict[str, Bools], count: int) -> tuple[LeftOut, ...]:
     """The share of each reason; a window counts for the first that holds."""
     shares: list[LeftOut] = []
-    told = np.zeros(count, dtype=np.bool_)
+    counted = np.zeros(count, dtype=np.bool_)
     for why, windows in reasons.items():
-        new = int(np.count_nonzero(windows & ~told))
-        told |= windows
+        new = int(np.count_nonzero(windows & ~counted))
+        counted |= windows
         if new:
             shares.append(LeftOut(why, new / count))
     return tuple(shares)

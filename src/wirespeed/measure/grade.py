@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How sure is a point's figure, what does it rest on, and what keeps it from a better grade?"""
+"""How sure is a point's figure: which grade, on how much undisturbed time, and why not better?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLACEMENTS_MENTIONED = 2
 def undisturbed(
     load_fps: float, trials: Sequence[Trial], width: float, pdr_loss: float
 ) -> Undisturbed | None:
-    """What the trials at a load say together of their undisturbed time; None: there is none."""
+    """The undisturbed time of all trials at a load together; None: there is none."""
     pieces = [trial.gated for trial in trials if trial.gated is not None]
     if not any(piece.clean_windows for piece in pieces):
         return None
@@ -43,7 +43,8 @@ def undisturbed(
 
 
 def _without_drained(trials: Sequence[Trial], counted: int) -> tuple[LeftOut, ...]:
-    """What is left out; where queues that go down decide, their windows are not."""
+    """What is left out. Windows that wait for draining are not left out where the verdict rests on
+    queues that go down (verdict.py)."""
     clean = sum(trial.gated.clean_windows for trial in trials if trial.gated is not None)
     parts = left_out(trials)
     return parts if counted <= clean else tuple(p for p in parts if p.why != NOT_DRAINED)
@@ -61,7 +62,7 @@ def left_out(trials: Sequence[Trial]) -> tuple[LeftOut, ...]:
 
 
 def grade_of(deciding: Sequence[Trial]) -> Grade:
-    """By the time of the trials that decide a figure found in undisturbed time."""
+    """The grade of a figure found in undisturbed time, from the trials that decide it."""
     if all(trial.quiet and not _lost_while_disturbed(trial) for trial in deciding):
         return Grade.A
     pieces = [trial.gated for trial in deciding if trial.gated is not None]
@@ -71,14 +72,14 @@ def grade_of(deciding: Sequence[Trial]) -> Grade:
 
 
 def _lost_while_disturbed(trial: Trial) -> bool:
-    """Whether a quiet trial lost frames only in the little time that it leaves out: without that
-    time the load passes, but nobody can say that not one frame was lost."""
+    """Whether a quiet trial lost frames only in the little time that it leaves out. The load then
+    passes, but not without losing a frame: it is not grade A."""
     runs = trial.gated.runs if trial.gated is not None else ()
     return trial.lost > 0 and not any(run.lost for run in runs)
 
 
 def received(mrr_fps: float, trials: Sequence[Trial], width: float) -> Undisturbed | None:
-    """What an MRR rests on. An overloaded SUT never drains, so that all steady time counts."""
+    """What an MRR rests on: all steady time, as the queues of an overloaded SUT never drain."""
     pieces = [trial.gated for trial in trials if trial.gated is not None]
     windows = sum(piece.steady_windows for piece in pieces)
     if not windows:
@@ -100,14 +101,13 @@ def received(mrr_fps: float, trials: Sequence[Trial], width: float) -> Undisturb
 
 
 def noise_explains_loss(deciding: Sequence[Trial]) -> bool | None:
-    """The placebo over the trials that decide, those that lost frames whole
-    (measure/placebo.py)."""
+    """The placebo test (placebo.py) over the deciding trials that lost frames in all their time."""
     pairs = []
     for trial in deciding:
         counted = next((s.values for s in trial.series if s.name == COUNTED), None)
-        if trial.lost and counted is not None and trial.seen.windows is not None:
+        if trial.lost and counted is not None and trial.observation.windows is not None:
             clean = tuple(value > 0 for value in counted)
-            pairs.append((trial.seen.windows, Mask(clean, clean, ())))
+            pairs.append((trial.observation.windows, Mask(clean, clean, ())))
     return noise_explains(pairs)
 
 
@@ -117,7 +117,7 @@ def because(
     deciding: Sequence[Trial],
     everything: Sequence[Trial],
 ) -> tuple[str, ...]:
-    """What keeps it from a better grade, and what else a reader should know of the host."""
+    """What keeps the point from a better grade, and what else to know of the host: sentences."""
     sentences: list[str] = []
     if grade is not Grade.A:
         parts = rests_on.left_out if rests_on is not None else left_out(deciding)
@@ -125,20 +125,21 @@ def because(
         if disturbed:
             sentences.append(f"of the time that decides, left out: {', '.join(disturbed)}")
     for trial in deciding:
-        sentences += [unseen for unseen in trial.seen.evidence.unseen if unseen not in sentences]
+        sentences += [
+            unseen for unseen in trial.observation.evidence.unseen if unseen not in sentences
+        ]
     return (*sentences, *_placements(everything))
 
 
 def _placements(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """Where the hypervisor moved the CPUs: figures of two placements are figures of two
-    machines."""
+    """The placements of the CPUs, if there are many: each gives figures of its own."""
     kinds: list[list[Trial]] = []
     for trial in trials:
-        if trial.seen.placement is None:
+        if trial.observation.placement is None:
             continue
-        before = trial.seen.placement[0]
+        before = trial.observation.placement[0]
         for kind in kinds:
-            same = kind[0].seen.placement
+            same = kind[0].observation.placement
             if same is not None and same[0].same_as(before):
                 kind.append(trial)
                 break
@@ -146,9 +147,9 @@ def _placements(trials: Sequence[Trial]) -> tuple[str, ...]:
             kinds.append([trial])
     if len(kinds) < PLACEMENTS_MENTIONED:
         return ()
-    told = [
-        f"{len(kind)} trials with CPUs {kind[0].seen.placement[0]}"
+    texts = [
+        f"{len(kind)} trials with {kind[0].observation.placement[0]}"
         for kind in sorted(kinds, key=len, reverse=True)
-        if kind[0].seen.placement is not None
+        if kind[0].observation.placement is not None
     ]
-    return (f"the hypervisor moved the CPUs: {'; '.join(told)}",)
+    return (f"the hypervisor moved the CPUs: {'; '.join(texts)}",)

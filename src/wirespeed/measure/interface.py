@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a search need from its caller? Something to measure with, and someone to tell.
+"""What does a search need from its caller? A function that measures, and a listener for trials.
 
-A search never touches a host: the bench hands it a `Measurer`, and a `Listener` (store, progress
-display) hears of every trial as it ends.
+A search never touches a host. The bench provides the `Measurer`; a `Listener` (store, progress
+display) is called with every trial as it ends.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Measurer = Callable[[float, float], Observation]
 """measure(load_fps, duration_s): offer that load, summed over all directions, for that long.
 
 load_fps may be UNLIMITED. duration_s may be far below a second (a burst of N frames is N / load
-seconds). The counters are read after traffic stopped and the path drained. The observation states
-what happened, good or bad: a trial that went wrong is an observation too. The measurer raises only
-when the bench itself is broken (a process died), and the search passes that on."""
+seconds). The counters are read after traffic stopped and the path drained. A disturbed or failed
+trial is an observation too. The measurer raises only when the bench itself is broken (a process
+died), and the search lets that pass."""
 
 
 class MeasureError(WirespeedError):
@@ -32,12 +32,12 @@ class MeasureError(WirespeedError):
 
 
 class BadSearch(BadInput, MeasureError):
-    """A search was asked for with values that contradict each other."""
+    """The settings of a search contradict each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What the search is about to do. left_s is an estimate, None where nobody can know."""
+    """What the search is about to do. left_s is an estimate, None where there is none."""
 
     stage: Stage
     load_fps: float
@@ -47,7 +47,7 @@ class Progress:
 
 
 class Listener(Protocol):
-    """Hears of a search while it runs. Whatever it raises ends the search."""
+    """Is called while a search runs. Whatever it raises ends the search."""
 
     def progress(self, progress: Progress) -> None:
         """A trial is about to start."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of one load: the trials that ran there, and whether they pass."""
+"""Does one load pass, judged by all trials that ran at it?"""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from wirespeed.measure.verdict import Verdict, verdict
 from wirespeed.model.result import Bound
 from wirespeed.model.trial import Trial
 
-# What a load that could not be judged counts as: a failure, near to which the search goes on.
+# The loss ratio of a load that could not be judged: it fails, and the search goes on near below.
 UNJUDGED = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class OperatingPoint:
-    """A load in frames/s over all directions, with the pieces of one trial there.
+    """A load in frames/s over all directions, with its trial and the extensions of it.
 
-    exceeded: the loss ratio to compare with a goal. 0 where the load passes the NDR's limits, else
+    exceeded: the loss ratio to compare with a goal: 0 where the load passes the NDR's limits, else
     loss and growth of the queues together. Where trials count whole (all quiet, or without windows)
-    not one frame may be missing. whole: the trials were taken as they came, with whatever disturbed
-    them.
+    not one frame may be missing. whole: all time of the trials counts, disturbed or not.
     """
 
     load_fps: float
@@ -49,13 +48,13 @@ class OperatingPoint:
             return self.whole_loss_ratio
         if not self.verdict.decided:
             return max(UNJUDGED, self.verdict.exceeded)
-        strict = self.quiet or all(trial.seen.windows is None for trial in self.trials)
+        strict = self.quiet or all(trial.observation.windows is None for trial in self.trials)
         return max(self._missing if strict else 0.0, self.verdict.exceeded)
 
     @property
     def _missing(self) -> float:
-        """The share of frames lost, but for what a trial lost in time that it leaves out: a quiet
-        trial may have a little of that, whose loss costs the grade, not the load."""
+        """The share of frames lost in time that counts. What a quiet trial lost in the little time
+        that it leaves out costs the grade, not the load."""
         lost = sum(
             trial.lost
             if trial.gated is None or trial.gated.clean_share == 1.0
@@ -74,7 +73,7 @@ class OperatingPoint:
 
     @property
     def lost(self) -> int:
-        """Frames of these that went missing, or went into queues that grow."""
+        """Frames of these that were lost, or are still in queues that grow."""
         return round(self.exceeded * self.offered) or (1 if self.exceeded else 0)
 
     @property
@@ -89,7 +88,7 @@ class OperatingPoint:
 
     @property
     def bound(self) -> Bound:
-        """As the bound of an interval."""
+        """The load as a bound of an interval."""
         return Bound(self.load_fps, self.load_fps * (1.0 - self.exceeded), self.exceeded)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does noise explain the loss that gating left out?
+"""Does noise explain the loss in the time that was left out? (placebo test)
 
-If what was left out had nothing to do with the loss, the same mask turned by any number of windows
-would leave out as much of it. Rotating keeps how long disturbances last and how they follow each
-other; only what they coincide with changes.
+If disturbances had nothing to do with the loss, the same mask rotated by any number of windows
+would leave out as much of it. A rotation keeps the length of disturbances and the gaps between
+them; only the windows that they coincide with change.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from wirespeed.measure.windows import summed
 from wirespeed.model.evidence import Windows
 
 NEEDED_SHARE = 0.95
-"""Of the rotations that must leave more loss than the mask did."""
+"""The share of rotations that must leave more loss in the counted time than the mask does."""
 
 
 def noise_explains(
     trials: Sequence[tuple[Windows, Mask]], rotations: int = 1000, seed: int = 0
 ) -> bool | None:
-    """All trials are pooled, each rotated by an offset of its own.
+    """Whether noise explains the loss; all trials are pooled, each rotated by an offset of its own.
 
-    None: rotations that leave as much loss as the mask are so many that they would decide. That is
-    so where nothing was lost, or where all windows count, or none.
+    None: it cannot be decided, as too many rotations leave exactly as much loss as the mask. That
+    is so where nothing was lost, or where all windows count, or none.
     """
     rng = np.random.default_rng(seed)
-    # Of the mask itself first, then of its rotations.
+    # The mask itself comes first, then its rotations.
     offered, lost = np.zeros(rotations + 1), np.zeros(rotations + 1)
     for windows, mask in trials:
         if windows.count:
@@ -51,7 +51,7 @@ def noise_explains(
 
 
 def _rotated(clean: NDArray[np.bool_], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each number of windows that the mask is rotated by, the sum of the counts it keeps."""
+    """The sum of the counts that the mask keeps, for each number of windows it is rotated by."""
     spectrum = np.conj(np.fft.rfft(clean)) * np.fft.rfft(counts)
     kept: NDArray[np.int64] = np.rint(np.fft.irfft(spectrum, len(clean))).astype(np.int64)
     return kept

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which parameters does each search run with? The one place for their defaults.
+"""Which parameters does each search run with? All their defaults are here.
 
-docs/reference/searches.md shows this table; a test keeps the two in step.
+docs/reference/searches.md shows this table; a test compares the two.
 """
 
 from __future__ import annotations
@@ -14,35 +14,34 @@ from typing import Any, TypeVar
 from wirespeed.measure.interface import BadSearch
 from wirespeed.measure.search.b2b import B2b
 from wirespeed.measure.search.fixed import Fixed
-from wirespeed.measure.search.interface import Parameters, Search
+from wirespeed.measure.search.interface import Parameters, SearchMethod
 from wirespeed.measure.search.mlr import Mlr
 from wirespeed.measure.search.mrr import Mrr
 from wirespeed.measure.search.rfc2544 import Rfc2544
 from wirespeed.measure.search.soak import Soak
 from wirespeed.measure.search.tst009 import Tst009
-from wirespeed.model import spec
-from wirespeed.model.spec import SearchKind
+from wirespeed.model.spec import Search, SearchKind
 
 P = TypeVar("P", bound=Parameters)
 
-# What no preset can know; a study that leaves it out is refused.
+# A value without a default: a study that leaves it out is refused.
 REQUIRED = inf
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A search with all that surrounds it. Times in seconds.
+    """A search with the steps around it. Times in seconds.
 
-    warm_up_s: one trial whose outcome is not looked at (tables and caches fill). mrr: measured
-    first; it sets the ceiling and shows how quiet the host is. search: None where the MRR is all
-    that is asked for. extension: a trial may take so many times its length until enough of it was
-    undisturbed. as_is_trial_s: of the trials that look for a load which this host carries without
-    loss; None: none is looked for. time_limit_s: of all before these and latency, overheads
-    included.
+    warm_up_s: length of one trial that is not judged (tables and caches fill). mrr: is measured
+    first; it sets the ceiling and shows how quiet the host is. search: None where only the MRR is
+    wanted. extension: how many times its length a trial may take until enough of it was
+    undisturbed. as_is_trial_s: length of the trials that look for a load which this host carries
+    without loss; None: there are none. time_limit_s: for all steps before these and latency,
+    overheads included.
     """
 
     mrr: Mrr | None
-    search: Search | None
+    search: SearchMethod | None
     extension: float
     latency_trial_s: float
     as_is_trial_s: float | None = None
@@ -61,8 +60,8 @@ class Preset:
 
 
 _SHORT_MRR = Mrr(trial_s=1.0, trials=3)
-# 0.3 s hold 300 windows: enough to judge a load where a third of the time is undisturbed. Of three
-# such trials two decide, so that a disturbance that nobody saw does not.
+# 0.3 s hold 300 windows: enough to judge a load where a third of the time is undisturbed. Two of
+# three such trials decide, so that one disturbance without evidence does not.
 _QUICK = Mlr(
     first_trial_s=0.3, trial_s=0.3, duration_sum_s=0.9, exceed_ratio=0.5, width=0.005,
     pdr_loss=0.005, confirm_s=1.0,
@@ -138,39 +137,39 @@ _OF_PRESET = ("extension", "latency_trial_s", "time_limit_s")
 _OF_SEARCH = ("trial_s", "width", "load_fps", "step_fps", "max_r", "max_z", "total_s")
 
 
-def resolve(asked: spec.Search) -> Preset:
+def resolve(settings: Search) -> Preset:
     """The preset with what the study sets itself. Raises BadSearch."""
-    preset = PRESETS[asked.kind]
-    preset = replace(preset, **_given(asked, _OF_PRESET))
+    preset = PRESETS[settings.kind]
+    preset = replace(preset, **_given(settings, _OF_PRESET))
     if preset.search is None:
         assert preset.mrr is not None
-        return replace(preset, mrr=_filled(preset.mrr, asked))
-    search = _filled(preset.search, asked)
+        return replace(preset, mrr=_filled(preset.mrr, settings))
+    search = _filled(preset.search, settings)
     if getattr(search, "load_fps", None) == REQUIRED:
         raise BadSearch(
-            f"search.kind {asked.kind.value} needs search.load_fps", "Give the load in frames/s."
+            f"search.kind {settings.kind.value} needs search.load_fps", "Give the load in frames/s."
         )
     as_is_trial_s = preset.as_is_trial_s
-    if as_is_trial_s is not None and asked.trial_s is not None:
-        # No longer than the search's own, which answer that question as well.
-        as_is_trial_s = min(as_is_trial_s, asked.trial_s)
+    if as_is_trial_s is not None and settings.trial_s is not None:
+        # The search's own trials answer that question as well.
+        as_is_trial_s = min(as_is_trial_s, settings.trial_s)
     return replace(preset, search=search, as_is_trial_s=as_is_trial_s)
 
 
-def _given(asked: spec.Search, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: value for name in names if (value := getattr(asked, name)) is not None}
+def _given(settings: Search, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name in names if (value := getattr(settings, name)) is not None}
 
 
-def _filled(search: P, asked: spec.Search) -> P:
+def _filled(method: P, settings: Search) -> P:
     """The parameters with those that the study sets. Raises BadSearch where one does not apply."""
-    own = {f.name for f in fields(search)}
-    given = _given(asked, _OF_SEARCH)
+    own = {f.name for f in fields(method)}
+    given = _given(settings, _OF_SEARCH)
     for name in given:
         if name not in own:
             raise BadSearch(
-                f"search.{name} does not apply to search.kind {asked.kind.value}",
+                f"search.{name} does not apply to search.kind {settings.kind.value}",
                 f"It takes {', '.join(sorted(own & set(_OF_SEARCH)))}. Leave {name} out.",
             )
     if "pdr_loss" in own:
-        given["pdr_loss"] = asked.pdr_loss
-    return replace(search, **given)
+        given["pdr_loss"] = settings.pdr_loss
+    return replace(method, **given)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the trials of one search: measures, leaves disturbed time out, remembers everything.
+"""Runs the trials of one search: measures, leaves disturbed time out, keeps every trial.
 
-A search asks for an operating point and gets a verdict on the load. Where too little of a trial was
-undisturbed it is extended, piece by piece, until the verdict rests on enough time or time is over.
+A search names a load and gets a verdict on it. Where too little of a trial was undisturbed the
+trial is extended by pieces, until there is enough undisturbed time or the extension is used up.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from wirespeed.measure import account
+from wirespeed.measure.conservation import with_unknown_drop
 from wirespeed.measure.gate import gate
 from wirespeed.measure.generator_limit import offered_at_best
 from wirespeed.measure.interface import Listener, MeasureError, Measurer, Progress
@@ -26,20 +26,20 @@ from wirespeed.measure.windows import (
 )
 from wirespeed.model.trial import Observation, Stage, Trial
 
-# Twice in a row, with the generator undisturbed, is not chance.
+# A load not offered in full twice in a row, with the generator undisturbed, is beyond it.
 SHORT_IN_A_ROW = 2
-# Counters that contradict each other were misread once; more often they cannot be read.
+# Counters that contradict each other once were misread; so often in a row they cannot be read.
 FAULTY_IN_A_ROW = 3
-# Of as many loads, each extended as far as it may be, none could be judged: the next will not be.
+# After so many fully extended loads that could not be judged, the next one cannot be either.
 UNDECIDED_IN_A_ROW = 3
-# The offered load is then the intended one as far as any figure here can tell.
+# With fewer unsent frames the offered load counts as the intended one.
 MAX_UNSENT_RATIO = 0.002
-# Of a trial in which nothing was undisturbed.
+# A trial without any undisturbed window uses this share of the extension.
 LOST_TIME = 0.25
 
 
 class NotMeasurable(MeasureError):
-    """No trial can be used."""
+    """No trial gives a usable figure."""
 
 
 class OutOfTime(MeasureError):
@@ -55,7 +55,7 @@ class BeyondGenerator(MeasureError):
 
     def __init__(self, load_fps: float, offered_fps: float) -> None:
         super().__init__(
-            f"{load_fps:,.0f} frames/s asked for, the generator offered {offered_fps:,.0f} at best"
+            f"the generator offered {offered_fps:,.0f} frames/s at best, not {load_fps:,.0f}"
         )
         self.load_fps = load_fps
         self.offered_fps = offered_fps
@@ -63,14 +63,14 @@ class BeyondGenerator(MeasureError):
 
 @dataclass(slots=True)
 class Prober:
-    """extension: a trial may take so many times its length, all pieces together. expected_s: how
-    long the search's trials take together, as far as its author can tell; time_limit_s bounds what
-    all trials of the search take, overheads included.
+    """extension: how many times its length a trial may take, all pieces together. expected_s: an
+    estimate of how long the search's trials take together; time_limit_s: how long all trials of the
+    search may take, overheads included.
 
-    width: what the growth of queues is held to; it changes once it is known how quiet this host is.
-    overload_fps: the MRR, as soon as it is known about: above it the SUT drops frames whatever
-    happens, so pauses are bounded as at the MRR. whole: count whole trials, disturbed as they are.
-    undecided: how many loads in a row could not be judged by now.
+    width: the growth of queues that passes; it changes once it is known how quiet this host is.
+    overload_fps: the MRR, as soon as it is roughly known: above it the SUT drops frames anyway, so
+    the longest stop that counts is that at the MRR. whole: whole trials count, disturbed or not.
+    undecided: how many loads in a row could not be judged so far.
     """
 
     measure: Measurer
@@ -87,8 +87,8 @@ class Prober:
     undecided: int = 0
 
     def at(self, load_fps: float, duration_s: float, stage: Stage = Stage.SEARCH) -> OperatingPoint:
-        """Whether this load passes. One that cannot be judged does not, so that a search goes on
-        below it, where queues drain sooner; asked for again, it goes on from what is known.
+        """The verdict on this load. A load that cannot be judged fails, so that the search goes on
+        below it, where queues drain sooner; a second call with that load extends its trials.
 
         Raises Undecided (after several such loads), OutOfTime, NotMeasurable, BeyondGenerator.
         """
@@ -97,7 +97,7 @@ class Prober:
         while True:
             pieces.append(self.usable(load_fps, duration_s, stage))
             point = operating_point(load_fps, pieces, self.width, self.pdr_loss, whole=self.whole)
-            if point.decided or self._tried(pieces[before:]) >= self.extension or self.out_of_time:
+            if point.decided or self._used(pieces[before:]) >= self.extension or self.out_of_time:
                 break
         self.points.append(point)
         self.undecided = 0 if point.decided else self.undecided + 1
@@ -105,16 +105,15 @@ class Prober:
             raise Undecided(_undecided(point))
         return point
 
-    def _tried(self, pieces: Sequence[Trial]) -> float:
-        """How much of its extension a load has used; time in which nothing was undisturbed tells
-        little of it, and passes."""
+    def _used(self, pieces: Sequence[Trial]) -> float:
+        """How much of its extension a load has used."""
         return sum(
             1.0 if piece.gated is not None and piece.gated.steady_windows else LOST_TIME
             for piece in pieces
         )
 
     def _unjudged(self, load_fps: float) -> list[Trial]:
-        """The trials at a load, if what was asked of it last could not be judged."""
+        """The trials of the last attempt at a load, if it could not be judged."""
         last = next((p for p in reversed(self.points) if p.load_fps == load_fps), None)
         return [] if last is None or last.decided else list(last.trials)
 
@@ -133,7 +132,7 @@ class Prober:
         faults = 0
         while True:
             trial = self.once(load_fps, duration_s, stage, len(short) + faults, pause_load_fps)
-            offered_fps = offered_at_best(trial.seen)
+            offered_fps = offered_at_best(trial.observation)
             if trial.fault is not None:
                 faults += 1
                 if faults == FAULTY_IN_A_ROW:
@@ -153,18 +152,18 @@ class Prober:
         attempt: int = 0,
         pause_load_fps: float | None = None,
     ) -> Trial:
-        """One trial, whatever comes of it."""
+        """One trial, usable or not."""
         self.listener.progress(Progress(stage, load_fps, duration_s, attempt, self._left_s()))
-        seen = account.close(_finite(self.measure(load_fps, duration_s)))
-        bounding_fps = min(pause_load_fps or seen.intended_load_fps, self.overload_fps)
-        trial = judged(seen, stage, self.width, bounding_fps)
+        observation = with_unknown_drop(_finite(self.measure(load_fps, duration_s)))
+        bounding_fps = min(pause_load_fps or observation.intended_load_fps, self.overload_fps)
+        trial = judged(observation, stage, self.width, bounding_fps)
         self.trials.append(trial)
         self.listener.trial(trial)
         return trial
 
     @property
     def pdr_limit(self) -> float:
-        """The loss ratio that a PDR bears; never finer than loads are told apart here."""
+        """The loss ratio that passes as PDR; no less than the resolution of loads here."""
         return self.pdr_loss if self.whole else max(self.pdr_loss, self.width)
 
     def check_time(self) -> None:
@@ -179,40 +178,40 @@ class Prober:
 
     @property
     def spent_s(self) -> float:
-        return sum(trial.duration_s + trial.seen.overhead_s for trial in self.trials)
+        return sum(trial.duration_s + trial.observation.overhead_s for trial in self.trials)
 
     def _left_s(self) -> float:
-        """What is left of expected_s, at the pace (overheads, extensions) kept so far."""
+        """What is left of expected_s, if overheads and extensions go on as so far."""
         traffic_s = sum(trial.duration_s for trial in self.trials)
         pace = self.spent_s / traffic_s if traffic_s else 1.0
         left_s = max(0.0, self.expected_s - traffic_s) * pace
         return min(left_s, max(0.0, self.time_limit_s - self.spent_s))
 
 
-def judged(seen: Observation, stage: Stage, width: float, bounding_fps: float) -> Trial:
-    """The trial: which of its time counts is decided before what it lost is looked at."""
-    fault = _raced(seen)
+def judged(observation: Observation, stage: Stage, width: float, bounding_fps: float) -> Trial:
+    """The trial: which of its time counts is decided before its loss is read."""
+    fault = _contradiction(observation)
     if fault is not None:
-        return Trial(seen, stage, quiet=False, fault=fault)
-    geometry = geometry_of(seen, width, bounding_fps)
-    mask = gate(seen.evidence, geometry, drained(seen, geometry))
-    quiet = is_quiet(seen, mask)
+        return Trial(observation, stage, quiet=False, fault=fault)
+    geometry = geometry_of(observation, width, bounding_fps)
+    mask = gate(observation.evidence, geometry, drained(observation, geometry))
+    quiet = is_quiet(observation, mask)
     return Trial(
-        seen,
+        observation,
         stage,
         quiet,
-        disturbed=None if quiet else why_disturbed(mask, seen.evidence),
-        gated=gated(seen, mask, geometry),
-        series=trial_series(seen, mask),
+        disturbed=None if quiet else why_disturbed(mask, observation.evidence),
+        gated=gated(observation, mask, geometry),
+        series=trial_series(observation, mask),
     )
 
 
-def _raced(seen: Observation) -> str | None:
-    for way in seen.directions:
-        if way.received > way.offered:
+def _contradiction(observation: Observation) -> str | None:
+    for direction in observation.directions:
+        if direction.received > direction.offered:
             return (
-                f"the counters contradict each other: direction {way.name} received "
-                f"{way.received} of {way.offered} offered frames"
+                f"the counters contradict each other: direction {direction.name} received "
+                f"{direction.received} of {direction.offered} offered frames"
             )
     return None
 
@@ -226,8 +225,10 @@ def _undecided(point: OperatingPoint) -> str:
     )
 
 
-def _finite(seen: Observation) -> Observation:
+def _finite(observation: Observation) -> Observation:
     """The observation with the offered rate as the intended load of an unlimited trial."""
-    if math.isfinite(seen.intended_load_fps):
-        return seen
-    return replace(seen, intended_load_fps=seen.total("offered") / seen.duration_s)
+    if math.isfinite(observation.intended_load_fps):
+        return observation
+    return replace(
+        observation, intended_load_fps=observation.total("offered") / observation.duration_s
+    )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does one search find at one point? Warm-up, MRR, the search itself, this host as it is,
-latency.
+"""What does one search find at one point?
+
+It runs the warm-up, the MRR, the search itself, trials of this host as it is, and latency.
 
 result = run_search(spec.search, bench.measure, UNLIMITED, listener)
 """
@@ -23,8 +24,7 @@ from wirespeed.measure.prober import (
     Prober,
     Undecided,
 )
-from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.measure.search.interface import Search as Method
+from wirespeed.measure.search.interface import Figures, Limits, SearchMethod
 from wirespeed.model.result import SearchResult
 from wirespeed.model.spec import Search
 from wirespeed.model.trial import Stage, Trial
@@ -33,7 +33,7 @@ from wirespeed.model.trial import Stage, Trial
 CEILINGS = 4
 # How far above the MRR a search looks when the MRR itself passes.
 HEADROOM = 1.5
-# What the growth of queues is held to: where most of the time is undisturbed, and elsewhere.
+# The growth of queues that passes: where most of the time is undisturbed, and elsewhere.
 WIDTH, WIDTH_WHEN_DISTURBED = 0.005, 0.01
 MOSTLY, HARDLY = 0.5, 0.02
 
@@ -103,13 +103,13 @@ def _overload(preset: Preset, prober: Prober, limits: Limits, flood: Trial, foun
 
 
 def _steady_share(trials: Sequence[Trial]) -> float:
-    """How much of the time nothing disturbed."""
+    """The share of the time that was undisturbed, drained or not."""
     pieces = [trial.gated for trial in trials if trial.gated is not None]
     windows = sum(piece.windows for piece in pieces)
     return sum(piece.steady_windows for piece in pieces) / windows if windows else 0.0
 
 
-def _find(method: Method, prober: Prober, limits: Limits, found: Found) -> Figures:
+def _find(method: SearchMethod, prober: Prober, limits: Limits, found: Found) -> Figures:
     """What the search finds; where it has to stop early, what is known by then."""
     try:
         figures = _upwards(method, prober, limits, found)
@@ -117,15 +117,14 @@ def _find(method: Method, prober: Prober, limits: Limits, found: Found) -> Figur
         if isinstance(ended, NotMeasurable) and not prober.points:
             raise
         found.ended = ended.what
-        note = f"{ended.what}: bounds rest on what was measured by then"
+        note = f"{ended.what}: the bounds are those known by then"
         figures = replace(so_far(prober), notes=(note,))
     return without_unjudged(figures, prober)
 
 
-def _upwards(method: Method, prober: Prober, limits: Limits, found: Found) -> Figures:
-    """The search up to the MRR, and above it only where the MRR itself passes: overload may slow a
-    SUT, and far above what it forwards nothing is learnt.
-    """
+def _upwards(method: SearchMethod, prober: Prober, limits: Limits, found: Found) -> Figures:
+    """The search up to the MRR, and above it only where the MRR itself passes: an overload may slow
+    a SUT down, and loads far above what it forwards tell nothing."""
     near_fps = min(limits.mrr_fps or limits.max_fps, limits.max_fps)
     if near_fps <= limits.min_fps:
         near_fps = limits.max_fps
@@ -143,8 +142,8 @@ def _bounded(figures: Figures) -> bool:
     return interval is None or interval.upper is not None
 
 
-def _below(method: Method, prober: Prober, limits: Limits, found: Found) -> Figures:
-    """The search, with its ceiling lowered where the generator cannot follow."""
+def _below(method: SearchMethod, prober: Prober, limits: Limits, found: Found) -> Figures:
+    """The search, with its ceiling lowered to what the generator can offer."""
     for _ in range(CEILINGS):
         try:
             return method.find(prober, limits)
@@ -158,9 +157,9 @@ def _below(method: Method, prober: Prober, limits: Limits, found: Found) -> Figu
 
 
 def _as_is(trial_s: float, search: Search, prober: Prober, found: Found) -> None:
-    """Look for a load that this host carries whole, unless the NDR's own trials show one."""
+    """Look for a load at which a whole trial loses nothing, unless one of the NDR's trials has."""
     if prober.whole:
-        return  # That is what the search itself has looked for.
+        return  # The search itself has looked for it.
     ndr = found.figures.ndr
     if ndr is not None and ndr.lower is not None:
         full_fps = ndr.lower.load_fps
@@ -172,8 +171,8 @@ def _as_is(trial_s: float, search: Search, prober: Prober, found: Found) -> None
 
 
 def _full_load_fps(figures: Figures, prober: Prober) -> float | None:
-    """The load that latency is measured at shares of: the PDR, the NDR of a search without, or what
-    passed whole where nothing else is known."""
+    """The load that latency is measured at shares of: the PDR, else the NDR, else the highest load
+    at which a whole trial lost nothing."""
     for interval in (figures.pdr, figures.ndr):
         if interval is not None and interval.lower is not None:
             return interval.lower.load_fps

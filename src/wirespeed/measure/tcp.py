@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do runs of the same TCP traffic say together: as this host is, and undisturbed?
+"""What are the figures of several runs of the same TCP traffic: as this host is, and undisturbed?
 
-Which time is undisturbed is decided in measure/tcp_gate.py, before a rate is looked at.
+Which time is undisturbed is decided in measure/tcp_gate.py, before a rate is read.
 """
 
 from __future__ import annotations
@@ -13,32 +13,32 @@ from statistics import fmean, median
 
 from wirespeed.measure.tcp_intervals import Pooled, beaten_share, pool, pooled_rate
 from wirespeed.model.result import Grade
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpFigure, TcpResult, TcpRun, TcpWay
+from wirespeed.model.tcp import Tcp, TcpDirection, TcpDirectionResult, TcpFigure, TcpResult, TcpRun
 
 _DIRECTIONS = (TcpDirection.UP, TcpDirection.DOWN)
 
-# Counting ends when what the sender's buffers held has arrived, so it may take longer than asked.
+# Counting ends when the sender's buffers have drained, so it may take longer than tcp.seconds.
 _SHORTEST, _LONGEST, _SLACK_S = 0.8, 2.0, 1.0
-# So much undisturbed time is enough for a rate with an error.
+# The least undisturbed time for a rate with an error.
 MIN_CLEAN_S, MIN_PIECES = 1.0, 5
-# Grade B: undisturbed for so large a share of the time.
+# Grade B: the least share of the time that was undisturbed.
 _MOST = 0.5
-# Where no more than so much was left out, a placebo cannot tell.
+# Where no more than this share was left out, the placebo test cannot decide.
 _MUCH = 0.2
-# So many rotations must be slower before noise explains what is missing.
+# The share of rotations that must be slower before noise explains the lower rate.
 _BEATEN = 0.95
 
 
 def fault(run: TcpRun, tcp: Tcp) -> str | None:
     """Why the run has no rate at all, or None.
 
-    Every test must count over about the seconds asked for: where the host took the CPU from a
-    client, its omitted and its counted seconds may end at once.
+    Every test must count over about tcp.seconds. Where a client got no CPU, its omitted and its
+    counted seconds may end at once.
     """
     seconds = tcp.seconds
     longest_s = _LONGEST * seconds + _SLACK_S
-    for way in run.ways:
-        counted_s = way.bytes * 8 / way.bits_per_second if way.bits_per_second else 0.0
+    for one in run.directions:
+        counted_s = one.bytes * 8 / one.bits_per_second if one.bits_per_second else 0.0
         if not _SHORTEST * seconds <= counted_s <= longest_s:
             return f"a test counted over {counted_s:.3g} s instead of {seconds:g} s"
     return None
@@ -46,11 +46,11 @@ def fault(run: TcpRun, tcp: Tcp) -> str | None:
 
 def summarise(runs: Sequence[TcpRun], tcp: Tcp, discarded: Sequence[str] = ()) -> TcpResult:
     """The result of a point from its runs (at least one)."""
-    gbit = sum(way.bytes for run in runs for way in run.ways) * 8 / 1e9
+    gbit = sum(result.bytes for run in runs for result in run.directions) * 8 / 1e9
     switched = [run.vswitch_cpu_s for run in runs if run.vswitch_cpu_s is not None]
     pooled = pool(runs, tcp)
     result = TcpResult(
-        tuple(_figure(runs, d) for d in _DIRECTIONS if any(_ways([run], d) for run in runs)),
+        tuple(_figure(runs, d) for d in _DIRECTIONS if any(_results([run], d) for run in runs)),
         tuple(runs),
         _each(sum(run.server_cpu_s for run in runs), gbit),
         _each(sum(run.clients_cpu_s for run in runs), gbit),
@@ -85,7 +85,7 @@ def grade(result: TcpResult) -> tuple[Grade, tuple[str, ...]]:
         why = (
             f"only {result.clean_s:.1f} s in {result.pieces} pieces of {result.watched_s:.1f} s "
             f"were undisturbed; {MIN_CLEAN_S:g} s in {MIN_PIECES} pieces are needed, so the rate "
-            "of this host as it is stands alone"
+            "of this host as it is is the only one"
         )
         return Grade.D, (why, *_left_out(result))
     if not result.left_out:
@@ -96,12 +96,12 @@ def grade(result: TcpResult) -> tuple[Grade, tuple[str, ...]]:
 
 
 def placebo(result: TcpResult) -> tuple[str, ...]:
-    """A warning where undisturbed time was no faster than the same share of any other time."""
+    """A warning where undisturbed time was no faster than other time of the same length."""
     if result.beaten_share is None or result.beaten_share >= _BEATEN:
         return ()
     return (
-        "noise is not shown to explain the rate: much was left out, and the rest is faster than "
-        f"only {result.beaten_share:.0%} of rotations of it",
+        "noise is not shown to explain the rate: much was left out, and what counts is faster than "
+        f"only {result.beaten_share:.0%} of its rotations (placebo test)",
     )
 
 
@@ -116,15 +116,15 @@ def _each(cpu_s: float, gbit: float) -> float:
     return cpu_s / gbit if gbit else 0.0
 
 
-def _ways(runs: Iterable[TcpRun], direction: TcpDirection) -> list[TcpWay]:
-    return [way for run in runs for way in run.ways if way.direction is direction]
+def _results(runs: Iterable[TcpRun], direction: TcpDirection) -> list[TcpDirectionResult]:
+    return [result for run in runs for result in run.directions if result.direction is direction]
 
 
 def _figure(runs: Sequence[TcpRun], direction: TcpDirection) -> TcpFigure:
     rates = [run.rate_bps(direction) for run in runs]
-    ways = _ways(runs, direction)
-    [(limited_by, agreeing)] = Counter(way.limited_by for way in ways).most_common(1)
-    again = [sum(way.retransmits for way in _ways([run], direction)) for run in runs]
+    results = _results(runs, direction)
+    [(limited_by, agreeing)] = Counter(result.limited_by for result in results).most_common(1)
+    again = [sum(result.retransmits for result in _results([run], direction)) for run in runs]
     return TcpFigure(
         direction,
         median(rates),
@@ -132,15 +132,17 @@ def _figure(runs: Sequence[TcpRun], direction: TcpDirection) -> TcpFigure:
         max(rates),
         round(median(again)),
         limited_by,
-        next(way.because for way in ways if way.limited_by == limited_by),
+        next(result.because for result in results if result.limited_by == limited_by),
         agreeing,
-        len(ways),
-        _mean(ways, lambda way: way.transfer_time_ratio),
-        _mean(ways, lambda way: way.tcp_efficiency_percent),
-        _mean(ways, lambda way: way.buffer_delay_percent),
+        len(results),
+        _mean(results, lambda result: result.transfer_time_ratio),
+        _mean(results, lambda result: result.tcp_efficiency_percent),
+        _mean(results, lambda result: result.buffer_delay_percent),
     )
 
 
-def _mean(ways: Sequence[TcpWay], of: Callable[[TcpWay], float | None]) -> float | None:
-    found = [value for way in ways if (value := of(way)) is not None]
+def _mean(
+    results: Sequence[TcpDirectionResult], of: Callable[[TcpDirectionResult], float | None]
+) -> float | None:
+    found = [value for result in results if (value := of(result)) is not None]
     return fmean(found) if found else None

@@ -12,15 +12,15 @@ from wirespeed.model.tcp_evidence import ProgramIntervals, TcpEvidence
 BESIDE = "right before or after a disturbance"
 UNWATCHED = "not watched closely enough"
 
-# A look that came so late that nobody can say which tenth of a second a disturbance was in.
+# Counters read later than this do not tell which tenth of a second was disturbed.
 _LONGEST_NS = 250_000_000
-# A wait counts when it ends, and steal in steps of 10 ms: an interval before may have been meant.
-# TCP needs some ms to come back: an interval after is left out as well.
+# A wait is counted when it ends, and steal in steps of 10 ms: it may belong to the interval before.
+# TCP needs some ms to recover its rate: the interval after is left out as well.
 _BESIDE = 1
 
 
 def reasons(evidence: TcpEvidence, max_taken: float) -> tuple[str | None, ...]:
-    """Why each interval was disturbed; None: it was not, nor were those around it."""
+    """Why each interval is left out; None: neither it nor its neighbours were disturbed."""
     direct = disturbed(evidence, max_taken)
     return tuple(
         why or (BESIDE if any(direct[max(0, i - _BESIDE) : i + _BESIDE + 1]) else None)
@@ -29,7 +29,7 @@ def reasons(evidence: TcpEvidence, max_taken: float) -> tuple[str | None, ...]:
 
 
 def disturbed(evidence: TcpEvidence, max_taken: float) -> tuple[str | None, ...]:
-    """What was taken in each interval itself, where that is more than max_taken of it."""
+    """Why each interval itself was disturbed: more than max_taken of it was lost."""
     return tuple(
         _why(evidence, interval, length_ns, max_taken)
         for interval, length_ns in enumerate(evidence.lengths_ns)
@@ -48,5 +48,5 @@ def _why(evidence: TcpEvidence, interval: int, length_ns: int, max_taken: float)
 
 
 def _taken_ns(program: ProgramIntervals, interval: int, competing_ns: int) -> tuple[int, int]:
-    """Steal, and what was lost to competing processes: see TcpRun.taken_ratio."""
+    """Steal time, and time lost to competing processes: see TcpRun.taken_ratio."""
     return program.steal_ns[interval], min(program.waited_ns[interval], competing_ns)

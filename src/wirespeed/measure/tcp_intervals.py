@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did TCP carry in undisturbed time, how sure is that, and is it the mask that says so?"""
+"""What did TCP carry in undisturbed time, with which error, and does noise explain the rest?"""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from wirespeed.measure.tcp_gate import UNWATCHED, reasons
 from wirespeed.model.tcp import Tcp, TcpDirection, TcpRun
 from wirespeed.model.trial import LeftOut
 
-# Intervals in a row that count as one when rates are compared: neighbours are alike.
+# Consecutive intervals that count as one piece in the error: neighbours are correlated.
 _PIECE = 3
 # The 97.5% quantile of the normal distribution.
 _Z = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """Of the time that counts. piece: of which undisturbed piece it is a part; None: disturbed."""
+class TcpInterval:
+    """An interval that counts. piece: the undisturbed piece it belongs to; None: disturbed."""
 
     run: int
     piece: int | None
@@ -34,12 +34,12 @@ class Interval:
 class Pooled:
     """All runs of a point in intervals. left_out: shares of watched_s, the largest first."""
 
-    intervals: tuple[Interval, ...]
+    intervals: tuple[TcpInterval, ...]
     watched_s: float
     left_out: tuple[LeftOut, ...]
 
     @property
-    def clean(self) -> tuple[Interval, ...]:
+    def clean(self) -> tuple[TcpInterval, ...]:
         return tuple(each for each in self.intervals if each.piece is not None)
 
     @property
@@ -52,8 +52,8 @@ class Pooled:
 
 
 def pool(runs: Sequence[TcpRun], tcp: Tcp) -> Pooled:
-    """The intervals of all runs that count. A run without evidence counts as not watched."""
-    intervals: list[Interval] = []
+    """The intervals of all runs. A run without evidence counts as not watched."""
+    intervals: list[TcpInterval] = []
     why_s: dict[str, float] = {}
     watched_s, pieces = 0.0, 0
     for number, run in enumerate(runs):
@@ -69,14 +69,14 @@ def pool(runs: Sequence[TcpRun], tcp: Tcp) -> Pooled:
                     intervals.append(interval)
                     continue
                 pieces += position % _PIECE == 0
-                intervals.append(Interval(number, pieces, interval.seconds, interval.octets))
+                intervals.append(TcpInterval(number, pieces, interval.seconds, interval.octets))
     worst = sorted(why_s.items(), key=lambda pair: -pair[1])
     left_out = tuple(LeftOut(why, seconds / watched_s) for why, seconds in worst)
     return Pooled(tuple(intervals), watched_s, left_out)
 
 
-def _intervals(run: TcpRun, number: int, max_taken: float) -> list[tuple[str | None, Interval]]:
-    """Those that count, with what disturbed each."""
+def _intervals(run: TcpRun, number: int, max_taken: float) -> list[tuple[str | None, TcpInterval]]:
+    """The intervals in the time that counts, each with the reason why it was disturbed."""
     evidence = run.evidence
     if evidence is None:
         return []
@@ -84,7 +84,7 @@ def _intervals(run: TcpRun, number: int, max_taken: float) -> list[tuple[str | N
     return [
         (
             why,
-            Interval(
+            TcpInterval(
                 number,
                 None,
                 lengths_ns[i] / 1e9,
@@ -97,10 +97,10 @@ def _intervals(run: TcpRun, number: int, max_taken: float) -> list[tuple[str | N
 
 
 def pooled_rate(pooled: Pooled, direction: TcpDirection) -> tuple[float, float]:
-    """The mean rate over undisturbed intervals in bits/s, and how far off it may be (95%).
+    """The mean rate over undisturbed intervals in bits/s, and half of its 95% interval.
 
     The standard error is that of pieces or of runs, whichever is larger: the rates of neighbouring
-    intervals are alike, and so may be those of one run.
+    intervals are correlated, and those of one run may be.
     """
     clean = pooled.clean
     seconds = np.array([each.seconds for each in clean])
@@ -114,7 +114,7 @@ def pooled_rate(pooled: Pooled, direction: TcpDirection) -> tuple[float, float]:
 
 
 def _error(labels: Sequence[int], beyond: NDArray[np.float64]) -> float:
-    """The standard error of a sum whose parts go together where they have one label."""
+    """The standard error of a sum whose parts with the same label are correlated."""
     _, index = np.unique(np.array(labels), return_inverse=True)
     sums = np.bincount(index, weights=beyond)
     many = len(sums)
@@ -128,10 +128,10 @@ def _t_quantile(freedom: int) -> float:
 
 
 def beaten_share(pooled: Pooled, directions: Sequence[TcpDirection]) -> float:
-    """The placebo: of all rotations of the mask against the rates, how many are slower than it?
+    """The placebo test: which share of all rotations of the mask gives a lower rate than the mask?
 
-    Near 1 where what was taken is what slowed TCP down; about a half where it is not. Rotations
-    that give the very same rate count as half.
+    It is near 1 where the disturbances slowed TCP down, and about a half where they did not.
+    Rotations that give the same rate count as half.
     """
     seconds = np.array([each.seconds for each in pooled.intervals])
     octets = np.array(

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does a load pass? Judged from the clean windows of all trials at it.
 
-Loss p and growth g of queues, both per offered frame, make the overload (p + g) / (1 + g) exactly:
-a SUT that forwards less than it is offered loses frames or queues them. Windows of a millisecond
-that begin drained seldom lose anything, whatever the load, so that growth counts as loss does.
+A SUT that forwards less than it is offered loses frames or queues them. From the loss p and the
+growth g of the queues, both per offered frame, the overload is exactly (p + g) / (1 + g). Windows
+of a millisecond that begin drained seldom lose a frame at any load, so growth counts like loss.
 
 Point estimates are compared with the limits. The interval decides whether there is enough to judge:
 with a standard error of growth of at most a quarter of the width, a load that exceeds the capacity
-by twice the width passes in one of 15,000 cases, and one that queues do not grow at fails as
-seldom. Had the interval's lower end to pass, loads would pass that are half a width above what the
-width allows; had the upper end, searches would settle below it by as much, and both would depend on
-how long was measured.
+by twice the width passes in one of 15,000 cases, and a load at which queues do not grow fails as
+seldom. The ends of the interval are not compared: by its lower end loads would pass that are half a
+width too high, by its upper end searches would end as much too low, and both would depend on how
+long was measured.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from wirespeed.model.trial import CleanRun, Gated
 Floats = NDArray[np.float64]
 
 NDR_LOSS_LIMIT = 1e-4
-"""The share of frames in clean windows that may be lost at the NDR; printed beside it."""
+"""The share of frames in clean windows that may be lost at the NDR; reported with it."""
 MIN_WINDOWS = 100
 MIN_RUNS = 10
-# Steady windows may still suffer from a disturbance before them. What they lose is an overload
-# beyond doubt where it is many times what could pass.
+# In steady windows queues may still be full from a disturbance. Their loss certainly is an overload
+# where it is many times what could pass.
 OVERLOAD_FACTOR = 5
 OVERLOAD_FLOOR = 0.02
 CONFIDENCE = 0.95
@@ -40,16 +40,17 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the clean windows at a load say; where they are too few and the load is an overload
-    beyond doubt, what the steady ones say (windows, offered, lost, loss).
+    """The verdict from the clean windows at a load. Where they are too few and the load certainly
+    is an overload, windows, offered, lost and loss are those of the steady windows.
 
     decided: there is enough to judge; else ndr, pdr and exceeded mean nothing. exceeded: the loss
-    ratio that a search compares with its goal: 0 where the NDR's rule passes; else above 0, and up
-    to the PDR's limit exactly where the PDR's rule passes. growth: never negative; growth_error:
-    half of its 95% interval, 1 where unknown, 0 where trials are one window each and growth is not
-    asked for. loss_bound: with 95% confidence no larger share of frames is lost; where no loss was
-    seen that is 3/offered, which takes losses as single events: `lossy_runs_bound` belongs beside
-    it, as losses cluster. overload: by which share the load exceeds what is forwarded.
+    ratio that a search compares with its goal. It is 0 where the NDR's rule passes, and at most the
+    PDR's limit exactly where the PDR's rule passes. growth: never negative; growth_error: half of
+    its 95% interval, 1 where unknown, 0 where trials are one window each, which have no growth.
+    loss_bound: with 95% confidence no larger share of frames is lost. Without any loss it is
+    3/offered, which takes losses for single events; as losses cluster, lossy_runs_bound of
+    model/result.py should be read with it. overload: by which share the load exceeds what is
+    forwarded.
     """
 
     decided: bool
@@ -65,11 +66,6 @@ class Verdict:
     runs: int
     offered: int
     lost: int
-
-    @property
-    def lossy_runs_bound(self) -> float | None:
-        """With 95% confidence no larger share of runs loses anything; None where some did."""
-        return None if self.lost or not self.runs else min(1.0, 3 / self.runs)
 
 
 def verdict(pieces: Sequence[Gated], width: float, pdr_loss: float) -> Verdict:
@@ -116,11 +112,11 @@ def _many(runs: Sequence[CleanRun]) -> bool:
 
 
 def _drains(pieces: Sequence[Gated]) -> tuple[list[CleanRun], float] | None:
-    """The steady runs and the error of their growth, if what disturbances left in the queues goes
-    down in them beyond doubt, and no frame is lost that an NDR may not lose; else None.
+    """The steady runs and the error of their growth, if the queues certainly shrink in them and
+    lose no more than an NDR may; else None.
 
-    A SUT whose queues go down while it is offered a load forwards more than that. Near the capacity
-    queues take long to drain, and on a loud host they never do: then this is what can be known.
+    A SUT whose queues shrink under a load forwards more than that load. Near the capacity queues
+    take long to drain, and on a noisy host they never drain fully: then this decides.
     """
     runs = [run for p in pieces for run in (*p.runs, *p.draining) if run.offered]
     if not _many(runs) or not any(piece.draining for piece in pieces):
@@ -136,7 +132,7 @@ def _drains(pieces: Sequence[Gated]) -> tuple[list[CleanRun], float] | None:
 
 
 def _beyond_doubt(pieces: Sequence[Gated], limit: float) -> float | None:
-    """What steady windows lose, if that is an overload whatever disturbed them; else None."""
+    """The loss ratio of steady windows, if it is an overload whatever disturbed them; else None."""
     offered = sum(piece.steady_offered for piece in pieces)
     if not offered or sum(piece.steady_windows for piece in pieces) < MIN_WINDOWS:
         return None
@@ -145,13 +141,13 @@ def _beyond_doubt(pieces: Sequence[Gated], limit: float) -> float | None:
 
 
 def _growth(runs: Sequence[CleanRun]) -> tuple[float, float, float]:
-    """Growth per offered frame, clipped once over all runs, half of its 95% interval, and the
-    standard error that says whether there is enough to judge.
+    """Growth per offered frame, clipped once over all runs; half of its 95% interval; and the
+    standard error that decides whether there is enough to judge.
 
-    Pieces of one run share their ends, so that their noise cancels in the sum; the error takes it
-    as independent, which is too much rather than too little. A queue that fills in some runs and
-    overflows in others grows unevenly, while loss and growth add up to the same overload in all:
-    then the sum is what is known, and it is more than the NDR allows, or the PDR's own measure.
+    Pieces of one run share their ends, so that their noise cancels in the sum; the error treats
+    them as independent, which is too large rather than too small. A queue that fills in some runs
+    and overflows in others grows unevenly, while the sum of loss and growth is the same in all:
+    then the error is that of the sum, which is what the PDR limits and more than the NDR allows.
     """
     if len(runs) < 2:
         return max(0.0, sum(r.growth_frames / r.offered for r in runs)), 1.0, math.inf
@@ -165,7 +161,7 @@ def _growth(runs: Sequence[CleanRun]) -> tuple[float, float, float]:
 
 
 def _standard_error(amounts: Floats, offered: Floats) -> float:
-    """Of sum(amounts) / sum(offered), by leaving out each run once (jackknife)."""
+    """The standard error of sum(amounts) / sum(offered), leaving out each run once (jackknife)."""
     total = offered.sum()
     ratio = amounts.sum() / total
     changes = (amounts - ratio * offered) / (total - offered)
@@ -176,10 +172,10 @@ def _standard_error(amounts: Floats, offered: Floats) -> float:
 def _loss_bound(runs: Sequence[CleanRun]) -> float:
     """The 95% upper bound on the share of frames that are lost (Korn and Graubard).
 
-    Frames lost together are one event: the design effect is how much more the runs differ than
-    single losses would make them, and divides the events that the bound rests on. Few events seldom
-    show how large one can be: so the run that lost most is counted once more in the design effect,
-    whose error only the runs that lost something tell.
+    Frames lost together are one event. The design effect says how much more the runs differ than
+    with single losses; the number of events is divided by it. A few events seldom show how large
+    one can be, so the run that lost most counts twice in the design effect. The error of the design
+    effect comes from the runs that lost something.
     """
     offered, lost = sum(run.offered for run in runs), sum(run.lost for run in runs)
     if not offered:
@@ -198,7 +194,7 @@ def _loss_bound(runs: Sequence[CleanRun]) -> float:
 
 
 def _poisson_bound(events: float) -> float:
-    """The upper bound on what is expected where `events` were seen (Byar), to 1%."""
+    """The upper bound on the expected number where `events` were observed (Byar), to 1%."""
     z = NormalDist().inv_cdf(CONFIDENCE)
     return (events + 1) * (1 - 1 / (9 * (events + 1)) + z / (3 * math.sqrt(events + 1))) ** 3
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened in the windows of a trial that count?
+"""What was offered, received and lost in the windows of a trial that count?
 
-measure/gate.py decides which those are, without seeing what is counted here. A trial whose frames
-carry no time stamp is one window that lasts from its beginning to its end.
+measure/gate.py decides which windows count, without any of these counts. A trial whose frames carry
+no time stamp is one window from its beginning to its end.
 """
 
 from __future__ import annotations
@@ -24,47 +24,52 @@ from wirespeed.model.series import (
     SeriesKind,
     slowness_name,
 )
-from wirespeed.model.trial import CleanRun, Gated, Latency, LatencyRows, LeftOut, Observation
+from wirespeed.model.trial import CleanRun, Gated, Latency, LatencyRows, Observation
+from wirespeed.model.words import two_digits
 
 Floats = NDArray[np.float64]
 
-# A trial that is clean throughout is cut into at least so many runs: their spread gives the
+# A trial that is clean throughout is divided into at least so many runs: their spread gives the
 # interval of the growth of queues.
 MIN_RUNS = 10
-# Of its windows a quiet trial may leave out: it then counts whole.
+# A quiet trial, which counts whole, may leave out this share of its windows.
 QUIET_SHARE = 0.01
 # Buckets of latency are 1/16 of an octave wide.
 BUCKET = 2 ** (1 / 16)
 EPOCH = "first frame due"
 
 
-def geometry_of(seen: Observation, width: float, pause_load_fps: float | None = None) -> Geometry:
-    """pause_load_fps: the load, summed over directions, that bounds how long a stop may be, where
-    it is not the trial's own: an overload is bounded as at the MRR."""
-    load_fps = seen.intended_load_fps if pause_load_fps is None else pause_load_fps
-    windows = _windows(seen)
-    generator = {t.cpu for t in seen.threads if t.role == "generator" and t.cpu >= 0}
-    forwarding = {t.cpu for t in seen.threads if t.role == "sut"}
+def geometry_of(
+    observation: Observation, width: float, pause_load_fps: float | None = None
+) -> Geometry:
+    """pause_load_fps: the load, summed over directions, that limits how long a stop may be. It is
+    not the trial's own in an overload, where the limit is that of the MRR."""
+    load_fps = observation.intended_load_fps if pause_load_fps is None else pause_load_fps
+    windows = _windows(observation)
+    generator = {
+        (t.host, t.cpu) for t in observation.threads if t.role == "generator" and t.cpu >= 0
+    }
+    forwarding = {(t.host, t.cpu) for t in observation.threads if t.role == "sut"}
     return Geometry(
         begin_ns=windows.begin_ns if windows else 0,
-        window_ns=windows.window_ns if windows else max(1, round(seen.duration_s * 1e9)),
+        window_ns=windows.window_ns if windows else max(1, round(observation.duration_s * 1e9)),
         count=windows.count if windows else 1,
-        load_fps=load_fps / max(1, len(seen.directions)),
-        ring_frames=seen.ring_frames,
-        path_frames=seen.path_frames,
+        load_fps=load_fps / max(1, len(observation.directions)),
+        ring_frames=observation.ring_frames,
+        path_frames=observation.path_frames,
         width=width,
         forwarding_shares_generator=bool(generator & forwarding)
-        or seen.limited_by == "shared_lcore",
+        or observation.limited_by == "shared_lcore",
     )
 
 
-def drained(seen: Observation, geometry: Geometry) -> tuple[bool, ...]:
-    """Was less than a quarter of the ring queued as each window began, in every direction?
+def drained(observation: Observation, geometry: Geometry) -> tuple[bool, ...]:
+    """For each window: was less than a quarter of the ring queued as it began, in every direction?
 
-    What is queued follows from latency above the least of the trial. A window of which no frame
-    arrived is not drained. Where latency is not known at all, all windows are taken as drained.
+    What is queued follows from the latency above the least of the trial. A window of which no frame
+    arrived is not drained. Where latency is not known at all, all windows count as drained.
     """
-    windows = _windows(seen)
+    windows = _windows(observation)
     if windows is None or not any(_known(d).any() for d in windows.directions):
         return (True,) * geometry.count
     limit_ns = RING_SHARE * ring_ns(geometry)
@@ -78,11 +83,11 @@ def drained(seen: Observation, geometry: Geometry) -> tuple[bool, ...]:
     return tuple(empty.tolist())
 
 
-def gated(seen: Observation, mask: Mask, geometry: Geometry) -> Gated:
-    """Counts of the windows that count: clean ones as runs, steady ones summed."""
-    windows = _windows(seen)
+def gated(observation: Observation, mask: Mask, geometry: Geometry) -> Gated:
+    """The counts of clean windows, as runs, and of steady windows, summed."""
+    windows = _windows(observation)
     if windows is None:
-        return _whole(seen, mask, geometry)
+        return _whole(observation, mask, geometry)
     offered = summed(windows, "offered")
     received = summed(windows, "received")
     clean, steady = np.array(mask.clean), np.array(mask.steady)
@@ -97,33 +102,36 @@ def gated(seen: Observation, mask: Mask, geometry: Geometry) -> Gated:
         left_out=mask.left_out,
         receive_fps=float(np.median(rates)) if len(rates) else None,
         draining=_runs(windows, steady & ~clean),
-        latency=_latency(seen.latency_rows, windows, clean),
+        latency=_latency(observation.latency_rows, windows, clean),
     )
 
 
-def is_quiet(seen: Observation, mask: Mask) -> bool:
-    """Does the trial count whole? Where something could not be watched nobody knows."""
+def is_quiet(observation: Observation, mask: Mask) -> bool:
+    """Whether the trial counts whole. Where something could not be watched it does not."""
     left_out = len(mask.clean) - sum(mask.clean)
-    return left_out <= QUIET_SHARE * len(mask.clean) and not seen.evidence.unseen
+    return left_out <= QUIET_SHARE * len(mask.clean) and not observation.evidence.unseen
 
 
 def why_disturbed(mask: Mask, evidence: Evidence) -> str | None:
-    """One sentence for people, e.g. "core shared 78%, generator stopped 3.1% of the trial"."""
+    """One sentence, e.g. "core shared 78%, generator stopped 3.1% of the trial"."""
     shares = sorted(mask.left_out, key=lambda left_out: -left_out.share)
-    said = ", ".join(f"{left_out.why} {_percent(left_out)}" for left_out in shares)
-    parts = [f"{said} of the trial"] if said else []
+    shares_text = ", ".join(f"{left_out.why} {two_digits(left_out.share)}" for left_out in shares)
+    parts = [f"{shares_text} of the trial"] if shares_text else []
     if evidence.unseen:
         parts.append(f"not watched: {'; '.join(evidence.unseen)}")
     return "; ".join(parts) or None
 
 
-def trial_series(seen: Observation, mask: Mask) -> tuple[Series, ...]:
-    """What is kept of a trial over time: its windows, which counted, how slow CPUs were."""
+def trial_series(observation: Observation, mask: Mask) -> tuple[Series, ...]:
+    """The figures over time of a trial: its windows, which of them count, how slow CPUs were."""
     slowness = [
-        Series(slowness_name(c.cpu), "ratio", SeriesKind.GAUGE, EPOCH, c.at_ns, c.slowness)
-        for c in seen.evidence.contention
+        Series(slowness_name(c.cpu, c.host), "ratio", SeriesKind.GAUGE, EPOCH, c.at_ns, c.slowness)
+        for c in observation.evidence.contention
     ]
-    return (*(series_of(seen.windows, mask) if seen.windows is not None else ()), *slowness)
+    return (
+        *(series_of(observation.windows, mask) if observation.windows is not None else ()),
+        *slowness,
+    )
 
 
 def series_of(windows: Windows, mask: Mask) -> tuple[Series, ...]:
@@ -155,8 +163,12 @@ def summed(windows: Windows, field: str) -> NDArray[np.int64]:
     return total
 
 
-def _windows(seen: Observation) -> Windows | None:
-    return seen.windows if seen.windows is not None and seen.windows.count else None
+def _windows(observation: Observation) -> Windows | None:
+    return (
+        observation.windows
+        if observation.windows is not None and observation.windows.count
+        else None
+    )
 
 
 def _known(direction: DirectionWindows) -> NDArray[np.bool_]:
@@ -168,7 +180,7 @@ def _latency_ns(direction: DirectionWindows) -> Floats:
 
 
 def _filled(direction: DirectionWindows) -> Floats:
-    """Latency as each window began; where no frame arrived, what was known last."""
+    """Latency as each window began; where no frame arrived, the last known one."""
     known = np.flatnonzero(_known(direction))
     if not len(known):
         return np.zeros(len(direction.latency_ns))
@@ -177,7 +189,8 @@ def _filled(direction: DirectionWindows) -> Floats:
 
 
 def _pieces(clean: NDArray[np.bool_], longest: int) -> list[tuple[int, int]]:
-    """Ranges [first, end) of clean windows in a row, cut evenly so that none exceeds `longest`."""
+    """Ranges [first, end) of consecutive clean windows, divided evenly so that none exceeds
+    `longest`."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], clean, [False])).astype(np.int8)))
     pieces: list[tuple[int, int]] = []
     for first, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
@@ -188,11 +201,12 @@ def _pieces(clean: NDArray[np.bool_], longest: int) -> list[tuple[int, int]]:
 
 
 def _runs(windows: Windows, clean: NDArray[np.bool_]) -> tuple[CleanRun, ...]:
-    """Growth is signed: clipped for each run, the noise of all of them would add up.
+    """The runs of clean windows. Their growth may be negative: clipped in each run, noise would add
+    up over the runs.
 
-    After a disturbance a run starts where latency is low, by its noise as well: from there, growth
-    would be read where there is none. It is read from the second window on, for as many frames as
-    the run has; a run of one such window says nothing of growth.
+    A run after a disturbance starts where latency is low, which may be noise: growth from there
+    would be too large. It is measured from the second window on and scaled to the frames of the
+    run; a run of one such window has no growth.
     """
     pieces = _pieces(clean, max(1, windows.count // MIN_RUNS))
     if not pieces:
@@ -224,11 +238,11 @@ def _within(
     return until[end] - until[first]
 
 
-def _whole(seen: Observation, mask: Mask, geometry: Geometry) -> Gated:
+def _whole(observation: Observation, mask: Mask, geometry: Geometry) -> Gated:
     """The gated trial where it is one window: all of it counts, or nothing."""
-    offered = seen.total("offered")
-    received = seen.total("received")
-    lost = max(0, offered - received - seen.handled)
+    offered = observation.total("offered")
+    received = observation.total("received")
+    lost = max(0, offered - received - observation.handled)
     clean, steady = mask.clean[0], mask.steady[0]
     return Gated(
         window_ns=geometry.window_ns,
@@ -238,16 +252,16 @@ def _whole(seen: Observation, mask: Mask, geometry: Geometry) -> Gated:
         steady_offered=offered if steady else 0,
         steady_lost=lost if steady else 0,
         left_out=mask.left_out,
-        receive_fps=received / seen.duration_s if steady else None,
-        latency=seen.latency if clean else None,
+        receive_fps=received / observation.duration_s if steady else None,
+        latency=observation.latency if clean else None,
     )
 
 
 def _latency(
     rows: LatencyRows | None, windows: Windows, clean: NDArray[np.bool_]
 ) -> Latency | None:
-    """Of the rows that lie in clean windows: min and max are the ends of their buckets, the others
-    the middles. Jitter needs the order of frames, which histograms do not keep: it is 0."""
+    """Latency of the rows that lie in clean windows. min and max are the ends of their buckets, the
+    other figures their middles. Histograms do not keep the order of frames, so jitter is 0."""
     if rows is None:
         return None
     frames: dict[int, int] = {}
@@ -279,8 +293,3 @@ def _latency(
         jitter_ns=0.0,
         hdrh="",
     )
-
-
-def _percent(left_out: LeftOut) -> str:
-    percent = 100 * left_out.share
-    return f"{percent:.0f}%" if percent >= 10 else f"{percent:.2g}%"

@@ -26,15 +26,15 @@ FIRST_LABEL = 16
 # Subscribers' MACs, and next hops', count up in their low three octets.
 FIRST_MAC = 0x020000000000
 FIRST_HOP_MAC = 0x020010000000
-SESSIONS = range(1, 0xFFFF)  # PPPoE's; 0 and 0xffff are nobody's
+SESSIONS = range(1, 0xFFFF)  # PPPoE's; 0 and 0xffff are reserved
 
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """What the tables shall be like.
+    """The numbers that tables are made from.
 
     `sparse`: tags and keys are random instead of consecutive, so that a gateway has to hash them.
-    `host`: the address that every subscriber's one static host has; None: hosts are to be learnt.
+    `host`: the address of each subscriber's one static host; None: the gateway learns hosts by ARP.
     `pppoe`: every subscriber has a session, which needs a host.
     """
 
@@ -104,7 +104,7 @@ def check(spec: TableSpec) -> None:
         if not least <= value <= most:
             raise BadInput(f"{name} = {value}: must be from {least} to {most}")
     if spec.pppoe and spec.host is None:
-        raise BadInput("PPPoE sessions need a host: who has one does not announce himself by ARP")
+        raise BadInput("PPPoE sessions need a host: with PPPoE no host is learnt by ARP")
 
 
 def hops(spec: TableSpec) -> Iterator[Hop]:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where has the hypervisor placed the CPUs that poll: what do they share?
+"""Do the CPUs that poll share a core, a cache or a chip?
 
-In a virtual machine nothing in the guest tells: it is measured around each trial.
+A hypervisor may place virtual CPUs anywhere and does not tell the guest. The CPU placement probe
+measures it before and after each trial.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ OWN_CORE_SLOWDOWN = 1.2
 
 @dataclass(frozen=True, slots=True)
 class CpuPlacement:
-    """What two CPUs share, told by what it does (the CPU placement probe).
+    """What two CPUs share, as the CPU placement probe measures it.
 
-    core_to_core_ns: core-to-core latency, how long a cache line takes from one to the other, one
-    way: tens of ns within a cache, hundreds between chips. slowdown: how much longer work takes
-    that both do at once: 1 on two cores, about 1.5 on two threads of one.
+    core_to_core_ns: core-to-core latency: how long a cache line takes from one CPU to the other.
+    It is tens of ns within a cache, hundreds between chips. slowdown: how much longer a piece of
+    work takes while the other CPU works too: 1 on two cores, about 1.5 on two threads of a core.
     """
 
     core_to_core_ns: float
     slowdown: float
 
-    # Between one cache and two chips lies a factor of three to six in time, between two cores and
-    # one of 1.3 and more in speed. What is measured twice on one placement differs by less; within
-    # a cache it may be 30 ns or 75.
+    # Two chips have three to six times the latency of one cache; two threads of a core are 1.3
+    # times and more as slow as two cores. Repeated measurements of one placement differ by less;
+    # within a cache they may show 30 ns or 75.
     def _worse_than(self, other: CpuPlacement) -> bool:
         return self.core_to_core_ns > max(
             SHARED_CACHE_NS, 2 * other.core_to_core_ns
@@ -39,4 +40,4 @@ class CpuPlacement:
         return not self._worse_than(other) and not other._worse_than(self)
 
     def __str__(self) -> str:
-        return f"{self.core_to_core_ns:.0f} ns apart and {self.slowdown:.2f}x slower together"
+        return f"core-to-core latency {self.core_to_core_ns:.0f} ns, slowdown {self.slowdown:.2f}x"

@@ -19,6 +19,6 @@ def read_document(text: str, what: str, major: str, next_step: str) -> dict[str,
         raise BadInput(f"{what} holds no JSON object", next_step)
     version = raw.pop("schema_version", None)
     if not isinstance(version, str) or version.partition(".")[0] != major:
-        said = f"schema_version {version!r}" if version is not None else "no schema_version"
-        raise BadInput(f"{what} has {said}; this wirespeed reads {major}.x", next_step)
+        found = f"schema_version {version!r}" if version is not None else "no schema_version"
+        raise BadInput(f"{what} has {found}; this wirespeed reads {major}.x", next_step)
     return raw

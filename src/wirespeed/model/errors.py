@@ -42,7 +42,7 @@ def faulty_file(source: str, faults: Sequence[str], next_step: str) -> BadInput:
 
 
 def key_fault(location: Sequence[int | str], kind: str, message: str) -> str:
-    """What a validator says of one key, in words a person at the keyboard would use."""
+    """The sentence for what a validator reports about one key."""
     if kind in ("extra_forbidden", "unexpected_keyword_argument"):
         message = "unknown key"
     elif kind in ("missing", "missing_argument"):

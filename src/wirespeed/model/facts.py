@@ -217,7 +217,7 @@ class Bridge:
 
 @dataclass(frozen=True, slots=True)
 class OvsFacts:
-    """A running Open vSwitch. `pmds` is None where the daemon could not be asked."""
+    """A running Open vSwitch. `pmds` is None where the daemon did not answer."""
 
     version: str
     dpdk_initialized: bool

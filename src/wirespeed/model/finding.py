@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did one audit rule say about one host?
+"""What is the result of one audit rule on one host?
 
-A rule gives one Finding for each thing it objects to, or a single one that says that it passed,
-that it does not apply, or that it could not look. "Not checked" is never counted as passed.
+A rule gives one Finding for each subject that fails it, or a single Finding when it passed, does
+not apply or could not be checked. "Not checked" is never counted as passed.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One rule's word on one subject (a port, a guest, a node; "" for the host).
+    """The result of one rule for one subject (a port, a guest, a node; "" for the host).
 
-    found: what is there, or why nothing could be said. fix: commands, comments start with "#".
+    found: what is there, or why it could not be checked. fix: commands; comments start with "#".
     suppressed_because: the reason given in the suppression file.
     """
 
@@ -71,7 +71,17 @@ class AuditReport:
         return tuple(f for f in self.findings if f.status is status)
 
     @property
+    def failed(self) -> tuple[Finding, ...]:
+        """What failed and is not suppressed, the most severe first."""
+        failed = self.with_status(Status.FAILED)
+        return tuple(sorted(failed, key=lambda finding: (-finding.severity.rank, finding.rule)))
+
+    @property
     def worst(self) -> Severity | None:
         """The highest severity that failed and is not suppressed."""
-        failed = [f.severity for f in self.with_status(Status.FAILED)]
-        return max(failed, key=lambda severity: severity.rank, default=None)
+        return self.failed[0].severity if self.failed else None
+
+    @property
+    def counts(self) -> str:
+        """How many findings have each status, in words."""
+        return ", ".join(f"{len(self.with_status(status))} {status}" for status in Status)

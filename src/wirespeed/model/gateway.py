@@ -45,14 +45,14 @@ class Bng:
     with PPPoE), and a frame of 64 octets becomes one of 78."""
 
     direction: GatewayDirection = GatewayDirection.BOTH
-    """up: from subscribers to the network; down: the other way. Of both, loads and rates are
-    sums."""
+    """up: from subscribers to the network; down: from the network to subscribers; both: loads and
+    rates are sums over the two."""
     access: Access = Access.IPOE
     """What follows a subscriber's tags: IPv4, or a PPPoE session."""
     users: Annotated[int, Ge(1), Le(1_000_000)] = 32_768
     """Subscribers; each is a flow."""
     routes: Annotated[int, Ge(1), Le(65_536)] = 8192
-    """Routes, all /24. Each is sent to."""
+    """Routes, all /24. Frames go to every one of them."""
     hops: Annotated[int, Ge(1), Le(510)] = 64
     """Next hops; each has a tunnel."""
     mpls: bool = True

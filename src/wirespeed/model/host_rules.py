@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""By which rules may hosts be cut up for a workload: cores, vSwitch, memory, kernel, placement?
+"""By which rules are hosts partitioned for a workload: cores, vSwitch, memory, kernel, placement?
 
 The bounds in the types are the only bounds. None means: let the planner decide, and say why.
 """
@@ -71,7 +71,7 @@ class CoreRules:
     """Who gets which CPUs. pmd_cores: physical cores per NUMA node; pmd_core_order: prefer these.
 
     vswitchd_own_core: ovs-vswitchd gets a core (S0) instead of the housekeeping CPUs (S3).
-    shared_cores: cores per node for floating vCPUs, beside housekeeping. idle_cpus: nobody's.
+    shared_cores: cores per node for floating vCPUs, beside housekeeping. idle_cpus: left unused.
     """
 
     housekeeping: HousekeepingPolicy = HousekeepingPolicy.PER_NODE

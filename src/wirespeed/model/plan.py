@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from wirespeed.model.host_rules import MemoryModel
 from wirespeed.model.policy import InterfaceKind, NicUse
-from wirespeed.model.workload import Aggregate, Group, Network, PciAlias
+from wirespeed.model.workload import Aggregate, Group, PciAlias, ProviderNetwork
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ class NodeCores:
 class CorePlan:
     """Which CPUs the host, pinned guests and floating guests own; PMDs are in the VswitchPlan.
 
-    isolated: off limits to the kernel's scheduler. idle: isolated and given to nobody.
+    isolated: the kernel's scheduler does not use them. idle: isolated and left unused.
     """
 
     housekeeping: Decision[tuple[int, ...]]
@@ -143,9 +143,11 @@ class ProcessMemory:
 class GuestPlan:
     """One network function and the CPUs its data plane polls on.
 
-    process: on a bench, the memory of the function's own process; None when it is a VM, or part of
+    placement: on a bench, where the function runs, as in sut.vnf.placement. process: on a bench,
+    the memory of the function's own process (in a VM: of the VM's memory); None when it is part of
     the generator's process. floats_over: on a bench, the CPUs that the scheduler may move its
-    thread over; None when each of `cpus` is a thread's own.
+    thread over; None when each of `cpus` is a thread's own. sizes: on a bench, why a VM has the
+    vCPUs, memory and pages that it has.
     """
 
     name: str
@@ -159,6 +161,8 @@ class GuestPlan:
     devices: tuple[GuestDevice, ...] = ()
     process: Decision[ProcessMemory] | None = None
     floats_over: Decision[tuple[int, ...]] | None = None
+    placement: str = ""
+    sizes: tuple[Decision[str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +185,7 @@ class HostPlan:
     """Everything decided for one host. A part that the host does not run is None or empty.
 
     kernel: the words of the kernel command line. reserved_memory_mib: kept from guests.
+    control_cpu: on a bench without a generator here, for threads that only answer questions.
     """
 
     host: str
@@ -192,6 +197,7 @@ class HostPlan:
     nics: tuple[NicPlan, ...] = ()
     kernel: tuple[Decision[str], ...] = ()
     reserved_memory_mib: Decision[int] | None = None
+    control_cpu: Decision[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +239,7 @@ class Plan:
 
     hosts: tuple[HostPlan, ...]
     workload: str = ""
-    networks: tuple[Network, ...] = ()
+    networks: tuple[ProviderNetwork, ...] = ()
     aliases: tuple[PciAlias, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     groups: tuple[Group, ...] = ()
@@ -242,5 +248,15 @@ class Plan:
     unplaced: tuple[Unplaced, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def network(self, name: str) -> Network:
+    @property
+    def generator_host(self) -> HostPlan:
+        """On a bench, where the generator runs."""
+        return self.hosts[0]
+
+    @property
+    def sut_host(self) -> HostPlan:
+        """On a bench, where switch and network functions run: the same host or another one."""
+        return self.hosts[-1]
+
+    def network(self, name: str) -> ProviderNetwork:
         return next(n for n in self.networks if n.name == name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Between what may a guest, its ports and its networks choose, in the workload's words?"""
+"""Which choices does a workload have for guests, their ports and their networks?"""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PciNumaPolicy(StrEnum):
 
 
 class InterfaceKind(StrEnum):
-    """How a port reaches the guest. AUTO asks the planner to choose (S2)."""
+    """How a port reaches the guest. AUTO: the planner chooses (S2)."""
 
     AUTO = "auto"
     VHOST = "vhost"

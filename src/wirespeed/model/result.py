@@ -60,9 +60,17 @@ class LatencyAtLoad:
     undisturbed: Latency | None = None
 
 
+def lossy_runs_bound(lost: int, runs: int) -> float | None:
+    """With 95% confidence no larger share of runs loses anything; None where some did.
+
+    Losses cluster, so that a bound on the share of frames alone promises too much.
+    """
+    return None if lost or not runs else min(1.0, 3 / runs)
+
+
 @dataclass(frozen=True, slots=True)
 class Undisturbed:
-    """What a point's figures rest on: the trials at the load that decides, without disturbed time.
+    """What a point's figures rest on: undisturbed time of the trials at the load that decides.
 
     load_fps: the NDR, or the load held, or of an MRR what was received. offered, lost: frames in
     `windows` of `clean_s` seconds, in `runs` pieces, of `measured_s` seconds of traffic.
@@ -88,10 +96,15 @@ class Undisturbed:
     def clean_share(self) -> float:
         return self.clean_s / self.measured_s if self.measured_s else 0.0
 
+    @property
+    def lossy_runs_bound(self) -> float | None:
+        """With 95% confidence no larger share of the pieces loses anything; None where some did."""
+        return lossy_runs_bound(self.lost, self.runs)
+
 
 @dataclass(frozen=True, slots=True)
 class AsIs:
-    """What this host gives its users: whole trials, whatever disturbed them.
+    """What this host carries as it is: whole trials, whatever disturbed them.
 
     mrr_fps: the median of what overloaded trials received. loss_low, loss_high: the least and the
     most that one trial at load_fps (the undisturbed NDR, or the load held) lost; None where there
@@ -145,7 +158,9 @@ class SearchResult:
     max_load_fps: the ceiling that the search used. limited_by: what kept it from finding the SUT's
     own limit, e.g. "shared_lcore", "generator" or "max_load"; None when nothing did.
     not_measurable: why there is no figure at all, not even of one trial, else None.
-    notes: sentences for whoever reads the figures, e.g. that latency could not be measured.
+    emulated: what of the SUT ran on CPUs that QEMU emulates, and why: rates and latency then say
+    nothing about speed; None when nothing did.
+    notes: sentences for the reader of the figures, e.g. that latency could not be measured.
     """
 
     search: str
@@ -168,3 +183,4 @@ class SearchResult:
     bracket: Bracket | None = None
     mrr_error: float = 0.0
     tcp: TcpResult | None = None
+    emulated: str | None = None

@@ -23,9 +23,9 @@ COUNTED = "counted"
 _SLOWNESS = "slowness of CPU "
 
 
-def slowness_name(cpu: int) -> str:
+def slowness_name(cpu: int, host: str = "") -> str:
     """The name of a CPU's contention samples (evidence.ContentionSamples)."""
-    return f"{_SLOWNESS}{cpu}"
+    return f"{_SLOWNESS}{cpu} on {host}" if host else f"{_SLOWNESS}{cpu}"
 
 
 def is_slowness(name: str) -> bool:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is one point of a study: which topology, SUT, traffic and search?
+"""What is one point of a study: which workload, on which SUT?
 
 These are plain facts after validation (`study/` reads the TOML and checks it); nothing here knows
-about files. The defaults are the product's only defaults, the bounds in the types are the only
-bounds, and the sentence below each field is its documentation (docs/reference/study-file.md).
+about files. Kinds are names: bench/ registers what they stand for (model/kinds.py). The defaults
+are the product's only defaults, the bounds in the types are the only bounds, and the sentence below
+each field is its documentation (docs/reference/study-file.md).
 """
 
 from __future__ import annotations
@@ -22,32 +23,14 @@ VlanId = Annotated[int, Ge(1), Le(4094)]
 Cpu = Annotated[int, Ge(0)]
 
 
-class TopologyKind(StrEnum):
-    WIRE = "wire"
-    HOST = "host"
-    P2P = "p2p"
-    PVP = "pvp"
-    CHAIN = "chain"
-    PARALLEL = "parallel"
-    EXTERNAL = "external"
-
-    @property
-    def has_vswitch(self) -> bool:
-        return self in (TopologyKind.P2P, TopologyKind.PVP, TopologyKind.CHAIN,
-                        TopologyKind.PARALLEL)  # fmt: skip
-
-
 @dataclass(frozen=True, slots=True)
 class Topology:
     """What the frames pass between the generator's ports."""
 
-    kind: TopologyKind = TopologyKind.P2P
-    """wire: the reference SUT inside one process; host: one forwarder between two ports;
-    p2p: Open vSwitch between two ports; pvp: through one VNF; chain: through `vnfs` VNFs in
-    series; parallel: through `vnfs` VNFs side by side; external: `sut.ports`, whatever lies
-    between them."""
+    kind: str = "p2p"
+    """Which hops the frames pass."""
     vnfs: Annotated[int, Ge(1), Le(8)] = 1
-    """How many VNFs a chain or parallel topology has."""
+    """How many VNFs a chain, parallel or sriov topology has."""
     bidirectional: bool = False
     """Traffic in both directions; loads and rates are then sums over both."""
 
@@ -80,10 +63,10 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True)
 class Vswitch:
-    """Open vSwitch with DPDK. A value left out is decided by the plan."""
+    """The virtual switch. A value left out is decided by the plan."""
 
     pmd_cpus: tuple[Cpu, ...] | None = None
-    """The CPUs that poll-mode threads run on."""
+    """The CPUs that forward: those of poll-mode threads, or of the kernel's softirqs."""
     socket_memory_mib: Annotated[int, Ge(64)] | None = None
     """Huge-page memory of the vSwitch."""
     rx_queues: Annotated[int, Ge(1), Le(16)] = 1
@@ -92,12 +75,8 @@ class Vswitch:
     """Descriptors of each receive and transmit ring; a power of two."""
     mtu: Annotated[int, Ge(68), Le(9198)] | None = None
     """The ports' MTU in octets of the IP packet. Left out: what the largest frame needs."""
-
-
-class VnfKind(StrEnum):
-    WSDP = "wsdp"
-    TESTPMD = "testpmd"
-    BNG = "bng"
+    kind: str = "ovs-dpdk"
+    """Which switch."""
 
 
 class VnfMode(StrEnum):
@@ -123,9 +102,8 @@ class VnfTuning(StrEnum):
 class Vnf:
     """The network function, or the forwarder of the host topology."""
 
-    kind: VnfKind = VnfKind.WSDP
-    """The program: this project's own data plane, DPDK's testpmd, or this project's Broadband
-    Network Gateway, which needs the table [bng]."""
+    kind: str = "wsdp"
+    """Which network function."""
     mode: VnfMode = VnfMode.MAC
     """What it does to a frame: nothing, rewrite the destination MAC, or swap both MACs. bng has no
     such choice."""
@@ -134,12 +112,34 @@ class Vnf:
     lcore; more: S1's layout, with load balancers in front and aggregation behind. host gives load
     balancers, aggregation and each worker a CPU where there are enough cores, two workers to a
     core; otherwise all tasks take turns on one lcore."""
-    own_process: bool | None = None
-    """One process for each VNF. Left out: yes where the machine has the cores."""
+    placement: str | None = None
+    """Where it runs. Left out: process where the machine has the cores, else shared."""
     tuning: VnfTuning = VnfTuning.CORES
     """How far its own process is tuned, cumulatively, as S1's figure 5 has it: none: memory in
     pages of 4 KiB, and the scheduler moves its threads over all CPUs; huge-pages: in pages of
     2 MiB; node: threads stay on the NUMA node of their memory; cores: each thread has a CPU."""
+
+
+class GuestPages(StrEnum):
+    """What the memory of a guest is made of."""
+
+    HUGE = "huge"
+    MEMFD = "memfd"
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """The virtual machine of each VNF, with sut.vnf.placement = "guest", or of each host of a TCP
+    test that is one."""
+
+    vcpus: Annotated[int, Ge(1), Le(8)] | None = None
+    """Virtual CPUs. A VNF's data plane has all but the first, which is for the guest's kernel and
+    its control; with one alone, they take turns. Left out: two, or as many as ports have queues."""
+    memory_mib: Annotated[int, Ge(256), Le(65_536)] | None = None
+    """Memory in MiB. Left out: what packets, or TCP's buffers, and the guest's system take."""
+    pages: GuestPages = GuestPages.HUGE
+    """What that memory is made of: huge: the host's huge pages of 2 MiB; memfd: shared memory in
+    pages of 4 KiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,9 @@ class Sut:
     vnf: Vnf = field(default_factory=Vnf)
     impair: Impair = field(default_factory=Impair)
     ports: tuple[str, ...] = ()
-    """external only: the generator's two ports, as PCI addresses or DPDK device strings."""
+    """external: the generator's two ports, as PCI addresses or DPDK device strings. sriov: the one
+    or two physical functions whose virtual functions are used, as PCI addresses; not with [hosts],
+    where the lab file names them."""
 
 
 class SearchKind(StrEnum):
@@ -224,23 +226,53 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class PointSpec:
-    """Everything one point of a study depends on; its id is the hash of its canonical form."""
+class Sriov:
+    """How the NIC's driver is told to set the virtual functions of the sriov topology. What the NIC
+    does not carry out is reported as such, never as done."""
+
+    first_vlan: VlanId = 101
+    """The VLAN of the first link; each further link has the next number, so that the NIC passes
+    frames from hop to hop on no other way."""
+    qos: Annotated[int, Ge(0), Le(7)] = 0
+    """The priority (PCP) in the tag that the NIC puts on the frames of a virtual function."""
+    spoofchk: bool = True
+    """The NIC drops what a virtual function sends from an address that is not its own."""
+    trust: bool = False
+    """A virtual function may become promiscuous and change its own address."""
+    max_tx_rate_mbps: Annotated[int, Ge(0), Le(1_000_000)] = 0
+    """The most that each virtual function may send; 0: as much as the link takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Which hosts of the lab file (wirespeed run --lab FILE) do what. Left out: this host."""
+
+    generator: str | None = None
+    """The host that offers and receives the frames."""
+    sut: str | None = None
+    """The host of the switch and the network functions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """A workload: frames that our generator offers at a load that a search chooses."""
 
     topology: Topology = field(default_factory=Topology)
     traffic: Traffic = field(default_factory=Traffic)
     sut: Sut = field(default_factory=Sut)
     search: Search = field(default_factory=Search)
     bng: Bng | None = None
-    tcp: Tcp | None = None
+    hosts: Roles = field(default_factory=Roles)
+    guest: Guest | None = None
+    sriov: Sriov | None = None
 
     @property
     def directions(self) -> tuple[int, ...]:
         """Which way frames flow: 0 from east to west, 1 back. A gateway's subscribers are east."""
         if self.bng is None:
             return (0, 1) if self.topology.bidirectional else (0,)
-        ways = {GatewayDirection.UP: (0,), GatewayDirection.DOWN: (1,)}
-        return ways.get(self.bng.direction, (0, 1))
+        directions = {GatewayDirection.UP: (0,), GatewayDirection.DOWN: (1,)}
+        return directions.get(self.bng.direction, (0, 1))
 
     @property
     def wire_bytes(self) -> tuple[int, ...]:
@@ -255,3 +287,16 @@ class PointSpec:
     @property
     def mean_wire_bytes(self) -> float:
         return sum(self.wire_bytes) / len(self.wire_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class TcpStreams:
+    """A workload: TCP between hosts. vswitch, guest: of a path that has one."""
+
+    tcp: Tcp
+    vswitch: Vswitch = field(default_factory=Vswitch)
+    guest: Guest | None = None
+
+
+# Everything one point of a study depends on; its id is the hash of its canonical form.
+Workload = Frames | TcpStreams

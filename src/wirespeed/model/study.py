@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What will a study measure: which points, in which order, and what tells them apart?"""
+"""What will a study measure: which points, in which order, and how do they differ?"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,13 +14,13 @@ class Point:
     """One combination of parameters.
 
     id: the same for the same parameters in any study and run. label: the parameters that differ
-    within the study, in words, e.g. "pvp, 64 B". parameters: `spec` as nested tables of plain
+    within the study, in words, e.g. "pvp, 64 B". parameters: `workload` as nested tables of plain
     values, spelled as in a study file.
     """
 
     id: str
     label: str
-    spec: PointSpec
+    workload: Workload
     parameters: dict[str, Any]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is TCP traffic between two hosts, what did one run of it show, and what several together?
 
-The hosts are network namespaces; each has one port. Rates count the payload that the receiving
-program got (goodput), summed over all streams of all clients.
+The hosts are network namespaces or QEMU guests; each has one port. Rates count the payload that
+the receiving program got (goodput), summed over all streams of all clients.
 """
 
 from __future__ import annotations
@@ -18,16 +18,6 @@ from wirespeed.model.tcp_evidence import TcpEvidence
 from wirespeed.model.trial import LeftOut
 
 
-class TcpPath(StrEnum):
-    VETH = "veth"
-    OVS = "ovs"
-    OVS_PMD = "ovs-pmd"
-
-    @property
-    def has_vswitch(self) -> bool:
-        return self is not TcpPath.VETH
-
-
 class TcpTool(StrEnum):
     WIRESPEED = "wirespeed"
     IPERF3 = "iperf3"
@@ -39,15 +29,24 @@ class TcpDirection(StrEnum):
     BOTH = "both"
 
 
+class TcpGuests(StrEnum):
+    SERVER = "server"
+    ALL = "all"
+
+
+class TcpPinning(StrEnum):
+    APART = "apart"
+    ON_PMD = "on-pmd"
+
+
 @dataclass(frozen=True, slots=True)
 class Tcp:
-    """TCP between hosts that are network namespaces, instead of frames. Only a study with this
-    table has it; topology, traffic and search then do not apply, of sut only sut.vswitch."""
+    """TCP between hosts, which are network namespaces or QEMU guests, instead of frames. Only a
+    study with this table has it; topology, traffic and search then do not apply, of sut only
+    sut.vswitch. The guests are as [guest] says."""
 
-    path: TcpPath = TcpPath.VETH
-    """veth: a cable of its own from each client to the server; ovs: all of them plugged into a
-    userspace Open vSwitch, whose main thread forwards; ovs-pmd: the same, but its PMD threads
-    poll the ports through DPDK's AF_PACKET driver, which carries no offloads."""
+    path: str = "veth"
+    """What joins the hosts."""
     tool: TcpTool = TcpTool.WIRESPEED
     """wirespeed: wirespeed-speedtest at both ends; iperf3: stock iperf3 at both ends, each process
     pinned to one CPU, as in S0 table 5. It gives no verdict and no TCP_INFO."""
@@ -81,10 +80,18 @@ class Tcp:
     mtu: Annotated[int, Ge(576), Le(9198)] = 1500
     """The hosts' MTU in octets of the IP packet."""
     offloads: bool = True
-    """TSO, GSO and GRO on all ports; with ovs also its userspace TSO. Not with ovs-pmd."""
+    """TSO, GSO and GRO on all ports; with Open vSwitch also its userspace TSO. Without them, hosts
+    behind a switch sum up their segments themselves, too. Not with ovs-pmd."""
     queues: Annotated[int, Ge(1), Le(16)] = 1
-    """Queues of each host's port; with ovs-pmd also of the vSwitch's, spread over its PMD
-    threads (sut.vswitch.pmd_cpus)."""
+    """Queues of each host's port; with ovs-pmd and vhost-user also of the vSwitch's, spread over
+    its PMD threads (sut.vswitch.pmd_cpus). A guest has no more than guest.vcpus."""
+    guests: TcpGuests = TcpGuests.SERVER
+    """With a path that has guests: server: the clients are network namespaces, outside; all: the
+    clients are guests, too."""
+    pinning: TcpPinning = TcpPinning.APART
+    """With a path that has guests and PMD threads: apart: each thread of the vSwitch has a CPU that
+    no guest uses; on-pmd: the guests' vCPUs are pinned to the CPUs of the PMD threads, to see what
+    that costs."""
     wire_bps: Annotated[float, Gt(0)] | None = None
     """Each host sends at most so many bits/s (tbf). Left out: as fast as it can."""
 
@@ -104,7 +111,7 @@ class TcpSample:
 
 
 @dataclass(frozen=True, slots=True)
-class TcpWay:
+class TcpDirectionResult:
     """One direction of one client's test, in that test's own seconds.
 
     limited_by, because: the server's verdict.
@@ -140,7 +147,7 @@ class TcpProgram:
 
 @dataclass(frozen=True, slots=True)
 class TcpRun:
-    """All clients once. ways: in the order of the clients and their processes.
+    """All clients once. directions: in the order of the clients and their processes.
 
     elapsed_s: from before the first connection to after the last result. The CPU times are those
     of the programs (user and system) without the share of the seconds that do not count;
@@ -155,7 +162,7 @@ class TcpRun:
     counted at the hosts' ports without headers, so segments that were sent again count again.
     """
 
-    ways: tuple[TcpWay, ...]
+    directions: tuple[TcpDirectionResult, ...]
     elapsed_s: float
     server_cpu_s: float
     clients_cpu_s: float
@@ -175,7 +182,7 @@ class TcpRun:
         """
         counted, evidence = self._payload(direction), self.evidence
         if counted is None or evidence is None:
-            return sum(w.bits_per_second for w in self.ways if w.direction is direction)
+            return sum(d.bits_per_second for d in self.directions if d.direction is direction)
         within = [i for i in range(len(counted)) if evidence.counts(i)]
         seconds = sum(evidence.lengths_ns[i] for i in within) / 1e9
         return sum(counted[i] for i in within) * 8 / seconds if seconds else 0.0
@@ -224,7 +231,9 @@ class TcpFigure:
 
 @dataclass(frozen=True, slots=True)
 class TcpResult:
-    """What a point of TCP traffic showed. CPU in seconds for each Gbit moved, all ways together.
+    """What a point of TCP traffic showed.
+
+    cpu_s_per_gbit: CPU time for each Gbit moved, both directions together.
 
     discarded: how further runs failed. watched_s: time of all runs that was looked at by intervals;
     clean_s: how much of it was undisturbed, in `pieces` of at most 0.3 s. left_out: the rest of it.

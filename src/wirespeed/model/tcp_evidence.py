@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was taken from the programs of a TCP run, interval by interval?
+"""How much CPU time did the programs of a TCP run not get, interval by interval?
 
-No rate and no count of octets is here: measure/tcp_gate.py reads this alone, so that no rate can
-decide which time counts.
+There is no rate and no count of octets here: measure/tcp_gate.py reads this alone, so that no rate
+can decide which time counts.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ProgramIntervals:
-    """The server, the clients or the vSwitch, a value an interval; all processes of it together.
+    """The server, the clients or the vSwitch: one value for each interval, over all its processes.
 
-    cpus: how many it may use. steal_ns: time that the hypervisor took there, in steps of 10 ms.
-    waited_ns: run-queue wait of its threads, whoever ran instead.
+    cpus: how many it may use. steal_ns: steal time of these, in steps of 10 ms. waited_ns:
+    run-queue wait of its threads, whatever ran instead.
     """
 
     name: str
@@ -26,10 +26,10 @@ class ProgramIntervals:
 
 @dataclass(frozen=True, slots=True)
 class TcpEvidence:
-    """A run in intervals of about 0.1 s, as the bench looked.
+    """A run in intervals of about 0.1 s, between two readings of the counters each.
 
-    at_ns: the looks, one more than there are intervals, in ns since the first that saw traffic.
-    begin_ns, end_ns: between these lie seconds of the first test that count, for certain.
+    at_ns: when counters were read, one more than there are intervals, in ns since the first reading
+    with traffic. begin_ns, end_ns: the time that certainly counts in the first test.
     competing_ns: CPU time of processes that are not the bench's and may run on its CPUs.
     """
 

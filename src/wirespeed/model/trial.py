@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was seen in one trial, and what was concluded from it?
+"""What was observed in one trial, and what was concluded from it?
 
-`Observation` is what a bench saw: counters read after traffic stopped and drained, the same by
-windows of the time of sending, and what disturbed it. `Trial` is the observation judged. Loads and
-counts are summed over all directions; the directions are kept apart in `Observation.directions`.
+`Observation` is what a bench measured: counters read after traffic stopped and drained, the same
+counts by windows of the time of sending, and what disturbed the trial. `Trial` is the observation
+with its verdict. Loads and counts are sums over all directions; `Observation.directions` has each.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.evidence import Evidence, Windows
 from wirespeed.model.series import Series
 
+# The hop of frames that the SUT's first ring refused.
+INGRESS = "sut-ingress"
+
 
 class DropCause(StrEnum):
     """Why a hop did not pass a frame on."""
@@ -25,10 +28,14 @@ class DropCause(StrEnum):
     UPCALL = "upcall"
     MTU = "mtu"
     POLICER = "policer"
+    BACKLOG_FULL = "backlog_full"
+    TAP_RING_FULL = "tap_ring_full"
     VNF_DISCARD = "vnf_discard"
     VNF_TX_RING_FULL = "vnf_tx_ring_full"
     VNF_RING_FULL = "vnf_ring_full"
+    VNF_RX_RING_FULL = "vnf_rx_ring_full"
     VNF_HANDLED = "vnf_handled"
+    NIC_DISCARD = "nic_discard"
     IMPAIRED = "impaired"
     TG_RX_RING_FULL = "tg_rx_ring_full"
     MISDIRECTED = "misdirected"
@@ -54,18 +61,19 @@ class WorkerShare:
 
 @dataclass(frozen=True, slots=True)
 class DirectionCount:
-    """Frames of one direction: offered = sent + refused by the first ring of the SUT.
+    """Frames of one direction: intended = offered + unsent; offered = accepted + refused.
 
-    intended = offered + unsent; a generator told to go as fast as it can intends what it offers.
+    offered: handed to the SUT's first ring, which accepted or refused them. unsent: the generator
+    was too late to offer them; told to go as fast as it can, it intends what it offers.
     received: frames of this trial that arrived as they should; further copies of them are
-    `duplicated`. misdirected, corrupted: arrived, but meant for somebody else, or damaged; where
-    content is checked.
+    `duplicated`. misdirected: arrived at the wrong subscriber or port; corrupted: arrived damaged;
+    both only where content is checked.
     """
 
     name: str
     intended: int
     offered: int
-    sent: int
+    accepted: int
     unsent: int
     received: int
     duplicated: int
@@ -74,13 +82,19 @@ class DirectionCount:
     misdirected: int = 0
     corrupted: int = 0
 
+    @property
+    def refused(self) -> int:
+        """Offered, but not taken by the SUT's first ring: loss of the SUT."""
+        return self.offered - self.accepted
+
 
 @dataclass(frozen=True, slots=True)
 class PollingThread:
-    """A thread that polls, and what the kernel says of it over the trial.
+    """A thread that polls, with the kernel's counters over the trial.
 
     role is "generator" (generates or analyses) or "sut" (forwards). cpu: where it ran, -1 where
-    that is not known.
+    that is not known. busy_share: for how much of the time frames were offered it had some to
+    handle; None where it does not measure that. host: whose CPU, where a bench has several hosts.
     """
 
     name: str
@@ -88,6 +102,8 @@ class PollingThread:
     cpu: int
     involuntary_switches: int
     runqueue_wait_ns: int
+    busy_share: float | None = None
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +144,16 @@ class LatencyRows:
 class Observation:
     """The raw outcome of one trial. Times in seconds unless the name says ns.
 
-    intended_load_fps: what was asked for; for "as fast as possible", what was offered (never inf).
+    intended_load_fps: the requested load; for "as fast as possible", what was offered (never inf).
     duration_s: how long frames were offered. overhead_s: what the trial took besides that.
     ring_frames: what one direction's shallowest stage holds (all queues of that stage together):
-    what a stop may cost; path_frames: what all its stages hold together: what may be queued. 0
-    where that is not known, as with an external SUT.
-    windows: None where frames carry no time stamp. steal_ns: time that the hypervisor says it took,
-    summed over the CPUs that `threads` run on.
-    placement: of the polling CPUs, of all pairs the worst, right before and right after; None where
+    a stop may cost as many frames. path_frames: what all its stages hold together: as many frames
+    may be queued. Both are 0 where not known, as with an external SUT.
+    windows: None where frames carry no time stamp. steal_ns: steal time of the CPUs that `threads`
+    run on, summed.
+    placement: of the polling CPUs, of all pairs the worst, before and after the trial; None where
     only one polls.
-    workers: where a network function has several, what each of them took.
+    workers: where a network function has several, the frames that each of them took.
     latency_rows: see LatencyRows; None where frames carry no time stamp.
     """
 
@@ -154,7 +170,7 @@ class Observation:
     windows: Windows | None = None
     latency: Latency | None = None
     latency_rows: LatencyRows | None = None
-    # A fact about the rig that bounds what it can offer, e.g. "shared_lcore".
+    # What bounds the load that this bench can offer, e.g. "shared_lcore".
     limited_by: str | None = None
     placement: tuple[CpuPlacement, CpuPlacement] | None = None
     workers: tuple[WorkerShare, ...] = ()
@@ -184,10 +200,10 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CleanRun:
-    """Windows in a row that nothing disturbed, with what was offered and lost in them.
+    """Consecutive undisturbed windows, with what was offered and lost in them.
 
-    growth_frames: how many more frames were queued as it ended than as it began, from latency; may
-    be negative. Where growth is not known, as without latency, it is 0.
+    growth_frames: by how many frames the queues grew from its begin to its end, from latency; may
+    be negative; 0 where latency is not known.
     """
 
     windows: int
@@ -208,10 +224,10 @@ class LeftOut:
 class Gated:
     """A trial without its disturbed windows (measure/gate.py).
 
-    windows: how many it has, of window_ns each. runs: those that count. steady_*: what is known
-    where draining after a disturbance is not asked for: windows, offered, lost; an overload shows
-    in these although its queues never drain. draining: those of them that do not count, as runs.
-    receive_fps: the median rate of these windows.
+    windows: how many it has, of window_ns each. runs: those that count. steady_windows,
+    steady_offered, steady_lost: of all undisturbed windows, whether queues had drained after a
+    disturbance or not; an overload shows in these although its queues never drain. draining: the
+    steady windows that do not count, as runs. receive_fps: the median rate of windows that count.
     latency: of the frames sent in undisturbed time, percentiles to 1/16 of an octave.
     """
 
@@ -237,19 +253,19 @@ class Gated:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """An observation judged before its loss was read, and its loss.
+    """An observation and its verdict, which was reached before its loss was read.
 
-    quiet: nothing disturbed any of it, so that it counts whole (RFC 2544). disturbed: where it is
-    not, why, in one sentence with numbers. gated: the same trial without what was disturbed; None
+    quiet: nothing disturbed any of it, so that it counts whole (RFC 2544). disturbed: why it is not
+    quiet, in one sentence with numbers. gated: the same trial without its disturbed windows; None
     where nothing of it can count (`fault` says why: counters that contradict each other). series:
-    what was counted and watched over time; the store keeps it apart.
+    counts and samples over time; the store keeps them in a table of their own.
 
-    `lost` = offered - received - handled over the whole trial, never below 0; unsent frames are not
-    loss (they are the generator's own lateness), and frames that the SUT consumed on purpose (ARP)
-    are neither lost nor forwarded.
+    `lost` = offered - received - handled over the whole trial, never below 0. Unsent frames are not
+    lost: the generator was late. Frames that the SUT consumed on purpose (ARP) are neither lost nor
+    forwarded.
     """
 
-    seen: Observation
+    observation: Observation
     stage: Stage
     quiet: bool
     disturbed: str | None = None
@@ -259,23 +275,23 @@ class Trial:
 
     @property
     def intended_load_fps(self) -> float:
-        return self.seen.intended_load_fps
+        return self.observation.intended_load_fps
 
     @property
     def duration_s(self) -> float:
-        return self.seen.duration_s
+        return self.observation.duration_s
 
     @property
     def offered(self) -> int:
-        return self.seen.total("offered")
+        return self.observation.total("offered")
 
     @property
     def received(self) -> int:
-        return self.seen.total("received")
+        return self.observation.total("received")
 
     @property
     def lost(self) -> int:
-        return max(0, self.offered - self.received - self.seen.handled)
+        return max(0, self.offered - self.received - self.observation.handled)
 
     @property
     def loss_ratio(self) -> float:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the engineer want to run, and under which rules may hosts be cut up for it?
+"""What does the engineer want to run, and by which rules are hosts partitioned for it?
 
 These are plain facts after validation (`plan/workload_file` reads the TOML and checks it); the
 bounds in the types are the only bounds. None means: let the planner decide, and say why.
@@ -47,7 +47,7 @@ Rate = Annotated[float, Ge(0)]
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class ProviderNetwork:
     """A provider network. segment: VLAN id. transparent_vlan: tagged frames reach the guest."""
 
     name: str
@@ -90,7 +90,7 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class VnfPort:
     """One virtual NIC. rate_fps and frame_bytes are the demand offered *to* the guest.
 
     frame_bytes includes the FCS. chain names the [[chain]] an east-west port belongs to.
@@ -160,17 +160,17 @@ class Vnf:
     aggregate: str | None = None
     image_properties: Mapping[str, str] = field(default_factory=dict)
     devices: tuple[Device, ...] = ()
-    ports: tuple[Port, ...] = ()
+    ports: tuple[VnfPort, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Everything asked for. warnings: wishes that were read but must be carried out differently."""
+    """A workload file after validation. warnings: settings that the planner treats differently."""
 
     name: str
     vnfs: tuple[Vnf, ...]
     description: str = ""
-    networks: tuple[Network, ...] = ()
+    networks: tuple[ProviderNetwork, ...] = ()
     nics: tuple[Nic, ...] = ()
     aliases: tuple[PciAlias, ...] = ()
     chains: tuple[Chain, ...] = ()
@@ -183,7 +183,7 @@ class Workload:
     placement: PlacementRules = field(default_factory=PlacementRules)
     warnings: tuple[str, ...] = ()
 
-    def network(self, name: str) -> Network:
+    def network(self, name: str) -> ProviderNetwork:
         return next(n for n in self.networks if n.name == name)
 
     def alias(self, name: str) -> PciAlias:

@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which cores, memory and queues does a bench on this host get, and why?"""
+"""Which cores, memory and queues does a bench on this host get, and why?
+
+Kinds of topologies, switches and functions say what they need (model/needs.py); nothing here knows
+one from another.
+"""
 
 from __future__ import annotations
 
-from wirespeed.model.errors import BadInput
+from collections.abc import Mapping
+from dataclasses import replace
+
 from wirespeed.model.facts import HostFacts
+from wirespeed.model.needs import FunctionNeeds, Needs, SwitchNeeds
 from wirespeed.model.plan import (
     Decision,
     GeneratorPlan,
@@ -12,220 +19,219 @@ from wirespeed.model.plan import (
     HostPlan,
     HugePages,
     Plan,
+    ProcessMemory,
     VswitchPlan,
 )
-from wirespeed.model.spec import PointSpec, TopologyKind, VnfKind, VnfTuning
+from wirespeed.model.spec import Frames
 from wirespeed.model.units import mtu_for
-from wirespeed.plan.bench_cpus import Demand, Placement, physical_cores, place
+from wirespeed.plan.bench_cpus import BenchCpus, Demand, physical_cores, place, polled_nodes
+from wirespeed.plan.bench_functions import function_plans
+from wirespeed.plan.bench_guest import NETWORK, PAGE_KIB, data_plane_vcpus, guest_pages
 from wirespeed.plan.bench_memory import huge_pages, process_memory, socket_memory
-from wirespeed.plan.bench_tcp import plan_tcp
 
-_PAGE_KIB = 2048
 _ETHERNET_MTU = 1500
+_WHY_CONTROL = "control threads sleep most of the time"
 
 
-def plan_bench(facts: HostFacts, spec: PointSpec) -> Plan:
+def plan_bench(facts: HostFacts, frames: Frames, needs: Needs) -> Plan:
     """The plan of one point of a study on one host.
 
     Raises BadInput when the host has too few CPUs, or the study names CPUs or devices that it does
     not have.
     """
-    if spec.tcp is not None:
-        return Plan((plan_tcp(facts, spec, spec.tcp),))
-    if spec.topology.kind is TopologyKind.WIRE:
-        return Plan((_wire(facts, spec),))
-    placement = place(facts, _demand(facts, spec))
-    vswitch = _vswitch(facts, spec, placement) if spec.topology.kind.has_vswitch else None
-    guests = _guests(facts, spec, placement)
-    generator = _generator(facts, spec, placement, guests)
-    return Plan(
-        (
-            HostPlan(
-                facts.host,
-                _huge_pages(facts, vswitch, generator, guests),
-                vswitch,
-                guests,
-                generator,
-            ),
+    if needs.one_process:
+        return Plan((_one_process(facts, frames, needs),))
+    cpus = place(facts, _demand(facts, frames, len(frames.directions), needs))
+    vswitch = None if needs.switch is None else _vswitch(facts, frames, needs.switch, cpus)
+    guests = function_plans(facts, frames, needs, cpus)
+    generator = _generator(facts, frames, needs, cpus, guests)
+    pages = _huge_pages(facts, needs.switch, vswitch, generator, guests)
+    networks = (NETWORK,) if any(guest.ports for guest in guests) else ()
+    return Plan((HostPlan(facts.host, pages, vswitch, guests, generator),), networks=networks)
+
+
+def plan_between(
+    generator: HostFacts,
+    sut: HostFacts,
+    frames: Frames,
+    needs: Needs,
+    *,
+    generator_ports: tuple[str, ...] = (),
+    sut_ports: tuple[str, ...] = (),
+) -> Plan:
+    """The plan of one point with the generator on one host, switch and functions on another.
+
+    generator_ports, sut_ports: PCI addresses that each side should be near to. Raises BadInput as
+    plan_bench does.
+    """
+    alone = replace(needs, switch=None, functions=(), devices=generator_ports)
+    apart = replace(needs, devices=sut_ports)
+    return Plan((_generator_host(generator, frames, alone), _sut_host(sut, frames, apart)))
+
+
+def _generator_host(facts: HostFacts, frames: Frames, needs: Needs) -> HostPlan:
+    cpus = place(facts, _demand(facts, frames, len(frames.directions), needs))
+    generator = _generator(facts, frames, needs, cpus, ())
+    pages = _huge_pages(facts, None, None, generator, ())
+    return HostPlan(facts.host, pages, generator=generator)
+
+
+def _sut_host(facts: HostFacts, frames: Frames, needs: Needs) -> HostPlan:
+    """No direction is generated here."""
+    cpus = place(facts, _demand(facts, frames, 0, needs))
+    vswitch = None if needs.switch is None else _vswitch(facts, frames, needs.switch, cpus)
+    guests = function_plans(facts, frames, needs, cpus)
+    pages = _huge_pages(facts, needs.switch, vswitch, None, guests)
+    control = Decision(cpus.control, _WHY_CONTROL)
+    return HostPlan(facts.host, pages, vswitch, guests, control_cpu=control)
+
+
+def _demand(facts: HostFacts, frames: Frames, directions: int, needs: Needs) -> Demand:
+    beside = [function for function in needs.functions if not function.is_sut]
+    sut = next((function for function in needs.functions if function.is_sut), None)
+    if sut is not None:
+        return Demand(
+            directions,
+            len(beside),
+            _sut_cores(facts, sut, directions),
+            own_process=None,
+            node=_node_of(facts, needs.devices),
         )
+    shares = {each.shares_generator for function in beside for each in function.placements}
+    own = not shares.pop() if len(shares) == 1 else None
+    switch = needs.switch
+    return Demand(
+        directions,
+        sum(data_plane_vcpus(frames) if each.in_guest else 1 for each in beside),
+        sut=0 if switch is None else 1,
+        own_process=own,
+        pinned_sut=None if switch is None else switch.forwards_on,
+        node=_node_of(facts, needs.devices),
     )
 
 
-def _demand(facts: HostFacts, spec: PointSpec) -> Demand:
-    kind, vnf = spec.topology.kind, spec.sut.vnf
-    own = True if vnf.kind is VnfKind.TESTPMD else vnf.own_process
-    directions = len(spec.directions)
-    if kind is TopologyKind.HOST:
-        if vnf.own_process is False:
-            raise BadInput(
-                'sut.vnf.own_process = false cannot go with topology.kind = "host"',
-                "There the forwarder is the SUT and always a process of its own; drop the key.",
-            )
-        return Demand(directions, vnfs=0, sut=_forwarder_cores(facts, spec), own_process=None)
-    if kind is TopologyKind.EXTERNAL:
-        return Demand(directions, vnfs=0, sut=0, own_process=None, node=_node_of_ports(facts, spec))
-    pinned = spec.sut.vswitch.pmd_cpus
-    return Demand(directions, _vnfs(spec), sut=1, own_process=own, pinned_sut=pinned)
+def _sut_cores(facts: HostFacts, sut: FunctionNeeds, directions: int) -> int:
+    """One; with several workers one for load balancers, one for aggregation and one for two workers
+    each, if that leaves each direction's generator a core."""
+    wanted = 2 + -(-sut.workers // 2)
+    besides = 1 + directions
+    return wanted if sut.workers > 1 and physical_cores(facts) >= wanted + besides else 1
 
 
-def _forwarder_cores(facts: HostFacts, spec: PointSpec) -> int:
-    """One; for a gateway of several workers one for load balancers, one for aggregation and one for
-    two workers each, if that leaves each direction's generator a core."""
-    workers = spec.sut.vnf.workers
-    wanted = 2 + -(-workers // 2)
-    others = 1 + len(spec.directions)
-    return wanted if workers > 1 and physical_cores(facts) >= wanted + others else 1
-
-
-def _vnfs(spec: PointSpec) -> int:
-    kind = spec.topology.kind
-    if kind is TopologyKind.PVP:
-        return 1
-    return spec.topology.vnfs if kind in (TopologyKind.CHAIN, TopologyKind.PARALLEL) else 0
-
-
-def _node_of_ports(facts: HostFacts, spec: PointSpec) -> int | None:
-    """The NUMA node of the first port that is a PCI device of this host."""
+def _node_of(facts: HostFacts, devices: tuple[str, ...]) -> int | None:
+    """The NUMA node of the first that is a PCI device of this host."""
     nodes = {d.address: d.node for d in facts.pci}
-    return next((nodes[p] for p in spec.sut.ports if p in nodes), None)
+    return next((nodes[device] for device in devices if device in nodes), None)
 
 
-def _wire(facts: HostFacts, spec: PointSpec) -> HostPlan:
+def _one_process(facts: HostFacts, frames: Frames, needs: Needs) -> HostPlan:
     cpus = [c.id for c in facts.cpus if c.online and c.allowed]
     poller = cpus[-1]
+    turns = "a task beside the generator's"
+    memory = process_memory(
+        frames, needs, ports=2, nodes=polled_nodes(facts, (poller,)), huge=False
+    )
     return HostPlan(
         facts.host,
         Decision((), "one process exchanges frames over rings in ordinary memory"),
+        guests=tuple(
+            GuestPlan(
+                each.name,
+                Decision((poller,), turns),
+                placement=each.placement(shares_generator=True).name,
+            )
+            for each in needs.functions
+        ),
         generator=GeneratorPlan(
             Decision(
                 (poller,),
                 "generator, reference SUT and receiver take turns on one core, so that nothing "
                 "but the reference SUT's own limits can lose a frame",
             ),
-            Decision(cpus[0], "control threads sleep most of the time"),
-            process_memory(spec, ports=2, nodes=_nodes(facts, (poller,)), huge=False),
-            shared=("impair",),
+            Decision(cpus[0], _WHY_CONTROL),
+            memory,
+            shared=tuple(function.name for function in needs.functions),
         ),
     )
 
 
-def _vswitch(facts: HostFacts, spec: PointSpec, placement: Placement) -> VswitchPlan:
-    wanted = spec.sut.vswitch
-    mtu = _mtu(spec)
+def _vswitch(facts: HostFacts, frames: Frames, needs: SwitchNeeds, cpus: BenchCpus) -> VswitchPlan:
+    wanted = frames.sut.vswitch
+    mtu = _mtu(frames)
+    memory = socket_memory(wanted, mtu.value, (n.id for n in facts.nodes))
+    if not needs.packet_memory:
+        memory = Decision(tuple(0 for _ in facts.nodes), f"{needs.name} keeps no frames of its own")
     return VswitchPlan(
-        main_cpus=Decision((placement.control,), "its main thread polls nothing"),
-        pmd_cpus=Decision(placement.sut, placement.why_sut),
-        socket_memory_mib=socket_memory(spec, mtu.value, (n.id for n in facts.nodes)),
+        main_cpus=Decision((cpus.control,), "its main thread polls nothing"),
+        pmd_cpus=Decision(cpus.sut, cpus.why_sut),
+        socket_memory_mib=memory,
         rx_queues=Decision(wanted.rx_queues, "sut.vswitch.rx_queues"),
         descriptors=Decision(wanted.descriptors, "sut.vswitch.descriptors"),
         mtu=mtu,
     )
 
 
-def _mtu(spec: PointSpec) -> Decision[int]:
-    if spec.sut.vswitch.mtu is not None:
-        return Decision(spec.sut.vswitch.mtu, "chosen in sut.vswitch.mtu")
-    largest = max(spec.wire_bytes)
+def _mtu(frames: Frames) -> Decision[int]:
+    if frames.sut.vswitch.mtu is not None:
+        return Decision(frames.sut.vswitch.mtu, "chosen in sut.vswitch.mtu")
+    largest = max(frames.wire_bytes)
     # Open vSwitch leaves room for one VLAN tag besides the MTU (lib/netdev-dpdk.c).
-    needed = mtu_for(largest, min(1, spec.traffic.encapsulation.tags))
+    needed = mtu_for(largest, min(1, frames.traffic.encapsulation.tags))
     if needed <= _ETHERNET_MTU:
         return Decision(_ETHERNET_MTU, "Ethernet's usual MTU holds the largest frame")
     return Decision(needed, f"a frame of {largest} octets needs it")
 
 
-def _guests(facts: HostFacts, spec: PointSpec, placement: Placement) -> tuple[GuestPlan, ...]:
-    if spec.topology.kind is TopologyKind.HOST:
-        return (_own_process(facts, spec, "vnf0", *_forwarder_cpus(facts, spec, placement)),)
-    if not placement.vnfs:
-        cpus = Decision(placement.generator[:1], placement.why_vnfs)
-        return tuple(GuestPlan(f"vnf{i}", cpus) for i in range(_vnfs(spec)))
-    return tuple(
-        _own_process(facts, spec, f"vnf{i}", (cpu,), placement.why_vnfs)
-        for i, cpu in enumerate(placement.vnfs)
-    )
-
-
-def _forwarder_cpus(
-    facts: HostFacts, spec: PointSpec, placement: Placement
-) -> tuple[tuple[int, ...], str]:
-    """The CPUs of the forwarder of the host topology. Workers use all threads of their cores."""
-    cpus, why, workers = placement.sut, placement.why_sut, spec.sut.vnf.workers
-    if workers == 1:
-        return cpus, why
-    if len(cpus) == 1:
-        return cpus, f"{why}; no cores are left for {workers} workers: they take turns on it"
-    threads = [cpu for core in cpus[2:] for cpu in facts.siblings(core)]
-    return (
-        (*cpus[:2], *threads[:workers]),
-        f"load balancers, aggregation, then {workers} workers, two to a physical core, on NUMA "
-        f"node {placement.node}",
-    )
-
-
-def _own_process(
-    facts: HostFacts, spec: PointSpec, name: str, cpus: tuple[int, ...], why: str
-) -> GuestPlan:
-    """A function in a process of its own, tuned as far as the point says."""
-    tuning = spec.sut.vnf.tuning
-    nodes = _nodes(facts, cpus)
-    return GuestPlan(
-        name,
-        Decision(cpus, why),
-        process=process_memory(
-            spec, ports=2, nodes=nodes, lcores=len(cpus), huge=tuning.huge_pages
-        ),
-        floats_over=_floats_over(facts, tuning, nodes),
-    )
-
-
-def _floats_over(
-    facts: HostFacts, tuning: VnfTuning, nodes: set[int]
-) -> Decision[tuple[int, ...]] | None:
-    """Where the scheduler may move a function's threads; None: nowhere."""
-    if tuning is VnfTuning.CORES:
-        return None
-    usable = [cpu for cpu in facts.cpus if cpu.online and cpu.allowed]
-    if tuning is VnfTuning.NODE:
-        here = tuple(cpu.id for cpu in usable if (facts.node_of(cpu.id) or 0) in nodes)
-        return Decision(here, 'sut.vnf.tuning = "node"')
-    return Decision(tuple(cpu.id for cpu in usable), f'sut.vnf.tuning = "{tuning}"')
-
-
 def _generator(
-    facts: HostFacts, spec: PointSpec, placement: Placement, guests: tuple[GuestPlan, ...]
+    facts: HostFacts,
+    frames: Frames,
+    needs: Needs,
+    chosen: BenchCpus,
+    guests: tuple[GuestPlan, ...],
 ) -> GeneratorPlan:
     shared = tuple(g.name for g in guests if g.process is None)
-    cpus = placement.generator
+    cpus = chosen.generator
     return GeneratorPlan(
-        Decision(cpus, placement.why_generator),
-        Decision(placement.control, "control threads sleep most of the time"),
-        process_memory(spec, 2 + 2 * len(shared), _nodes(facts, cpus), lcores=len(cpus)),
+        Decision(cpus, chosen.why_generator),
+        Decision(chosen.control, _WHY_CONTROL),
+        process_memory(
+            frames, needs, 2 + 2 * len(shared), polled_nodes(facts, cpus), lcores=len(cpus)
+        ),
         shared,
     )
 
 
-def _nodes(facts: HostFacts, cpus: tuple[int, ...]) -> set[int]:
-    """DPDK allocates on the nodes it polls on."""
-    return {facts.node_of(cpu) or 0 for cpu in cpus}
-
-
 def _huge_pages(
     facts: HostFacts,
+    switch: SwitchNeeds | None,
     vswitch: VswitchPlan | None,
-    generator: GeneratorPlan,
+    generator: GeneratorPlan | None,
     guests: tuple[GuestPlan, ...],
 ) -> Decision[tuple[HugePages, ...]]:
     need = {node.id: 0 for node in facts.nodes}
     parts: list[str] = []
-    if vswitch is not None:
+    if switch is not None and vswitch is not None and switch.packet_memory:
         for node, mib in zip(sorted(need), vswitch.socket_memory_mib.value, strict=True):
             need[node] += mib
-        parts.append(f"Open vSwitch {sum(vswitch.socket_memory_mib.value)} MiB")
-    processes = [("generator", generator.process), *((g.name, g.process) for g in guests)]
-    for name, process in processes:
-        if process is None or not process.value.huge_pages:
-            continue
-        for node in process.value.nodes:
-            need[node] += process.value.memory_mib
-        parts.append(f"{name} {process.value.memory_mib} MiB")
-    return Decision(huge_pages(need, _PAGE_KIB), ", ".join(parts))
+        parts.append(f"{switch.name} {sum(vswitch.socket_memory_mib.value)} MiB")
+    users = [(guest.name, _pages_of(guest)) for guest in guests]
+    if generator is not None:
+        users.insert(0, ("generator", _pages_of_process(generator.process)))
+    for name, taken in users:
+        for node, mib in taken.items():
+            need[node] += mib
+            parts.append(f"{name} {mib} MiB")
+    return Decision(huge_pages(need, PAGE_KIB), ", ".join(parts))
+
+
+def _pages_of(guest: GuestPlan) -> Mapping[int, int]:
+    """MiB in huge pages of the host, by NUMA node."""
+    if guest.nodes:
+        return guest_pages(guest)
+    return _pages_of_process(guest.process)
+
+
+def _pages_of_process(process: Decision[ProcessMemory] | None) -> Mapping[int, int]:
+    if process is None or not process.value.huge_pages:
+        return {}
+    return dict.fromkeys(process.value.nodes, process.value.memory_mib)

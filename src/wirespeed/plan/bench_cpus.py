@@ -21,7 +21,8 @@ from wirespeed.model.facts import HostFacts
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What wants to poll. sut: threads that are the SUT itself (PMD threads, or a forwarder).
+    """What wants to poll. vnfs: threads of network functions. sut: threads that are the SUT itself
+    (PMD threads, or a forwarder).
 
     own_process: whether the network functions must be (True), may be (None) or may not be (False)
     processes of their own. pinned_sut: CPUs that the user chose for the SUT.
@@ -36,8 +37,8 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
-    """vnfs has one CPU for each network function, or none when they share the generator's."""
+class BenchCpus:
+    """vnfs has as many CPUs as were asked for, or none when functions share the generator's."""
 
     control: int
     generator: tuple[int, ...]
@@ -61,7 +62,7 @@ class _Shape:
         return self.generator + self.vnfs_apart * demand.vnfs + self.control_apart
 
 
-def place(facts: HostFacts, demand: Demand) -> Placement:
+def place(facts: HostFacts, demand: Demand) -> BenchCpus:
     """Give each poller its CPU. Raises BadInput when the host has too few."""
     pinned = demand.pinned_sut or ()
     _check_pinned(facts, pinned)
@@ -97,7 +98,7 @@ def _ways(facts: HostFacts, demand: Demand, node: int) -> Iterator[tuple[_Shape,
     yield crowded, [c for c in _threads(facts) if c not in (demand.pinned_sut or ())]
 
 
-def _assign(demand: Demand, shape: _Shape, free: Sequence[int], node: int) -> Placement:
+def _assign(demand: Demand, shape: _Shape, free: Sequence[int], node: int) -> BenchCpus:
     cpus = list(free)
     control = cpus.pop(0) if shape.control_apart else cpus[0]
     generator = tuple(cpus.pop(0) for _ in range(shape.generator))
@@ -112,7 +113,7 @@ def _assign(demand: Demand, shape: _Shape, free: Sequence[int], node: int) -> Pl
         if demand.own_process:
             vnfs = tuple(sut[i % len(sut)] for i in range(demand.vnfs))
             why_vnfs = (
-                "a process of its own was asked for and no core is left: it takes turns with the "
+                "a CPU of its own was asked for and no core is left: it takes turns with the "
                 "SUT, which costs much more than a core of its own would bring"
             )
         else:
@@ -120,7 +121,7 @@ def _assign(demand: Demand, shape: _Shape, free: Sequence[int], node: int) -> Pl
                 "no core is left for network functions: they are tasks of the generator's process, "
                 "which on two cores reaches six times what a process beside the PMD thread does"
             )
-    return Placement(control, generator, vnfs, sut, node, _why_generator(demand, shape), why_vnfs,
+    return BenchCpus(control, generator, vnfs, sut, node, _why_generator(demand, shape), why_vnfs,
                      why_sut)  # fmt: skip
 
 
@@ -155,6 +156,11 @@ def _cores(facts: HostFacts, demand: Demand, node: int | None) -> list[int]:
 def physical_cores(facts: HostFacts) -> int:
     """How many there are with a CPU that we may use."""
     return len({facts.siblings(cpu) for cpu in _threads(facts)})
+
+
+def polled_nodes(facts: HostFacts, cpus: Sequence[int]) -> set[int]:
+    """The NUMA nodes of these CPUs: DPDK allocates on the nodes it polls on."""
+    return {facts.node_of(cpu) or 0 for cpu in cpus}
 
 
 def _threads(facts: HostFacts) -> list[int]:

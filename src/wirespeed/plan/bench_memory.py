@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from wirespeed.model.needs import Needs
 from wirespeed.model.plan import Decision, HugePages, ProcessMemory
-from wirespeed.model.spec import PointSpec, TopologyKind
+from wirespeed.model.spec import Frames, Vswitch
 from wirespeed.model.units import FCS_BYTES
 
 _KIB, _MIB = 1024, 1024 * 1024
@@ -21,14 +22,6 @@ _PROCESS_MIB = 64
 # Sequence state of a flow at a sender plus at a receiver.
 _FLOW_BYTES = 64
 
-# A gateway's routes are an array over all /24s (pktlib/bng/lpm.h); beside them, 35 octets a
-# subscriber were seen where tags are consecutive, twice that where they are hashed, and its test
-# keeps 32 at each of two senders and receivers.
-_BNG_ROUTES_BYTES, _BNG_ENTRY_BYTES = 40 * _MIB, 256
-# In front of several workers: an octet for each pair of tags (tasks/bng_lb_cpe.c), and rings to
-# each worker and to each port (bench/nf/workers.py).
-_BNG_BALANCER_BYTES, _BNG_WORKER_FRAMES, _BNG_PORT_FRAMES = 16 * _MIB, 1024, 4096
-
 # Open vSwitch, lib/netdev-dpdk.c: buffers are a multiple of 1 KiB, and each carries a header.
 _OVS_BUFFER_STEP, _OVS_OBJECT_HEADER_BYTES = 1024, 960
 _OVS_BUFFERS = 32_768
@@ -36,65 +29,38 @@ _OVS_PROCESS_MIB = 128
 
 
 def process_memory(
-    spec: PointSpec, ports: int, nodes: Iterable[int], lcores: int = 1, huge: bool = True
+    frames: Frames,
+    needs: Needs,
+    ports: int,
+    nodes: Iterable[int],
+    *,
+    lcores: int = 1,
+    huge: bool = True,
 ) -> Decision[ProcessMemory]:
     """What one wsdp or testpmd process with these ports needs on each of these nodes.
 
-    Every ring may be full at once, and frames that the reference SUT delays or queues wait in
-    buffers too.
+    Every ring may be full at once, and frames that functions hold back wait in buffers too.
     """
-    rings = ports * 2 * spec.sut.vswitch.descriptors * spec.sut.vswitch.rx_queues
+    vswitch = frames.sut.vswitch
+    rings = ports * 2 * vswitch.descriptors * vswitch.rx_queues
     cached = lcores * _CACHE_MBUFS * 3 // 2
-    held = _held_by_reference_sut(spec)
-    between = _between_workers(spec)
-    mbufs = _power_of_two(rings + cached + held + between + _IN_FLIGHT) - 1
-    data = _round_up(max(2048, *spec.wire_bytes), 64) + _HEADROOM_BYTES
-    flows = _tables_bytes(spec) + _flows(spec) * _FLOW_BYTES * len(spec.directions)
+    mbufs = _power_of_two(rings + cached + needs.held_frames + _IN_FLIGHT) - 1
+    data = _round_up(max(2048, *frames.wire_bytes), 64) + _HEADROOM_BYTES
+    flows = needs.tables_bytes + needs.flows * _FLOW_BYTES * len(frames.directions)
     # Without huge pages DPDK lets no buffer cross a page it cannot rely on being contiguous.
     each = data + _MBUF_HEADER_BYTES if huge else _round_up(data + _MBUF_HEADER_BYTES, 4 * _KIB)
     mib = _round_up(_PROCESS_MIB + -(-(mbufs * each + flows) // _MIB), 2)
     return Decision(
         ProcessMemory(mbufs, data, mib, tuple(sorted(set(nodes))), huge),
-        f"{ports} ports x {spec.sut.vswitch.descriptors} descriptors each way, {lcores} lcore "
-        f"caches and {held + between} frames held back need {mbufs} buffers of {data} octets",
+        f"{ports} ports x {vswitch.descriptors} descriptors each way, {lcores} lcore "
+        f"caches and {needs.held_frames} frames held back need {mbufs} buffers of {data} octets",
     )
 
 
-def _flows(spec: PointSpec) -> int:
-    return spec.traffic.flows if spec.bng is None else spec.bng.users
-
-
-def _tables_bytes(spec: PointSpec) -> int:
-    """A gateway's tables, and what its generator keeps of each subscriber and route."""
-    if spec.bng is None:
-        return 0
-    workers = spec.sut.vnf.workers
-    balancer = _BNG_BALANCER_BYTES if workers > 1 else 0
-    entries = (spec.bng.users + workers * spec.bng.routes) * _BNG_ENTRY_BYTES
-    return balancer + workers * _BNG_ROUTES_BYTES + entries
-
-
-def _between_workers(spec: PointSpec) -> int:
-    """Frames in the rings between the tasks of a gateway."""
-    if spec.sut.vnf.workers == 1:
-        return 0
-    each = spec.sut.vnf.workers * _BNG_WORKER_FRAMES + _BNG_PORT_FRAMES
-    return each * len(spec.directions)
-
-
-def _held_by_reference_sut(spec: PointSpec) -> int:
-    impair = spec.sut.impair
-    if spec.topology.kind is not TopologyKind.WIRE:
-        return 0
-    # Without a rate limit, as many as one lcore moves at most.
-    rate_fps = impair.rate_fps or 40e6
-    return impair.queue_frames + int(impair.delay_ns * rate_fps / 1e9)
-
-
-def socket_memory(spec: PointSpec, mtu: int, nodes: Iterable[int]) -> Decision[tuple[int, ...]]:
+def socket_memory(vswitch: Vswitch, mtu: int, nodes: Iterable[int]) -> Decision[tuple[int, ...]]:
     """Open vSwitch's huge-page memory in MiB for each node of the host (0: nothing polls there)."""
     present = sorted(nodes)
-    per_node = spec.sut.vswitch.socket_memory_mib
+    per_node = vswitch.socket_memory_mib
     if per_node is not None:
         because = "chosen in sut.vswitch.socket_memory_mib"
     else:

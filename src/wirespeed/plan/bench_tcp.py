@@ -3,55 +3,84 @@
 
 Open vSwitch's main thread forwards what comes from kernel interfaces and waits for nothing while
 there is traffic: it gets a CPU to itself before server and clients get one each. So do PMD threads,
-where these poll the ports.
+where these poll the ports. Hosts that are virtual machines: bench_tcp_guests.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import Decision, GuestPlan, HostPlan, VswitchPlan
-from wirespeed.model.spec import PointSpec, Vswitch
-from wirespeed.model.tcp import Tcp, TcpPath
+from wirespeed.model.needs import Forwarding, TcpNeeds
+from wirespeed.model.plan import Decision, GuestPlan, HostPlan, Plan, VswitchPlan
+from wirespeed.model.spec import TcpStreams, Vswitch
+from wirespeed.model.tcp import Tcp
+from wirespeed.plan.bench_guest import NETWORK, PAGE_KIB, guest_pages
 from wirespeed.plan.bench_memory import huge_pages, socket_memory
+from wirespeed.plan.bench_tcp_guests import tcp_guests
 
-_PAGE_KIB = 2048
 # Kernel ports take no packet buffers from DPDK's pools; this is what it allocates at start.
 _SOCKET_MIB = 64
 
 
-def plan_tcp(facts: HostFacts, spec: PointSpec, tcp: Tcp) -> HostPlan:
+def plan_tcp(facts: HostFacts, streams: TcpStreams, needs: TcpNeeds) -> Plan:
     """The plan of one point with TCP traffic. Raises BadInput where a named CPU does not exist."""
     cpus = tuple(c.id for c in facts.cpus if c.online and c.allowed)
-    vswitch, need = None, {}
-    if tcp.path.has_vswitch:
-        vswitch = _main_thread(facts, spec.sut.vswitch, tcp, cpus[-1])
-        if tcp.path is TcpPath.OVS_PMD:
-            vswitch = _pmd_threads(facts, spec, tcp, cpus)
+    vswitch, need = None, dict.fromkeys((node.id for node in facts.nodes), 0)
+    polling: tuple[int, ...] = ()
+    if needs.switch is not None:
+        vswitch = _vswitch(facts, streams, needs, cpus)
         polling = vswitch.pmd_cpus.value
         cpus = tuple(cpu for cpu in cpus if cpu not in polling) or cpus
-        mib = vswitch.socket_memory_mib.value
-        need = {node.id: each for node, each in zip(facts.nodes, mib, strict=True)}
-    return HostPlan(
-        facts.host,
-        Decision(huge_pages(need, _PAGE_KIB), "Open vSwitch alone, if there is one"),
-        vswitch,
-        _hosts(cpus),
+        for node, mib in zip(facts.nodes, vswitch.socket_memory_mib.value, strict=True):
+            need[node.id] += mib
+    guests = tcp_guests(facts, streams, needs, cpus, polling)
+    for guest in guests:
+        for number, mib in guest_pages(guest).items():
+            need[number] += mib
+    pages = Decision(huge_pages(need, PAGE_KIB), "the vSwitch and the guests, if there are any")
+    hosts = (*guests, *_hosts(cpus, {guest.name for guest in guests}, streams.tcp))
+    networks = (NETWORK,) if guests else ()
+    return Plan((HostPlan(facts.host, pages, vswitch, hosts),), networks=networks)
+
+
+def _vswitch(
+    facts: HostFacts, streams: TcpStreams, needs: TcpNeeds, cpus: tuple[int, ...]
+) -> VswitchPlan:
+    match needs.forwarding:
+        case Forwarding.PMD_THREADS:
+            return _pmd_threads(facts, streams, cpus)
+        case Forwarding.MAIN_THREAD:
+            return _main_thread(facts, streams.vswitch, streams.tcp, cpus[-1])
+        case Forwarding.KERNEL:
+            return _kernel(facts, streams.tcp)
+
+
+def _kernel(facts: HostFacts, tcp: Tcp) -> VswitchPlan:
+    return VswitchPlan(
+        main_cpus=Decision((), "the kernel forwards"),
+        pmd_cpus=Decision((), "softirqs run on the CPU that sends"),
+        socket_memory_mib=Decision(tuple(0 for _ in facts.nodes), "the kernel has its own memory"),
+        rx_queues=Decision(tcp.queues, "tcp.queues"),
+        descriptors=Decision(0, "kernel ports have none"),
+        mtu=Decision(tcp.mtu, "tcp.mtu"),
     )
 
 
-def _hosts(cpus: Sequence[int]) -> tuple[GuestPlan, ...]:
-    """Half of the CPUs for the server, the rest for all clients; they share what is one only."""
+def _hosts(cpus: Sequence[int], guests: Collection[str], tcp: Tcp) -> tuple[GuestPlan, ...]:
+    """Those that are no virtual machines: half of the CPUs for the server, the rest for all
+    clients; they share what is one only."""
     half = max(1, len(cpus) // 2)
     server, clients = tuple(cpus[:half]), tuple(cpus[half:] or cpus)
     why = "half of what the vSwitch leaves" if len(cpus) > 1 else "server and clients share a CPU"
-    return (
-        GuestPlan("server", Decision(server, why)),
-        GuestPlan("clients", Decision(clients, why)),
-    )
+    found = []
+    if "server" not in guests:
+        found.append(GuestPlan("server", Decision(server, why)))
+    if len(guests) < 1 + tcp.clients:
+        found.append(GuestPlan("clients", Decision(clients, why)))
+    return tuple(found)
 
 
 def _main_thread(facts: HostFacts, wanted: Vswitch, tcp: Tcp, cpu: int) -> VswitchPlan:
@@ -70,8 +99,8 @@ def _main_thread(facts: HostFacts, wanted: Vswitch, tcp: Tcp, cpu: int) -> Vswit
     )
 
 
-def _pmd_threads(facts: HostFacts, spec: PointSpec, tcp: Tcp, cpus: tuple[int, ...]) -> VswitchPlan:
-    wanted = spec.sut.vswitch
+def _pmd_threads(facts: HostFacts, streams: TcpStreams, cpus: tuple[int, ...]) -> VswitchPlan:
+    wanted, tcp = streams.vswitch, streams.tcp
     pmds: Decision[tuple[int, ...]] = Decision((cpus[-1],), "one PMD thread on a CPU of its own")
     if wanted.pmd_cpus is not None:
         pmds = Decision(tuple(sorted(wanted.pmd_cpus)), "chosen in sut.vswitch.pmd_cpus")
@@ -84,7 +113,7 @@ def _pmd_threads(facts: HostFacts, spec: PointSpec, tcp: Tcp, cpus: tuple[int, .
     return VswitchPlan(
         main_cpus=Decision((cpus[0],), "what is left to its main thread is little"),
         pmd_cpus=pmds,
-        socket_memory_mib=socket_memory(spec, tcp.mtu, [node.id for node in facts.nodes]),
+        socket_memory_mib=socket_memory(wanted, tcp.mtu, [node.id for node in facts.nodes]),
         rx_queues=Decision(tcp.queues, "tcp.queues"),
         descriptors=Decision(wanted.descriptors, "AF_PACKET's rings have a size of their own"),
         mtu=Decision(tcp.mtu, "tcp.mtu"),

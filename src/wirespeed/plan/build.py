@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do the drafts of the hosts and the places of the guests become one Plan?"""
+"""How do partitioned hosts and placed guests become one Plan?"""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from collections.abc import Sequence
 
 from wirespeed.model.plan import Decision, HostPlan, NicPlan, Plan
 from wirespeed.model.policy import NicUse
-from wirespeed.plan.asked import Asked
 from wirespeed.plan.capacity import running_conflicts
 from wirespeed.plan.flavor_reasons import plan_flavor
-from wirespeed.plan.guest_plans import GuestBuilder, Seat
+from wirespeed.plan.guest_plans import GuestBuilder, PlacedGuest
 from wirespeed.plan.host_draft import HostDraft
 from wirespeed.plan.hugepages import SMALL_KIB, node_reserve_mib
+from wirespeed.plan.ignored_settings import ignored_settings
 from wirespeed.plan.kernel import kernel_arguments
 from wirespeed.plan.nics import nic_plan
 from wirespeed.plan.pages import planned_pages
 from wirespeed.plan.placement.batch import Outcome
-from wirespeed.plan.unheeded import unheeded_wishes
+from wirespeed.plan.requested import Requested
 from wirespeed.plan.unplaced import explain_unplaced
 
 
-def build_plan(asked: Asked, drafts: Sequence[HostDraft], outcome: Outcome) -> Plan:
+def build_plan(requested: Requested, drafts: Sequence[HostDraft], outcome: Outcome) -> Plan:
     """Everything that was decided, with the reasons."""
-    workload = asked.workload
-    seats: dict[int, list[Seat]] = {}
-    mac_numbers = _first_mac_numbers(asked)
+    workload = requested.workload
+    on_host: dict[int, list[PlacedGuest]] = {}
+    mac_numbers = _first_mac_numbers(requested)
     for placed in outcome.placed:
-        vnf, name = asked.guests[placed.guest]
-        seat = Seat(vnf, name, placed.place, mac_numbers[placed.guest])
-        seats.setdefault(placed.host, []).append(seat)
+        vnf, name = requested.guests[placed.guest]
+        guest = PlacedGuest(vnf, name, placed.place, mac_numbers[placed.guest])
+        on_host.setdefault(placed.host, []).append(guest)
     hosts = tuple(
-        _host_plan(asked, draft, seats.get(number, [])) for number, draft in enumerate(drafts)
+        _host_plan(requested, draft, on_host.get(number, [])) for number, draft in enumerate(drafts)
     )
     return Plan(
         hosts=hosts,
@@ -41,38 +41,38 @@ def build_plan(asked: Asked, drafts: Sequence[HostDraft], outcome: Outcome) -> P
         aggregates=workload.aggregates,
         groups=workload.groups,
         flavors=tuple(plan_flavor(vnf, workload) for vnf in workload.vnfs),
-        order=tuple(asked.guests[placed.guest][1] for placed in outcome.placed),
-        unplaced=explain_unplaced(asked, drafts, outcome),
-        warnings=_warnings(asked, drafts),
+        order=tuple(requested.guests[placed.guest][1] for placed in outcome.placed),
+        unplaced=explain_unplaced(requested, drafts, outcome),
+        warnings=_warnings(requested, drafts),
     )
 
 
-def _warnings(asked: Asked, drafts: Sequence[HostDraft]) -> tuple[str, ...]:
+def _warnings(requested: Requested, drafts: Sequence[HostDraft]) -> tuple[str, ...]:
     any_vswitch = any(draft.vswitch for draft in drafts)
-    unheeded = unheeded_wishes(asked.workload, any_vswitch=any_vswitch)
+    ignored = ignored_settings(requested.workload, any_vswitch=any_vswitch)
     running = [
         warning
         for draft in drafts
         for warning in running_conflicts(
-            draft.facts, asked.workload, draft.cores.plan.dedicated.value
+            draft.facts, requested.workload, draft.cores.plan.dedicated.value
         )
     ]
-    return (*asked.warnings, *unheeded, *running)
+    return (*requested.warnings, *ignored, *running)
 
 
-def _first_mac_numbers(asked: Asked) -> list[int]:
+def _first_mac_numbers(requested: Requested) -> list[int]:
     """For each guest the number of its first port among all ports."""
     numbers, next_number = [], 0
-    for vnf, _ in asked.guests:
+    for vnf, _ in requested.guests:
         numbers.append(next_number)
         next_number += len(vnf.ports)
     return numbers
 
 
-def _host_plan(asked: Asked, draft: HostDraft, seats: Sequence[Seat]) -> HostPlan:
-    builder = GuestBuilder(asked, draft)
-    guests = tuple(builder.build(seat) for seat in seats)
-    memory = asked.workload.memory
+def _host_plan(requested: Requested, draft: HostDraft, placed: Sequence[PlacedGuest]) -> HostPlan:
+    builder = GuestBuilder(requested, draft)
+    guests = tuple(builder.build(guest) for guest in placed)
+    memory = requested.workload.memory
     used: dict[tuple[int, int], int] = {}
     for guest in guests:
         for node in guest.nodes:
@@ -90,9 +90,9 @@ def _host_plan(asked: Asked, draft: HostDraft, seats: Sequence[Seat]) -> HostPla
         nics=_nic_plans(draft, builder),
         kernel=kernel_arguments(
             draft.facts, plan.isolated.value, pages.value, memory.page_size_kib,
-            asked.workload.kernel.extra,
+            requested.workload.kernel.extra,
         ),
-        reserved_memory_mib=_reserved(asked, draft),
+        reserved_memory_mib=_reserved(requested, draft),
     )  # fmt: skip
 
 
@@ -100,24 +100,24 @@ def _nic_plans(draft: HostDraft, builder: GuestBuilder) -> tuple[NicPlan, ...]:
     plans = []
     for nic in draft.nics:
         address = nic.device.address
-        if nic.wish.use is NicUse.DPDK:
-            vfs = Decision(0, "bound to DPDK as a whole")
-        elif nic.wish.vfs is not None:
-            vfs = Decision(nic.wish.vfs, f"nic[{nic.wish.network}].vfs of the workload")
+        if nic.settings.use is NicUse.DPDK:
+            vfs = Decision(0, "the whole port is bound to DPDK")
+        elif nic.settings.vfs is not None:
+            vfs = Decision(nic.settings.vfs, f"nic[{nic.settings.network}].vfs of the workload")
         else:
             taken = builder.taken_from(address)
             vfs = Decision(
                 max(taken, nic.device.sriov_num),
-                f"{taken} for the guests placed here, {nic.device.sriov_num} exist; fewer would "
-                "mean to take them all away first",
+                f"{taken} for the guests placed here, {nic.device.sriov_num} exist; to have fewer, "
+                "all must be removed first",
             )
         plans.append(nic_plan(nic, vfs))
     return tuple(plans)
 
 
-def _reserved(asked: Asked, draft: HostDraft) -> Decision[int]:
-    """Nova's reserved_host_memory_mb: the host's own and DPDK's, which Nova cannot see."""
+def _reserved(requested: Requested, draft: HostDraft) -> Decision[int]:
+    """Nova's reserved_host_memory_mb: memory of the host and of DPDK, which Nova does not count."""
     nodes = len(draft.facts.nodes)
-    host = node_reserve_mib(asked.workload.memory.host_reserve_mib, nodes) * nodes
+    host = node_reserve_mib(requested.workload.memory.host_reserve_mib, nodes) * nodes
     dpdk = sum(draft.vswitch.socket_memory_mib.value) if draft.vswitch else 0
     return Decision(host + dpdk, f"{host} MiB for the host and {dpdk} MiB that DPDK holds")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a host, once cut up, offer to guests?"""
+"""What does a partitioned host offer to guests?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from wirespeed.plan.placement.host import CellShape, CellUse, HostShape, HostUse
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A pool of equal devices and the addresses in it (VFs that exist; or none known yet)."""
+    """A pool of equal devices and their addresses (none for VFs that do not exist yet)."""
 
     shape: PoolShape
     count: int
@@ -38,7 +38,7 @@ def placement_host(
     pools: Sequence[Pool],
     switch_hz: float,
 ) -> PlacementHost:
-    """The host as placement sees it, with the guests that already run there."""
+    """The host as placement needs it, with the guests that already run there."""
     cells = tuple(_cell(facts, cores, node) for node in pages)
     shape = HostShape(
         cells=cells,
@@ -55,12 +55,12 @@ def placement_host(
 
 
 def running_guests(facts: HostFacts, workload: Workload) -> tuple[Guest, ...]:
-    """The guests to plan around: those that run now, unless the workload gives them up."""
+    """The guests to plan around: those that run now, unless placement.keep_running is false."""
     return (facts.guests or ()) if workload.placement.keep_running else ()
 
 
 def network_nodes(nics: Iterable[HostNic]) -> tuple[tuple[str, frozenset[int]], ...]:
-    """For each physical network behind the vSwitch the nodes of its NICs, where known."""
+    """For each physical network of the vSwitch the known NUMA nodes of its NICs."""
     nodes: dict[str, set[int]] = {}
     for nic in dpdk_nics(nics):
         if nic.device.node is not None:
@@ -69,7 +69,7 @@ def network_nodes(nics: Iterable[HostNic]) -> tuple[tuple[str, frozenset[int]], 
 
 
 def device_pools(facts: HostFacts, workload: Workload, nics: Sequence[HostNic]) -> tuple[Pool, ...]:
-    """Aliased devices, then VFs of networks, as Nova sorts its pools; those in use are left out."""
+    """Aliased devices, then VFs of networks, in Nova's order of pools, without those in use."""
     running = running_guests(facts, workload)
     taken = {device for guest in running for device in guest.host_devices}
     taken |= {port.pci for guest in running for port in guest.ports if port.pci}
@@ -103,7 +103,7 @@ def _cell(facts: HostFacts, cores: CorePlan, pages: NodePages) -> CellShape:
 
 
 def _use(cell: CellShape, guests: Sequence[Guest]) -> CellUse:
-    """Take away what running guests pin to this node's CPUs and hold in its huge pages."""
+    """The node without the CPUs that running guests are pinned to and the huge pages they hold."""
     free = cell.pinning
     pages = list(cell.page_totals)
     memory = 0
@@ -134,7 +134,7 @@ def _labels(facts: HostFacts, workload: Workload, nics: Sequence[HostNic]) -> fr
     wanted = {feature_label(f) for vnf in workload.vnfs for f in vnf.cpu_features}
     wanted |= {aggregate_label(aggregate.name) for aggregate in workload.aggregates}
     wanted |= {network_label(network.physical_network) for network in workload.networks}
-    # Labels nobody asks for would only make equal hosts look different.
+    # A label that no guest requires would only make equal hosts look different.
     return frozenset(labels & (wanted | {HYPERTHREADING}))
 
 
@@ -189,14 +189,14 @@ def mask_of(cpus: Iterable[int]) -> int:
 
 
 def running_conflicts(facts: HostFacts, workload: Workload, dedicated: Iterable[int]) -> list[str]:
-    """Running guests that are pinned to CPUs which the plan gives to others."""
+    """Warnings about running guests on CPUs that the plan does not give to pinned guests."""
     mine = set(dedicated)
     found = []
     for guest in running_guests(facts, workload):
         lost = {cpu for pin in guest.pins for cpu in pin.cpus} - mine
         if lost:
             found.append(
-                f"host {facts.host}: guest {guest.name} runs pinned to {format_list(lost)}, which "
-                "the plan gives to others; move it, or set placement.keep_running = false"
+                f"host {facts.host}: guest {guest.name} is pinned to CPUs {format_list(lost)}, "
+                "which the plan uses otherwise; move it, or set placement.keep_running = false"
             )
     return found

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which CPUs of a host go to housekeeping, ovs-vswitchd, PMD threads, floating and pinned guests?
 
-Housekeeping takes the lowest physical cores with all their SMT siblings, PMDs the next ones on
-nodes with DPDK ports, guests the rest; everything but housekeeping and floating guests is isolated
-(S0 table 3, S3 appendix C). A core is never split between the host and isolated CPUs (S1).
+Housekeeping gets the lowest physical cores with all their SMT siblings, PMDs the next ones on nodes
+with DPDK ports, guests the remaining ones. Everything but housekeeping and floating guests is
+isolated (S0 table 3, S3 appendix C). A core is never split between the host and isolated CPUs (S1).
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def split_cores(
     dpdk_nodes: Collection[int],
     pmd_cores: Mapping[int, Decision[int]],
 ) -> CoreSplit:
-    """Cut a host up. pmd_cores: physical cores for PMDs on each node, with the reason.
+    """Partition a host. pmd_cores: physical cores for PMDs on each node, with the reason.
 
-    Raises PlanError where a node has too few cores, naming host, node, need and what it has.
+    Raises PlanError where a node has too few cores; it names host, node, need and what is left.
     """
     _check_known_cpus(host, nodes, rules)
     left = _Cores(host, nodes, rules.idle_cpus)
@@ -75,7 +75,7 @@ def split_cores(
 
 
 class _Cores:
-    """The physical cores that still have no owner; taking past the end is a PlanError."""
+    """The physical cores that still have no owner; taking more than are left is a PlanError."""
 
     def __init__(self, host: str, nodes: Sequence[NodeCores], idle: Iterable[int]) -> None:
         self._host = host
@@ -94,7 +94,7 @@ class _Cores:
             raise PlanError(
                 f"host {self._host}, NUMA node {node}: {count} physical cores wanted for {what}, "
                 f"{len(left)} of {self._size[node]} are left",
-                "Ask for fewer cores in [cores] of the workload, or plan with larger hosts.",
+                "Set fewer cores in [cores] of the workload, or plan with larger hosts.",
             )
         taken, self._left[node] = left[:count], sorted(left[count:])
         return taken
@@ -112,14 +112,14 @@ def _check_known_cpus(host: str, nodes: Sequence[NodeCores], rules: CoreRules) -
         unknown = sorted(set(cpus) - known)
         if unknown:
             raise PlanError(
-                f"host {host} has no CPU {format_list(unknown)} that cores.{key} names; "
-                f"it has {format_list(known)}",
+                f"cores.{key} names CPU {format_list(unknown)}; host {host} has only "
+                f"{format_list(known)}",
                 f"Correct cores.{key} in the workload.",
             )
     for node in rules.pmd_cores or {}:
         if node not in {n.node for n in nodes}:
             raise PlanError(
-                f"host {host} has no NUMA node {node} that cores.pmd_cores names",
+                f"cores.pmd_cores names NUMA node {node}, which host {host} does not have",
                 "Correct cores.pmd_cores in the workload.",
             )
 

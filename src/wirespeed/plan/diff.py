@@ -13,7 +13,7 @@ from wirespeed.model.plan import FlavorPlan, GuestPlan, HostPlan, NicPlan, Plan,
 
 
 class Effort(StrEnum):
-    """What has to happen before the new value holds, most disruptive first."""
+    """What has to happen before a new value takes effect, most disruptive first."""
 
     REBOOT = "reboot"
     RESTART_OVS = "restart Open vSwitch"
@@ -35,7 +35,7 @@ class Difference:
 
 
 def diff_plans(old: Plan, new: Plan) -> tuple[Difference, ...]:
-    """Every difference that has to be applied; changed reasons alone are none."""
+    """Every difference that has to be applied; a changed reason alone is not one."""
     found: list[Difference] = []
     for name, before, after in _pairs(
         {host.host: host for host in old.hosts}, {host.host: host for host in new.hosts}

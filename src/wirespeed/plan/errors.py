@@ -11,7 +11,7 @@ from wirespeed.model.errors import BadInput
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One wrong key of a file. `value` is as written; `allowed` says what would be right."""
+    """One wrong key of a file, with its value as written. `allowed` says what it must be."""
 
     key: str
     value: str
@@ -22,7 +22,7 @@ class Fault:
 
 
 class PlanError(BadInput):
-    """The input describes no plan that could be made."""
+    """No plan can be made from the input."""
 
 
 class FileFaults(PlanError):

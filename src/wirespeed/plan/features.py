@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are CPU features named by the kernel, and by which trait does OpenStack ask for them?
+"""What do the kernel and OpenStack call a CPU feature, and how does the planner label hosts?
 
 Source: os-traits (HW_CPU_X86_*) and the flags that Nova's libvirt driver reports as traits.
 """
@@ -33,15 +33,15 @@ def trait(feature: str) -> str | None:
 
 
 def feature_label(feature: str) -> str:
-    """How the planner marks a host that has the feature, and a guest that needs it."""
+    """The label of a host that has the feature, and of a guest that needs it."""
     return f"cpu:{kernel_name(feature)}"
 
 
 def network_label(physical_network: str) -> str:
-    """How the planner marks a host whose vSwitch reaches a physical network."""
+    """The label of a host whose vSwitch is connected to a physical network."""
     return f"network:{physical_network}"
 
 
 def aggregate_label(name: str) -> str:
-    """How the planner marks a host of an aggregate, and a guest that must run in it."""
+    """The label of a host in an aggregate, and of a guest that must run in it."""
     return f"aggregate:{name}"

@@ -11,9 +11,9 @@ from wirespeed.plan.flavors import extra_specs
 _REASONS = {
     "hw:cpu_policy": "vCPUs get host CPUs of their own where the workload pins them (S0, S1)",
     "hw:cpu_dedicated_mask": "the vCPUs that are pinned; the others float",
-    "hw:mem_page_size": "the page size the workload asks for (S0, S1, S3)",
+    "hw:mem_page_size": "page_size of the workload (S0, S1, S3)",
     "hw:numa_nodes": "how many NUMA nodes the guest sees; hw:numa_cpus needs it",
-    "hw:pci_numa_affinity_policy": "how near its devices must be",
+    "hw:pci_numa_affinity_policy": "on which NUMA nodes its devices may be",
     "hw:vif_multiqueue_enabled": "one virtio queue for each vCPU (S3, figure 10)",
     "pci_passthrough:alias": "the devices of [pci]alias in nova.conf (S1)",
     "capabilities:cpu_info:features": "CPU features for which there is no trait (S1)",
@@ -33,9 +33,9 @@ def plan_flavor(vnf: Vnf, workload: Workload) -> FlavorPlan:
 
 # By the start of the key.
 _FAMILY_REASONS = {
-    "hw:numa_": "the guest's NUMA layout as the workload asks (S1)",
+    "hw:numa_": "the guest's NUMA layout in the workload (S1)",
     "trait:HW_CPU_HYPERTHREADING": '"avoid" never shipped in Nova; this rules out hosts with SMT',
-    "trait:": "a CPU feature the workload asks for (S1)",
+    "trait:": "cpu_features of the workload (S1)",
     "aggregate_instance_extra_specs:": "ties the flavor to its host aggregate (S1)",
 }
 

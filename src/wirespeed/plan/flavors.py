@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which extra specs and image properties make Nova treat a guest as the plan does?
+"""Which extra specs and image properties make Nova place a guest as the plan does?
 
 Only keys that today's Nova knows are written (nova/api/validation/extra_specs, release 34): the
 papers' hw:cpu_threads_policy and hw:numa_mempolicy are not among them.
@@ -12,7 +12,7 @@ from wirespeed.model.policy import CpuPolicy, ThreadPolicy
 from wirespeed.model.workload import Vnf, Workload
 from wirespeed.plan.features import HYPERTHREADING, trait
 
-# What a VNF may ask through its image instead of its flavor (Nova's rules are in image_wishes).
+# Settings that a VNF's image may make instead of its flavor (Nova's rules: image_settings.py).
 IMAGE_TWINS = {
     "hw_cpu_policy": "hw:cpu_policy",
     "hw_cpu_thread_policy": "hw:cpu_thread_policy",
@@ -62,7 +62,8 @@ def _cpu_specs(vnf: Vnf) -> dict[str, str]:
 
 
 def _numa_specs(vnf: Vnf) -> dict[str, str]:
-    """hw:numa_cpus.N counts only beside hw:numa_nodes: S1's own example lacks it."""
+    """The keys of the NUMA layout. Nova ignores hw:numa_cpus.N without hw:numa_nodes, which S1's
+    own example lacks."""
     specs: dict[str, str] = {}
     if vnf.numa_nodes:
         specs["hw:numa_nodes"] = str(vnf.numa_nodes)

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 from wirespeed.model.plan import Decision, GuestDevice, GuestNode, GuestPlan, PortPlan
 from wirespeed.model.policy import EmulatorPolicy, InterfaceKind
-from wirespeed.model.workload import Port, Vnf
-from wirespeed.plan.asked import Asked
+from wirespeed.model.workload import Vnf, VnfPort
 from wirespeed.plan.host_draft import HostDraft
 from wirespeed.plan.placement.host import Fit
+from wirespeed.plan.requested import Requested
 
 CpuList = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
-    """A guest and its place on a host. mac_number: that of its first port among all ports."""
+class PlacedGuest:
+    """A guest and its place on a host. mac_number: the number of its first port among all ports."""
 
     vnf: Vnf
     name: str
@@ -27,41 +27,41 @@ class Seat:
 
 
 class GuestBuilder:
-    """Builds the guests of one host one after another, handing out its devices in order."""
+    """Builds the guests of one host one after another and assigns its devices in order."""
 
-    def __init__(self, asked: Asked, draft: HostDraft) -> None:
-        self._asked = asked
+    def __init__(self, requested: Requested, draft: HostDraft) -> None:
+        self._requested = requested
         self._draft = draft
         self._given = [0] * len(draft.pools)
 
     def taken_from(self, parent: str) -> int:
-        """How many devices of a parent (a PF) guests were given."""
+        """How many devices of a parent (a PF) are assigned to guests."""
         return sum(
             given
             for pool, given in zip(self._draft.pools, self._given, strict=True)
             if pool.shape.address == parent
         )
 
-    def build(self, seat: Seat) -> GuestPlan:
-        vnf = seat.vnf
-        request = self._asked.requests[vnf.name]
-        devices = [self._take(served) for served in seat.place.devices]
+    def build(self, guest: PlacedGuest) -> GuestPlan:
+        vnf = guest.vnf
+        request = self._requested.requests[vnf.name]
+        devices = [self._take(served) for served in guest.place.devices]
         names = [wanted.name for wanted in request.devices]
         by_name = dict(zip(names, devices, strict=True))
-        nodes = self._nodes(seat)
+        nodes = self._nodes(guest)
         pinned = tuple(sorted(cpu for node in nodes for _, cpu in node.pins))
         shared = self._draft.cores.plan.shared.value
         floats = not request.has_topology or any(node.floating for node in nodes)
         return GuestPlan(
-            name=seat.name,
+            name=guest.name,
             cpus=Decision(pinned or shared, self._cpu_reason(vnf, nodes, floats)),
             flavor=vnf.name,
             vcpus=vnf.vcpus,
             memory_mib=vnf.memory_mib,
             nodes=nodes,
-            emulator_cpus=self._emulator(seat, pinned, shared),
+            emulator_cpus=self._emulator(guest, pinned, shared),
             ports=tuple(
-                self._port(port, seat, number, by_name) for number, port in enumerate(vnf.ports)
+                self._port(port, guest, number, by_name) for number, port in enumerate(vnf.ports)
             ),
             devices=tuple(
                 GuestDevice(device.alias, address)
@@ -70,8 +70,8 @@ class GuestBuilder:
             ),
         )
 
-    def _nodes(self, seat: Seat) -> tuple[GuestNode, ...]:
-        request = self._asked.requests[seat.vnf.name]
+    def _nodes(self, guest: PlacedGuest) -> tuple[GuestNode, ...]:
+        request = self._requested.requests[guest.vnf.name]
         cells = self._draft.place.shape.cells
         return tuple(
             GuestNode(
@@ -81,20 +81,20 @@ class GuestBuilder:
                 memory_mib=need.memory_mib,
                 page_kib=found.page_kib,
             )
-            for need, found in zip(request.cells, seat.place.cells, strict=False)
+            for need, found in zip(request.cells, guest.place.cells, strict=False)
         )
 
     def _cpu_reason(self, vnf: Vnf, nodes: Sequence[GuestNode], floats: bool) -> str:
         if not nodes:
-            return "no NUMA topology asked for: Nova lets it float over cpu_shared_set"
+            return "no NUMA topology requested: Nova lets it float over cpu_shared_set"
         where = ", ".join(str(node.node) for node in nodes)
         policy = f" {vnf.thread_policy}" if vnf.thread_policy else ""
         also = "; its other vCPUs float over cpu_shared_set" if floats else ""
         return f"{vnf.cpu_policy or 'shared'}{policy} on NUMA node {where}, in Nova's order{also}"
 
-    def _emulator(self, seat: Seat, pinned: CpuList, shared: CpuList) -> Decision[CpuList]:
-        if seat.vnf.emulator_policy is EmulatorPolicy.ISOLATE:
-            mask = seat.place.cells[0].reserved
+    def _emulator(self, guest: PlacedGuest, pinned: CpuList, shared: CpuList) -> Decision[CpuList]:
+        if guest.vnf.emulator_policy is EmulatorPolicy.ISOLATE:
+            mask = guest.place.cells[0].reserved
             cpus = tuple(bit for bit in range(mask.bit_length()) if mask >> bit & 1)
             return Decision(cpus, "a dedicated CPU of their own (isolate, S3)")
         if pinned:
@@ -102,19 +102,19 @@ class GuestBuilder:
         return Decision(shared, "they float with the guest")
 
     def _port(
-        self, port: Port, seat: Seat, number: int, devices: dict[str, tuple[str, ...]]
+        self, port: VnfPort, guest: PlacedGuest, number: int, devices: dict[str, tuple[str, ...]]
     ) -> PortPlan:
-        kind = self._asked.kinds[seat.vnf.name][port.name]
+        kind = self._requested.kinds[guest.vnf.name][port.name]
         device = None
         if kind.value.takes_vf:
             address = devices[port.name][0]
             device = Decision(address, "the first free VF near the guest's NUMA node")
-        mac = seat.mac_number + number
+        mac = guest.mac_number + number
         return PortPlan(
             name=port.name,
             network=port.network,
             kind=kind,
-            queues=_queues(port, seat.vnf, kind.value),
+            queues=_queues(port, guest.vnf, kind.value),
             mac=f"fa:16:3e:{mac >> 16 & 255:02x}:{mac >> 8 & 255:02x}:{mac & 255:02x}",
             port_security=port.port_security,
             device=device,
@@ -135,7 +135,7 @@ class GuestBuilder:
         return tuple(addresses)
 
 
-def _queues(port: Port, vnf: Vnf, kind: InterfaceKind) -> Decision[int]:
+def _queues(port: VnfPort, vnf: Vnf, kind: InterfaceKind) -> Decision[int]:
     if kind.takes_vf:
         return Decision(1, "the VF's own queues; the guest's driver sets them")
     if port.queues:

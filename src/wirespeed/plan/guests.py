@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does one guest of a VNF ask of a host, as Nova will read its flavor, image and ports?
+"""What does one guest of a VNF request of a host, as Nova reads its flavor, image and ports?
 
 Source: nova.virt.hardware.numa_get_constraints, release 34.
 """
@@ -61,7 +61,7 @@ def guest_request(
 
 
 def has_topology(vnf: Vnf) -> bool:
-    """Whether Nova gives the guest a NUMA topology, and so checks nodes, CPUs and pages at all."""
+    """Whether Nova gives the guest a NUMA topology. Without one it checks no nodes and no pages."""
     pinned = vnf.cpu_policy in (CpuPolicy.DEDICATED, CpuPolicy.MIXED)
     return bool(vnf.numa_nodes or vnf.page_size or pinned)
 
@@ -124,9 +124,9 @@ def alias_match(alias: PciAlias) -> tuple[tuple[str, str], ...]:
 def switched_networks(
     vnf: Vnf, workload: Workload, kinds: Mapping[str, InterfaceKind]
 ) -> tuple[str, ...]:
-    """The physical networks whose NICs must be near: those of the ports behind the vSwitch.
+    """The physical networks whose NICs must be on the guest's NUMA nodes: those of vSwitch ports.
 
-    A network without any NIC lives inside the vSwitch and is near everywhere.
+    A network without any NIC is inside the vSwitch and has no node.
     """
     with_nics = {nic.network for nic in workload.nics if nic.use is NicUse.DPDK}
     names = {

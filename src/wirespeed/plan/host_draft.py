@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is one host cut up before guests are placed: cores, PMDs, DPDK memory, pages, devices?"""
+"""How is one host partitioned before guests are placed: cores, PMDs, memory, pages, devices?"""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class HostDraft:
 def draft_host(
     facts: HostFacts, workload: Workload, demand: SwitchDemand, more_pmds: int = 0
 ) -> HostDraft:
-    """Cut the host up for its share of the demand; more_pmds: cores a node beyond that.
+    """Partition the host for its share of the demand; more_pmds: cores a node beyond that.
 
-    Raises PlanError naming host, node and shortage where the host is too small.
+    Raises PlanError with host, node and shortage where the host is too small.
     """
     nics = host_nics(facts, workload)
     switched = dpdk_nics(nics)

@@ -23,8 +23,8 @@ NODE_FLOOR_MIB = 1024
 def offers_pages(facts: HostFacts, size_kib: int) -> bool:
     """Whether the host can have pages of this size.
 
-    The kernel lists the sizes it has even where none is reserved. A host that lists none (an old
-    kernel, a file written by hand) is asked for its CPU's flags; one without flags offers any.
+    The kernel lists its sizes even where no page is reserved. For a host without such a list (an
+    old kernel, a file written by hand) the CPU's flags decide; without flags every size is offered.
     """
     listed = {pool.size_kib for node in facts.nodes for pool in node.huge_pages}
     if listed:
@@ -63,8 +63,7 @@ def hugepages_argument(counts: Mapping[int, int], kernel_release: str) -> str:
     """The value of hugepages= for these counts of one size.
 
     Equal counts are written as their sum, which the kernel spreads evenly. Unequal ones need
-    node:count pairs (Linux 5.16 and later); an older kernel gets as many on every node as the
-    neediest wants.
+    node:count pairs (Linux 5.16 and later); an older kernel gets the largest count on every node.
     """
     if len(set(counts.values())) == 1:
         return str(sum(counts.values()))

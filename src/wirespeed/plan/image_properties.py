@@ -2,8 +2,8 @@
 """Does Nova know an image property, and does a plan depend on it?
 
 The names are those of Nova 34 (nova.objects.image_meta.ImageMetaProps); a test compares them with
-the library. Nova drops a name that it does not know without a word, so such a wish is a fault here.
-Names outside Nova's namespaces belong to others (Glance, the operator) and are passed on.
+the library. Nova silently drops a name that it does not know, so such a property is a fault here.
+Names outside Nova's namespaces (Glance's, the operator's) are passed on.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ KNOWN = frozenset(
     + [f"os_{name}" for name in _OS.split()]
 )
 NUMBERED = re.compile(r"hw_numa_(cpus|mem)\.\d+")
-# What image_wishes merges into the VNF, so that the plan depends on it.
+# Properties that image_settings.py merges into the VNF: the plan depends on them.
 PLANNED = frozenset(
     (
         "hw_cpu_policy",
@@ -53,7 +53,7 @@ PLANNED = frozenset(
 
 
 def unknown_property(key: str) -> str | None:
-    """Why Nova would drop this property, or None where it reads it or leaves it to others."""
+    """Why Nova would drop this property; None where it reads it or does not own its namespace."""
     if not key.startswith(("hw_", "img_", "os_")) or key in KNOWN or NUMBERED.fullmatch(key):
         return None
     near = difflib.get_close_matches(key, sorted(KNOWN), n=1, cutoff=0.8)
@@ -61,5 +61,5 @@ def unknown_property(key: str) -> str | None:
 
 
 def is_planned(key: str) -> bool:
-    """Whether the plan depends on the property; else it is passed on to the image alone."""
+    """Whether the plan depends on the property; else it is only passed on to the image."""
     return key in PLANNED or NUMBERED.fullmatch(key) is not None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Should a port be a VF, a vhost-user port of Open vSwitch or a kernel virtio port?
 
-S2's findings: north-south, a VF scales and costs the host no CPU; east-west, every hop of a VF
-chain crosses PCIe in and out, which ends near 45 Gbit/s on x8 however many guests share it, while
-vhost-user grows with each guest; without DPDK in the guest, virtio beats vhost-user.
+S2's findings. North-south, a VF scales and costs the host no CPU. East-west, every hop of a VF
+chain crosses PCIe in and out: on x8 all guests together get about 45 Gbit/s, while the rate of
+vhost-user grows with each guest. Without DPDK in the guest, virtio is faster than vhost-user.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from wirespeed.model.facts import PciDevice
 from wirespeed.model.plan import Decision
 from wirespeed.model.policy import DataPlane, InterfaceKind, NicUse, Pattern
 from wirespeed.model.units import l2_bps
-from wirespeed.model.workload import Port, Vnf, Workload
+from wirespeed.model.workload import Vnf, VnfPort, Workload
 
-# S2 section 4.2: 50 Gbit/s are usable each way on PCIe 3.0 x8, whose raw rate after 128b/130b
-# encoding is 63.0; the rest is packet headers. An XL710 itself moves about 45.
+# S2 section 4.2: 50 Gbit/s are usable in each direction of PCIe 3.0 x8, whose raw rate after
+# 128b/130b encoding is 63.0; the difference is packet headers. An XL710 itself moves about 45.
 PCIE_EFFICIENCY = 50 / 63.0
 NIC_MAX_FPS = 39e6
 NIC_MAX_BPS = 45e9
 
 
 def choose_kind(
-    port: Port, vnf: Vnf, workload: Workload, nics: Iterable[PciDevice]
+    port: VnfPort, vnf: Vnf, workload: Workload, nics: Iterable[PciDevice]
 ) -> Decision[InterfaceKind]:
-    """The kind of a port: as asked, or by S2's findings. nics: VF-capable ones of its network."""
+    """The kind of a port: as set, or by S2's findings. nics: VF-capable ones of its network."""
     uses = {nic.use for nic in workload.nics if nic.network == port.network}
     devices = tuple(nics)
     if port.kind is not InterfaceKind.AUTO:
-        return Decision(port.kind, "as the workload asks")
+        return Decision(port.kind, "kind of the port in the workload")
     if port.pattern is Pattern.EAST_WEST:
         return _east_west(port, vnf, workload, devices)
     if NicUse.SRIOV in uses and devices:
@@ -46,13 +46,13 @@ def choose_kind(
 
 
 def _east_west(
-    port: Port, vnf: Vnf, workload: Workload, nics: Sequence[PciDevice]
+    port: VnfPort, vnf: Vnf, workload: Workload, nics: Sequence[PciDevice]
 ) -> Decision[InterfaceKind]:
     if vnf.data_plane is DataPlane.KERNEL:
         return _virtio()
     hops = chain_hops(port, workload)
     text = f"east-west over {hops} hop(s): VFs would put {pcie_load_bps(port, workload) / 1e9:.1f}"
-    text += " Gbit/s on PCIe each way"
+    text += " Gbit/s on PCIe in each direction"
     if nics:
         text += f", the NIC's slot carries {min(pcie_limit_bps(nic) for nic in nics) / 1e9:.1f}"
     return Decision(InterfaceKind.VHOST, f"{text}; vhost-user only crosses memory (S2 section 4.2)")
@@ -65,9 +65,9 @@ def _virtio() -> Decision[InterfaceKind]:
 
 
 def kind_warnings(
-    port: Port, kind: InterfaceKind, workload: Workload, nics: Iterable[PciDevice]
+    port: VnfPort, kind: InterfaceKind, workload: Workload, nics: Iterable[PciDevice]
 ) -> list[str]:
-    """What S2 says against the kind the workload insists on."""
+    """S2's findings against the kind that the workload sets."""
     warnings = []
     load = pcie_load_bps(port, workload)
     if kind.takes_vf and port.pattern is Pattern.EAST_WEST:
@@ -76,7 +76,8 @@ def kind_warnings(
             if load > limit:
                 warnings.append(
                     f"port {port.name}: its east-west chain over VFs needs {load / 1e9:.1f} Gbit/s "
-                    f"each way on PCIe, {nic.address} carries {limit / 1e9:.1f} (S2 section 4.2)"
+                    f"in each direction on PCIe, {nic.address} carries {limit / 1e9:.1f} (S2 "
+                    "section 4.2)"
                 )
                 break
     if kind.takes_vf and port.rate_fps > NIC_MAX_FPS:
@@ -92,21 +93,21 @@ def kind_warnings(
     return warnings
 
 
-def chain_hops(port: Port, workload: Workload) -> int:
+def chain_hops(port: VnfPort, workload: Workload) -> int:
     """How many guests of its chain a frame of this port visits; 1 outside a chain."""
     chain = next((c for c in workload.chains if c.name == port.chain), None)
     return len(chain.order) if chain else 1
 
 
-def pcie_load_bps(port: Port, workload: Workload) -> float:
-    """Bits/s each way on the NIC's slot if the port were a VF: once for each guest of the chain."""
+def pcie_load_bps(port: VnfPort, workload: Workload) -> float:
+    """Bits/s in each direction of the NIC's slot if the port were a VF: all hops of its chain."""
     return l2_bps(port.rate_fps, port.frame_bytes) * chain_hops(port, workload)
 
 
 def pcie_limit_bps(nic: PciDevice) -> float:
-    """Usable bits/s each way of a slot: lanes x GT/s x encoding x S2's efficiency.
+    """Usable bits/s in each direction of a slot: lanes x GT/s x encoding x S2's efficiency.
 
-    A NIC whose link is unknown is taken as PCIe 3.0 x8, S2's.
+    A NIC whose link is unknown is assumed to have S2's, PCIe 3.0 x8.
     """
     width = nic.link_width or 8
     gts = nic.link_gts or 8.0

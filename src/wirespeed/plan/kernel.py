@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which words must the kernel command line carry, and why each? (S3 table 4, S0, S1)"""
+"""Which arguments must the kernel command line have, and why each? (S3 table 4, S0, S1)"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def kernel_arguments(
     default_page_kib: int,
     extra: Sequence[str],
 ) -> tuple[Decision[str], ...]:
-    """The words in the order in which they must stand: each hugepagesz= before its hugepages=."""
+    """The arguments in the required order: each hugepagesz= before its hugepages=."""
     words = _page_words(facts, pages, default_page_kib)
     words.append(Decision(f"{_iommu_word(facts)}=on", "passthrough and vfio need the IOMMU (S1)"))
     words.append(Decision("iommu=pt", "no translation for the host's own devices (S3)"))
@@ -54,7 +54,7 @@ def _page_words(
         argument = hugepages_argument(counts, facts.kernel.release)
         why = f"whole number (S3 wrote 164.0); {per_node}"
         if len(set(counts.values())) > 1 and not understands_node_counts(facts.kernel.release):
-            why += f"; {facts.kernel.release} knows no node:count, so all nodes get the most"
+            why += f"; {facts.kernel.release} has no node:count, so all nodes get the largest count"
         words.append(Decision(f"hugepagesz={size_word(size)}", "the size of the next count"))
         words.append(Decision(f"hugepages={argument}", why))
     return words

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much huge page memory (MiB per NUMA node) does DPDK need for its ports?
 
-The sources disagree; each is a named model here, rounding traps included:
+The sources disagree; each is a named model here, with its rounding errors:
 
 s3-per-port   S3 appendix C: each port (round_up(MTU, 1024) + 800) x 4096 x 64 B, + 512 MiB, up to
               whole GiB.
-s3-automated  S3's value put through JetPack's rounding, which lifts exact multiples by another GiB.
+s3-automated  S3's value after JetPack's rounding, which adds another GiB to exact multiples.
 s3-figure-7   S3 figure 7 as printed: 11264 x 64 packets and a `break` that counts one port a node.
 tripleo       Red Hat: as s3-per-port, but once for each distinct MTU of a node.
 jetpack       JetPack nfv_parameters.py: one MTU a node (the same `break`), JetPack's rounding.
@@ -57,7 +57,7 @@ class DpdkPort:
 
 @dataclass(frozen=True, slots=True)
 class NodeMemory:
-    """exact_mib: what the formula gives; mib: what to configure; formula: the sum in words."""
+    """exact_mib: the formula's value; mib: the value to configure; formula: the sum in words."""
 
     exact_mib: float
     mib: int
@@ -101,7 +101,7 @@ def round_up(value: int, step: int) -> int:
 
 
 def jetpack_round(value: int, step: int) -> int:
-    """JetPack's round_to_nearest: exact multiples above `step` go up by a whole step (a trap)."""
+    """JetPack's round_to_nearest: it raises exact multiples above `step` by a whole step."""
     return step if value <= step else (value // step + 1) * step
 
 

@@ -18,10 +18,10 @@ MELLANOX = "15b3"
 
 @dataclass(frozen=True, slots=True)
 class HostNic:
-    """A physical port of this host and what the workload wants from it."""
+    """A physical port of this host, and the [[nic]] of the workload that names it."""
 
     device: PciDevice
-    wish: Nic
+    settings: Nic
     physical_network: str
     mtu: int
 
@@ -33,23 +33,24 @@ def host_nics(facts: HostFacts, workload: Workload) -> tuple[HostNic, ...]:
     route when it would be taken from the kernel.
     """
     found: dict[str, HostNic] = {}
-    for wish in workload.nics:
-        if not matches(facts.host, wish.hosts):
+    for settings in workload.nics:
+        if not matches(facts.host, settings.hosts):
             continue
-        network = workload.network(wish.network)
-        for port in wish.ports:
+        network = workload.network(settings.network)
+        for port in settings.ports:
             device = _find(facts, port)
             if device is None:
-                raise _no_such_port(facts, wish, port)
+                raise _no_such_port(facts, settings, port)
             if device.address in found:
-                other = found[device.address].wish
+                other = found[device.address].settings
                 raise PlanError(
-                    f"host {facts.host}: {port} ({device.address}) is asked for as {wish.use} of "
-                    f"network {wish.network} and as {other.use} of network {other.network}",
+                    f"host {facts.host}: {port} ({device.address}) is named twice: as "
+                    f"{settings.use} of network {settings.network} and as {other.use} of network "
+                    f"{other.network}",
                     "A port serves one network, bound to DPDK or split into VFs; change [[nic]].",
                 )
-            _check_default_route(facts, device, wish)
-            found[device.address] = HostNic(device, wish, network.physical_network, network.mtu)
+            _check_default_route(facts, device, settings)
+            found[device.address] = HostNic(device, settings, network.physical_network, network.mtu)
     return tuple(found.values())
 
 
@@ -58,26 +59,26 @@ def matches(host: str, patterns: Iterable[str]) -> bool:
 
 
 def dpdk_nics(nics: Iterable[HostNic]) -> list[HostNic]:
-    return [nic for nic in nics if nic.wish.use is NicUse.DPDK]
+    return [nic for nic in nics if nic.settings.use is NicUse.DPDK]
 
 
 def sriov_nics(nics: Iterable[HostNic]) -> list[HostNic]:
-    return [nic for nic in nics if nic.wish.use is NicUse.SRIOV]
+    return [nic for nic in nics if nic.settings.use is NicUse.SRIOV]
 
 
 def offered_vfs(host: str, nic: HostNic) -> int:
-    """How many VFs guests may get from a PF: as asked for, else all that the device can make."""
+    """How many VFs guests may get from a PF: vfs of its [[nic]], else all that it can make."""
     total = nic.device.sriov_total
-    asked = nic.wish.vfs
-    if asked is None:
+    count = nic.settings.vfs
+    if count is None:
         return total
-    if asked > total:
+    if count > total:
         raise PlanError(
-            f"host {host}: nic[{nic.wish.network}].vfs = {asked}, but {nic.device.address} offers "
-            f"{total} VFs",
+            f"host {host}: nic[{nic.settings.network}].vfs = {count}, but {nic.device.address} "
+            f"offers {total} VFs",
             "Lower vfs, or leave it out.",
         )
-    return asked
+    return count
 
 
 def nic_plan(nic: HostNic, vfs: Decision[int]) -> NicPlan:
@@ -85,12 +86,12 @@ def nic_plan(nic: HostNic, vfs: Decision[int]) -> NicPlan:
     return NicPlan(
         address=device.address,
         node=device.node,
-        network=nic.wish.network,
-        use=nic.wish.use,
+        network=nic.settings.network,
+        use=nic.settings.use,
         driver=_driver(nic),
         vfs=vfs,
         interface=device.interfaces[0] if device.interfaces else None,
-        bond=nic.wish.bond,
+        bond=nic.settings.bond,
         vendor=device.vendor,
         product=device.device,
     )
@@ -98,7 +99,7 @@ def nic_plan(nic: HostNic, vfs: Decision[int]) -> NicPlan:
 
 def _driver(nic: HostNic) -> Decision[str]:
     kept = nic.device.driver or "(none)"
-    if nic.wish.use is NicUse.SRIOV:
+    if nic.settings.use is NicUse.SRIOV:
         return Decision(kept, "the PF keeps its kernel driver, which makes the VFs")
     if nic.device.vendor == MELLANOX:
         return Decision(kept, "Mellanox ports stay with their kernel driver under DPDK")
@@ -112,24 +113,24 @@ def _find(facts: HostFacts, port: str) -> PciDevice | None:
     return None
 
 
-def _no_such_port(facts: HostFacts, wish: Nic, port: str) -> PlanError:
+def _no_such_port(facts: HostFacts, settings: Nic, port: str) -> PlanError:
     known = ", ".join(
         f"{d.address}{' ' + d.interfaces[0] if d.interfaces else ''}"
         for d in facts.nics
         if d.physical_function is None
     )
     return PlanError(
-        f"host {facts.host} has no port {port!r} that nic[{wish.network}].ports names; "
+        f"nic[{settings.network}].ports names {port!r}, which host {facts.host} does not have; "
         f"it has {known or 'no network device'}",
-        "Correct the [[nic]], or give it hosts = [...] so that it leaves this host out.",
+        "Correct the [[nic]], or exclude this host by hosts = [...] in it.",
     )
 
 
-def _check_default_route(facts: HostFacts, device: PciDevice, wish: Nic) -> None:
+def _check_default_route(facts: HostFacts, device: PciDevice, settings: Nic) -> None:
     route = facts.default_route_interface
-    if wish.use is NicUse.DPDK and device.vendor != MELLANOX and route in device.interfaces:
+    if settings.use is NicUse.DPDK and device.vendor != MELLANOX and route in device.interfaces:
         raise PlanError(
             f"host {facts.host}: {device.address} ({route}) carries the default route; "
-            "bound to DPDK it would cut the host off",
+            "bound to DPDK it would disconnect the host",
             "Choose another port in [[nic]].",
         )

@@ -25,7 +25,7 @@ from wirespeed.plan.hugepages import (
 
 @dataclass(frozen=True, slots=True)
 class NodePages:
-    """What guests may take on one node: page size (KiB) -> pages. dpdk: pages kept for DPDK."""
+    """The pages for guests on one node: page size (KiB) -> pages. dpdk: pages kept for DPDK."""
 
     node: int
     guest: Mapping[int, int]
@@ -33,7 +33,7 @@ class NodePages:
 
 
 def page_sizes(vnfs: Iterable[Vnf], rules: MemoryRules) -> dict[int, int]:
-    """The demanded memory (MiB, all guests) by page size in KiB; 4 stands for small pages."""
+    """The demanded memory (MiB, all guests) by page size in KiB; 4 means small pages."""
     demand: dict[int, int] = {}
     for vnf in vnfs:
         size = _size_for(vnf, rules)
@@ -47,7 +47,7 @@ def node_pages(
     demand: Mapping[int, int],
     socket_mib: Mapping[int, int],
 ) -> tuple[NodePages, ...]:
-    """The pages of each node. Raises PlanError where DPDK's or a fixed number does not fit."""
+    """The pages of each node. Raises PlanError where DPDK's pages or a fixed number do not fit."""
     nodes = tuple(node.id for node in facts.nodes)
     reserve = node_reserve_mib(rules.host_reserve_mib, len(nodes))
     room = {node.id: node.memory_kib // 1024 - reserve for node in facts.nodes}
@@ -86,7 +86,7 @@ def _check_node(
     where = f"host {facts.host}, NUMA node {node}"
     if total.get(size, 0) and not offers_pages(facts, size):
         raise PlanError(
-            f"host {facts.host} has no pages of {size} KiB, which memory.page_size asks for",
+            f"memory.page_size is {size} KiB, but host {facts.host} has no pages of that size",
             "Choose a memory.page_size that the host lists in /sys/kernel/mm/hugepages.",
         )
     if total.get(size, 0) < dpdk:
@@ -104,7 +104,7 @@ def _check_node(
 
 
 def _evenly(totals: list[dict[int, int]], dpdk: int, rules: MemoryRules) -> list[dict[int, int]]:
-    """What an older kernel can reserve: of each size as many pages on every node."""
+    """The pages an older kernel can reserve: the same number of each size on every node."""
     even = {size: min(total[size] for total in totals) for size in totals[0]}
     even[rules.page_size_kib] = max(even[rules.page_size_kib], dpdk)
     return [dict(even) for _ in totals]
@@ -148,7 +148,8 @@ def _size_for(vnf: Vnf, rules: MemoryRules) -> int:
 def _share(
     room_mib: int, dpdk_pages: int, demand: Mapping[int, int], rules: MemoryRules
 ) -> dict[int, int]:
-    """Huge pages of a node, DPDK's included: its room divided by what is demanded of each size."""
+    """Huge pages of a node, DPDK's included: its free memory divided in proportion to the demand
+    of each size."""
     left = room_mib - dpdk_pages * rules.page_size_kib // 1024
     total = sum(demand.values())
     shares = {size: 0 for size in demand if size != SMALL_KIB}

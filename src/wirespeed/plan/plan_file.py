@@ -16,13 +16,13 @@ from wirespeed.model.document import read_document
 from wirespeed.model.errors import faulty_file, key_fault
 from wirespeed.model.plan import Plan
 
-SCHEMA_VERSION = "1.1"
+SCHEMA_VERSION = "1.2"
 _MAJOR = SCHEMA_VERSION.partition(".")[0]
 _HELP = "Write it with `wirespeed plan make WORKLOAD.toml --host HOST.json -o PLAN.json`."
 
 
 class _Document(BaseModel):
-    """Carries `extra="forbid"` down to the plain dataclasses of the model."""
+    """The root model: its `extra="forbid"` also applies to the dataclasses below it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -36,7 +36,7 @@ def write_plan(plan: Plan) -> str:
 
 
 def parse_plan(text: str, source: str) -> Plan:
-    """The plan in JSON text; `source` is what errors call it. Raises BadInput."""
+    """The plan in JSON text; `source` names it in errors. Raises BadInput."""
     raw = read_document(text, f"plan file {source}", _MAJOR, _HELP)
     try:
         return _Document.model_validate_json(json.dumps({"plan": raw})).plan

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Given a workload and the facts of all hosts: who runs where, with which cores, memory and ports?
+"""Given a workload and the facts of all hosts: which guest runs where, with which resources?
 
 Pure and deterministic. The PMD cores follow from the demanded frame rates, an even share on every
-host; where guests are left only because PMDs lack cycles, the hosts are cut up again with more of
-them, as long as that places more guests.
+host. Where guests do not fit only because PMDs lack cycles, the hosts are partitioned again with
+more PMD cores, as long as that places more guests.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Plan
 from wirespeed.model.policy import InterfaceKind, NicUse
 from wirespeed.model.workload import Workload
-from wirespeed.plan.asked import Asked, ask
 from wirespeed.plan.build import build_plan
 from wirespeed.plan.errors import PlanError
 from wirespeed.plan.host_draft import HostDraft, draft_host
@@ -24,8 +23,9 @@ from wirespeed.plan.nics import matches
 from wirespeed.plan.placement.batch import Outcome, place_all
 from wirespeed.plan.placement.fit import fit
 from wirespeed.plan.pmd_demand import S2_CYCLES, CycleModel, SwitchDemand, port_hz
+from wirespeed.plan.requested import Requested, translate
 
-# More PMD cores a node than the demand's even share are tried up to this many.
+# How many PMD cores a node beyond the demand's even share are tried.
 MOST_MORE_PMDS = 3
 
 
@@ -38,9 +38,9 @@ def plan_workload(
     too small for its own cores, patterns that match no host.
     """
     _check_hosts(workload, hosts)
-    asked = ask(workload, hosts, cycles)
-    drafts, outcome = _place(asked, hosts, cycles)
-    return build_plan(asked, drafts, outcome)
+    requested = translate(workload, hosts, cycles)
+    drafts, outcome = _place(requested, hosts, cycles)
+    return build_plan(requested, drafts, outcome)
 
 
 def _check_hosts(workload: Workload, hosts: Sequence[HostFacts]) -> None:
@@ -73,24 +73,24 @@ def _repeats(names: list[str]) -> bool:
 
 
 def _place(
-    asked: Asked, hosts: Sequence[HostFacts], cycles: CycleModel
+    requested: Requested, hosts: Sequence[HostFacts], cycles: CycleModel
 ) -> tuple[list[HostDraft], Outcome]:
-    """Cut the hosts up and place; again with more PMDs while only cycles keep guests out."""
-    demands = _demands(asked, hosts, cycles)
+    """Partition the hosts and place; again with more PMDs while only PMD cycles are lacking."""
+    demands = _demands(requested, hosts, cycles)
     best: tuple[list[HostDraft], Outcome] | None = None
     for more in range(MOST_MORE_PMDS + 1):
         try:
-            drafts = _drafts(asked, hosts, demands, more)
+            drafts = _drafts(requested, hosts, demands, more)
         except PlanError:
             if best is None:
                 raise
             break
         places = [draft.place for draft in drafts]
-        outcome = place_all(places, asked.units, asked.workload.placement.objective)
+        outcome = place_all(places, requested.units, requested.workload.placement.objective)
         if best is None or len(outcome.placed) > len(best[1].placed):
             best = drafts, outcome
-        if asked.workload.cores.pmd_cores is not None or not _only_cycles_lack(
-            asked, drafts, outcome
+        if requested.workload.cores.pmd_cores is not None or not _only_cycles_lack(
+            requested, drafts, outcome
         ):
             break
     if best is None:
@@ -99,13 +99,13 @@ def _place(
 
 
 def _drafts(
-    asked: Asked, hosts: Sequence[HostFacts], demands: Sequence[SwitchDemand], more: int
+    requested: Requested, hosts: Sequence[HostFacts], demands: Sequence[SwitchDemand], more: int
 ) -> list[HostDraft]:
-    """Every host cut up; hosts that are alike share one draft but for their names."""
+    """The partition of every host; equal hosts share one but for their names."""
     drafts: list[HostDraft] = []
-    for number, first in enumerate(asked.first_alike):
+    for number, first in enumerate(requested.first_equal):
         if first == number:
-            drafts.append(draft_host(hosts[number], asked.workload, demands[number], more))
+            drafts.append(draft_host(hosts[number], requested.workload, demands[number], more))
         else:
             name = hosts[number].host
             place = replace(drafts[first].place, name=name)
@@ -113,11 +113,11 @@ def _drafts(
     return drafts
 
 
-def _only_cycles_lack(asked: Asked, drafts: Sequence[HostDraft], outcome: Outcome) -> bool:
+def _only_cycles_lack(requested: Requested, drafts: Sequence[HostDraft], outcome: Outcome) -> bool:
     """Whether some unplaced guest would fit somewhere if its vhost ports cost nothing."""
-    kinds = {asked.guests[number][0].name for number in outcome.unplaced}
+    kinds = {requested.guests[number][0].name for number in outcome.unplaced}
     for name in kinds:
-        request = asked.requests[name]
+        request = requested.requests[name]
         free = replace(request, switch_hz=0.0)
         if request.switch_hz and any(
             fit(draft.place.shape, use, free) is not None
@@ -127,13 +127,15 @@ def _only_cycles_lack(asked: Asked, drafts: Sequence[HostDraft], outcome: Outcom
     return False
 
 
-def _demands(asked: Asked, hosts: Sequence[HostFacts], cycles: CycleModel) -> list[SwitchDemand]:
-    """Each host's even share of the cycles/s that all vhost ports demand of a network."""
-    workload = asked.workload
+def _demands(
+    requested: Requested, hosts: Sequence[HostFacts], cycles: CycleModel
+) -> list[SwitchDemand]:
+    """Each host's even share of the cycles/s that the vhost ports of a network need."""
+    workload = requested.workload
     total: dict[str, float] = {}
     for vnf in workload.vnfs:
         for port in vnf.ports:
-            if asked.kinds[vnf.name][port.name].value is InterfaceKind.VHOST:
+            if requested.kinds[vnf.name][port.name].value is InterfaceKind.VHOST:
                 network = workload.network(port.network).physical_network
                 hz = port_hz(port, InterfaceKind.VHOST, cycles) * vnf.count
                 total[network] = total.get(network, 0.0) + hz

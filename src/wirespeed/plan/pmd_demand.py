@@ -18,7 +18,7 @@ from wirespeed.model.facts import HostFacts
 from wirespeed.model.host_rules import CoreRules
 from wirespeed.model.plan import Decision, NodeCores
 from wirespeed.model.policy import InterfaceKind, Pattern
-from wirespeed.model.workload import Port, Workload
+from wirespeed.model.workload import VnfPort, Workload
 from wirespeed.plan.errors import Fault, FileFaults, PlanError
 from wirespeed.plan.nics import HostNic
 
@@ -30,7 +30,8 @@ ASSUMED_HZ = 2.0e9
 
 @dataclass(frozen=True, slots=True)
 class PassCost:
-    """Cycles of one pass: `at_64` for a 64-octet frame (FCS included), `per_byte` beyond."""
+    """Cycles of one pass: `at_64` for a frame of 64 octets (FCS included), `per_byte` for each
+    further octet."""
 
     at_64: float
     per_byte: float
@@ -41,7 +42,7 @@ class PassCost:
 
 @dataclass(frozen=True, slots=True)
 class CycleModel:
-    """phy_vhost: between a NIC and a guest, either way. vhost_vhost: from guest to guest."""
+    """phy_vhost: between a NIC and a guest, in either direction. vhost_vhost: guest to guest."""
 
     phy_vhost: PassCost
     vhost_vhost: PassCost
@@ -58,8 +59,8 @@ S2_CYCLES = CycleModel(
 )
 
 
-def port_hz(port: Port, kind: InterfaceKind, model: CycleModel) -> float:
-    """Cycles/s that a port costs the PMDs. What arrives from outside is taken to leave again.
+def port_hz(port: VnfPort, kind: InterfaceKind, model: CycleModel) -> float:
+    """Cycles/s that a port costs the PMDs. Every frame from outside is assumed to leave again.
 
     An east-west frame is counted where it arrives; VFs cost the PMDs nothing (S2 section 4).
     """
@@ -77,9 +78,9 @@ def pmd_cores(demand_hz: float, hz: float, load: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SwitchDemand:
-    """Cycles/s that one host's vSwitch should give, by physical network.
+    """Cycles/s that one host's vSwitch needs for its ports, by physical network.
 
-    internal: of networks without any NIC; internal_needed: there are such ports.
+    internal: for networks without any NIC; internal_needed: there are ports of such networks.
     """
 
     by_network: Mapping[str, float] = field(default_factory=dict)
@@ -96,14 +97,14 @@ def cores_by_node(
     hz: float,
     more: int,
 ) -> dict[int, Decision[int]]:
-    """Physical PMD cores of each node: as asked, or from the demand on the networks of its NICs.
+    """Physical PMD cores of each node: cores.pmd_cores, or from the demand on its NICs' networks.
 
-    The demand never takes a node's last core for guests; guests beyond that are not placed.
+    PMD threads never get a node's last core: it is left for guests.
     """
     nodes = [node.node for node in layout]
-    asked = workload.cores.pmd_cores
-    if asked is not None:
-        return {node: Decision(asked.get(node, 0), "cores.pmd_cores") for node in nodes}
+    given = workload.cores.pmd_cores
+    if given is not None:
+        return {node: Decision(given.get(node, 0), "cores.pmd_cores") for node in nodes}
     load = workload.vswitch.pmd_load
     polled = sorted({nic.device.node for nic in nics if nic.device.node is not None}) or nodes[:1]
     wanted: dict[int, Decision[int]] = {}
@@ -135,7 +136,7 @@ def _most_cores(layout: Sequence[NodeCores], node: int, rules: CoreRules) -> int
 
 
 def clock_hz(facts: HostFacts, given: float | None) -> Decision[float]:
-    """The clock a PMD core can count on: as given, or the base clock in the CPU's name."""
+    """The clock of a PMD core: as given, or the base clock in the CPU's name."""
     if given:
         return Decision(given, "vswitch.pmd_hz of the workload")
     found = re.search(r"@\s*([0-9.]+)\s*GHz", facts.cpu_model)

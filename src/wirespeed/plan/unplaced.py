@@ -1,40 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For guests that fit nowhere: what lacks on which host and node, and what would help?"""
+"""For guests that fit nowhere: which host and node lacks what, and which change would help?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from wirespeed.model.plan import Shortage, Unplaced
-from wirespeed.plan.asked import Asked
 from wirespeed.plan.host_draft import HostDraft
 from wirespeed.plan.placement.batch import Outcome, Unit
 from wirespeed.plan.placement.changes import Candidate, smallest_change
 from wirespeed.plan.placement.explain import Lack, why_not
 from wirespeed.plan.placement.host import HostShape, HostUse
+from wirespeed.plan.requested import Requested
 
 Key = tuple[HostShape, HostUse]
 
-# So many different host states are searched for a change that helps; each takes some 100 fits.
+# A change that helps is searched for on this many host states; each takes some 100 fits.
 MOST_CANDIDATES = 20
 
 
 def explain_unplaced(
-    asked: Asked, drafts: Sequence[HostDraft], outcome: Outcome
+    requested: Requested, drafts: Sequence[HostDraft], outcome: Outcome
 ) -> tuple[Unplaced, ...]:
     """One entry for each unplaced guest; hosts in equal state are named together."""
     if not outcome.unplaced:
         return ()
     classes = _classes(drafts, outcome)
-    unit_of = {number: unit for unit in asked.units for number in unit.guests}
+    unit_of = {number: unit for unit in requested.units for number in unit.guests}
     known: dict[tuple[str, int], tuple[tuple[Shortage, ...], str | None]] = {}
     result = []
     for number in outcome.unplaced:
-        vnf, name = asked.guests[number]
+        vnf, name = requested.guests[number]
         unit = unit_of[number]
         key = (vnf.name, unit.kind)
         if key not in known:
-            known[key] = _explain(asked, vnf.name, unit, classes, drafts)
+            known[key] = _explain(requested, vnf.name, unit, classes, drafts)
         result.append(Unplaced(name, *known[key]))
     return tuple(result)
 
@@ -47,13 +47,13 @@ def _classes(drafts: Sequence[HostDraft], outcome: Outcome) -> dict[Key, list[in
 
 
 def _explain(
-    asked: Asked,
+    requested: Requested,
     vnf: str,
     unit: Unit,
     classes: Mapping[Key, list[int]],
     drafts: Sequence[HostDraft],
 ) -> tuple[tuple[Shortage, ...], str | None]:
-    request = asked.requests[vnf]
+    request = requested.requests[vnf]
     shortages: dict[Lack, list[str]] = {}
     candidates: list[Candidate] = []
     for (shape, use), numbers in classes.items():
@@ -75,9 +75,9 @@ def _explain(
 
 
 def _group_lacks(unit: Unit, use: HostUse) -> tuple[Lack, ...]:
-    """The guest alone would fit here, but not what its group demands."""
-    apart = sorted(unit.apart & use.groups)
-    if apart:
-        return (Lack(None, "anti-affinity group", ", ".join(apart), "a member runs here"),)
+    """The shortage where the guest alone would fit, but its group does not."""
+    anti_affinity = sorted(unit.anti_affinity & use.groups)
+    if anti_affinity:
+        return (Lack(None, "anti-affinity group", ", ".join(anti_affinity), "a member runs here"),)
     size = len(unit.guests)
     return (Lack(None, "room for its affinity group", f"{size} guests together", "fewer fit"),)

@@ -54,16 +54,15 @@ def _mtu(nics: Sequence[HostNic]) -> Decision[int]:
     if not nics:
         return Decision(ETHERNET_MTU, "no DPDK port; Ethernet's default")
     widest = max(nics, key=lambda nic: nic.mtu)
-    return Decision(widest.mtu, f"the largest MTU of its networks ({widest.wish.network})")
+    return Decision(widest.mtu, f"the largest MTU of its networks ({widest.settings.network})")
 
 
 def _rx_queues(
     workload: Workload, nics: Sequence[HostNic], cores: CoreSplit, facts: HostFacts, mtu: int
 ) -> Decision[int]:
     """PMDs near the ports divided by the ports; S3 needs two queues for jumbo frames."""
-    asked = workload.vswitch.rx_queues
-    if asked:
-        return Decision(asked, "vswitch.rx_queues of the workload")
+    if given := workload.vswitch.rx_queues:
+        return Decision(given, "vswitch.rx_queues of the workload")
     if not nics:
         return Decision(1, "no DPDK port")
     shares = []
@@ -78,14 +77,13 @@ def _rx_queues(
 
 
 def _descriptors(workload: Workload, mtu: int) -> Decision[int]:
-    asked = workload.vswitch.descriptors
-    if asked:
-        if asked & (asked - 1):
+    if given := workload.vswitch.descriptors:
+        if given & (given - 1):
             raise PlanError(
-                f"vswitch.descriptors = {asked} is not a power of two",
+                f"vswitch.descriptors = {given} is not a power of two",
                 "Open vSwitch takes 64, 128, ... 4096.",
             )
-        return Decision(asked, "vswitch.descriptors of the workload")
+        return Decision(given, "vswitch.descriptors of the workload")
     if mtu > ETHERNET_MTU:
         return Decision(JUMBO_DESCRIPTORS, f"MTU {mtu}: room for bursts of jumbo frames (S3)")
     return Decision(DESCRIPTORS, "Open vSwitch's default, enough for standard frames")
@@ -95,15 +93,15 @@ def _socket_memory(
     facts: HostFacts, workload: Workload, ports: Sequence[DpdkPort]
 ) -> Decision[tuple[int, ...]]:
     nodes = [node.id for node in facts.nodes]
-    asked = workload.vswitch.socket_memory_mib
-    if asked is not None:
-        if len(asked) != len(nodes):
+    given = workload.vswitch.socket_memory_mib
+    if given is not None:
+        if len(given) != len(nodes):
             raise PlanError(
-                f"vswitch.socket_memory_mib has {len(asked)} entries, host {facts.host} "
+                f"vswitch.socket_memory_mib has {len(given)} entries, host {facts.host} has "
                 f"{len(nodes)} NUMA nodes",
                 "Give one for each node, or leave it out.",
             )
-        return Decision(asked, "vswitch.socket_memory_mib of the workload")
+        return Decision(given, "vswitch.socket_memory_mib of the workload")
     model = workload.vswitch.memory_model
     memory = socket_memory(model, ports, nodes)
     parts = [

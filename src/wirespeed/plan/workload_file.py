@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the text of a workload file ask for?
+"""How does the text of a workload file become a Workload?
 
 Tables are written in the singular ([[vnf]], [[vnf.port]]); CPU sets and page sizes as text
-("0-3,8", "1GiB"). Every fault of the file is reported at once, as FileFaults.
+("0-3,8", "1GiB"). All faults of the file are reported at once, as FileFaults.
 """
 
 from __future__ import annotations
@@ -24,9 +24,18 @@ from wirespeed.model.host_rules import (
     PlacementRules,
     VswitchRules,
 )
-from wirespeed.model.workload import Aggregate, Chain, Group, Network, Nic, PciAlias, Vnf, Workload
+from wirespeed.model.workload import (
+    Aggregate,
+    Chain,
+    Group,
+    Nic,
+    PciAlias,
+    ProviderNetwork,
+    Vnf,
+    Workload,
+)
 from wirespeed.plan.errors import Fault, FileFaults, PlanError
-from wirespeed.plan.image_wishes import merge_image_wishes
+from wirespeed.plan.image_settings import merge_image_settings
 from wirespeed.plan.workload_rules import broken_rules, finish
 
 _HELP = "docs/howto/write-a-workload.md explains every key."
@@ -44,14 +53,14 @@ _WRONG_LIST = {"tuple_type", "list_type"}
 
 
 class _File(BaseModel):
-    """The tables of a workload file. The configuration reaches the dataclasses inside."""
+    """The tables of a workload file; the configuration also applies to the dataclasses inside."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     name: str
     description: str = ""
     vnfs: tuple[Vnf, ...] = ()
-    networks: tuple[Network, ...] = ()
+    networks: tuple[ProviderNetwork, ...] = ()
     nics: tuple[Nic, ...] = ()
     aliases: tuple[PciAlias, ...] = ()
     chains: tuple[Chain, ...] = ()
@@ -65,7 +74,7 @@ class _File(BaseModel):
 
 
 def parse_workload(text: str, source: str) -> Workload:
-    """The workload that TOML text describes; `source` is what errors call it."""
+    """The workload in TOML text; `source` names it in errors."""
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -73,9 +82,9 @@ def parse_workload(text: str, source: str) -> Workload:
     faults: list[Fault] = []
     table = _plural_tables(raw, faults)
     for vnf in _tables(table.get("vnfs")):
-        faults += merge_image_wishes(vnf, f"vnf[{vnf.get('name', '?')}]")
+        faults += merge_image_settings(vnf, f"vnf[{vnf.get('name', '?')}]")
     try:
-        # Strict as JSON: lists become tuples and words enums, but "4" and true are no numbers.
+        # Strict as JSON: lists become tuples and texts enums, but "4" and true are not numbers.
         read = _File.model_validate_json(json.dumps(table, default=str))
     except ValidationError as error:
         faults += [_fault(detail, table) for detail in error.errors(include_url=False)]
@@ -123,7 +132,7 @@ _PLURALS_BACK = {plural: singular for singular, plural in _TABLES.items()}
 
 
 def _tables(value: Any) -> list[dict[str, Any]]:
-    """The tables of a list; pydantic will say what else is in it."""
+    """The tables in a list; pydantic reports anything else in it."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
@@ -173,7 +182,7 @@ def _fault(detail: ErrorDetails, table: dict[str, Any]) -> Fault:
 
 
 def _list_wanted(loc: tuple[int | str, ...]) -> str:
-    """What to write where one thing stands in place of a list."""
+    """How to write a list that was given as a single value."""
     name = str(loc[-1])
     if len(loc) > 1 and loc[0] == "vnfs" and name in _VNF_SINGULARS:
         return f"write [[vnf.{_VNF_SINGULARS[name]}]]"
@@ -183,7 +192,7 @@ def _list_wanted(loc: tuple[int | str, ...]) -> str:
 
 
 def _path(loc: tuple[int | str, ...], table: dict[str, Any]) -> str:
-    """Where a fault is, in the file's words: vnf[bng].port[eth0].rate_fps."""
+    """Where a fault is, as the file spells it: vnf[bng].port[eth0].rate_fps."""
     words: list[str] = []
     value: Any = table
     for part in loc:
@@ -209,7 +218,7 @@ def _unknown(name: str, loc: tuple[int | str, ...]) -> str:
 
 
 def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
-    """The keys that the table at loc may have, in the file's words."""
+    """The keys that the table at loc may have, as the file spells them."""
     kind: Any = _File
     for part in loc[:-1]:
         if isinstance(part, str):

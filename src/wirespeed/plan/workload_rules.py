@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the wishes of a workload agree with each other?
+"""Do the settings of a workload agree with each other?
 
-Each rule yields faults in the file's words. Wishes that can be met only in another way become
-warnings (`finish`), so that nothing is ignored silently.
+Each rule yields faults as the file spells its keys. Settings that the plan has to treat differently
+give a warning (`finish`), so that none is ignored silently.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from wirespeed.model.policy import (
     ThreadPolicy,
 )
 from wirespeed.model.units import mtu_for
-from wirespeed.model.workload import Port, Vnf, Workload
+from wirespeed.model.workload import Vnf, VnfPort, Workload
 from wirespeed.plan.errors import Fault
 from wirespeed.plan.image_properties import is_planned
 
@@ -51,37 +51,37 @@ def broken_rules(workload: Workload) -> list[Fault]:
 
 
 def finish(workload: Workload) -> Workload:
-    """Fill in what follows from other keys, and warn where a wish is met in another way."""
-    said: list[str] = []
+    """Fill in what follows from other keys, and warn where the plan differs from a setting."""
+    warnings: list[str] = []
     vnfs = []
     for written in workload.vnfs:
         vnf = written
         if vnf.numa_cpus and not vnf.numa_nodes:
             vnf = replace(vnf, numa_nodes=len(vnf.numa_cpus))
-            said.append(
+            warnings.append(
                 f"vnf {vnf.name}: numa_nodes = {vnf.numa_nodes} added; without it Nova ignores "
                 "hw:numa_cpus and the guest floats (S1's own example lacks it)"
             )
         if vnf.thread_policy is ThreadPolicy.SEPARATE:
-            said.append(
+            warnings.append(
                 f'vnf {vnf.name}: "separate" never shipped in Nova; the plan gives every vCPU a '
                 "core of its own, the flavor says prefer, which Nova may meet with siblings"
             )
         if vnf.thread_policy is ThreadPolicy.AVOID:
-            said.append(
+            warnings.append(
                 f'vnf {vnf.name}: "avoid" never shipped in Nova; hosts with SMT are ruled out by '
                 "the forbidden trait HW_CPU_HYPERTHREADING"
             )
         if vnf.multiqueue and vnf.vcpus < 2:
-            said.append(f"vnf {vnf.name}: Nova ignores multiqueue on a guest with one vCPU")
+            warnings.append(f"vnf {vnf.name}: Nova ignores multiqueue on a guest with one vCPU")
         passed_on = [key for key in vnf.image_properties if not is_planned(key)]
         if passed_on:
-            said.append(
+            warnings.append(
                 f"vnf {vnf.name}: {', '.join(passed_on)} go to the image as they are; placement "
                 "and libvirt's files do not depend on them"
             )
         vnfs.append(vnf)
-    return replace(workload, vnfs=tuple(vnfs), warnings=tuple(said))
+    return replace(workload, vnfs=tuple(vnfs), warnings=tuple(warnings))
 
 
 def _names(workload: Workload) -> Iterator[Fault]:
@@ -197,7 +197,7 @@ def _numa_rules(vnf: Vnf, where: str) -> Iterator[Fault]:
         )  # fmt: skip
 
 
-def _port_rules(port: Port, vnf: Vnf, workload: Workload, where: str) -> Iterator[Fault]:
+def _port_rules(port: VnfPort, vnf: Vnf, workload: Workload, where: str) -> Iterator[Fault]:
     uses = {nic.use for nic in workload.nics if nic.network == port.network}
     if port.kind.takes_vf and NicUse.SRIOV not in uses:
         yield Fault(
@@ -248,9 +248,9 @@ def _network_rules(workload: Workload) -> Iterator[Fault]:
             names = ", ".join(n.name for n in same)
             yield Fault(
                 f"{where}.physical_network", repr(network.physical_network),
-                f"{names} are the same segment of it",
+                f"networks {names} use the same segment of it",
             )  # fmt: skip
-    seen: dict[tuple[str, str], str] = {}
+    named: dict[tuple[str, str], str] = {}
     for nic in workload.nics:
         if nic.vfs is not None and nic.use is NicUse.DPDK:
             yield Fault(f"nic[{nic.network}].vfs", str(nic.vfs), 'goes with use = "sriov" only')
@@ -258,22 +258,22 @@ def _network_rules(workload: Workload) -> Iterator[Fault]:
             yield Fault(f"nic[{nic.network}].bond", repr(nic.bond), 'goes with use = "dpdk" only')
         for host in nic.hosts:
             for port in nic.ports:
-                other = seen.setdefault((host, port), nic.network)
+                other = named.setdefault((host, port), nic.network)
                 if other != nic.network:
                     yield Fault(f"nic[{nic.network}].ports", repr(port), f"also carries {other!r}")
 
 
 def _group_rules(workload: Workload) -> Iterator[Fault]:
-    together = [g for g in workload.groups if g.policy is GroupPolicy.AFFINITY]
-    apart = [g for g in workload.groups if g.policy is GroupPolicy.ANTI_AFFINITY]
+    affine = [g for g in workload.groups if g.policy is GroupPolicy.AFFINITY]
+    anti_affine = [g for g in workload.groups if g.policy is GroupPolicy.ANTI_AFFINITY]
     counts = {vnf.name: vnf.count for vnf in workload.vnfs}
-    for one in together:
-        for other in apart:
+    for one in affine:
+        for other in anti_affine:
             both = set(one.members) & set(other.members)
             if len(both) > 1 or any(counts.get(name, 0) > 1 for name in both):
                 yield Fault(
                     f"group[{one.name}].members", ", ".join(sorted(both)),
-                    f"must be together here and apart in group {other.name!r}",
+                    f"are also members of the anti-affinity group {other.name!r}",
                 )  # fmt: skip
 
 

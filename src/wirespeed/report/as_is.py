@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a host give its users as it is, and where does a bracket lie, in a few words?"""
+"""How are a bracket and the figures of a host as it is written in a few words?"""
 
 from __future__ import annotations
 
 from wirespeed.model.result import AsIs, Bracket, Grade, SearchResult
-from wirespeed.report.text import mpps, share
+from wirespeed.model.words import mpps, share
 
 
 def loss_range(found: AsIs) -> str:
@@ -16,8 +16,7 @@ def loss_range(found: AsIs) -> str:
 
 
 def lossless(result: SearchResult) -> float | None:
-    """The load up to which nothing was lost, where that is not said already: by the bracket, or by
-    a load that decides and at which nothing was lost."""
+    """The highest load without loss; None where the bracket or the figure says the same already."""
     found = result.as_is
     if found is None or found.lossless_fps is None:
         return None
@@ -29,7 +28,7 @@ def lossless(result: SearchResult) -> float | None:
 
 
 def short_as_is(result: SearchResult) -> str:
-    """For one line of a log; nothing where the whole trials decided anyway."""
+    """For one line of a log; empty for grade A, where whole trials decided."""
     found = result.as_is
     if found is None or result.grade in (None, Grade.A):
         return ""

@@ -18,15 +18,16 @@ from wirespeed.model.result import (
     SearchResult,
     Undisturbed,
 )
-from wirespeed.model.spec import PointSpec, SearchKind, TopologyKind, VnfKind
-from wirespeed.model.tcp import TcpPath, TcpResult
+from wirespeed.model.spec import Frames, SearchKind, Workload
+from wirespeed.model.tcp import TcpResult
 from wirespeed.report.figures import rate, theoretical_max_fps
+from wirespeed.report.limits import explanations
 from wirespeed.report.trial_document import latency_us, left_out, trial_document
 from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord, RunRecord
 
 # Raise the second number when a field is added, the first when one changes or goes.
-SCHEMA_VERSION = "2.0"
+SCHEMA_VERSION = "3.1"
 
 
 def document(run: RunRecord) -> dict[str, Any]:
@@ -46,6 +47,7 @@ def document(run: RunRecord) -> dict[str, Any]:
         },
         "versions": run.versions,
         "hosts": [encode(run.host)],
+        "audits": None if run.audits is None else [encode(audit) for audit in run.audits],
         "points": [_point(point, run.versions) for point in run.points],
     }
 
@@ -58,40 +60,40 @@ def _point(point: PointRecord, versions: dict[str, str]) -> dict[str, Any]:
         "error": point.error,
         "started_at": point.started_at,
         "finished_at": point.finished_at,
-        "dut_type": _dut_type(point.spec),
+        "dut_type": None if point.sut is None else point.sut.kind,
         "tg_type": "wirespeed",
         "tg_version": versions.get("wirespeed"),
         "parameters": point.parameters,
-        "theoretical_max": _theoretical_max(point.spec),
+        "theoretical_max": _theoretical_max(point),
         "plan": None if point.plan is None else encode(point.plan),
         "bench": point.bench,
-        "result": None if point.result is None else _result(point.result, point.spec),
+        "result": None if point.result is None else _result(point.result, point.workload),
+        "explanations": [encode(explanation) for explanation in explanations(point)],
         "trials": [trial_document(stored) for stored in point.trials],
     }
 
 
-def _theoretical_max(spec: PointSpec) -> dict[str, Any] | None:
+def _theoretical_max(point: PointRecord) -> dict[str, Any] | None:
     """TCP has none: virtual cables have no speed."""
-    if spec.tcp is not None:
+    if point.tcp is not None:
         return None
-    return {"rate": {"value": theoretical_max_fps(spec), "unit": "fps"}}
+    return {"rate": {"value": theoretical_max_fps(point.frames), "unit": "fps"}}
 
 
-def _dut_type(spec: PointSpec) -> str:
-    """CSIT's word for what is measured."""
-    kind = spec.topology.kind
-    if spec.tcp is not None:
-        return "kernel" if spec.tcp.path is TcpPath.VETH else "ovs-dpdk"
-    if kind is TopologyKind.WIRE:
-        return "reference"
-    if kind is TopologyKind.EXTERNAL:
-        return "external"
-    if kind.has_vswitch:
-        return "ovs-dpdk"
-    return "testpmd" if spec.sut.vnf.kind is VnfKind.TESTPMD else "wsdp"
+# What the figures of a search are, for programs that do not know its name.
+_TYPES = {
+    SearchKind.RFC2544: "ndrpdr",
+    SearchKind.TST009: "ndrpdr",
+    SearchKind.MLR: "ndrpdr",
+    SearchKind.QUICK: "ndrpdr",
+    SearchKind.MRR: "mrr",
+    SearchKind.FIXED: "constant",
+    SearchKind.SOAK: "constant",
+    SearchKind.B2B: "back_to_back",
+}
 
 
-def _result(result: SearchResult, spec: PointSpec) -> dict[str, Any]:
+def _result(result: SearchResult, workload: Workload) -> dict[str, Any]:
     if result.search == TCP:
         return {
             "type": TCP,
@@ -103,15 +105,16 @@ def _result(result: SearchResult, spec: PointSpec) -> dict[str, Any]:
             "notes": list(result.notes),
             "tcp": None if result.tcp is None else _tcp(result.tcp),
         }
-    held = result.search in (SearchKind.FIXED, SearchKind.SOAK)
-    kinds = {SearchKind.MRR: "mrr", SearchKind.B2B: "back_to_back"}
+    assert isinstance(workload, Frames)
+    spec = workload
     return {
-        "type": "constant" if held else kinds.get(SearchKind(result.search), "ndrpdr"),
+        "type": _TYPES[SearchKind(result.search)],
         "search": result.search,
         "rfc2544_conformant": result.conformant,
         "grade": result.grade,
         "because": list(result.because),
         "limited_by": result.limited_by,
+        "emulated": result.emulated,
         "not_measurable": result.not_measurable,
         "notes": list(result.notes),
         "max_load": _rate(result.max_load_fps, spec),
@@ -134,7 +137,7 @@ def _tcp(result: TcpResult) -> dict[str, Any]:
     return {"total_bps": result.total_bps} | encoded
 
 
-def _rate(fps: float | None, spec: PointSpec) -> dict[str, Any] | None:
+def _rate(fps: float | None, spec: Frames) -> dict[str, Any] | None:
     """CSIT's rate and bandwidth; its bandwidth is that of the wire (L1)."""
     if fps is None:
         return None
@@ -147,13 +150,13 @@ def _rate(fps: float | None, spec: PointSpec) -> dict[str, Any] | None:
     }
 
 
-def _interval(interval: Interval | None, spec: PointSpec) -> dict[str, Any] | None:
+def _interval(interval: Interval | None, spec: Frames) -> dict[str, Any] | None:
     if interval is None:
         return None
     return {"lower": _bound(interval.lower, spec), "upper": _bound(interval.upper, spec)}
 
 
-def _bound(bound: Bound | None, spec: PointSpec) -> dict[str, Any] | None:
+def _bound(bound: Bound | None, spec: Frames) -> dict[str, Any] | None:
     if bound is None:
         return None
     rates = _rate(bound.load_fps, spec) or {}
@@ -170,11 +173,12 @@ def _undisturbed(found: Undisturbed | None) -> dict[str, Any] | None:
         "load": {"value": encoded.pop("load_fps"), "unit": "fps"},
         "clean_share": found.clean_share,
         **encoded,
+        "lossy_runs_bound": found.lossy_runs_bound,
         "left_out": left_out(found.left_out),
     }
 
 
-def _as_is(found: AsIs | None, spec: PointSpec) -> dict[str, Any] | None:
+def _as_is(found: AsIs | None, spec: Frames) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
@@ -187,7 +191,7 @@ def _as_is(found: AsIs | None, spec: PointSpec) -> dict[str, Any] | None:
     }
 
 
-def _bracket(found: Bracket | None, spec: PointSpec) -> dict[str, Any] | None:
+def _bracket(found: Bracket | None, spec: Frames) -> dict[str, Any] | None:
     if found is None:
         return None
     return {

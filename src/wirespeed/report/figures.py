@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wirespeed.model.result import AsIs, Bracket, Grade, Interval, Undisturbed
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import Frames
 from wirespeed.model.units import l1_bps, l2_bps, line_rate_fps
 from wirespeed.store.records import PointRecord
 
@@ -29,15 +29,15 @@ class Rate:
         return self.fps / 1e6
 
 
-def rate(fps: float, spec: PointSpec) -> Rate:
-    """That frame rate at that point."""
+def rate(fps: float, spec: Frames) -> Rate:
+    """The frame rate with what it means at that point's frame size."""
     frame_bytes = spec.mean_wire_bytes
     return Rate(
         fps, l1_bps(fps, frame_bytes), l2_bps(fps, frame_bytes), fps / theoretical_max_fps(spec)
     )
 
 
-def theoretical_max_fps(spec: PointSpec) -> float:
+def theoretical_max_fps(spec: Frames) -> float:
     """The line rate at the point's (mean) frame size, summed over its directions."""
     return len(spec.directions) * line_rate_fps(spec.traffic.link_bps, spec.mean_wire_bytes)
 
@@ -87,15 +87,16 @@ class PointFigures:
         return self._rate(self.as_is.mrr_fps if self.as_is is not None else None)
 
     def _rate(self, fps: float | None) -> Rate | None:
-        return None if fps is None else rate(fps, self.point.spec)
+        return None if fps is None else rate(fps, self.point.frames)
 
 
 def point_figures(point: PointRecord) -> PointFigures:
     """The figures of a stored point."""
-    spec, result, maximum_fps = point.spec, point.result, theoretical_max_fps(point.spec)
-    if result is None:
+    result = point.result
+    maximum_fps = 0.0 if point.tcp is not None else theoretical_max_fps(point.frames)
+    if result is None or point.tcp is not None:
         return PointFigures(point, maximum_fps, None, None, None, None, _reason(point))
-    constant = result.constant
+    spec, constant = point.frames, result.constant
     return PointFigures(
         point,
         maximum_fps,
@@ -111,7 +112,7 @@ def point_figures(point: PointRecord) -> PointFigures:
     )
 
 
-def _lower(interval: Interval | None, spec: PointSpec) -> Rate | None:
+def _lower(interval: Interval | None, spec: Frames) -> Rate | None:
     if interval is None or interval.lower is None:
         return None
     return rate(interval.lower.load_fps, spec)

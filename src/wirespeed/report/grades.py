@@ -15,7 +15,7 @@ MEANING = {
     Grade.D: "a bracket: what was carried without loss, and what is too much",
 }
 
-LIFT = (
+BETTER_GRADE = (
     "A better grade needs CPUs of their own: isolate those that poll and keep the other thread of "
     "their cores idle (wirespeed plan writes the settings); give a guest whole pinned cores "
     "(hw:cpu_policy=dedicated, hw:cpu_thread_policy=isolate)."
@@ -23,7 +23,7 @@ LIFT = (
 
 
 def grade_words(result: SearchResult) -> str:
-    """ "grade C"; an old run has figures without one."""
+    """The grade as in "grade C"; figures of old runs have none."""
     return f"grade {result.grade}" if result.grade is not None else "grade not recorded"
 
 
@@ -34,6 +34,6 @@ def because(result: SearchResult) -> Iterator[str]:
         yield f"Grade {result.grade}: {reasons or MEANING[result.grade]}."
 
 
-def could_be_lifted(run: RunRecord) -> bool:
-    """Whether a point of the run has a grade below A: LIFT says what would help."""
+def could_be_better(run: RunRecord) -> bool:
+    """Whether a point of the run has a grade below A."""
     return any(point.result and point.result.grade not in (None, Grade.A) for point in run.points)

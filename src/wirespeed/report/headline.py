@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a run say in four figures?"""
+"""Which few figures stand for a run?"""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from wirespeed.model.result import Grade
+from wirespeed.model.words import gbps, microseconds, mpps, percent
 from wirespeed.report.figures import PointFigures, Rate, point_figures
 from wirespeed.report.table import latency_at
 from wirespeed.report.tcp import offload_gains, split, tcp_result
-from wirespeed.report.text import gbps, microseconds, mpps, percent
 from wirespeed.store.records import PointRecord, RunRecord
 
 _AS_IS = "Highest rate received (MRR) as this host is"
@@ -28,11 +28,12 @@ class KeyFigure:
 
 
 def key_figures(run: RunRecord) -> tuple[KeyFigure, ...]:
-    """The best rates, the latency where they were found, and how many trials that took."""
+    """The best rates, the lowest latency, and how many trials were run."""
     frames, tcp = split(run)
-    figures = [point_figures(point) for point in frames]
+    figures = [point_figures(point) for point in frames if not point.emulated]
+    real = tuple(point for point in tcp if not point.emulated)
     trials = _trials(run) if frames else ()
-    return (*_rates(figures), *_lossless(figures), *_latency(figures), *_tcp(tcp), *trials)
+    return (*_rates(figures), *_lossless(figures), *_latency(figures), *_tcp(real), *trials)
 
 
 def _tcp(points: tuple[PointRecord, ...]) -> Iterator[KeyFigure]:
@@ -74,7 +75,7 @@ def _rates(figures: list[PointFigures]) -> Iterator[KeyFigure]:
 
 
 def _lossless(figures: list[PointFigures]) -> Iterator[KeyFigure]:
-    """What users of this host can count on."""
+    """The highest load without loss as this host is."""
     found = [
         (f, f.as_is.lossless_fps)
         for f in figures
@@ -87,7 +88,7 @@ def _lossless(figures: list[PointFigures]) -> Iterator[KeyFigure]:
 
 
 def _latency(figures: list[PointFigures]) -> Iterator[KeyFigure]:
-    """As the host is: that is what its users wait for."""
+    """As this host is, as users experience it."""
     found = [(f, at) for f in figures if (at := latency_at(f.point, 0.5)) is not None]
     if found:
         best, at = min(found, key=lambda pair: pair[1].latency.p50_ns)

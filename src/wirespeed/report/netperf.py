@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wirespeed.model.study import flat
-from wirespeed.report.charts.shapes import Chart, Line, Series
+from wirespeed.model.words import EMULATED, gbps
+from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
 from wirespeed.report.published_tcp import NETPERF, NETPERF_INTERFACES, NetperfRow
 from wirespeed.report.tcp import parameter_words, split, tcp_result
-from wirespeed.report.text import gbps
 from wirespeed.store.records import PointRecord, RunRecord
 
 _X = "tcp.message_bytes"
@@ -44,6 +44,7 @@ def messages(points: Sequence[PointRecord]) -> Messages | None:
         result = tcp_result(point)
         assert result is not None
         name = ", ".join(word for word in words if word) or "measured"
+        name += f" ({EMULATED})" if point.emulated else ""
         found.setdefault(name, {})[int(str(values[_X]))] = result.total_bps
     published = {row.message_bytes: row for row in NETPERF}
     rows = [
@@ -59,12 +60,12 @@ def message_chart(run: RunRecord) -> tuple[Chart, ...]:
     if found is None:
         return ()
     ours = [
-        _series(name, Line.SOLID, at, [rates[at] for _, rates, _ in found.rows])
+        _series(name, LineStyle.SOLID, at, [rates[at] for _, rates, _ in found.rows])
         for at, name in enumerate(found.names)
     ]
     theirs = [
         _series(
-            f"S2 {name}", Line.SOLID, len(ours) + at,
+            f"S2 {name}", LineStyle.SOLID, len(ours) + at,
             [row.newer[at] * 1e9 if row else None for _, _, row in found.rows],
         )
         for at, name in enumerate(NETPERF_INTERFACES)
@@ -76,13 +77,13 @@ def message_chart(run: RunRecord) -> tuple[Chart, ...]:
             x_label="octets of each write",
             y_label="Gbps",
             categories=tuple(str(size) for size, _, _ in found.rows),
-            series=tuple(series for series in (*ours, *theirs) if series.points),
+            curves=tuple(series for series in (*ours, *theirs) if series.points),
             log_y=True,
         ),
     )
 
 
-def _series(name: str, line: Line, colour: int, rates: Sequence[float | None]) -> Series:
+def _series(name: str, line: LineStyle, colour: int, rates: Sequence[float | None]) -> Curve:
     shown = [(float(x), bps) for x, bps in enumerate(rates) if bps]
     hover = tuple(f"{name}: {gbps(bps)} Gbps" for _, bps in shown)
-    return Series(name, line, colour, tuple((x, bps / 1e9) for x, bps in shown), hover)
+    return Curve(name, line, colour, tuple((x, bps / 1e9) for x, bps in shown), hover)

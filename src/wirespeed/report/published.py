@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did S1 publish that a gateway's run can be put beside?
+"""Which figures of S1 can a gateway's run be compared with?
 
 S1: A. Hoban et al., A Path to Line-Rate-Capable NFV Deployments with Intel Architecture and the
 OpenStack Kilo Release, Intel 2015, "Sample NFV Performance Results" and figure 5. The gains of the
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wirespeed.model.spec import PointSpec, VnfKind, VnfTuning
+from wirespeed.model.spec import Frames, VnfTuning
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class Published:
 S1_FIGURE_5 = Published("S1 (2015), figure 5", 256, VnfTuning.CORES, 10e9, 1.0)
 
 
-def published(spec: PointSpec) -> Published | None:
-    """What S1 says of such a point, if it says anything in figures."""
+def published(spec: Frames) -> Published | None:
+    """S1's figure for such a point; None where it gives none."""
     s1 = S1_FIGURE_5
     same = (
-        spec.sut.vnf.kind is VnfKind.BNG
+        spec.bng is not None
         and spec.sut.vnf.tuning is s1.tuning
         and spec.traffic.frame.sizes == (s1.frame_bytes,)
         and spec.traffic.link_bps == s1.link_bps

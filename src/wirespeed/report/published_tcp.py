@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did S0 and S2 publish that TCP points can be put beside?
+"""Which figures of S0 and S2 can TCP points be compared with?
 
 S0: M. Siddiqui et al., Implementing a TCP Broadband Speed Test in the Cloud for Use in an NFV
 Infrastructure, Intel 2016, "Results" and figures 5 to 7. iPerf3 in virtual machines on two Xeon
@@ -47,7 +47,7 @@ class Scenario:
     steps: dict[Tuning, PublishedStep]
 
     def figure(self, step: Tuning, done: Collection[Tuning]) -> PublishedStep | None:
-        """What it published for a step after all of its own before that, else nothing."""
+        """What it published for that step; None where steps that it took before are missing."""
         before = list(self.steps)[: list(self.steps).index(step)] if step in self.steps else []
         return self.steps.get(step) if set(before) <= set(done) else None
 
@@ -83,9 +83,12 @@ ONE_HOST = Scenario(
 )  # fmt: skip
 
 
-def scenario(tcp: Tcp) -> Scenario | None:
-    """S0's scenario that the point stands for; none without a vSwitch, as S0 always has one."""
-    if not tcp.path.has_vswitch:
+SCENARIOS = (EXTERNAL, TWO_HOSTS, ONE_HOST)
+
+
+def scenario(tcp: Tcp, has_vswitch: bool) -> Scenario | None:
+    """The scenario of S0 that the point repeats; None without a vSwitch, as S0 always has one."""
+    if not has_vswitch:
         return None
     if tcp.clients == 5:
         return EXTERNAL

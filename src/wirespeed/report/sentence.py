@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was found at a point and how sure is it, in a sentence for a terminal, a page or a README?
+"""How is the result of a point written in sentences?
 
-First what the SUT does undisturbed and what that rests on, then what this host gives its users,
-then what was left out.
+First the undisturbed figure and its evidence, then the figures of the host as it is, then the time
+that was left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from wirespeed.explain.tcp import limited_by
 from wirespeed.model.result import (
     TCP,
     BackToBack,
@@ -19,10 +20,21 @@ from wirespeed.model.result import (
     SearchResult,
     Undisturbed,
 )
+from wirespeed.model.words import (
+    EMULATED,
+    frames,
+    gbps,
+    loss,
+    microseconds,
+    mpps,
+    seconds,
+    share,
+    tiny,
+    two_digits,
+)
 from wirespeed.report.as_is import bracket_words, loss_range, lossless, short_as_is
 from wirespeed.report.grades import grade_words
-from wirespeed.report.tcp import limited_by, undisturbed
-from wirespeed.report.text import frames, gbps, loss, microseconds, mpps, seconds, share, tiny
+from wirespeed.report.tcp import undisturbed
 from wirespeed.store.records import PointRecord
 
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
@@ -30,12 +42,12 @@ _AT_MOST = "\N{LESS-THAN OR EQUAL TO}"
 
 
 def point_sentence(point: PointRecord) -> str:
-    """All that was found at the point; why there is nothing where there is nothing."""
+    """All that was found at the point, or why nothing was."""
     return " ".join(point_sentences(point))
 
 
 def point_sentences(point: PointRecord) -> tuple[str, ...]:
-    """The same in parts: the figure, the others, the host as it is, what was left out, latency."""
+    """In parts: the main figure, the others, the host as it is, time left out, latency."""
     if point.result is not None:
         return result_sentences(point.result)
     if point.error is not None:
@@ -44,11 +56,13 @@ def point_sentences(point: PointRecord) -> tuple[str, ...]:
 
 
 def result_sentences(result: SearchResult) -> tuple[str, ...]:
-    """The same of a result."""
+    """The parts of a result."""
     parts = [_headline(result), *_others(result), _as_is(result), _left_out(result)]
     parts += [_latency(at) for at in result.latency if abs(at.share - 0.5) < 1e-9]
     if result.not_measurable is not None:
         parts.insert(0, f"Not measurable: {result.not_measurable}.")
+    if result.emulated is not None:
+        parts.insert(0, f"{EMULATED.capitalize()} ({result.emulated}).")
     return tuple(part for part in parts if part)
 
 
@@ -61,12 +75,13 @@ def short_sentence(result: SearchResult) -> str:
         found.append(f"bursts of {result.back_to_back.mean_frames:,.0f} frames")
     if not found:
         return "not measurable" if result.not_measurable is not None else "no figure"
-    rests = result.undisturbed
+    basis = result.undisturbed
     sure = grade_words(result)
-    if rests is not None and result.grade is not Grade.A:
-        sure += f", {share(rests.clean_share)} of {seconds(rests.measured_s)} undisturbed"
+    if basis is not None and result.grade is not Grade.A:
+        sure += f", {share(basis.clean_share)} of {seconds(basis.measured_s)} undisturbed"
     as_is = f"; as this host is: {there}" if (there := short_as_is(result)) else ""
-    return f"{', '.join(found)} Mpps ({sure}){as_is}"
+    emulated = f"; {EMULATED}" if result.emulated is not None else ""
+    return f"{', '.join(found)} Mpps ({sure}){as_is}{emulated}"
 
 
 def _figures(result: SearchResult) -> Iterator[tuple[str, str]]:
@@ -82,7 +97,7 @@ def _figures(result: SearchResult) -> Iterator[tuple[str, str]]:
 
 
 def _headline(result: SearchResult) -> str:
-    """The strictest figure, its grade and what it rests on."""
+    """The strictest figure, its grade and its basis."""
     if result.tcp is not None:
         return f"{_tcp(result)}."
     found = next(_headlines(result), "")
@@ -91,7 +106,7 @@ def _headline(result: SearchResult) -> str:
     if result.bracket is not None:
         return f"{found} ({grade_words(result)}: a bracket)."
     undisturbed = " undisturbed" if result.grade in (Grade.B, Grade.C) else ""
-    return f"{found}{undisturbed} ({grade_words(result)}{_rests_on(result)})."
+    return f"{found}{undisturbed} ({grade_words(result)}{_basis(result)})."
 
 
 def _headlines(result: SearchResult) -> Iterator[str]:
@@ -125,38 +140,46 @@ def _others(result: SearchResult) -> Iterator[str]:
 
 
 def _error(result: SearchResult) -> str:
-    return f" {_PLUS_MINUS} {100 * result.mrr_error:.2g}%" if result.mrr_error else ""
+    return f" {_PLUS_MINUS} {two_digits(result.mrr_error)}" if result.mrr_error else ""
 
 
-def _rests_on(result: SearchResult) -> str:
-    rests = result.undisturbed
-    if rests is None:
+def _basis(result: SearchResult) -> str:
+    basis = result.undisturbed
+    if basis is None:
         return ""
     if result.grade is Grade.A:
-        said = f"the whole {seconds(rests.measured_s)} count"
+        said = f"the whole {seconds(basis.measured_s)} count"
     else:
         said = (
-            f"{share(rests.clean_share)} of {seconds(rests.measured_s)} clean and fast, "
-            f"{rests.windows:,} windows"
+            f"{share(basis.clean_share)} of {seconds(basis.measured_s)} clean and fast, "
+            f"{basis.windows:,} windows"
         )
-    return f": {said}; {_loss(rests)}{_growth(rests)}"
+    return f": {said}; {_loss(basis)}{_growth(basis)}"
 
 
-def _loss(rests: Undisturbed) -> str:
-    bound = f"{_AT_MOST}{tiny(rests.loss_bound)}" if 0 < rests.loss_bound < 1 else ""
-    if rests.lost == 0:
-        return f"no loss in {frames(rests.offered)}" + (f", {bound}" if bound else "")
-    ratio = tiny(rests.lost / rests.offered)
+def _loss(basis: Undisturbed) -> str:
+    bound = f"{_AT_MOST}{tiny(basis.loss_bound)}" if 0 < basis.loss_bound < 1 else ""
+    if basis.lost == 0:
+        return f"no loss in {frames(basis.offered)}{_bounds(basis, bound)}"
+    ratio = tiny(basis.lost / basis.offered)
     bounded = f", {bound}" if bound else ""
-    return f"{rests.lost:,} of {frames(rests.offered)} lost, {ratio}{bounded}"
+    return f"{basis.lost:,} of {frames(basis.offered)} lost, {ratio}{bounded}"
 
 
-def _growth(rests: Undisturbed) -> str:
-    """Of the queues; not known without time stamps, not asked for in single windows."""
-    if not 0 < rests.growth_error < 1:
+def _bounds(basis: Undisturbed, of_frames: str) -> str:
+    """The bounds on lost frames and, as losses cluster, on lossy pieces of time: e.g.
+    ", <=1e-6, and 57 pieces, <=5.3%"."""
+    pieces = basis.lossy_runs_bound
+    if not of_frames or pieces is None or pieces >= 1:
+        return f", {of_frames}" if of_frames else ""
+    return f", {of_frames}, and {basis.runs:,} pieces, {_AT_MOST}{share(pieces)}"
+
+
+def _growth(basis: Undisturbed) -> str:
+    """How much queues grew; empty where that is not known (no time stamps, single windows)."""
+    if not 0 < basis.growth_error < 1:
         return ""
-    growth, error = 100 * rests.growth, 100 * rests.growth_error
-    return f"; queues grew {growth:.2g} {_PLUS_MINUS} {error:.2g}%"
+    return f"; queues grew {100 * basis.growth:.2g} {_PLUS_MINUS} {two_digits(basis.growth_error)}"
 
 
 def _bracket(bracket: Bracket) -> str:
@@ -181,7 +204,7 @@ def _burst(burst: BackToBack) -> str:
 
 
 def _as_is(result: SearchResult) -> str:
-    """What users of this host get."""
+    """The figures of the host as it is."""
     found = result.as_is
     if found is None:
         return ""
@@ -198,11 +221,11 @@ def _as_is(result: SearchResult) -> str:
 
 
 def _left_out(result: SearchResult) -> str:
-    """The reasons that cost a thousandth of the time and more."""
-    rests = result.undisturbed
-    if rests is None:
+    """The reasons for time left out, of at least a thousandth of the time each."""
+    basis = result.undisturbed
+    if basis is None:
         return ""
-    listed = [f"{out.why} {share(out.share)}" for out in rests.left_out if out.share >= 0.001]
+    listed = [f"{out.why} {share(out.share)}" for out in basis.left_out if out.share >= 0.001]
     return f"Left out: {', '.join(listed)}." if listed else ""
 
 

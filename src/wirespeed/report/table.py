@@ -9,10 +9,10 @@ import io
 from rich.table import Table
 
 from wirespeed.model.result import Grade, LatencyAtLoad
+from wirespeed.model.words import NONE, mpps, share
 from wirespeed.report.as_is import bracket_words, loss_range
 from wirespeed.report.figures import PointFigures, Rate, point_figures
 from wirespeed.report.tcp import CSV_FIELDS, csv_fields, split
-from wirespeed.report.text import NONE, mpps, share
 from wirespeed.store.records import PointRecord, RunRecord
 
 # Two lines of heading: what the first five columns are, and the last three.
@@ -23,23 +23,23 @@ _HEADINGS = (
 
 
 def terminal_table(run: RunRecord) -> Table:
-    """One row a point, in Mpps: undisturbed and how sure that is; then as this host is."""
+    """One row for each point, in Mpps: undisturbed with its grade, then as this host is."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("\npoint")
     for above, heading in _HEADINGS:
         table.add_column(f"{above}\n{heading}", justify="right")
     for point in split(run)[0]:
-        table.add_row(point.label, *_cells(point_figures(point)))
+        table.add_row(point.caption, *_cells(point_figures(point)))
     return table
 
 
 def without_figures(run: RunRecord) -> tuple[str, ...]:
-    """The labels of points without any figure; why is in their sentence."""
+    """The labels of points without any figure; their sentences say why."""
     return tuple(point.label for point in run.points if not _has_figure(point))
 
 
 def below_grade(run: RunRecord, required: Grade) -> tuple[str, ...]:
-    """The points whose grade is not as good as that, each with its grade."""
+    """The points with a grade below that, each with its grade."""
     graded = ((point, point.result.grade if point.result else None) for point in run.points)
     return tuple(
         f"{point.label} ({grade or 'no grade'})"
@@ -57,7 +57,7 @@ def _has_figure(point: PointRecord) -> bool:
 
 
 def _cells(figures: PointFigures) -> list[str]:
-    as_is, rests = figures.as_is, figures.undisturbed
+    as_is, basis = figures.as_is, figures.undisturbed
     ndr = _mpps(figures.ndr)
     if figures.bracket is not None:
         ndr = bracket_words(figures.bracket)
@@ -66,7 +66,7 @@ def _cells(figures: PointFigures) -> list[str]:
         _mpps(figures.pdr),
         _mpps(figures.mrr or figures.constant),
         figures.grade or NONE,
-        NONE if rests is None else share(rests.clean_share),
+        NONE if basis is None else share(basis.clean_share),
         NONE if as_is is None or as_is.loss_high is None else loss_range(as_is),
         mpps(as_is.lossless_fps if as_is is not None else None),
         mpps(as_is.mrr_fps if as_is is not None else None),
@@ -78,25 +78,25 @@ def _mpps(rate: Rate | None) -> str:
 
 
 def latency_at(point: PointRecord, share: float) -> LatencyAtLoad | None:
-    """The latency measured at that share of the PDR, if it was."""
+    """The latency at that share of the PDR; None where it was not measured."""
     found = point.result.latency if point.result is not None else ()
     return next((at for at in found if abs(at.share - share) < 1e-9), None)
 
 
 _CSV_COLUMNS = (
-    "point_id", "label", "topology", "frame", "state", "rfc2544_conformant", "ndr_fps", "pdr_fps",
-    "mrr_fps", "constant_fps", "ndr_upper_fps", "pdr_upper_fps", "theoretical_max_fps",
+    "point_id", "label", "topology_kind", "frame", "state", "rfc2544_conformant", "ndr_fps",
+    "pdr_fps", "mrr_fps", "constant_fps", "ndr_upper_fps", "pdr_upper_fps", "theoretical_max_fps",
     "best_l1_bps", "best_l2_bps", "best_line_share", "latency_pdr50_p50_us", "latency_pdr50_p99_us",
     "trials", "quiet_trials", "grade", "undisturbed_share", "undisturbed_windows",
     "bracket_carried_fps", "bracket_overloads_fps", "as_is_mrr_fps", "as_is_loss_low",
     "as_is_loss_high",
     "as_is_lossless_fps", "latency_pdr50_undisturbed_p50_us", "latency_pdr50_undisturbed_p99_us",
-    "limited_by", "not_measurable", *CSV_FIELDS,
+    "limited_by", "emulated", "not_measurable", *CSV_FIELDS,
 )  # fmt: skip
 
 
 def csv_text(run: RunRecord) -> str:
-    """One line a point. An empty field means that the figure does not exist."""
+    """One line for each point. An empty field means that the figure does not exist."""
     out = io.StringIO()
     writer = csv.DictWriter(out, _CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -109,14 +109,14 @@ def _csv_row(point: PointRecord) -> dict[str, object]:
     figures, result = point_figures(point), point.result
     best, at = figures.best, latency_at(point, 0.5)
     clean = at and at.undisturbed
-    of_frames = point.spec.tcp is None
+    of_frames = point.tcp is None
     ndr = result.ndr if result else None
     pdr = result.pdr if result else None
     return {
         "point_id": point.id,
         "label": point.label,
-        "topology": point.spec.topology.kind if of_frames else "tcp",
-        "frame": point.spec.traffic.frame.text if of_frames else None,
+        "topology_kind": point.frames.topology.kind if of_frames else None,
+        "frame": point.frames.traffic.frame.text if of_frames else None,
         "state": point.state,
         "rfc2544_conformant": str(figures.conformant).lower(),
         "ndr_fps": figures.ndr and figures.ndr.fps,
@@ -133,22 +133,23 @@ def _csv_row(point: PointRecord) -> dict[str, object]:
         "latency_pdr50_p99_us": at and at.latency.p99_ns / 1e3,
         "trials": len(point.trials),
         "quiet_trials": sum(stored.trial.quiet for stored in point.trials),
-        **_sureness(figures),
+        **_grade_fields(figures),
         "latency_pdr50_undisturbed_p50_us": clean and clean.p50_ns / 1e3,
         "latency_pdr50_undisturbed_p99_us": clean and clean.p99_ns / 1e3,
         "limited_by": result and result.limited_by,
+        "emulated": result and result.emulated,
         "not_measurable": figures.reason,
         **csv_fields(point),
     }
 
 
-def _sureness(figures: PointFigures) -> dict[str, object]:
-    """The grade, what it rests on, and what the host gives as it is."""
-    rests, bracket, as_is = figures.undisturbed, figures.bracket, figures.as_is
+def _grade_fields(figures: PointFigures) -> dict[str, object]:
+    """The grade, its evidence, and the figures of the host as it is."""
+    basis, bracket, as_is = figures.undisturbed, figures.bracket, figures.as_is
     return {
         "grade": figures.grade,
-        "undisturbed_share": rests and rests.clean_share,
-        "undisturbed_windows": rests and rests.windows,
+        "undisturbed_share": basis and basis.clean_share,
+        "undisturbed_windows": basis and basis.windows,
         "bracket_carried_fps": bracket and bracket.carried_fps,
         "bracket_overloads_fps": bracket and bracket.overloads_fps,
         "as_is_mrr_fps": as_is and as_is.mrr_fps,

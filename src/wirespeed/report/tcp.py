@@ -8,17 +8,19 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
+from wirespeed.explain.tcp import limited_by
 from wirespeed.model.result import Grade, SearchResult
 from wirespeed.model.study import flat
+from wirespeed.model.sut import SutDescription
 from wirespeed.model.tcp import TcpDirection, TcpFigure, TcpResult
-from wirespeed.report.text import NONE, gbps, limiter, percent
+from wirespeed.model.words import NONE, gbps, percent
 from wirespeed.store.records import PointRecord, RunRecord
 
 
 def split(run: RunRecord) -> tuple[tuple[PointRecord, ...], tuple[PointRecord, ...]]:
     """The points that measured frames, and those that measured TCP."""
-    frames = tuple(point for point in run.points if point.spec.tcp is None)
-    return frames, tuple(point for point in run.points if point.spec.tcp is not None)
+    frames = tuple(point for point in run.points if point.tcp is None)
+    return frames, tuple(point for point in run.points if point.tcp is not None)
 
 
 def tcp_result(point: PointRecord) -> TcpResult | None:
@@ -29,19 +31,19 @@ def tcp_table(points: tuple[PointRecord, ...]) -> Table:
     """One row for each point and direction."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("point")
-    table.add_column("way")
+    table.add_column("direction")
     for heading in ("Gbps undisturbed", "grade", "of the time", "Gbps as this host is",
-                    "lowest - highest", "taken", "sent again", "CPU ms/Gbit"):  # fmt: skip
+                    "lowest - highest", "time taken", "retransmits", "CPU ms/Gbit"):  # fmt: skip
         table.add_column(heading, justify="right")
     table.add_column("limited by")
     for point in points:
         result = tcp_result(point)
         if result is None:
-            table.add_row(point.label, *[NONE] * 9, why_missing(point))
+            table.add_row(point.caption, *[NONE] * 9, why_missing(point))
             continue
         for figure in result.figures:
             table.add_row(
-                point.label,
+                point.caption,
                 str(figure.direction),
                 undisturbed(figure),
                 grade_of(point),
@@ -72,18 +74,12 @@ def undisturbed(figure: TcpFigure) -> str:
 
 
 def grade_of(point: PointRecord) -> str:
-    """The letter, where the point has one."""
+    """The grade, or a dash."""
     return str(point.result.grade) if point.result and point.result.grade else NONE
 
 
-def limited_by(figure: TcpFigure) -> str:
-    """The verdict, and how many of the tests shared it unless all did."""
-    agreed = "" if figure.agreeing == figure.tests else f" ({figure.agreeing} of {figure.tests})"
-    return limiter(figure.limited_by) + agreed
-
-
-def tcp_sentences(found: SearchResult) -> Iterator[str]:
-    """Both rates, who limited each direction and how that is known, and who used the CPU."""
+def tcp_remarks(found: SearchResult, sut: SutDescription | None) -> Iterator[str]:
+    """Both rates of each direction, the RFC 6349 figures, and the CPU time of each program."""
     if found.not_measurable is not None:
         yield f"Not measurable: {found.not_measurable}."
         return
@@ -91,29 +87,27 @@ def tcp_sentences(found: SearchResult) -> Iterator[str]:
         yield from (_both_rates(found, figure) for figure in found.tcp.figures)
         if found.grade is not Grade.A:
             yield from (f"{why[:1].upper()}{why[1:]}." for why in found.because)
-        yield from _of_runs(found.tcp)
+        yield from _of_runs(found.tcp, sut)
     yield from (f"{note[:1].upper()}{note[1:]}." for note in found.notes)
 
 
 def _both_rates(found: SearchResult, figure: TcpFigure) -> str:
     """E.g. "Down: 6.07 +- 0.61 Gbps undisturbed (grade C); as this host is 5.43 (5.11 to 5.76)."""
-    way = str(figure.direction).capitalize()
+    direction = str(figure.direction).capitalize()
     as_is = f"{gbps(figure.median_bps)} ({gbps(figure.lowest_bps)} to {gbps(figure.highest_bps)})"
     grade = f" (grade {found.grade})" if found.grade else ""
     if figure.undisturbed_bps is None:
-        return f"{way}: as this host is, {as_is} Gbps{grade}; the undisturbed rate is not known."
-    return f"{way}: {undisturbed(figure)} Gbps undisturbed{grade}; as this host is, {as_is}."
+        return f"{direction}: as this host is, {as_is} Gbps{grade}; undisturbed is not known."
+    return f"{direction}: {undisturbed(figure)} Gbps undisturbed{grade}; as this host is, {as_is}."
 
 
-def _of_runs(result: TcpResult) -> Iterator[str]:
+def _of_runs(result: TcpResult, sut: SutDescription | None) -> Iterator[str]:
     for figure in result.figures:
-        because = "; ".join(figure.because)
-        yield f"{str(figure.direction).capitalize()}: {limited_by(figure)}, as {because}."
         if figure.tcp_efficiency_percent is not None:
             yield _rfc6349(figure)
     parts = [("server", result.server_cpu_s_per_gbit), ("clients", result.clients_cpu_s_per_gbit)]
     if result.vswitch_cpu_s_per_gbit is not None:
-        parts.append(("Open vSwitch", result.vswitch_cpu_s_per_gbit))
+        parts.append((sut.name if sut else "vSwitch", result.vswitch_cpu_s_per_gbit))
     spent = ", ".join(f"{name} {cpu_s * 1e3:.1f} ms" for name, cpu_s in parts)
     yield f"CPU time of the programs for each Gbit: {spent}."
     if (taken := most_taken(result)) is not None:
@@ -157,7 +151,7 @@ class Gain:
 
 
 def offload_gains(points: tuple[PointRecord, ...]) -> tuple[Gain, ...]:
-    """What TSO, GSO and GRO bring, for each pair of points with and without."""
+    """The gain of TSO, GSO and GRO, for each pair of points with and without."""
     key = "tcp.offloads"
     flattened = [flat(point.parameters) for point in points]
     varied = [
@@ -181,7 +175,7 @@ def offload_gains(points: tuple[PointRecord, ...]) -> tuple[Gain, ...]:
 
 
 def parameter_words(name: str, value: object) -> str:
-    """How a parameter that tells points apart is said, e.g. "streams 4"."""
+    """A parameter that differs between points, in words, e.g. "streams 4"."""
     if name == "tcp.path":
         return f"over {value}"
     if name == "tcp.wire_bps":
@@ -197,6 +191,7 @@ def csv_fields(point: PointRecord) -> dict[str, object]:
     figures = {f.direction: f for f in result.figures} if result else {}
     down, up = figures.get(TcpDirection.DOWN), figures.get(TcpDirection.UP)
     return {
+        "tcp_path": point.parameters["tcp"]["path"] if "tcp" in point.parameters else None,
         "tcp_down_bps": down and down.median_bps,
         "tcp_up_bps": up and up.median_bps,
         "tcp_down_undisturbed_bps": down and down.undisturbed_bps,
@@ -213,8 +208,9 @@ def csv_fields(point: PointRecord) -> dict[str, object]:
 
 
 CSV_FIELDS = (
-    "tcp_down_bps", "tcp_up_bps", "tcp_down_undisturbed_bps", "tcp_down_undisturbed_error_bps",
-    "tcp_up_undisturbed_bps", "tcp_up_undisturbed_error_bps", "tcp_undisturbed_share",
+    "tcp_path", "tcp_down_bps", "tcp_up_bps", "tcp_down_undisturbed_bps",
+    "tcp_down_undisturbed_error_bps", "tcp_up_undisturbed_bps",
+    "tcp_up_undisturbed_error_bps", "tcp_undisturbed_share",
     "tcp_retransmits", "tcp_down_limited_by", "tcp_up_limited_by", "tcp_cpu_s_per_gbit",
     "tcp_most_taken",
 )  # fmt: skip

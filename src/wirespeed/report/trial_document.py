@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is a trial in a run's JSON document (schemas/result.schema.json, "trial")?
 
-offered = accepted + refused: what the generator handed to the SUT's first ring, what that took and
-what it did not. unsent frames were never offered.
+Frames: intended = offered + unsent; offered = accepted + refused by the SUT's first ring.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from wirespeed.store.records import StoredTrial
 
 
 def trial_document(stored: StoredTrial) -> dict[str, Any]:
-    """Its counts, how it was judged, and what it shows where disturbed time is left out."""
-    trial, seen = stored.trial, stored.trial.seen
+    """Its counts, how it was judged, and its counts without disturbed time."""
+    trial, observation = stored.trial, stored.trial.observation
     return {
         "ended_at": stored.ended_at,
         "stage": str(trial.stage),
@@ -26,27 +25,27 @@ def trial_document(stored: StoredTrial) -> dict[str, Any]:
         "offered_fps": trial.offered_fps,
         "forwarding_fps": trial.forwarding_fps,
         "duration_s": trial.duration_s,
-        "overhead_s": seen.overhead_s,
+        "overhead_s": observation.overhead_s,
         "offered": trial.offered,
-        "accepted": seen.total("sent"),
-        "refused": trial.offered - seen.total("sent"),
-        "unsent": seen.total("unsent"),
+        "accepted": observation.total("accepted"),
+        "refused": observation.total("refused"),
+        "unsent": observation.total("unsent"),
         "received": trial.received,
-        "handled": seen.handled,
+        "handled": observation.handled,
         "lost": trial.lost,
         "loss_ratio": trial.loss_ratio,
-        "duplicated": seen.total("duplicated"),
-        "reordered": seen.total("reordered"),
-        "foreign": seen.total("foreign"),
-        "misdirected": seen.total("misdirected"),
-        "corrupted": seen.total("corrupted"),
+        "duplicated": observation.total("duplicated"),
+        "reordered": observation.total("reordered"),
+        "foreign": observation.total("foreign"),
+        "misdirected": observation.total("misdirected"),
+        "corrupted": observation.total("corrupted"),
         "quiet": trial.quiet,
         "disturbed": trial.disturbed,
         "fault": trial.fault,
         "gated": None if trial.gated is None else _gated(trial.gated),
-        "limited_by": seen.limited_by,
-        "drops": encode(list(seen.drops)),
-        "latency": None if seen.latency is None else latency_us(seen.latency),
+        "limited_by": observation.limited_by,
+        "drops": encode(list(observation.drops)),
+        "latency": None if observation.latency is None else latency_us(observation.latency),
         **_evidence(trial),
     }
 
@@ -80,24 +79,25 @@ def left_out(reasons: Iterable[LeftOut]) -> list[dict[str, Any]]:
 
 def _evidence(trial: Trial) -> dict[str, Any]:
     """What the verdict on the trial rests on."""
-    seen, placement = trial.seen, trial.seen.placement
+    observation, placement = trial.observation, trial.observation.placement
     return {
-        "disturbances": _by_kind(seen.evidence.disturbances),
-        "unseen": list(seen.evidence.unseen),
-        "steal_ns": seen.steal_ns,
+        "disturbances": _by_kind(observation.evidence.disturbances),
+        "unseen": list(observation.evidence.unseen),
+        "clock_error_ns": observation.evidence.clock_error_ns,
+        "steal_ns": observation.steal_ns,
         "placement": None
         if placement is None
         else {"before": encode(placement[0]), "after": encode(placement[1])},
-        "ring_frames": seen.ring_frames,
-        "path_frames": seen.path_frames,
-        "threads": encode(list(seen.threads)),
-        "directions": [_direction(direction) for direction in seen.directions],
-        "workers": encode(list(seen.workers)),
+        "ring_frames": observation.ring_frames,
+        "path_frames": observation.path_frames,
+        "threads": encode(list(observation.threads)),
+        "directions": [_direction(direction) for direction in observation.directions],
+        "workers": encode(list(observation.workers)),
     }
 
 
 def _by_kind(disturbances: Iterable[Disturbance]) -> list[dict[str, Any]]:
-    """How often and how long, by role, CPU, kind and source."""
+    """Number and length of disturbances by role, CPU, kind and source."""
     groups: dict[tuple[str, int, str, str], list[int]] = {}
     for d in disturbances:
         groups.setdefault((d.role, d.cpu, str(d.kind), str(d.source)), []).append(d.length_ns)
@@ -111,10 +111,8 @@ def _by_kind(disturbances: Iterable[Disturbance]) -> list[dict[str, Any]]:
 
 
 def _direction(count: DirectionCount) -> dict[str, Any]:
-    """In the words of the trial: what the first ring took was accepted."""
     encoded: dict[str, Any] = encode(count)
-    accepted = encoded.pop("sent")
-    return {**encoded, "accepted": accepted, "refused": count.offered - count.sent}
+    return encoded | {"refused": count.refused}
 
 
 def latency_us(latency: Latency) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did each cumulative step of tuning gain TCP, beside what S0 published?
+"""How much TCP throughput did each step of tuning gain, beside what S0 published?
 
 As S0 does it, a step's rate is that of the best number of streams, with the range over all of them.
 A step differs from the one before in one setting only.
@@ -14,9 +14,9 @@ from rich.table import Table
 
 from wirespeed.model.study import flat
 from wirespeed.model.tcp import Tcp, TcpResult
+from wirespeed.model.words import EMULATED, NONE, gbps
 from wirespeed.report.published_tcp import PublishedStep, Scenario, Tuning, scenario
 from wirespeed.report.tcp import parameter_words, tcp_result
-from wirespeed.report.text import NONE, gbps
 from wirespeed.store.records import PointRecord
 
 # What the steps change, and what a step is the best of.
@@ -51,7 +51,7 @@ class Waterfall:
     steps: tuple[Step, ...]
 
     def gain(self, index: int) -> float | None:
-        """Over the step before; None of the first, or where nothing came through."""
+        """Over the step before; None for the first step, or where that carried nothing."""
         before = self.steps[index - 1].bps if index else 0.0
         return self.steps[index].bps / before if before else None
 
@@ -62,8 +62,8 @@ class Waterfall:
 
 
 def waterfalls(points: Sequence[PointRecord]) -> tuple[Waterfall, ...]:
-    """One for each combination of what is neither a step nor the number of streams."""
-    measured = [point for point in points if point.spec.tcp and tcp_result(point)]
+    """One for each combination of the parameters that are neither a step nor the streams."""
+    measured = [point for point in points if point.tcp and tcp_result(point)]
     made = (_waterfall(name, group) for name, group in _groups(measured).items())
     return tuple(waterfall for waterfall in made if len(waterfall.steps) > 1)
 
@@ -78,25 +78,27 @@ def _groups(points: Sequence[PointRecord]) -> dict[str, list[PointRecord]]:
     ]  # fmt: skip
     groups: dict[str, list[PointRecord]] = {}
     for point, values in zip(points, flattened, strict=True):
-        assert point.spec.tcp is not None
         words = [parameter_words(key, values[key]) for key in varied if key in values]
-        name = ", ".join([_place(point.spec.tcp), *(word for word in words if word)])
+        name = ", ".join([_place(point), *(word for word in words if word)])
         groups.setdefault(name, []).append(point)
     return groups
 
 
-def _place(tcp: Tcp) -> str:
+def _place(point: PointRecord) -> str:
     """Hosts, what joins them, and at which speed."""
-    known = scenario(tcp)
+    tcp = point.tcp
+    assert tcp is not None
+    known = scenario(tcp, point.has_vswitch)
     clients = f"{tcp.clients} client{'s' if tcp.clients > 1 else ''}"
     wire = f", {tcp.wire_bps / 1e9:g} Gbps wire" if tcp.wire_bps else ""
     name = known.name if known else clients + wire
-    return f"{name}, over {tcp.path}"
+    emulated = f" ({EMULATED})" if point.emulated else ""
+    return f"{name}, over {tcp.path}{emulated}"
 
 
 def _waterfall(name: str, group: Sequence[PointRecord]) -> Waterfall:
-    specs = [point.spec.tcp for point in group if point.spec.tcp]
-    known = scenario(specs[0])
+    specs = [point.tcp for point in group if point.tcp]
+    known = scenario(specs[0], group[0].has_vswitch)
     steps: list[Step] = []
     for tuning, what, wanted in _tunings(specs):
         alike = [(tcp, point) for tcp, point in zip(specs, group, strict=True)
@@ -112,7 +114,7 @@ def _waterfall(name: str, group: Sequence[PointRecord]) -> Waterfall:
 
 
 def _tunings(specs: Sequence[Tcp]) -> Iterator[tuple[Tuning, str, tuple[bool, int, int]]]:
-    """Each step that the points vary: its name, and the settings that it leaves."""
+    """Each step that the points vary: its name in short and in full, and its settings."""
     offloads = sorted({tcp.offloads for tcp in specs})
     queues = sorted({tcp.queues for tcp in specs})
     mtus = sorted({tcp.mtu for tcp in specs})

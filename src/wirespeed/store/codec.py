@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a model type written as JSON, and read back equal?
+"""How is a model type written as JSON and read back?
 
-Fields that a newer version added have defaults, fields that it dropped are ignored: records stay
-readable.
+Fields that a newer version added have defaults and fields that it dropped are ignored, so that old
+records stay readable.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong with the store, in words for whoever started the run?"""
+"""Which errors does the store raise?"""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class StoreError(WirespeedError):
 
 
 class NoSuchRun(BadInput, StoreError):
-    """A run was named that the store does not hold."""
+    """The store has no run of that name."""
 
 
 @contextmanager
-def in_plain_words(url: str) -> Iterator[None]:
+def as_store_errors(url: str) -> Iterator[None]:
     """Turn what the database driver raises into a StoreError that names the store."""
     try:
         yield

@@ -1,27 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the store hold? Runs by id, by "latest", and the one that a study can resume."""
+"""How is a run read from the store, by its id or as the latest?"""
 
 from __future__ import annotations
 
 import difflib
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, select
 
+from wirespeed.model.explanation import Explanation
 from wirespeed.model.facts import HostFacts
+from wirespeed.model.finding import AuditReport
 from wirespeed.model.plan import Plan
-from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.sut import SutDescription
 from wirespeed.store.codec import decode
 from wirespeed.store.errors import NoSuchRun
 from wirespeed.store.records import PointRecord, PointState, RunRecord, RunSummary, StoredTrial
+from wirespeed.store.results import decode_result
 from wirespeed.store.series import PackedSeries
 from wirespeed.store.store import Store
+from wirespeed.store.sut import describe_old_sut
 from wirespeed.store.tables import POINTS, RUNS, SERIES, TRIALS
 from wirespeed.store.trials import decode_trial
+from wirespeed.store.workloads import decode_workload
 
 LATEST = "latest"
+T = TypeVar("T")
 
 
 def list_runs(store: Store) -> tuple[RunSummary, ...]:
@@ -43,7 +48,7 @@ def list_runs(store: Store) -> tuple[RunSummary, ...]:
 def read_run(store: Store, named: str, *, series: bool = False) -> RunRecord:
     """The run with that id, or the newest for "latest". Raises NoSuchRun.
 
-    series: with what was seen in its trials over time; it is most of a run's bytes.
+    series: also read the trials' series, which are most of a run's bytes.
     """
     with store.transaction() as connection:
         run = _find(connection, store.url, named)
@@ -72,11 +77,12 @@ def read_run(store: Store, named: str, *, series: bool = False) -> RunRecord:
         started_at=run.started_at,
         finished_at=run.finished_at,
         points=tuple(_point(p, tuple(by_attempt.get((p.ordinal, p.attempt), []))) for p in points),
+        audits=_optional(tuple[AuditReport, ...], run.audits),
     )
 
 
 def _series(connection: Connection, run_id: str) -> dict[tuple[int, int, int], list[PackedSeries]]:
-    """By ordinal, attempt and number of their trial; in each by name."""
+    """The packed series of each trial, by its ordinal, attempt and number."""
     by_trial: dict[tuple[int, int, int], list[PackedSeries]] = {}
     query = select(SERIES).where(SERIES.c.run_id == run_id).order_by(SERIES.c.name)
     for row in connection.execute(query).mappings():
@@ -103,17 +109,27 @@ def _find(connection: Connection, url: str, named: str) -> Row[Any]:
 
 
 def _point(row: Row[Any], trials: tuple[StoredTrial, ...]) -> PointRecord:
+    plan = _optional(Plan, row.plan)
+    sut = _optional(SutDescription, row.sut)
+    if sut is None and plan is not None:
+        sut = describe_old_sut(row.parameters, plan)
     return PointRecord(
         id=row.point_id,
         label=row.label,
-        spec=decode(PointSpec, row.spec),
+        workload=decode_workload(row.spec),
         parameters=row.parameters,
         state=PointState(row.state),
         started_at=row.started_at,
         finished_at=row.finished_at,
         error=row.error,
-        plan=None if row.plan is None else decode(Plan, row.plan),
+        plan=plan,
         bench=row.bench or {},
-        result=None if row.result is None else decode(SearchResult, row.result),
+        result=None if row.result is None else decode_result(row.result),
         trials=trials,
+        sut=sut,
+        explanations=_optional(tuple[Explanation, ...], row.explanations),
     )
+
+
+def _optional(kind: type[T], data: Any) -> T | None:
+    return None if data is None else decode(kind, data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the store hand out: a run with its points and trials, as they were measured?"""
+"""What is a stored run, with its points and trials?"""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from wirespeed.model.explanation import Explanation
 from wirespeed.model.facts import HostFacts
+from wirespeed.model.finding import AuditReport
 from wirespeed.model.plan import Plan
 from wirespeed.model.result import SearchResult
 from wirespeed.model.series import Series
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import Frames, TcpStreams, Workload
+from wirespeed.model.sut import SutDescription
+from wirespeed.model.tcp import Tcp
 from wirespeed.model.trial import Trial
+from wirespeed.model.words import EMULATED
 from wirespeed.store.series import PackedSeries
 
 
@@ -39,11 +44,15 @@ class StoredTrial:
 
 @dataclass(frozen=True, slots=True)
 class PointRecord:
-    """A point of a run. Only a complete point has a result; `trials` are its last attempt's."""
+    """A point of a run. Only a complete point has a result; `trials` are its last attempt's.
+
+    sut: None until the point began. explanations: what limits it, as it was told when the point
+    was complete; None where it is not, and where an older version measured it.
+    """
 
     id: str
     label: str
-    spec: PointSpec
+    workload: Workload
     parameters: dict[str, Any]
     state: PointState
     started_at: str | None
@@ -53,11 +62,43 @@ class PointRecord:
     bench: dict[str, Any]
     result: SearchResult | None
     trials: tuple[StoredTrial, ...]
+    sut: SutDescription | None = None
+    explanations: tuple[Explanation, ...] | None = None
+
+    @property
+    def caption(self) -> str:
+        """The label, with what must be read beside every rate of the point."""
+        return f"{self.label} ({EMULATED})" if self.emulated else self.label
+
+    @property
+    def emulated(self) -> bool:
+        """Whether its rates say nothing about speed."""
+        return self.result is not None and self.result.emulated is not None
+
+    @property
+    def has_vswitch(self) -> bool:
+        """Whether its plan has one; no before there is a plan."""
+        return self.plan is not None and any(host.vswitch for host in self.plan.hosts)
+
+    @property
+    def frames(self) -> Frames:
+        """Of a point that offers frames."""
+        if not isinstance(self.workload, Frames):
+            raise TypeError(f"point {self.label} has TCP traffic, not frames")
+        return self.workload
+
+    @property
+    def tcp(self) -> Tcp | None:
+        """Of a point with TCP traffic."""
+        return self.workload.tcp if isinstance(self.workload, TcpStreams) else None
 
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """A run: what was asked for, on which host, with what, and what came out."""
+    """A run: what was asked for, on which host, with what, and what came out.
+
+    audits: what the audit said of each host as the run began; None where an older version ran.
+    """
 
     id: str
     study: str
@@ -70,6 +111,7 @@ class RunRecord:
     started_at: str
     finished_at: str | None
     points: tuple[PointRecord, ...]
+    audits: tuple[AuditReport, ...] | None = None
 
     @property
     def complete(self) -> bool:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a figure over time kept small, and read back equal?
+"""How is a series compressed for the store?
 
-Moments and values are eight bytes each, little-endian, their bytes of one rank side by side, then
-compressed: counts of a steady load take about two bytes a window.
+Moments and values are eight bytes each, little-endian. First bytes stand together, then second
+bytes and so on, which compresses well: counts of a steady load take about two bytes a window.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _EXACT = 2**53
 
 @dataclass(frozen=True, slots=True)
 class PackedSeries:
-    """A series as the store has it; unpacked by whoever looks at it."""
+    """A series as it is stored."""
 
     name: str
     unit: str
@@ -42,7 +42,7 @@ class PackedSeries:
 
 
 def pack(series: Series) -> PackedSeries:
-    """The moments as steps from one to the next: those of windows are all the same."""
+    """Moments are stored as differences, which are equal for windows."""
     steps = [*series.at_ns[:1], *(after - before for before, after in pairwise(series.at_ns))]
     return PackedSeries(
         series.name, series.unit, str(series.kind), series.epoch,

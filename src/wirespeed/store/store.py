@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The database that holds results: SQLite by default, PostgreSQL by URL, its schema up to date."""
+"""How is the results database opened: SQLite by default, PostgreSQL by URL?"""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, Self
 from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.exc import NoSuchModuleError
 
-from wirespeed.store.errors import StoreError, in_plain_words
+from wirespeed.store.errors import StoreError, as_store_errors
 from wirespeed.store.schema import bring_up
 from wirespeed.store.url import store_url
 
 
 class Store:
-    """An open results database; recording.py writes a run to it, read.py reads it."""
+    """An open results database; run_writer.py writes a run to it, read.py reads it."""
 
     def __init__(self, named: str | None = None) -> None:
         """Open the store (see store/url.py), making or migrating its tables as needed."""
@@ -35,7 +35,7 @@ class Store:
             ) from error
         if url.drivername == "sqlite":
             event.listen(self._engine, "connect", _check_foreign_keys)
-        with in_plain_words(self.url):
+        with as_store_errors(self.url):
             bring_up(self._engine)
 
     def __enter__(self) -> Self:
@@ -52,11 +52,11 @@ class Store:
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
         """Everything inside is kept, or on an exception nothing is. Raises StoreError."""
-        with in_plain_words(self.url), self._engine.begin() as connection:
+        with as_store_errors(self.url), self._engine.begin() as connection:
             yield connection
 
     def begin(self) -> AbstractContextManager[Connection]:
-        """A transaction whose errors are the driver's own, for who tells them apart."""
+        """A transaction that raises the driver's own errors."""
         return self._engine.begin()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the store keep? Runs, their points, every trial of every attempt, and its series.
+"""Which tables has the store? Runs, points, trials of every attempt, and series.
 
 Times are ISO 8601 in UTC. A column of type JSON holds a model type as store/codec.py writes it, a
 trial as store/trials.py does.
@@ -30,6 +30,7 @@ METADATA = MetaData(
     }
 )
 
+# audits: of each host; null where an older version ran.
 RUNS = Table(
     "runs",
     METADATA,
@@ -43,10 +44,12 @@ RUNS = Table(
     Column("host", JSON, nullable=False),
     Column("started_at", String(32), nullable=False),
     Column("finished_at", String(32)),
+    Column("audits", JSON),
 )
 
 # state: "pending", "running", "complete" or "failed". Only a complete point has a result, and it is
-# written in the same transaction as the state. attempt: which attempt's trials belong to it.
+# written in the same transaction as the state. attempt: which attempt's trials belong to it. sut,
+# explanations: null until it began or was complete, and where an older version measured it.
 POINTS = Table(
     "points",
     METADATA,
@@ -64,6 +67,8 @@ POINTS = Table(
     Column("plan", JSON),
     Column("bench", JSON),
     Column("result", JSON),
+    Column("sut", JSON),
+    Column("explanations", JSON),
     UniqueConstraint("run_id", "point_id"),
 )
 

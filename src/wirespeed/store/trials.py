@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a trial written into the store, and how is one read that an older version wrote?
+"""How is a trial encoded, and decoded from records of any version?
 
 What was counted and sampled over time (windows, rows of latency, contention samples) is not part of
-it: the caller hands it over as series. Disturbances are many: they are kept as pairs of begin and
-length, by what they have in common.
+it: the store keeps the trial's series in a table of their own. Disturbances are many: they are kept
+as pairs of begin and length, by what they have in common.
 """
 
 from __future__ import annotations
@@ -17,23 +17,38 @@ from wirespeed.store.codec import decode, encode
 
 
 def encode_trial(trial: Trial) -> dict[str, Any]:
-    """The trial as JSON types, without what its series hold."""
-    disturbances = trial.seen.evidence.disturbances
-    evidence = replace(trial.seen.evidence, disturbances=(), contention=())
-    seen = replace(trial.seen, evidence=evidence, windows=None, latency_rows=None)
-    encoded: dict[str, Any] = encode(replace(trial, seen=seen, series=()))
-    encoded["seen"]["evidence"]["disturbances"] = _grouped(disturbances)
+    """The trial as JSON types, without its series and what they were made from."""
+    disturbances = trial.observation.evidence.disturbances
+    evidence = replace(trial.observation.evidence, disturbances=(), contention=())
+    observation = replace(trial.observation, evidence=evidence, windows=None, latency_rows=None)
+    encoded: dict[str, Any] = encode(replace(trial, observation=observation, series=()))
+    encoded["observation"]["evidence"]["disturbances"] = _grouped(disturbances)
     return encoded
 
 
 def decode_trial(data: dict[str, Any]) -> Trial:
     """A trial of this schema or an older one."""
-    current = _upgraded(data) if "valid" in data else data
-    seen = current["seen"]
+    current = _with_accepted(_upgraded(_renamed(data)))
+    seen = current["observation"]
     groups = seen.get("evidence", {}).get("disturbances", [])
-    trial = decode(Trial, {**current, "seen": {**seen, "evidence": _without(seen)}})
-    evidence = replace(trial.seen.evidence, disturbances=_listed(groups))
-    return replace(trial, seen=replace(trial.seen, evidence=evidence))
+    trial = decode(Trial, {**current, "observation": {**seen, "evidence": _without(seen)}})
+    evidence = replace(trial.observation.evidence, disturbances=_listed(groups))
+    return replace(trial, observation=replace(trial.observation, evidence=evidence))
+
+
+def _renamed(data: dict[str, Any]) -> dict[str, Any]:
+    """`observation` was called `seen`."""
+    return {("observation" if key == "seen" else key): value for key, value in data.items()}
+
+
+def _with_accepted(data: dict[str, Any]) -> dict[str, Any]:
+    """Until schema 0003 the frames that the first ring accepted were called "sent"."""
+    seen = data["observation"]
+    directions = [
+        {"accepted" if key == "sent" else key: value for key, value in direction.items()}
+        for direction in seen["directions"]
+    ]
+    return {**data, "observation": {**seen, "directions": directions}}
 
 
 def _without(seen: dict[str, Any]) -> dict[str, Any]:
@@ -52,7 +67,7 @@ def _grouped(disturbances: tuple[Disturbance, ...]) -> list[dict[str, Any]]:
 
 
 def _listed(groups: list[dict[str, Any]]) -> tuple[Disturbance, ...]:
-    """By the time they began."""
+    """The disturbances of all groups in the order of their begin."""
     found = [
         Disturbance(
             group["cpu"], begin_ns, length_ns,
@@ -65,11 +80,13 @@ def _listed(groups: list[dict[str, Any]]) -> tuple[Disturbance, ...]:
 
 
 def _upgraded(data: dict[str, Any]) -> dict[str, Any]:
-    """A trial of schema 0001 counted whole or not at all: a valid one was quiet.
+    """A trial of schema 0001: a valid one was quiet, others are disturbed.
 
-    It timed each thread's longest pause, but not when: there is nothing to gate it by.
+    It has no evidence with time stamps, so that nothing of a disturbed one counts.
     """
-    seen = data["seen"]
+    if "valid" not in data:
+        return data
+    observation = data["observation"]
     threads = [
         {
             "name": thread["name"],
@@ -78,11 +95,12 @@ def _upgraded(data: dict[str, Any]) -> dict[str, Any]:
             "involuntary_switches": thread["involuntary_switches"],
             "runqueue_wait_ns": thread["runqueue_wait_ns"],
         }
-        for thread in seen["threads"]
+        for thread in observation["threads"]
     ]
     return {
-        "seen": {
-            **seen, "threads": threads, "placement": seen.get("proximity"), "path_frames": 0,
+        "observation": {
+            **observation, "threads": threads,
+            "placement": observation.get("proximity"), "path_frames": 0,
         },
         "stage": data["stage"],
         "quiet": data["valid"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which database is meant: by --store, by WIRESPEED_STORE, or where XDG puts data?"""
+"""Which database is used: --store, WIRESPEED_STORE, or a file in the XDG data directory?"""
 
 from __future__ import annotations
 

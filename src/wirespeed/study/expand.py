@@ -10,11 +10,12 @@ import json
 from copy import deepcopy
 from typing import Any
 
+from wirespeed.model.fault import Fault
 from wirespeed.model.frame import FrameSizes
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import TcpStreams, Workload
 from wirespeed.model.study import Point
-from wirespeed.study.faults import Fault
 from wirespeed.study.keys import parameter_keys, unknown_key
+from wirespeed.study.tables import tables_of
 from wirespeed.study.validate import validate_point
 
 MAX_POINTS = 10_000
@@ -65,18 +66,12 @@ def set_key(raw: dict[str, Any], key: str, value: Any) -> None:
     raw[name] = value
 
 
-def parameters(spec: PointSpec) -> dict[str, Any]:
+def parameters(workload: Workload) -> dict[str, Any]:
     """The point as nested tables of plain values, spelled as in a study file.
 
     Only what the point depends on: a table that it does without is left out.
     """
-    tables = {f.name: getattr(spec, f.name) for f in dataclasses.fields(spec)}
-    plain = {name: _plain(table) for name, table in tables.items() if table is not None}
-    if spec.tcp is None:
-        return plain
-    with_vswitch = spec.tcp.path.has_vswitch
-    vswitch = {"sut": {"vswitch": plain["sut"]["vswitch"]}} if with_vswitch else {}
-    return {"tcp": plain["tcp"], **vswitch}
+    return {name: _plain(table) for name, table in tables_of(workload).items()}
 
 
 def _plain(value: Any) -> Any:
@@ -84,6 +79,8 @@ def _plain(value: Any) -> Any:
         return int(value.text) if value.text.isdecimal() else value.text
     if dataclasses.is_dataclass(value):
         return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     return value
@@ -95,13 +92,13 @@ def point_id(parameters: dict[str, Any]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
 
-def _label(spec: PointSpec, chosen: dict[str, Any]) -> str:
+def _label(workload: Workload, chosen: dict[str, Any]) -> str:
     """Topology and frame size (or TCP's path) always, then whatever else the study varies."""
-    frame = spec.traffic.frame.text
-    if spec.tcp is not None:
-        parts = [f"TCP over {spec.tcp.path}"]
+    if isinstance(workload, TcpStreams):
+        parts = [f"TCP over {workload.tcp.path}"]
     else:
-        parts = [str(spec.topology.kind), f"{frame} B" if frame.isdecimal() else f"IMIX {frame}"]
+        frame = workload.traffic.frame.text
+        parts = [workload.topology.kind, f"{frame} B" if frame.isdecimal() else f"IMIX {frame}"]
     for key, value in chosen.items():
         if key == "tcp.wire_bps":
             parts.append(f"{value / 1e9:g} Gbps wire")

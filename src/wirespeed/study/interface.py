@@ -13,23 +13,26 @@ from wirespeed.measure.interface import Listener
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Plan
 from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import Frames, TcpStreams, Workload
 from wirespeed.model.study import Point
 from wirespeed.model.tcp import TcpRun
 
 
 @dataclass(frozen=True, slots=True)
 class Rig:
-    """The host that a study runs on. `cli` makes it; tests hand in one of known capacity.
+    """What a study runs on. `cli` makes it; tests hand in one of known capacity.
+
+    facts: of the host that is measured; others: of the other hosts that take part.
 
     open_bench: brings a point's topology up and, on exit, undoes everything it did to the host;
     its name ("RUN/POINT") says where logs are left. open_tcp: the same for TCP traffic.
     """
 
     facts: HostFacts
-    plan: Callable[[PointSpec], Plan]
-    open_bench: Callable[[PointSpec, Plan, str], AbstractContextManager[Bench]]
-    open_tcp: Callable[[PointSpec, Plan, str], AbstractContextManager[TcpBench]]
+    plan: Callable[[Workload], Plan]
+    open_bench: Callable[[Frames, Plan, str], AbstractContextManager[Bench]]
+    open_tcp: Callable[[TcpStreams, Plan, str], AbstractContextManager[TcpBench]]
+    others: tuple[HostFacts, ...] = ()
 
 
 class TcpListener(Protocol):

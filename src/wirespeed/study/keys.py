@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which keys may a study file have? Read from the types in model/spec.py, nowhere else."""
+"""Which keys may a study file have? Read from the types of its tables, nowhere else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, get_args, get_type_hints
 
 from wirespeed.model.frame import FrameSizes
-from wirespeed.model.spec import PointSpec
+from wirespeed.study.tables import Tables
 
 TOP_LEVEL = ("title", "description", "vary", "case")
 
@@ -18,7 +18,7 @@ TOP_LEVEL = ("title", "description", "vary", "case")
 @cache
 def parameter_keys() -> tuple[str, ...]:
     """Every dotted key of a point, e.g. "sut.impair.rate_fps", in the order of the types."""
-    return tuple(_leaves(PointSpec, ""))
+    return tuple(_leaves(Tables, ""))
 
 
 def _leaves(kind: Any, prefix: str) -> Iterable[str]:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from wirespeed.model.errors import BadInput
+from wirespeed.model.fault import Fault
 from wirespeed.model.study import Point, Study
+from wirespeed.study.errors import StudyError
 from wirespeed.study.expand import expand, set_key
-from wirespeed.study.faults import Fault, StudyError
 from wirespeed.study.keys import parameter_keys, unknown_key
 from wirespeed.study.shipped import find_study
 

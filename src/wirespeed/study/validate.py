@@ -4,48 +4,75 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from dataclasses import MISSING, Field, fields
+from typing import Any, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
+from wirespeed.bench.function import FUNCTIONS
+from wirespeed.bench.placement import PLACEMENTS
+from wirespeed.bench.switch import SWITCHES
+from wirespeed.bench.topology import TOPOLOGIES
+from wirespeed.bench.topology.tcp import PATHS
+from wirespeed.model.fault import Fault
 from wirespeed.model.frame import FrameSizes
-from wirespeed.model.gateway import Bng
-from wirespeed.model.spec import PointSpec, Search, Sut, Topology, Traffic
-from wirespeed.model.tcp import Tcp
-from wirespeed.study.faults import Fault
+from wirespeed.model.kinds import Kinds
+from wirespeed.model.spec import Workload
 from wirespeed.study.keys import unknown_key
 from wirespeed.study.rules import broken_rules
+from wirespeed.study.tables import Tables
 
 _UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}
 _TABLE = {"dataclass_type", "dataclass_exact_type", "model_type", "dict_type"}
 
 
-class _Sections(BaseModel):
-    """The tables of a study file. `extra="forbid"` reaches the dataclasses inside."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    topology: Topology = Field(default_factory=Topology)
-    traffic: Traffic = Field(default_factory=Traffic)
-    sut: Sut = Field(default_factory=Sut)
-    search: Search = Field(default_factory=Search)
-    bng: Bng | None = None
-    tcp: Tcp | None = None
+def _field(each: Field[Any]) -> tuple[Any, Any]:
+    default = each.default if each.default_factory is MISSING else each.default_factory()
+    return get_type_hints(Tables)[each.name], default
 
 
-def validate_point(raw: dict[str, Any]) -> tuple[PointSpec | None, list[Fault]]:
-    """The point, or every fault that was found in its parameters."""
+# `extra="forbid"` of a model reaches the dataclasses inside; of a dataclass it would not.
+_KINDS: tuple[Kinds[Any], ...] = (TOPOLOGIES, SWITCHES, FUNCTIONS, PLACEMENTS, PATHS)
+_FIELDS: dict[str, Any] = {each.name: _field(each) for each in fields(Tables)}
+_Sections: Any = create_model(
+    "_Sections",
+    __config__=ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False),
+    **_FIELDS,
+)
+
+
+def validate_point(raw: dict[str, Any]) -> tuple[Workload | None, list[Fault]]:
+    """The point's workload, or every fault that was found in its parameters."""
     raw = deepcopy(raw)
-    faults = _parse_frame(raw)
+    faults = _parse_frame(raw) + _unknown_kinds(raw)
     try:
         read = _Sections.model_validate(raw)
     except ValidationError as error:
         faults += [_fault(detail) for detail in error.errors(include_url=False)]
         return None, faults
-    spec = PointSpec(read.topology, read.traffic, read.sut, read.search, bng=read.bng, tcp=read.tcp)
-    faults += broken_rules(spec)
-    return (None if faults else spec), faults
+    tables = Tables(**{each.name: getattr(read, each.name) for each in fields(Tables)})
+    # A rule might be broken only by what stands in for an unknown kind.
+    faults = faults or broken_rules(tables)
+    return (None if faults else tables.workload), faults
+
+
+def _unknown_kinds(raw: dict[str, Any]) -> list[Fault]:
+    """Kinds that nothing has registered; left out of `raw`, so that the rest is read, too."""
+    faults = []
+    for kinds in _KINDS:
+        *sections, name = kinds.key.split(".")
+        table: Any = raw
+        for section in sections:
+            table = table.get(section) if isinstance(table, dict) else None
+        if (
+            isinstance(table, dict)
+            and isinstance(table.get(name), str)
+            and (table[name] not in kinds)
+        ):
+            written = table.pop(name)
+            faults.append(Fault(kinds.key, written, kinds.unknown(written)))
+    return faults
 
 
 def _parse_frame(raw: dict[str, Any]) -> list[Fault]:

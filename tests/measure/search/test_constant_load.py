@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fixed and soak: is one load held, and its loss told?"""
+"""fixed and soak: is one load held, and its loss reported?"""
 
 from __future__ import annotations
 
@@ -73,9 +73,11 @@ def test_a_load_beyond_the_generator_is_not_measurable(search: Search) -> None:
     assert result.constant is None
     assert result.grade is None
     assert result.as_is is not None
-    assert result.as_is.lossless_fps is None, "nobody offered that load"
+    assert result.as_is.lossless_fps is None, "that load was never offered"
     assert result.not_measurable is not None
-    assert "2,000,000 frames/s asked for, the generator offered 1,000,000" in result.not_measurable
+    assert (
+        "the generator offered 1,000,000 frames/s at best, not 2,000,000" in result.not_measurable
+    )
     assert len(rig.calls) == 3, "warm-up and twice the load, not again and again"
 
 

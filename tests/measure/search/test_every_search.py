@@ -31,8 +31,8 @@ seeds = st.integers(0, 2**32)
 
 
 def search_on(rig: Rig, kind: SearchKind, extension: float | None = None) -> SearchResult:
-    asked = Search(kind=kind, extension=extension, latency=False)
-    return run_search(asked, rig.measure, UNLIMITED, Recorder())
+    search = Search(kind=kind, extension=extension, latency=False)
+    return run_search(search, rig.measure, UNLIMITED, Recorder())
 
 
 def resolution_fps(kind: SearchKind, capacity_fps: float) -> float:
@@ -148,8 +148,8 @@ def test_no_host_is_too_bad_and_no_time_too_short_for_an_answer(
     kind: SearchKind, limit_s: float, rig: Rig
 ) -> None:
     """Whatever ended it, there is a figure unless not one overload could be read."""
-    asked = Search(kind=kind, latency=False, time_limit_s=limit_s)
-    result = run_search(asked, rig.measure, UNLIMITED, Recorder())
+    search = Search(kind=kind, latency=False, time_limit_s=limit_s)
+    result = run_search(search, rig.measure, UNLIMITED, Recorder())
     assert isinstance(rig.sut, Sharp)
     capacity_fps = rig.sut.capacity_fps
     readable = [t for t in result.trials if t.stage is Stage.MRR and t.fault is None]

@@ -74,7 +74,7 @@ def test_frames_that_were_not_offered_are_not_loss() -> None:
             return super().measure(load_fps, duration_s)
 
     figures, trials = run(Lagging(Sharp(50e6)))
-    assert trials[0].seen.total("unsent") > 0
+    assert trials[0].observation.total("unsent") > 0
     assert lower_fps(figures) == (10e6, 10e6)
 
 
@@ -173,9 +173,9 @@ def test_a_load_that_cannot_be_judged_is_passed_by_below() -> None:
     """Nobody can tell above 3 Mpps: what passes below is found all the same."""
 
     def measure(load_fps: float, duration_s: float) -> Observation:
-        seen = Rig(Sharp(9e6)).measure(load_fps, duration_s)
+        observation = Rig(Sharp(9e6)).measure(load_fps, duration_s)
         unknown = Evidence((stop(10**9),)) if load_fps > 3e6 else Evidence()
-        return replace(seen, evidence=unknown)
+        return replace(observation, evidence=unknown)
 
     prober = prober_of(measure)
     search = replace(SEARCH, duration_sum_s=1.0)

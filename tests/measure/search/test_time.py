@@ -21,7 +21,7 @@ def run(search: Search, rig: Rig) -> SearchResult:
 
 def spent_s(result: SearchResult) -> list[float]:
     """What each trial took that the time limit bounds."""
-    return [t.duration_s + t.seen.overhead_s for t in result.trials if t.stage in BEFORE]
+    return [t.duration_s + t.observation.overhead_s for t in result.trials if t.stage in BEFORE]
 
 
 def test_a_study_can_set_the_length_of_a_trial() -> None:
@@ -48,7 +48,7 @@ def test_a_time_limit_gives_the_bounds_known_by_then(kind: SearchKind, limit_s: 
     assert result.ndr.lower.load_fps <= 3.5e6 * 1.001 < result.ndr.upper.load_fps
     assert result.pdr is not None
     assert result.pdr.lower is not None
-    assert any(f"{limit_s:g} s, was over: bounds rest" in note for note in result.notes)
+    assert any(f"{limit_s:g} s, was over: the bounds are" in note for note in result.notes)
     assert len(result.latency) == 3
 
 

@@ -36,7 +36,7 @@ def units(*sizes: int) -> list[Unit]:
 def replay(hosts: list[PlacementHost], asked: list[Unit], outcome: Outcome) -> None:
     """Nova, asked in the order of the plan for these hosts, must come to the same uses."""
     requests = {n: r for unit in asked for n, r in zip(unit.guests, unit.requests, strict=True)}
-    groups = {n: unit.apart for unit in asked for n in unit.guests}
+    groups = {n: unit.anti_affinity for unit in asked for n in unit.guests}
     uses = [host.use for host in hosts]
     for placed in outcome.placed:
         shape, request = hosts[placed.host].shape, requests[placed.guest]
@@ -79,10 +79,10 @@ def test_a_unit_is_placed_whole_or_not_at_all() -> None:
     assert outcome.unplaced == (0, 1)
 
 
-def test_groups_apart() -> None:
+def test_anti_affinity_groups() -> None:
     hosts = [node(8, name) for name in "ab"]
-    apart = [Unit(0, (n,), (pinned(1),), frozenset({"g"})) for n in range(3)]
-    outcome = place_all(hosts, apart)
+    units = [Unit(0, (n,), (pinned(1),), frozenset({"g"})) for n in range(3)]
+    outcome = place_all(hosts, units)
     assert sorted(p.host for p in outcome.placed) == [0, 1]
     assert outcome.unplaced == (2,)
 

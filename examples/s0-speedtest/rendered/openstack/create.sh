@@ -15,11 +15,11 @@ openstack flavor set iperf3 --property hw:cpu_policy=dedicated
 openstack flavor set iperf3 --property hw:cpu_thread_policy=prefer
 # emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
 openstack flavor set iperf3 --property hw:emulator_threads_policy=share
-# the page size the workload asks for (S0, S1, S3)
+# page_size of the workload (S0, S1, S3)
 openstack flavor set iperf3 --property hw:mem_page_size=large
-# the guest's NUMA layout as the workload asks (S1)
+# the guest's NUMA layout in the workload (S1)
 openstack flavor set iperf3 --property hw:numa_cpus.0=0-3
-# the guest's NUMA layout as the workload asks (S1)
+# the guest's NUMA layout in the workload (S1)
 openstack flavor set iperf3 --property hw:numa_mem.0=4096
 # how many NUMA nodes the guest sees; hw:numa_cpus needs it
 openstack flavor set iperf3 --property hw:numa_nodes=1
@@ -32,7 +32,7 @@ exists network show vlan2 || openstack network create vlan2 \
 exists subnet show vlan2-subnet || openstack subnet create vlan2-subnet \
 	--network vlan2 --subnet-range 10.0.2.0/24
 
-# as the workload asks
+# kind of the port in the workload
 exists port show iperf3-1-eth0 || openstack port create iperf3-1-eth0 --network vlan2 \
 	--vnic-type normal --mac-address fa:16:3e:00:00:00
 # Naming the host (microversion 2.74) still asks the scheduler's filters.
@@ -41,7 +41,7 @@ exists server show iperf3-1 || openstack --os-compute-api-version 2.74 server cr
 	--port iperf3-1-eth0 \
 	--wait
 
-# as the workload asks
+# kind of the port in the workload
 exists port show iperf3-2-eth0 || openstack port create iperf3-2-eth0 --network vlan2 \
 	--vnic-type normal --mac-address fa:16:3e:00:00:01
 # Naming the host (microversion 2.74) still asks the scheduler's filters.

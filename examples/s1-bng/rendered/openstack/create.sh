@@ -17,7 +17,7 @@ openstack flavor set bng --property hw:cpu_policy=dedicated
 openstack flavor set bng --property hw:cpu_thread_policy=prefer
 # emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
 openstack flavor set bng --property hw:emulator_threads_policy=share
-# the page size the workload asks for (S0, S1, S3)
+# page_size of the workload (S0, S1, S3)
 openstack flavor set bng --property hw:mem_page_size=1048576
 
 exists flavor show ipsec-gw || openstack flavor create ipsec-gw \
@@ -26,13 +26,13 @@ exists flavor show ipsec-gw || openstack flavor create ipsec-gw \
 openstack flavor set ipsec-gw --property aggregate_instance_extra_specs:nfv=true
 # emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
 openstack flavor set ipsec-gw --property hw:emulator_threads_policy=share
-# the page size the workload asks for (S0, S1, S3)
+# page_size of the workload (S0, S1, S3)
 openstack flavor set ipsec-gw --property hw:mem_page_size=large
-# how near its devices must be
+# on which NUMA nodes its devices may be
 openstack flavor set ipsec-gw --property hw:pci_numa_affinity_policy=required
 # the devices of [pci]alias in nova.conf (S1)
 openstack flavor set ipsec-gw --property pci_passthrough:alias=QuickAssist:1
-# a CPU feature the workload asks for (S1)
+# cpu_features of the workload (S1)
 openstack flavor set ipsec-gw --property trait:HW_CPU_X86_AESNI=required
 openstack image set ipsec-gw --property hw_cpu_policy=dedicated
 openstack image set ipsec-gw --property hw_cpu_thread_policy=prefer

@@ -13,7 +13,7 @@ exists flavor show router || openstack flavor create router \
 openstack flavor set router --property hw:cpu_policy=dedicated
 # emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
 openstack flavor set router --property hw:emulator_threads_policy=share
-# the page size the workload asks for (S0, S1, S3)
+# page_size of the workload (S0, S1, S3)
 openstack flavor set router --property hw:mem_page_size=1048576
 
 exists flavor show firewall || openstack flavor create firewall \
@@ -22,7 +22,7 @@ exists flavor show firewall || openstack flavor create firewall \
 openstack flavor set firewall --property hw:cpu_policy=dedicated
 # emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
 openstack flavor set firewall --property hw:emulator_threads_policy=share
-# the page size the workload asks for (S0, S1, S3)
+# page_size of the workload (S0, S1, S3)
 openstack flavor set firewall --property hw:mem_page_size=1048576
 
 exists flavor show dpi || openstack flavor create dpi \
@@ -31,7 +31,7 @@ exists flavor show dpi || openstack flavor create dpi \
 openstack flavor set dpi --property hw:cpu_policy=dedicated
 # emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
 openstack flavor set dpi --property hw:emulator_threads_policy=share
-# the page size the workload asks for (S0, S1, S3)
+# page_size of the workload (S0, S1, S3)
 openstack flavor set dpi --property hw:mem_page_size=1048576
 
 exists flavor show balancer || openstack flavor create balancer \
@@ -40,7 +40,7 @@ exists flavor show balancer || openstack flavor create balancer \
 openstack flavor set balancer --property hw:cpu_policy=dedicated
 # emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
 openstack flavor set balancer --property hw:emulator_threads_policy=share
-# the page size the workload asks for (S0, S1, S3)
+# page_size of the workload (S0, S1, S3)
 openstack flavor set balancer --property hw:mem_page_size=1048576
 
 exists flavor show netperf || openstack flavor create netperf \
@@ -49,7 +49,7 @@ exists flavor show netperf || openstack flavor create netperf \
 openstack flavor set netperf --property hw:cpu_policy=dedicated
 # emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
 openstack flavor set netperf --property hw:emulator_threads_policy=share
-# the page size the workload asks for (S0, S1, S3)
+# page_size of the workload (S0, S1, S3)
 openstack flavor set netperf --property hw:mem_page_size=1048576
 
 exists network show north-south || openstack network create north-south \
@@ -65,7 +65,7 @@ exists subnet show east-west-subnet || openstack subnet create east-west-subnet 
 	--network east-west --subnet-range 192.168.2.0/24
 
 exists server group show service-chain || openstack server group create service-chain --policy affinity
-# east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe each way; vhost-user only crosses memory (S2 section 4.2)
+# east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe in each direction; vhost-user only crosses memory (S2 section 4.2)
 exists port show firewall-data || openstack port create firewall-data --network east-west \
 	--vnic-type normal --mac-address fa:16:3e:00:00:03
 group=$(openstack server group show service-chain -f value -c id)
@@ -75,7 +75,7 @@ exists server show firewall || openstack --os-compute-api-version 2.74 server cr
 	--port firewall-data \
 	--wait
 
-# east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe each way; vhost-user only crosses memory (S2 section 4.2)
+# east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe in each direction; vhost-user only crosses memory (S2 section 4.2)
 exists port show dpi-1-data || openstack port create dpi-1-data --network east-west \
 	--vnic-type normal --mac-address fa:16:3e:00:00:04
 group=$(openstack server group show service-chain -f value -c id)
@@ -85,7 +85,7 @@ exists server show dpi-1 || openstack --os-compute-api-version 2.74 server creat
 	--port dpi-1-data \
 	--wait
 
-# east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe each way; vhost-user only crosses memory (S2 section 4.2)
+# east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe in each direction; vhost-user only crosses memory (S2 section 4.2)
 exists port show dpi-2-data || openstack port create dpi-2-data --network east-west \
 	--vnic-type normal --mac-address fa:16:3e:00:00:05
 group=$(openstack server group show service-chain -f value -c id)
@@ -95,7 +95,7 @@ exists server show dpi-2 || openstack --os-compute-api-version 2.74 server creat
 	--port dpi-2-data \
 	--wait
 
-# east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe each way; vhost-user only crosses memory (S2 section 4.2)
+# east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe in each direction; vhost-user only crosses memory (S2 section 4.2)
 exists port show balancer-data || openstack port create balancer-data --network east-west \
 	--vnic-type normal --mac-address fa:16:3e:00:00:06
 group=$(openstack server group show service-chain -f value -c id)

@@ -15,7 +15,7 @@ openstack flavor set spirent --property hw:cpu_policy=dedicated
 openstack flavor set spirent --property hw:cpu_thread_policy=require
 # emulator threads get one more dedicated CPU (S3)
 openstack flavor set spirent --property hw:emulator_threads_policy=isolate
-# the page size the workload asks for (S0, S1, S3)
+# page_size of the workload (S0, S1, S3)
 openstack flavor set spirent --property hw:mem_page_size=large
 # how many NUMA nodes the guest sees; hw:numa_cpus needs it
 openstack flavor set spirent --property hw:numa_nodes=1
@@ -34,10 +34,10 @@ exists network show tenant1 || openstack network create tenant1 \
 exists subnet show tenant1-subnet || openstack subnet create tenant1-subnet \
 	--network tenant1 --subnet-range 10.20.0.0/24
 
-# as the workload asks
+# kind of the port in the workload
 exists port show spirent-1-east || openstack port create spirent-1-east --network tenant0 \
 	--vnic-type normal --mac-address fa:16:3e:00:00:00
-# as the workload asks
+# kind of the port in the workload
 exists port show spirent-1-west || openstack port create spirent-1-west --network tenant1 \
 	--vnic-type normal --mac-address fa:16:3e:00:00:01
 # Naming the host (microversion 2.74) still asks the scheduler's filters.
@@ -47,10 +47,10 @@ exists server show spirent-1 || openstack --os-compute-api-version 2.74 server c
 	--port spirent-1-west \
 	--wait
 
-# as the workload asks
+# kind of the port in the workload
 exists port show spirent-2-east || openstack port create spirent-2-east --network tenant0 \
 	--vnic-type normal --mac-address fa:16:3e:00:00:02
-# as the workload asks
+# kind of the port in the workload
 exists port show spirent-2-west || openstack port create spirent-2-west --network tenant1 \
 	--vnic-type normal --mac-address fa:16:3e:00:00:03
 # Naming the host (microversion 2.74) still asks the scheduler's filters.

@@ -37,7 +37,7 @@ RULE = Rule(
     needs=(Need.DPDK,),
     wanted="no CPU in both pmd-cpu-mask and the CPUs of pinned guests",
     why="A PMD thread polls without pause. A vCPU on the same CPU gets half of it at best, and "
-    "while it runs nobody empties the NIC's rings: frames are lost.",
+    "while it runs the NIC's rings are not emptied: frames are lost.",
     source="S0 table 3",
     check=check,
 )

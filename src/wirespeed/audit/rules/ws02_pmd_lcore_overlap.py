@@ -21,12 +21,12 @@ def check(subject: Subject) -> Outcome:
     if not both:
         return Passed(f"PMD threads on {format_list(pmds)}, ovs-vswitchd on {format_list(lcores)}")
     housekeeping = set(facts.online_cpus) - set(facts.kernel.isolated) - set(pmds)
-    rest = (set(lcores) - set(pmds)) or housekeeping
+    others = (set(lcores) - set(pmds)) or housekeeping
     return [
         Problem(
             found=f"CPUs {format_list(both)} are in {LCORE_MASK} and run PMD threads",
-            wanted=f"ovs-vswitchd on {format_list(rest)}",
-            fix=ovs_other_config(f"{LCORE_MASK}={format_mask(rest)}"),
+            wanted=f"ovs-vswitchd on {format_list(others)}",
+            fix=ovs_other_config(f"{LCORE_MASK}={format_mask(others)}"),
         )
     ]
 

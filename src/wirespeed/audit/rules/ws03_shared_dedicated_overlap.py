@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are Nova's shared and dedicated CPU sets apart?"""
+"""Are Nova's shared and dedicated CPU sets disjoint?"""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def check(subject: Subject) -> Outcome:
     both = set(shared) & set(dedicated)
     if not both:
         return Passed(f"shared {format_list(shared)}, dedicated {format_list(dedicated)}")
-    rest = format_list(set(shared) - both)
+    free = format_list(set(shared) - both)
     return [
         Problem(
             found=f"CPUs {format_list(both)} are in cpu_shared_set and in cpu_dedicated_set",
-            wanted=f"cpu_shared_set = {rest}",
-            fix=nova_option(nova.path, "compute", f"cpu_shared_set = {rest}"),
+            wanted=f"cpu_shared_set = {free}",
+            fix=nova_option(nova.path, "compute", f"cpu_shared_set = {free}"),
         )
     ]
 

@@ -33,7 +33,7 @@ RULE = Rule(
     needs=(Need.ISOLATED,),
     wanted="CPU 0 not in isolcpus",
     why="CPU 0 boots the machine, keeps time for the nohz_full CPUs and takes the interrupts that "
-    "cannot move; a poll-mode thread there is disturbed, and the host starves.",
+    "cannot move: they disturb a poll-mode thread there, and it leaves the host without CPU 0.",
     source="S0 table 3; S3 table 4 (both keep CPU 0 for housekeeping); kernel-parameters.txt",
     check=check,
 )

@@ -23,14 +23,14 @@ def check(subject: Subject) -> Outcome:
             if siblings
             else "PMD CPUs have no sibling that is not a PMD CPU"
         )
-    rest = format_list(guests - shared - pmds)
+    free = format_list(guests - shared - pmds)
     path = facts.nova.path if facts.nova else "/etc/nova/nova.conf"
     return [
         Problem(
             found=f"guests may run on {format_list(shared)}, siblings of PMD CPUs "
             f"{format_list(pmds)}",
-            wanted=f"guests on {rest}; the siblings idle or also PMD threads",
-            fix=nova_option(path, "compute", f"cpu_dedicated_set = {rest}"),
+            wanted=f"guests on {free}; the siblings idle or also PMD threads",
+            fix=nova_option(path, "compute", f"cpu_dedicated_set = {free}"),
         )
     ]
 

@@ -38,8 +38,8 @@ RULE = Rule(
     severity=Severity.MEDIUM,
     needs=(Need.SMT, Need.DPDK),
     wanted="one PMD thread per physical core (a policy: Red Hat pairs siblings)",
-    why="S0 measured two siblings as the worst of three masks, behind even a single thread, in two "
-    "of three scenarios. Red Hat pairs siblings so that no guest lands there; if that is "
+    why="S0 measured two siblings as the worst of three masks, worse than a single thread, in two "
+    "of three scenarios. Red Hat pairs siblings so that no guest gets the second one; if that is "
     'wanted, plan with pmd_siblings = "pair" or suppress this rule.',
     source="S0 figure 8 and appendix",
     check=check,

@@ -30,7 +30,7 @@ def check(subject: Subject) -> Outcome:
 RULE = Rule(
     id="WS14",
     name="nic-without-node",
-    title="The firmware does not tell a NIC's NUMA node",
+    title="The firmware does not report a NIC's NUMA node",
     severity=Severity.MEDIUM,
     needs=(Need.MULTI_NODE, Need.PCI),
     wanted="numa_node of every NIC known on a host with several nodes",

@@ -47,7 +47,7 @@ RULE = Rule(
     severity=Severity.MEDIUM,
     needs=(Need.CPUS, Need.DPDK),
     wanted="n_rxq no larger than the number of PMD threads on the port's node",
-    why="Rxqs beyond the threads add polling and memory without adding parallel work.",
+    why="Further rxqs cost polling and memory and add no parallel work.",
     source="Open vSwitch, DPDK PMD threads; S3 appendix C, multiple rx queues",
     check=check,
 )

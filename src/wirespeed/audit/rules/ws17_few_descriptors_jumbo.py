@@ -45,8 +45,8 @@ RULE = Rule(
     severity=Severity.MEDIUM,
     needs=(Need.DPDK,),
     wanted=f"{WANTED_DESCRIPTORS} rx and tx descriptors on ports with an MTU above {STANDARD_MTU}",
-    why="A frame larger than an mbuf's room takes several descriptors, so the ring bridges a "
-    "shorter pause of the PMD thread before frames are lost.",
+    why="A frame larger than an mbuf takes several descriptors, so the ring is full after a "
+    "shorter pause of the PMD thread, and frames are lost.",
     source="S3 appendix C, DPDK Tx and Rx descriptor size, and figure 9",
     check=check,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Did every port get the queues that it asked for?"""
+"""Does every port have the requested number of queues?"""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from wirespeed.model.finding import Severity
 
 def check(subject: Subject) -> Outcome:
     ovs = subject.facts.ovs
-    asked = [i for i in (ovs.interfaces if ovs else ()) if i.requested_rx_queues is not None]
-    if not asked:
-        return NotApplicable("no port says how many queues it asked for")
-    differing = [(i, kind, a, b) for i in asked for kind, a, b in _pairs(i) if a != b]
+    ports = [i for i in (ovs.interfaces if ovs else ()) if i.requested_rx_queues is not None]
+    if not ports:
+        return NotApplicable("no port has a requested number of queues")
+    differing = [(i, kind, a, b) for i in ports for kind, a, b in _pairs(i) if a != b]
     if not differing:
-        return Passed(f"all {len(asked)} ports have the queues they asked for")
+        return Passed(f"all {len(ports)} ports have the requested queues")
     return [
         Problem(
-            found=f"{interface.name} asked for {requested} {kind} queues and has {configured}",
+            found=f"{interface.name} has {configured} {kind} queues, {requested} are requested",
             wanted=f"{requested} {kind} queues, or a request the device can meet",
             fix=(
                 f"ovs-vsctl get Interface {interface.name} status  # what the device can do",
@@ -46,12 +46,12 @@ def _pairs(interface: OvsInterface) -> list[tuple[str, int, int]]:
 RULE = Rule(
     id="WS18",
     name="queues-not-configured",
-    title="A port did not get the queues it asked for",
+    title="A port has another number of queues than requested",
     severity=Severity.HIGH,
     needs=(Need.DPDK, Need.PMDS),
     wanted="configured queues equal to requested queues",
-    why="The device could not create them and Open vSwitch went on with fewer: threads planned for "
-    "the missing queues have nothing to do, the others are overloaded.",
+    why="The device could not create them and Open vSwitch continued with fewer: threads planned "
+    "for the missing queues are idle, the others are overloaded.",
     source="S3 figure 9; Open vSwitch, dpctl/show --statistics",
     check=check,
 )

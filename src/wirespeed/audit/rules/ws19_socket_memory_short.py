@@ -19,7 +19,7 @@ def check(subject: Subject) -> Outcome:
     facts = subject.facts
     given = socket_memory_mib(facts)
     if given is None:
-        return NotApplicable("dpdk-socket-mem is not set: DPDK takes huge pages as it needs them")
+        return NotApplicable("dpdk-socket-mem is not set: DPDK takes huge pages on demand")
     ports = memory_ports(facts)
     if not ports:
         return NotApplicable("no DPDK port")

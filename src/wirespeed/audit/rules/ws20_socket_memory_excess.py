@@ -26,12 +26,12 @@ def check(subject: Subject) -> Outcome:
     nodes = [node.id for node in facts.nodes]
     ports = memory_ports(facts)
     needed = socket_memory(model, ports, nodes)
-    # What rule WS19 asks for cannot be too much.
-    asked = socket_memory(subject.model_in_force, ports, nodes)
+    # What rule WS19 requires cannot be too much.
+    required = socket_memory(subject.model_in_force, ports, nodes)
     above = [
         (node, given[index], needed[node].mib)
         for index, node in enumerate(nodes)
-        if given[index] > max(EXCESS_FACTOR * needed[node].mib, asked[node].mib)
+        if given[index] > max(EXCESS_FACTOR * needed[node].mib, required[node].mib)
         and given[index] - needed[node].mib >= EXCESS_MIB
     ]
     if not above:
@@ -55,8 +55,8 @@ RULE = Rule(
     severity=Severity.LOW,
     needs=(Need.MEMORY, Need.DPDK),
     wanted=f"dpdk-socket-mem of each node at most {EXCESS_FACTOR} times Open vSwitch's own model, "
-    "unless the memory model in force asks for more",
+    "unless the memory model in force requires more",
     why="Huge pages that DPDK reserves and never uses are guests that do not fit.",
-    source="Open vSwitch, DPDK device memory models (S3's and Red Hat's formulas ask for more)",
+    source="Open vSwitch, DPDK device memory models (S3's and Red Hat's formulas give more)",
     check=check,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the huge pages of each node cover what DPDK is told to take?"""
+"""Does each node have the huge pages that dpdk-socket-mem sets?"""
 
 from __future__ import annotations
 

@@ -10,23 +10,23 @@ from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
 
-# What rte_mempool assumes when nobody tells it.
+# rte_mempool's default.
 DPDK_DEFAULT = 4
 
 
 def check(subject: Subject) -> Outcome:
     facts = subject.facts
     extra = facts.ovs.other_config.get("dpdk-extra", "") if facts.ovs else ""
-    told = re.search(r"(?:^|\s)-n[ =]?(\d+)", extra)
-    configured = int(told[1]) if told else DPDK_DEFAULT
+    given = re.search(r"(?:^|\s)-n[ =]?(\d+)", extra)
+    configured = int(given[1]) if given else DPDK_DEFAULT
     channels = (facts.memory_channels or 0) // len(facts.nodes)
     if configured == channels:
-        return Passed(f"{channels} channels per node, as DPDK is told or assumes")
-    rest = re.sub(r"(?:^|\s)-n[ =]?\d+", "", extra).strip()
-    wanted = f"{rest} -n {channels}".strip()
+        return Passed(f"{channels} channels per node, as DPDK is configured or assumes")
+    extra_without_n = re.sub(r"(?:^|\s)-n[ =]?\d+", "", extra).strip()
+    wanted = f"{extra_without_n} -n {channels}".strip()
     return [
         Problem(
-            found=f"DPDK uses {configured} ({'-n' if told else 'its default'}), the host has "
+            found=f"DPDK uses {configured} ({'-n' if given else 'its default'}), the host has "
             f"{channels} populated channels per node",
             wanted=f"-n {channels}",
             fix=(*ovs_other_config(f'dpdk-extra="{wanted}"'), RESTART_OVS),

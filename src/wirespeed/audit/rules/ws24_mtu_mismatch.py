@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the MTU the same all along a frame's path, and is it the one asked for?"""
+"""Is the MTU the same along a frame's path, and is it the requested one?"""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def check(subject: Subject) -> Outcome:
 
 
 def _refused(path: list[OvsInterface]) -> list[Problem]:
-    """Ports whose device did not take the MTU asked for."""
+    """Ports whose device did not take the requested MTU."""
     return [
         Problem(
-            found=f"{port.name} was asked for MTU {port.mtu_request} and has {port.mtu}",
+            found=f"{port.name} has MTU {port.mtu}, {port.mtu_request} is requested",
             wanted=f"MTU {port.mtu_request}, or a request that the device can meet",
             fix=(f"ovs-vsctl get Interface {port.name} status:max_rx_pktlen error",),
             subject=port.name,
@@ -41,7 +41,7 @@ def _refused(path: list[OvsInterface]) -> list[Problem]:
 
 def _narrow(path: list[OvsInterface]) -> list[Problem]:
     """Ports that cannot pass on what another port of the path receives."""
-    # A guest port without a guest has no MTU yet; what was asked for counts.
+    # A guest port without a guest has no MTU yet; the requested one counts.
     known = [port for port in path if port.mtu or port.mtu_request or port.is_dpdk_port]
     widest = max((mtu(port) for port in known), default=0)
     return [

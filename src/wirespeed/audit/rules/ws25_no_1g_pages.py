@@ -10,7 +10,8 @@ from wirespeed.model.facts import HostFacts
 from wirespeed.model.finding import Severity
 
 GIB_IN_KIB = 1024 * 1024
-# TripleO keeps 4 GB for the host; half of the rest is a start when nobody said what guests need.
+# TripleO keeps 4 GB for the host. Half of the remaining memory is a start while the guests' need
+# is not known.
 HOST_GIB = 4
 SHARE = 0.5
 
@@ -40,7 +41,7 @@ def check(subject: Subject) -> Outcome:
 
 
 def _suggestion(facts: HostFacts) -> int:
-    """Half of what the host does not need itself, the same number on every node."""
+    """Half of the memory that the host does not need itself, the same number on every node."""
     memory_gib = sum(node.memory_kib for node in facts.nodes) / GIB_IN_KIB
     count = max(0, int((memory_gib - HOST_GIB) * SHARE))
     return count - count % len(facts.nodes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do all nodes have as many huge pages?"""
+"""Do all nodes have the same number of huge pages?"""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ RULE = Rule(
     severity=Severity.MEDIUM,
     needs=(Need.MULTI_NODE, Need.MEMORY),
     wanted="the same number of huge pages of each size on every node, or what the plan says",
-    why="Nova places a guest on one node: pages on a node whose CPUs are taken are lost, and the "
-    "node with few pages cannot use its CPUs.",
+    why="Nova places a guest on one node: pages on a node without free CPUs are wasted, and so are "
+    "CPUs of a node without free pages.",
     source="S3, learnings: NUMA balanced architecture",
     check=check,
 )

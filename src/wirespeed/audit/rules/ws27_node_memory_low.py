@@ -42,7 +42,7 @@ RULE = Rule(
     needs=(Need.MEMORY,),
     wanted="1 GiB of free ordinary memory on every node",
     why="Kernel and QEMU allocations on that node then reclaim memory or go to the other node; "
-    "both stall threads that must not stall.",
+    "both stall polling threads.",
     source="S3 figure 5 (140 MB free on node 1)",
     check=check,
 )

@@ -44,9 +44,9 @@ RULE = Rule(
     severity=Severity.LOW,
     needs=(Need.KERNEL,),
     wanted="hugepages=N with a whole number N (or counts per node)",
-    why="The kernel stops reading 164.0 at the point, so it works by accident; the number comes "
-    "from a division in a deploying script, and a tool that compares it with its plan sees "
-    "another.",
+    why="The kernel stops reading 164.0 at the point, so it works by accident. The number comes "
+    "from a division in a deployment script; a tool that compares it with a plan finds another "
+    "value.",
     source="S3 table 4 (hugepages=164.0); kernel-parameters.txt, hugepages",
     check=check,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the IOMMU on where devices are handed to guests?"""
+"""Is the IOMMU on where devices are passed through to guests?"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check(subject: Subject) -> Outcome:
     if unknown:
         raise FactUnusable(unknown)
     if not users:
-        return NotApplicable("no VF exists and no device is handed to a guest")
+        return NotApplicable("no VF exists and no device is passed through to a guest")
     if facts.iommu_units:
         return Passed(f"IOMMU {', '.join(facts.iommu_units)} is on")
     amd = "AMD" in facts.cpu_model
@@ -51,7 +51,7 @@ def check(subject: Subject) -> Outcome:
 RULE = Rule(
     id="WS29",
     name="iommu-off",
-    title="The IOMMU is off although devices are handed to guests",
+    title="The IOMMU is off although devices are passed through to guests",
     severity=Severity.CRITICAL,
     needs=(Need.PCI,),
     wanted="an IOMMU in /sys/class/iommu on hosts with VFs or passed-through devices",

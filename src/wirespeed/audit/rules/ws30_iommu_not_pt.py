@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the IOMMU leave the host's own devices alone?"""
+"""Is the IOMMU in pass-through mode for the host's own devices?"""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ RULE = Rule(
     severity=Severity.MEDIUM,
     needs=(Need.KERNEL,),
     wanted="iommu=pt where the IOMMU is on",
-    why="The kernel then maps and unmaps every buffer of its own drivers, which costs the kernel "
-    "path much of its rate; devices of guests are protected either way.",
+    why="Without it the kernel maps and unmaps every buffer of its own drivers, which makes the "
+    "kernel's data path much slower. Devices of guests are protected in both modes.",
     source="S3 table 4; kernel-parameters.txt, iommu",
     check=check,
 )

@@ -24,7 +24,7 @@ def check(subject: Subject) -> Outcome:
     reason = facts.why_missing("governors")
     if reason:
         raise FactUnusable(reason)
-    # Where CPUs are isolated, those are the ones that poll; else it may be any.
+    # Where CPUs are isolated, those are the ones that poll; else any CPU may poll.
     polling = set(facts.kernel.isolated) or set(facts.online_cpus)
     governors = {c.id: c.governor for c in facts.cpus if c.id in polling and c.governor}
     if not governors:
@@ -42,7 +42,7 @@ def check(subject: Subject) -> Outcome:
             wanted=f"governor {WANTED} on {format_list(polling)}",
             fix=(
                 f"cpupower --cpu {format_list(slow)} frequency-set --governor {WANTED}",
-                "# for good: tuned-adm profile cpu-partitioning (or throughput-performance)",
+                "# permanently: tuned-adm profile cpu-partitioning (or throughput-performance)",
             ),
         )
     ]
@@ -51,12 +51,12 @@ def check(subject: Subject) -> Outcome:
 RULE = Rule(
     id="WS31",
     name="governor",
-    title="CPUs that poll may be clocked down",
+    title="The frequency of polling CPUs may be lowered",
     severity=Severity.HIGH,
     needs=(Need.CPUS,),
     wanted="scaling_governor performance on the isolated CPUs",
-    why="Powersaving governors change the clock with the load they see; the zero-loss rate changes "
-    "with it, and the switch itself stops the core for tens of microseconds.",
+    why="Powersaving governors change the frequency with the load; the zero-loss rate changes with "
+    "it, and each change stops the core for tens of microseconds.",
     source="S3 table 4 (intel_pstate=disable); DPDK, Linux Getting Started, power",
     check=check,
 )

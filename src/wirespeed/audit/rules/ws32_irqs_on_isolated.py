@@ -31,7 +31,7 @@ def check(subject: Subject) -> Outcome:
             wanted=f"interrupts on {format_list(host)} only",
             fix=(
                 f"# irqbalance: IRQBALANCE_BANNED_CPULIST={format_list(isolated)} in its "
-                "environment file; at once:",
+                "environment file; without a restart:",
                 f"for i in {' '.join(str(irq.number) for irq in landing)}; do "
                 f"echo {format_list(host)} > /proc/irq/$i/smp_affinity_list; done",
                 f"echo {format_mask(host).removeprefix('0x')} > /proc/irq/default_smp_affinity",
@@ -41,7 +41,7 @@ def check(subject: Subject) -> Outcome:
 
 
 def _where(irq: Irq) -> tuple[int, ...]:
-    """Where the interrupt goes now, or where it may go if the kernel does not tell."""
+    """Where the interrupt goes now, or where it may go if the kernel does not report that."""
     return irq.effective or irq.cpus
 
 

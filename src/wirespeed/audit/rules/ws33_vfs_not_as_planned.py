@@ -39,8 +39,8 @@ RULE = Rule(
     severity=Severity.HIGH,
     needs=(Need.PCI, Need.PLAN),
     wanted="sriov_numvfs of each PF as in the plan",
-    why="Nova counts the VFs it finds; guests planned on missing ones are refused with no valid "
-    "host found.",
+    why="Nova counts the existing VFs; guests that are planned on missing ones are refused with "
+    '"no valid host was found".',
     source="S1, SR-IOV extensions; the plan",
     check=check,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a physical function handed to a guest while it has VFs?"""
+"""Is a physical function passed through while it has VFs?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wirespeed.audit.rule import (
 )
 from wirespeed.model.finding import Severity
 
-# Drivers through which the whole device is in user space.
+# Drivers that give the whole device to user space.
 USER_SPACE = ("vfio-pci", "igb_uio", "uio_pci_generic")
 
 
@@ -55,11 +55,11 @@ def check(subject: Subject) -> Outcome:
 RULE = Rule(
     id="WS34",
     name="pf-passed-with-vfs",
-    title="A physical function with VFs is handed away",
+    title="A physical function with VFs is passed through",
     severity=Severity.HIGH,
     needs=(Need.PCI,),
     wanted="a passed-through PF without VFs",
-    why="The PF's driver manages its VFs: whoever holds the PF can reset them and read their "
+    why="The PF's driver manages its VFs: a guest with the PF can reset them and read their "
     "traffic, and they stop when that guest stops.",
     source="S1, PCIe pass-through",
     check=check,

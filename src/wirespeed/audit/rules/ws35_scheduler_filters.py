@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does Nova's scheduler look at NUMA topology and PCI devices?"""
+"""Does Nova's scheduler filter hosts by NUMA topology and PCI devices?"""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ RULE = Rule(
     severity=Severity.CRITICAL,
     needs=(Need.NOVA,),
     wanted=" and ".join(WANTED) + " in enabled_filters (neither is in Nova's default)",
-    why="Guests with NUMA topology or PCI devices are sent to hosts that cannot take them, and "
-    "fail there one after another.",
+    why="Guests with NUMA topology or PCI devices are scheduled to hosts that cannot run them, and "
+    "fail there.",
     source="S1, NUMA extensions and PCIe pass-through",
     check=check,
 )

@@ -39,7 +39,7 @@ RULE = Rule(
     severity=Severity.HIGH,
     needs=(Need.FLAVORS,),
     wanted="extra specs from Nova's list (nova.api.validation.extra_specs) only",
-    why="Nova ignores it: the guest starts without what was asked for. The papers' "
+    why="Nova ignores it: the guest starts without the setting. The papers' "
     "hw:cpu_threads_policy and hw:numa_mempolicy are such keys.",
     source="S0 table 4; S1; S3 figure 10; Nova, extra specs",
     check=check,

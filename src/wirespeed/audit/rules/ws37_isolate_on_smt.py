@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Can this host take guests that ask for the thread policy `isolate`?"""
+"""Can this host run guests with the thread policy `isolate`?"""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ RULE = Rule(
     severity=Severity.HIGH,
     needs=(Need.SMT, Need.FLAVORS),
     wanted=f"no {KEY}=isolate on hosts with SMT",
-    why="Since CPUs are counted by placement (Nova 20) isolate becomes a demand for hosts without "
-    "SMT: such a guest never starts here.",
+    why="Since Nova 20, where placement counts CPUs, isolate requires hosts without SMT: such a "
+    "guest never starts here.",
     source="Nova, CPU topologies; S1, CPU pinning",
     check=check,
 )

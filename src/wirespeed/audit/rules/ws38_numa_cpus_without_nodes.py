@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do flavors that place vCPUs on guest NUMA nodes ask for these nodes?"""
+"""Do flavors that place vCPUs on guest NUMA nodes also set hw:numa_nodes?"""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _count(flavor: Flavor) -> int:
 RULE = Rule(
     id="WS38",
     name="numa-cpus-without-nodes",
-    title="A flavor places vCPUs on NUMA nodes it does not ask for",
+    title="A flavor places vCPUs on NUMA nodes without hw:numa_nodes",
     severity=Severity.HIGH,
     needs=(Need.FLAVORS,),
     wanted=f"{NODES} in every flavor with hw:numa_cpus.N or hw:numa_mem.N",

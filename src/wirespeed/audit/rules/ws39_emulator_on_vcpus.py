@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do QEMU's own threads stay off the CPUs of pinned vCPUs?"""
+"""Do QEMU's own threads run on other CPUs than pinned vCPUs?"""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ RULE = Rule(
     title="QEMU's emulator threads run on pinned vCPUs' CPUs",
     severity=Severity.MEDIUM,
     needs=(Need.GUESTS,),
-    wanted="emulatorpin apart from the vCPUs' pins",
+    wanted="emulatorpin without a CPU of the vCPUs' pins",
     why="A console read or a block request in QEMU takes the CPU from a polling vCPU, whose virtio "
     "ring then overflows.",
     source="S3 appendix C, emulator thread policy",

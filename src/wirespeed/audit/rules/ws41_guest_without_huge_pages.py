@@ -45,8 +45,8 @@ RULE = Rule(
     severity=Severity.HIGH,
     needs=(Need.GUESTS,),
     wanted="huge pages behind every guest with pinned vCPUs or vhost-user ports",
-    why="vhost-user maps the guest's memory into the vSwitch: unless it is shared huge pages the "
-    "port passes no frame at all, and a pinned guest pays for TLB misses on every one.",
+    why="vhost-user maps the guest's memory into the vSwitch: unless it is in shared huge pages "
+    "the port passes no frame at all, and a pinned guest has TLB misses on every frame.",
     source="S1, huge pages; S3 appendix C, hugepages backing for VM profile",
     check=check,
 )

@@ -44,7 +44,7 @@ RULE = Rule(
     severity=Severity.MEDIUM,
     needs=(Need.DPDK, Need.GUESTS),
     wanted="vhost-user queues of a guest equal to n_rxq of the DPDK ports (or its vCPUs)",
-    why="What several rxqs receive is squeezed into one virtio ring, emptied by one vCPU.",
+    why="Frames from several rxqs then share one virtio ring, which one vCPU empties.",
     source="S3, learnings: multiple RX queues on VirtIO ports",
     check=check,
 )

@@ -38,11 +38,11 @@ def check(subject: Subject) -> Outcome:
         return Passed(f"{', '.join(shared)} have more than {NARROW_LANES} lanes")
     if subject.pattern is None:
         raise FactUnusable(
-            f"needs to know where the traffic of guests on {', '.join(narrow)} goes: give "
-            "--pattern east-west or north-south"
+            f"needs the traffic pattern of guests on {', '.join(narrow)}: give --pattern east-west "
+            "or north-south"
         )
     if subject.pattern is Pattern.NORTH_SOUTH:
-        return Passed("traffic leaves the host: for that VFs are the best choice (S2)")
+        return Passed("traffic leaves the host: VFs are the best choice for it (S2)")
     return [
         Problem(
             found=f"{', '.join(sorted(shared[pf]))} use VFs of {pf}, which has "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do guests see the CPU features that their flavors ask for?"""
+"""Do guests see the CPU features that their flavors require?"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check(subject: Subject) -> Outcome:
         f.name: wanted for f in facts.flavors or () if (wanted := _features(f, facts.cpu_flags))
     }
     if nova is None or not asking:
-        return NotApplicable("no flavor asks for a CPU feature")
+        return NotApplicable("no flavor requires a CPU feature")
     # Nova's default is host-model with KVM.
     mode = nova.cpu_mode or "host-model"
     if mode in TRANSPARENT:
@@ -39,13 +39,13 @@ def check(subject: Subject) -> Outcome:
     shown = {kernel_name(flag.lstrip("+")) for flag in nova.cpu_extra_flags}
     hidden = {name: wanted - shown for name, wanted in asking.items() if wanted - shown}
     if not hidden:
-        return Passed(f"cpu_model_extra_flags of cpu_mode = {mode} show what flavors ask for")
+        return Passed(f"cpu_mode = {mode} with cpu_model_extra_flags shows the required features")
     if mode == "custom":
         models = ", ".join(nova.cpu_models) or "none named"
         raise FactUnusable(f"needs libvirt's definition of the CPU models in use: {models}")
     return [
         Problem(
-            found=f"cpu_mode = {mode}; flavor {name} asks for {', '.join(sorted(features))}",
+            found=f"cpu_mode = {mode}; flavor {name} requires {', '.join(sorted(features))}",
             wanted="cpu_mode = host-model or host-passthrough",
             fix=nova_option(nova.path, "libvirt", "cpu_mode = host-model"),
             subject=name,
@@ -69,10 +69,10 @@ def _features(flavor: Flavor, host_flags: tuple[str, ...]) -> set[str]:
 RULE = Rule(
     id="WS46",
     name="cpu-features-hidden",
-    title="cpu_mode hides CPU features that a flavor asks for",
+    title="cpu_mode hides CPU features that a flavor requires",
     severity=Severity.MEDIUM,
     needs=(Need.NOVA, Need.FLAVORS),
-    wanted="[libvirt] cpu_mode host-model or host-passthrough where flavors ask for features",
+    wanted="[libvirt] cpu_mode host-model or host-passthrough where flavors require features",
     why="The scheduler finds a host with the feature, but the guest's CPUID does not show it: a "
     "VPN without AES-NI runs, at a fraction of its rate.",
     source="S1, CPU feature request",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Can PMD CPUs fall into deep sleep?"""
+"""May PMD CPUs enter deep idle states?"""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ RULE = Rule(
     severity=Severity.MEDIUM,
     needs=(Need.CPUS, Need.DPDK),
     wanted=f"idle states with more than {DEEP_US} us exit latency disabled on PMD CPUs",
-    why="A PMD thread that may sleep (pmd-sleep-max), a sibling or a vCPU next to it takes that "
-    "long to come back, and turbo frequency changes with the sleep of other cores.",
+    why="A PMD thread that may sleep (pmd-sleep-max), its sibling or a vCPU beside it takes that "
+    "long to wake up, and the turbo frequency changes with the idle states of other cores.",
     source="S0 (turbo on); Open vSwitch, PMD load based sleeping; Linux, cpuidle",
     check=check,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are devices in user space driven through vfio-pci?"""
+"""Are devices of user space bound to vfio-pci?"""
 
 from __future__ import annotations
 

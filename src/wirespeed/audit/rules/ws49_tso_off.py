@@ -24,7 +24,7 @@ def check(subject: Subject) -> Outcome:
     if ovs and ovs.other_config.get(KEY) == "true":
         return Passed(f"{KEY}=true")
     if subject.tcp is None:
-        raise FactUnusable("needs to know what guests carry: give --traffic tcp or frames")
+        raise FactUnusable("needs the kind of traffic of guests: give --traffic tcp or frames")
     if not subject.tcp:
         return NotApplicable("guests do not terminate TCP (--traffic frames)")
     return [

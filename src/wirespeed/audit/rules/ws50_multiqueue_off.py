@@ -20,7 +20,7 @@ def check(subject: Subject) -> Outcome:
         return NotApplicable("no guest with several vCPUs has a vhost-user port")
     single = [(guest, port) for guest, port in ports if port.queues == 1]
     if not single:
-        return Passed(f"several queues have {counted(len(ports), 'vhost-user port')}")
+        return Passed(f"{counted(len(ports), 'vhost-user port')} with several queues")
     return [
         Problem(
             found=f"{guest.name} has {guest.vcpus} vCPUs and 1 queue on {port.path}",
@@ -43,7 +43,7 @@ RULE = Rule(
     severity=Severity.MEDIUM,
     needs=(Need.GUESTS,),
     wanted="multiqueue on the vhost-user ports of guests with more than one vCPU",
-    why="One vCPU receives for all; S0 needed eight queues for 45 Gbps between two VMs.",
+    why="One vCPU then receives for all; S0 needed eight queues for 45 Gbps between two VMs.",
     source="S0 figure 7; S3 appendix C, multiple Rx queues on VirtIO",
     check=check,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a burst at full rate passes without loss, and how much buffer does that imply?
+"""How long may a burst at full rate be without loss, and how much buffer does that imply?
 
 RFC 9004, https://www.rfc-editor.org/rfc/rfc9004: section 6.2 searches the longest burst, 6.3
 repeats the search, 6.4 corrects the buffer time for the frames that leave while the burst arrives.
@@ -24,9 +24,9 @@ FIRST_GUESS_FRAMES = 1024
 @dataclass(frozen=True, slots=True)
 class B2b:
     """throughput: finds the rate that the correction needs. searches: how often the longest burst
-    is sought. width: how close its bounds get, relative to the upper, but never below one frame.
-    repeats: how often a disturbed burst is sent again, as a burst is too short to leave time out;
-    one that is disturbed each time counts as it is."""
+    is searched for. width: stop when its bounds are this close, relative to the upper, or one frame
+    apart. repeats: how often a disturbed burst is sent again, as a burst is too short to leave time
+    out; one that is disturbed each time counts as it is."""
 
     throughput: Mlr
     searches: int
@@ -68,8 +68,8 @@ class B2b:
         return Figures(ndr=ndr, back_to_back=found, notes=notes)
 
     def _longest(self, prober: Prober, load_fps: float, guess: int) -> int | None:
-        """The longest burst, in frames, that passed (0 where not one frame does), sought from a
-        guess on; None where even the longest allowed passes."""
+        """The longest burst, in frames, that passed (0 where not one frame does); None where even
+        the longest allowed passes. guess: where the search begins."""
         low, high = 0, max(1, guess)
         while self._passes(prober, load_fps, high):
             if high / load_fps >= self.longest_burst_s:

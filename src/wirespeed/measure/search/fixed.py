@@ -12,8 +12,8 @@ from wirespeed.model.trial import Stage
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """load_fps over all directions, for trial_s, longer where the host is not quiet. Where too
-    little of it was undisturbed to judge it, it counts whole, as this host is."""
+    """load_fps over all directions, for trial_s, longer where the host is not quiet. With too
+    little undisturbed time to judge the load, the whole trial counts, as this host is."""
 
     trial_s: float
     load_fps: float

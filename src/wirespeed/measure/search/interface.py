@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a search? A frozen set of parameters that finds figures with a prober.
+"""What is a search method? A frozen set of parameters with `find`, which runs trials by a prober.
 
 Implementations, one a file: rfc2544, tst009, mlr, mrr, fixed, soak, b2b. They never import each
 other, except that `b2b` uses `mlr`; presets.py holds the parameters in use.
@@ -28,7 +28,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a search found. What it does not look for stays None; notes are for the reader."""
+    """What a search found; None for figures that it does not look for. notes: for the report."""
 
     ndr: Interval | None = None
     pdr: Interval | None = None
@@ -43,7 +43,7 @@ class Parameters(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
-class Search(Parameters, Protocol):
+class SearchMethod(Parameters, Protocol):
     @property
     def conformant(self) -> bool:
         """Whether trials follow RFC 2544 section 24 (60 s, not one frame lost)."""
@@ -55,5 +55,5 @@ class Search(Parameters, Protocol):
         ...
 
     def find(self, prober: Prober, limits: Limits) -> Figures:
-        """Search. Lets whatever the prober raises pass."""
+        """Run the search. Whatever the prober raises passes through."""
         ...

@@ -3,25 +3,13 @@
 
 MLRsearch, draft-ietf-bmwg-mlrsearch, as implemented by its authors (PyPI MLRsearch, Apache-2.0).
 A load is a lower bound when at most `exceed_ratio` of its trial time lost more than the goal
-allows, so that a stray loss does not decide alone. What it gets of a load is the prober's verdict:
-goals are a loss ratio of 0 (NDR) and pdr_loss; the duration is the one it asked for, however long
-it took to have enough undisturbed time; of the frames offered in that time it is told as forwarded
-what neither went missing nor into growing queues (OperatingPoint.exceeded).
+allows, so that a single loss does not decide alone. The goals are a loss ratio of 0 (NDR) and
+pdr_loss.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-
-from MLRsearch import (
-    AbstractMeasurer,
-    Config,
-    GoalResult,
-    MeasurementResult,
-    MultipleLossRatioSearch,
-    SearchGoal,
-)
 
 from wirespeed.measure.bounds import known_interval
 from wirespeed.measure.operating_point import OperatingPoint
@@ -32,7 +20,7 @@ from wirespeed.model.trial import Stage
 
 # How much longer than its final bounds a search takes, for the estimate of the time left.
 NARROWING = 1.5
-# How often a found load that fails its confirmation is lowered before it is left at that.
+# How often a load that fails its confirmation is lowered before the search gives up.
 VOTES = 3
 CONFIRMATIONS = 6
 
@@ -42,10 +30,10 @@ class Mlr:
     """Times in seconds. width: stop when the bounds are this close, relative to the upper; never
     closer than the growth of queues that the prober lets pass.
 
-    A load is judged by trials of trial_s that add up to duration_sum_s (or sooner, once the rest
-    cannot change the verdict); the search narrows down with trials that start at first_trial_s. The
-    NDR is confirmed by fresh trials of confirm_s: whatever stops at the first success picks
-    winners.
+    A load is judged by trials of trial_s that add up to duration_sum_s (or sooner, once further
+    trials cannot change the verdict); the search narrows down with trials that start at
+    first_trial_s. The NDR is confirmed by fresh trials of confirm_s, because a search that stops at
+    the first success tends to stop at a lucky one.
     """
 
     first_trial_s: float
@@ -67,24 +55,25 @@ class Mlr:
         return 4 * decisive_s * NARROWING
 
     def find(self, prober: Prober, limits: Limits) -> Figures:
+        # The package looks through its importers' stack again and again: while verbs are imported,
+        # with all their modules there, it takes a second, here a fifth of one.
+        from wirespeed.measure.search.mlr_package import intervals
+
         width = max(self.width, prober.width)
-        ndr_goal, pdr_goal = self._goal(0.0, width), self._goal(prober.pdr_limit, width)
-        config = Config()
-        config.goals = (ndr_goal, pdr_goal)
-        # The defaults lie between these two; set the one first that cannot cross them.
-        config.max_load = max(limits.max_fps, config.max_load)
-        config.min_load = limits.min_fps
-        config.max_load = limits.max_fps
-        config.warmup_duration = None
-        # The number of trials is bounded by the widths; wall time is not ours to read.
-        config.search_duration_max = math.inf
-        measurer = _Measurer(prober)
-        found = MultipleLossRatioSearch(config=config).search(measurer, debug=_quiet)
-        ndr, pdr = measurer.interval(found[ndr_goal]), measurer.interval(found[pdr_goal])
+        ndr, pdr = intervals(
+            prober,
+            limits,
+            loss_ratios=(0.0, prober.pdr_limit),
+            exceed_ratio=self.exceed_ratio,
+            relative_width=width,
+            initial_trial_duration=min(self.first_trial_s, self.trial_s),
+            final_trial_duration=self.trial_s,
+            duration_sum=max(self.duration_sum_s, self.trial_s),
+        )
         return self._confirmed(prober, limits, Figures(ndr=ndr, pdr=pdr), width)
 
     def _confirmed(self, prober: Prober, limits: Limits, found: Figures, width: float) -> Figures:
-        """The NDR after fresh trials passed there, or at the next load below where they do."""
+        """The NDR at the load found if fresh trials pass there, else at the next lower one."""
         ndr = found.ndr
         if ndr is None or ndr.lower is None:
             return found
@@ -108,18 +97,18 @@ class Mlr:
         return replace(found, ndr=Interval(None, upper), notes=(note,))
 
     def _fresh(self, prober: Prober, load_fps: float) -> OperatingPoint:
-        """What a fresh trial says; one that does not pass is heard against two more. Of those that
-        could be judged half decide: one that says nothing does not acquit."""
+        """The verdict of a fresh trial. If it fails, two more run, and the median of those that
+        could be judged decides, the worse one of two."""
         points = [prober.at(load_fps, self.confirm_s, Stage.CONFIRM)]
         while points[-1].decided and points[0].exceeded and len(points) < VOTES:
             points.append(prober.at(load_fps, self.confirm_s, Stage.CONFIRM))
-        heard = [point for point in points if point.decided] or points
-        return sorted(heard, key=lambda point: point.exceeded)[len(heard) // 2]
+        judged = [point for point in points if point.decided] or points
+        return sorted(judged, key=lambda point: point.exceeded)[len(judged) // 2]
 
     def _unconfirmed(
         self, prober: Prober, found: Figures, upper: Bound | None, why: str
     ) -> Figures:
-        """The NDR as searched for, below whatever a fresh trial has refuted."""
+        """The NDR as the search found it, below the lowest load that a fresh trial failed."""
         ndr = found.ndr
         if upper is not None and (ndr is None or upper is not ndr.upper):
             below = [point for point in prober.points if point.load_fps < upper.load_fps]
@@ -127,47 +116,3 @@ class Mlr:
             ndr = Interval(known.lower if known else None, upper)
         note = f"the NDR was not confirmed by a fresh trial: {why}"
         return replace(found, ndr=ndr, notes=(note,))
-
-    def _goal(self, loss_ratio: float, width: float) -> SearchGoal:
-        return SearchGoal(
-            loss_ratio=loss_ratio,
-            exceed_ratio=self.exceed_ratio,
-            relative_width=width,
-            initial_trial_duration=min(self.first_trial_s, self.trial_s),
-            final_trial_duration=self.trial_s,
-            duration_sum=max(self.duration_sum_s, self.trial_s),
-            preceding_targets=2,
-            expansion_coefficient=2,
-            fail_fast=False,
-        )
-
-
-class _Measurer(AbstractMeasurer):  # type: ignore[misc]  # the package has no types
-    """Gives MLRsearch the prober's verdicts."""
-
-    def __init__(self, prober: Prober) -> None:
-        self._prober = prober
-        self._points: dict[float, OperatingPoint] = {}
-
-    def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
-        point = self._prober.at(intended_load, intended_duration)
-        self._points[intended_load] = point
-        return MeasurementResult(
-            intended_duration=intended_duration,
-            intended_load=intended_load,
-            offered_count=point.offered,
-            forwarding_count=point.offered - point.lost,
-            intended_count=point.offered,
-        )
-
-    def interval(self, found: GoalResult) -> Interval:
-        """MLRsearch's relevant bounds, each with what was seen there last."""
-        lower, upper = found.relevant_lower_bound, found.relevant_upper_bound
-        return Interval(
-            None if lower is None else self._points[float(lower)].bound,
-            None if upper is None else self._points[float(upper)].bound,
-        )
-
-
-def _quiet(_: str) -> None:
-    """MLRsearch narrates every step; the listener hears of trials instead."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much arrives when more is offered than the SUT carries? (CSIT's maximum receive rate)
 
-https://docs.fd.io/csit/master/report/ "Data Plane Throughput, MRR". Offered is half as much again
-as is received: a generator on the SUT's own host that offers twenty times as much takes cache and
-memory bandwidth from it, and what is measured is that. Every other search starts with it: it says
-how much the generator can offer, about where the SUT's limit lies, and how quiet this host is.
+https://docs.fd.io/csit/master/report/ "Data Plane Throughput, MRR". The load is 1.5 times what is
+received: a generator on the SUT's own host that offers twenty times as much takes cache and memory
+bandwidth from the SUT. Every other search starts with the MRR: it shows how much the generator can
+offer, about where the SUT's limit lies, and how quiet this host is.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from wirespeed.measure.search.interface import Limits
 from wirespeed.model.trial import Stage, Trial
 
 OVERLOAD = 1.5
-# The first guess comes from a flood, which slows the SUT; where it carries more, offer more: at
-# most twice what was received.
+# The first load is derived from the warm-up at full rate, which slows the SUT. Where the SUT then
+# receives more, the next load is twice what was received.
 MORE = 2.0
 CORRECTIONS = 8
 ENOUGH = 0.9
@@ -30,9 +30,9 @@ ENOUGH = 0.9
 @dataclass(frozen=True, slots=True)
 class Overload:
     """received_fps: the median of undisturbed windows; None where there were none. error: its
-    standard error over the trials, relative. whole_fps: the median of whole trials. offered_fps:
-    the most that the generator can offer. by_generator: it, rather than the load asked for, set
-    that.
+    relative standard error over the trials. whole_fps: the median of whole trials. offered_fps:
+    the most that the generator can offer, or the ceiling where that is less. by_generator: the
+    generator sets it.
     """
 
     trials: tuple[Trial, ...]
@@ -53,7 +53,7 @@ class Mrr:
         return self.trial_s * self.trials
 
     def measure(self, prober: Prober, limits: Limits, flood: Trial) -> Overload:
-        """flood: a trial of as much as the generator can, or the ceiling where that is less."""
+        """flood: a trial at the generator's full rate, or at the ceiling where that is less."""
         most_fps = min(limits.max_fps, flood.offered_fps)
         by_generator = most_fps < limits.max_fps
         received_fps = max(limits.min_fps, flood.forwarding_fps)
@@ -74,8 +74,8 @@ class Mrr:
         return overload
 
     def _fill(self, prober: Prober, load_fps: float, trials: list[Trial], number: int) -> float:
-        """Adds trials until there are as many; the load, or UNLIMITED where the generator offers
-        less than in the flood: then as much as it can."""
+        """Add trials until there are `number`, and return their load: UNLIMITED where the generator
+        now offers less than in the flood."""
         while len(trials) < number:
             try:
                 trials.append(prober.usable(load_fps, self.trial_s, Stage.MRR))
@@ -85,7 +85,7 @@ class Mrr:
 
 
 def _received(trial: Trial) -> float:
-    """The rate at which frames were received in undisturbed time; where there was none, in all."""
+    """The rate received in undisturbed time, or in all time where there was none."""
     gated_fps = trial.gated.receive_fps if trial.gated is not None else None
     return gated_fps or trial.forwarding_fps
 

@@ -2,8 +2,8 @@
 """What is the highest rate that loses no frame over a full-length trial? (RFC 2544 section 26.1)
 
 https://www.rfc-editor.org/rfc/rfc2544 section 24 allows shorter trials while the search narrows
-down, and asks for at least 60 s in the final determination. A rate that failed a short trial has
-failed: it lost a frame. A rate that passed one has passed only after it passed a full one.
+down, and requires at least 60 s in the final determination. A rate that lost a frame in a short
+trial has failed. A rate that passed a short trial must also pass a full-length one.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Rfc2544:
         return Interval(known.lower, point.bound)
 
     def _bisect(self, prober: Prober, limits: Limits, trial_s: float, known: Interval) -> Interval:
-        """Halves the gap until it is narrow. Tries the minimum only when all else failed."""
+        """Halve the gap until it is narrow. The minimum is tried only after all others failed."""
         while known.upper is not None:
             low_fps = known.lower.load_fps if known.lower else limits.min_fps
             high_fps = known.upper.load_fps

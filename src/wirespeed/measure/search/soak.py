@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does the SUT hold one load over a long time? A row of trials is its time series."""
+"""Does the SUT carry one load over a long time? Consecutive trials give a figure over time."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of the loads k x step is the highest that passes without loss, given a second chance?
+"""Which of the loads k x step is the highest that passes without loss, with repeats?
 
 ETSI GS NFV-TST 009 clause 12.3.3, binary search with loss verification, which RFC 9004 recommends
-too: https://www.etsi.org/deliver/etsi_gs/NFV-TST/001_099/009/. A trial that lost a few frames is
-repeated up to max_r times, since a short disturbance may have cost them; one that lost more than
-max_z is not, since no repeat would undo that.
+too: https://www.etsi.org/deliver/etsi_gs/NFV-TST/001_099/009/. A trial that lost up to max_z frames
+is repeated up to max_r times, since a short disturbance may have cost them. A trial that lost more
+is not repeated.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Tst009:
 
     @property
     def conformant(self) -> bool:
-        # RFC 2544 section 26.1 lowers the rate after any loss; it knows no second chance.
+        # RFC 2544 section 26.1 lowers the rate after any loss; it has no repeats.
         return self.trial_s >= 60.0 and self.max_r == 0
 
     @property

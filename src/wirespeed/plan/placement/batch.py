@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which host does each guest go to, when all guests and hosts are looked at together?
+"""Which host does each guest go to, when all guests and hosts are considered together?
 
 Several passes place all guests, each with another order of guests and another preference among the
-hosts that fit; the pass that places most wins, the earlier one among equals. One of them is Nova's
-own way: the guests as listed, its default weighers. Optimality is not claimed. Equal hosts in equal
-use are judged once (see `classes`). The result depends on the input alone.
+hosts that fit. The pass that places most is used, the earlier one among equals. One pass does what
+Nova does: guests in the listed order, Nova's default weighers. Optimality is not claimed. Equal
+hosts with equal use are judged once (classes.py). The result depends on the input alone.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class PlacementHost:
 class Unit:
     """Guests that must share a host (an affinity group), or one guest alone.
 
-    guests are the numbers of the guests in the list that was asked for; apart: the anti-affinity
-    groups they belong to. Units with equal requests and groups have the same `kind`.
+    guests: their numbers in the list of requested guests. anti_affinity: the groups they belong to.
+    Units with equal requests and groups have the same `kind`.
     """
 
     kind: int
     guests: tuple[int, ...]
     requests: tuple[GuestRequest, ...]
-    apart: frozenset[str] = frozenset()
+    anti_affinity: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """placed is in the order in which the guests were placed; uses has one entry for each host."""
+    """placed: in the order in which the guests were placed. uses: one entry for each host."""
 
     placed: tuple[Placed, ...]
     unplaced: tuple[int, ...]
@@ -84,7 +84,8 @@ def place_all(
 
 
 def _passes(objective: Objective, thorough: bool) -> list[tuple[Order, bool]]:
-    """(order of guests, Nova's weighers instead of the tightest host), the preferred one first."""
+    """(order of guests, whether Nova's weighers choose instead of the tightest host) of each pass,
+    the preferred one first."""
     pack: list[tuple[Order, bool]] = [(_hardest_first, False), (_smallest_first, False)]
     if not thorough:
         return pack
@@ -108,7 +109,7 @@ def _as_listed(units: Sequence[Unit], _hosts: Sequence[PlacementHost]) -> list[U
 
 
 def _hardest_first(units: Sequence[Unit], hosts: Sequence[PlacementHost]) -> list[Unit]:
-    """The largest share of a host first; equal kinds stay together."""
+    """Guests that need the largest share of a host first; equal kinds stay together."""
     sizes = _sizes(units, hosts)
     return sorted(units, key=lambda unit: (-sizes[unit.kind], unit.kind))
 
@@ -123,20 +124,20 @@ def _special_first(units: Sequence[Unit], hosts: Sequence[PlacementHost]) -> lis
     sizes = _sizes(units, hosts)
 
     def key(unit: Unit) -> tuple[int, float, int]:
-        wishes = sum(
+        special = sum(
             len(r.devices) + len(r.labels) + len(r.forbidden_labels) + len(r.cells) - 1
             for r in unit.requests
         )
-        return (-wishes, sizes[unit.kind], unit.kind)
+        return (-special, sizes[unit.kind], unit.kind)
 
     return sorted(units, key=key)
 
 
 def _sizes(units: Sequence[Unit], hosts: Sequence[PlacementHost]) -> dict[int, float]:
-    """For each kind the share of an average host that it takes."""
+    """For each kind the share of an average host that it needs."""
     shapes = [host.shape for host in hosts]
     requests = {unit.kind: unit.requests for unit in units}
-    return {kind: size_of(asked, shapes) for kind, asked in requests.items()}
+    return {kind: size_of(guests, shapes) for kind, guests in requests.items()}
 
 
 def _tight_pass(hosts: Sequence[PlacementHost], units: Sequence[Unit]) -> Outcome:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is the smallest change that would make a guest fit?
 
-Changes to the guest and to a host are tried on copies; only what `fit` then accepts is offered.
-"Smallest" is by the share of the guest or host that changes; a further host counts as a whole one.
+Changes to the guest and to a host are tried on copies; only a change that `fit` then accepts is
+proposed. The smallest is the one that changes the smallest share of the guest or host; a further
+host counts as 1.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from wirespeed.plan.placement.fit import fit
 from wirespeed.plan.placement.host import CellUse, HostShape, HostUse, empty_use
 from wirespeed.plan.placement.request import PAGE_ANY, CellRequest, GuestRequest
 
-# Pairs of changes are many; they are tried on so many different host states only.
+# There are many pairs of changes, so they are tried on this many different host states only.
 MOST_PAIR_CANDIDATES = 4
 
 
 class Candidate(NamedTuple):
-    """One host (of a class of equal ones) that may be changed."""
+    """A host, standing for a class of equal ones, on which changes are tried."""
 
     name: str
     shape: HostShape
@@ -31,15 +32,14 @@ class Candidate(NamedTuple):
     switch_hz: float
 
 
-class Change(NamedTuple):
+class PlacementChange(NamedTuple):
     cost: float
     text: str
 
 
 def smallest_change(candidates: Sequence[Candidate], guest: GuestRequest) -> str | None:
-    """The cheapest change found on any candidate, in words; None: not even two together help.
-
-    Two changes of the guest at once are tried where no single one is enough.
+    """The cheapest change found on any candidate, as text. Where no single change is enough, pairs
+    of changes of the guest are tried; None: these are not enough either.
     """
     singles = [change for candidate in candidates for change in _changes(candidate, guest)]
     found = singles or [
@@ -50,56 +50,61 @@ def smallest_change(candidates: Sequence[Candidate], guest: GuestRequest) -> str
     return min(found, key=lambda change: change.cost).text if found else None
 
 
-def _changes(candidate: Candidate, guest: GuestRequest) -> Iterator[Change]:
-    """Every single change that works on this host."""
+def _changes(candidate: Candidate, guest: GuestRequest) -> Iterator[PlacementChange]:
+    """Every single change with which the guest fits on this host."""
     for change, changed in _guest_changes(guest, candidate.shape):
         if fit(candidate.shape, candidate.use, changed) is not None:
             yield change
     for change, use in _host_changes(candidate, guest):
         if fit(candidate.shape, use, guest) is not None:
-            yield Change(change.cost, f"{change.text} on host {candidate.name}")
+            yield PlacementChange(change.cost, f"{change.text} on host {candidate.name}")
     empty = empty_use(candidate.shape, candidate.devices, candidate.switch_hz)
     if fit(candidate.shape, empty, guest) is not None:
-        yield Change(1.0, f"one more host like {candidate.name}")
+        yield PlacementChange(1.0, f"one more host like {candidate.name}")
 
 
-def _pairs(candidate: Candidate, guest: GuestRequest) -> Iterator[Change]:
-    """Two changes of the guest; of those that only differ in how much, the smallest that works."""
+def _pairs(candidate: Candidate, guest: GuestRequest) -> Iterator[PlacementChange]:
+    """Pairs of changes of the guest; of pairs that differ only in amount the smallest that fits."""
     for first, changed in _guest_changes(guest, candidate.shape):
         if changed.memory_mib < guest.memory_mib:
-            continue  # less memory comes second, beside whatever else is changed
+            continue  # less memory is tried as the second change, with any other as the first
         for second, both in _guest_changes(changed, candidate.shape):
             if fit(candidate.shape, candidate.use, both) is not None:
-                yield Change(first.cost + second.cost, f"{first.text}, and {second.text}")
+                yield PlacementChange(first.cost + second.cost, f"{first.text}, and {second.text}")
                 break
 
 
-def _guest_changes(guest: GuestRequest, shape: HostShape) -> Iterator[tuple[Change, GuestRequest]]:
-    """What may be changed of a guest, each kind of change from small to large."""
+def _guest_changes(
+    guest: GuestRequest, shape: HostShape
+) -> Iterator[tuple[PlacementChange, GuestRequest]]:
+    """The possible changes of a guest, each kind of change from small to large."""
     if guest.isolate_emulator:
         changed = replace(guest, isolate_emulator=False)
-        yield Change(0.08, 'emulator_policy = "share" instead of "isolate"'), changed
+        yield PlacementChange(0.08, 'emulator_policy = "share" instead of "isolate"'), changed
     if guest.thread_policy not in (None, ThreadPolicy.PREFER):
         text = f'thread_policy = "prefer" instead of "{guest.thread_policy}"'
         changed = replace(guest, thread_policy=ThreadPolicy.PREFER, forbidden_labels=frozenset())
-        yield Change(0.1, text), changed
+        yield PlacementChange(0.1, text), changed
     if any(request.policy is not PciNumaPolicy.PREFERRED for request in guest.devices):
         devices = tuple(replace(r, policy=PciNumaPolicy.PREFERRED) for r in guest.devices)
-        yield Change(0.15, 'pci_numa_policy = "preferred"'), replace(guest, devices=devices)
+        yield (
+            PlacementChange(0.15, 'pci_numa_policy = "preferred"'),
+            replace(guest, devices=devices),
+        )
     if guest.page not in (0, PAGE_ANY):
-        yield Change(0.2, 'page_size = "any"'), replace(guest, page=PAGE_ANY)
+        yield PlacementChange(0.2, 'page_size = "any"'), replace(guest, page=PAGE_ANY)
     missing = guest.labels - shape.labels
     if missing:
         names = ", ".join(sorted(label.partition(":")[2] for label in missing))
         changed = replace(guest, labels=guest.labels - missing)
-        yield Change(0.4 * len(missing), f"do without {names}"), changed
+        yield PlacementChange(0.4 * len(missing), f"do without {names}"), changed
     yield from _smaller_guests(guest)
     if len(guest.cells) == 1:
         yield from _split_guest(guest)
 
 
-def _smaller_guests(guest: GuestRequest) -> Iterator[tuple[Change, GuestRequest]]:
-    """Memory to whole pages, then less memory or fewer vCPUs of a guest with one node."""
+def _smaller_guests(guest: GuestRequest) -> Iterator[tuple[PlacementChange, GuestRequest]]:
+    """Memory rounded to whole pages; then less memory, or fewer vCPUs of a guest with one node."""
     if len(guest.cells) != 1:
         return
     cell = guest.cells[0]
@@ -111,7 +116,7 @@ def _smaller_guests(guest: GuestRequest) -> Iterator[tuple[Change, GuestRequest]
         if size != cell.memory_mib:
             cost = abs(size - cell.memory_mib) / cell.memory_mib
             text = f"memory_mib = {size} instead of {cell.memory_mib}"
-            yield Change(cost, text), _with_cell(guest, replace(cell, memory_mib=size))
+            yield PlacementChange(cost, text), _with_cell(guest, replace(cell, memory_mib=size))
     total = len(cell.pinned) + len(cell.floating)
     for fewer in range(1, min(total, 65)):
         kept = CellRequest(
@@ -122,14 +127,14 @@ def _smaller_guests(guest: GuestRequest) -> Iterator[tuple[Change, GuestRequest]
         if guest.pins and not kept.pinned:
             return
         text = f"vcpus = {total - fewer} instead of {total}"
-        yield Change(fewer / total, text), _with_cell(guest, kept)
+        yield PlacementChange(fewer / total, text), _with_cell(guest, kept)
 
 
 def _with_cell(guest: GuestRequest, cell: CellRequest) -> GuestRequest:
     return replace(guest, cells=(cell,))
 
 
-def _split_guest(guest: GuestRequest) -> Iterator[tuple[Change, GuestRequest]]:
+def _split_guest(guest: GuestRequest) -> Iterator[tuple[PlacementChange, GuestRequest]]:
     """Two NUMA nodes instead of one."""
     cell = guest.cells[0]
     total = len(cell.pinned) + len(cell.floating)
@@ -143,11 +148,13 @@ def _split_guest(guest: GuestRequest) -> Iterator[tuple[Change, GuestRequest]]:
         )
         for half in (0, 1)
     )
-    change = Change(0.3, "numa_nodes = 2, so that it may span two host nodes")
+    change = PlacementChange(0.3, "numa_nodes = 2, so that it may span two host nodes")
     yield change, replace(guest, cells=halves)
 
 
-def _host_changes(candidate: Candidate, guest: GuestRequest) -> Iterator[tuple[Change, HostUse]]:
+def _host_changes(
+    candidate: Candidate, guest: GuestRequest
+) -> Iterator[tuple[PlacementChange, HostUse]]:
     """More pages, CPUs or devices on one node; the shortage says how many."""
     shape, use = candidate.shape, candidate.use
     for lack in why_not(shape, use, guest):
@@ -162,12 +169,12 @@ def _host_changes(candidate: Candidate, guest: GuestRequest) -> Iterator[tuple[C
         short = guest.switch_hz - use.switch_hz_free
         share = short / (candidate.switch_hz or short)
         more = use._replace(switch_hz_free=guest.switch_hz)
-        yield Change(0.25 + share, f"PMD cores for {short / 1e6:.0f} MHz more"), more
+        yield PlacementChange(0.25 + share, f"PMD cores for {short / 1e6:.0f} MHz more"), more
 
 
 def _more_on_node(
     candidate: Candidate, index: int, resource: str, short: int
-) -> Iterator[tuple[Change, HostUse]]:
+) -> Iterator[tuple[PlacementChange, HostUse]]:
     cell, used = candidate.shape.cells[index], candidate.use.cells[index]
     for position, size in enumerate(cell.page_sizes):
         if resource == f"{page_words(size)} pages":
@@ -176,7 +183,10 @@ def _more_on_node(
             total = cell.page_totals[position] or short
             text = f"{short} more {resource} on node {cell.id}"
             changed = used._replace(pages_free=tuple(pages))
-            yield Change(0.25 + short / total, text), _with_use(candidate.use, index, changed)
+            yield (
+                PlacementChange(0.25 + short / total, text),
+                _with_use(candidate.use, index, changed),
+            )
     if resource.startswith("free dedicated CPUs"):
         free, added = used.free, 0
         for core in cell.cores:
@@ -187,7 +197,7 @@ def _more_on_node(
         text = f"{short} more dedicated CPUs on node {cell.id}"
         changed = used._replace(free=free)
         share = short / max(1, cell.pinning.bit_count())
-        yield Change(0.25 + share, text), _with_use(candidate.use, index, changed)
+        yield PlacementChange(0.25 + share, text), _with_use(candidate.use, index, changed)
 
 
 def _with_use(use: HostUse, index: int, cell: CellUse) -> HostUse:
@@ -196,7 +206,9 @@ def _with_use(use: HostUse, index: int, cell: CellUse) -> HostUse:
     return use._replace(cells=tuple(cells))
 
 
-def _more_devices(candidate: Candidate, guest: GuestRequest) -> Iterator[tuple[Change, HostUse]]:
+def _more_devices(
+    candidate: Candidate, guest: GuestRequest
+) -> Iterator[tuple[PlacementChange, HostUse]]:
     """More VFs or devices in one pool that matches."""
     free = candidate.use.devices_free
     for request in guest.devices:
@@ -210,4 +222,4 @@ def _more_devices(candidate: Candidate, guest: GuestRequest) -> Iterator[tuple[C
             text = f"{more} more {device_words(request.match)} at {pool.address}"
             share = more / max(1, candidate.devices[index])
             more_free = candidate.use._replace(devices_free=tuple(changed))
-            yield Change(0.25 + share, text), more_free
+            yield PlacementChange(0.25 + share, text), more_free

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which hosts are interchangeable right now, and which class of them suits a unit best?
+"""Which hosts are interchangeable at the moment, and which class of them fits a unit best?
 
-A class is a shape and a use. A unit is judged once on a class, however many hosts are in it; when a
-host takes guests it leaves its class for another, which may be new.
+A class is a shape and a use. A unit is judged once on a class, however many hosts are in it. A host
+that takes guests moves to another class, which may be new.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ class UnitLike(Protocol):
     @property
     def requests(self) -> tuple[GuestRequest, ...]: ...
     @property
-    def apart(self) -> frozenset[str]: ...
+    def anti_affinity(self) -> frozenset[str]: ...
 
 
 class Judged:
-    """What is known of a unit's kind: fitting classes by score, and which classes were judged."""
+    """The fitting classes for one kind of unit, by score. count: how many classes were judged."""
 
-    __slots__ = ("fits", "heap", "seen")
+    __slots__ = ("count", "fits", "heap")
 
     def __init__(self) -> None:
         self.heap: list[tuple[float, int]] = []
         self.fits: dict[int, tuple[tuple[Fit, ...], HostUse]] = {}
-        self.seen = 0
+        self.count = 0
 
 
 class Classes:
-    """All hosts, sorted into classes; class numbers only grow, an empty class is skipped."""
+    """All hosts, sorted into classes. Class numbers only grow; empty classes are skipped."""
 
     def __init__(self, hosts: Sequence[Host], score: Score) -> None:
         self._score = score
@@ -108,7 +108,7 @@ class Classes:
             self._keys.append(key)
             self._members.append([])
         elif not self._members[number]:
-            # Kinds that saw it empty have forgotten it: count it as a new class.
+            # Kinds that found it empty have dropped it: it becomes a new class.
             number = self._numbers[key] = len(self._keys)
             self._keys.append(key)
             self._members.append([])
@@ -116,9 +116,9 @@ class Classes:
         return number
 
     def _judge(self, unit: UnitLike) -> Judged:
-        """Judge the unit's kind on every class that came since it was last asked for."""
+        """Judge the unit's kind on every class that is new since the last call."""
         judged = self._judged.setdefault(unit.kind, Judged())
-        for number in range(judged.seen, len(self._keys)):
+        for number in range(judged.count, len(self._keys)):
             if not self._members[number]:
                 continue
             placed = self._try(unit, number)
@@ -126,19 +126,19 @@ class Classes:
                 judged.fits[number] = placed
                 score = self._score(self.shape(number), placed[1], unit.requests)
                 heappush(judged.heap, (score, number))
-        judged.seen = len(self._keys)
+        judged.count = len(self._keys)
         return judged
 
     def _try(self, unit: UnitLike, number: int) -> tuple[tuple[Fit, ...], HostUse] | None:
         """The places of all guests of the unit on a class, and the use afterwards."""
         shape, use = self.shape(number), self.use(number)
-        if unit.apart & use.groups:
+        if unit.anti_affinity & use.groups:
             return None
         places = []
         for request in unit.requests:
             place = fit(shape, use, request)
             if place is None:
                 return None
-            use = take(shape, use, request, place, unit.apart)
+            use = take(shape, use, request, place, unit.anti_affinity)
             places.append(place)
         return tuple(places), use

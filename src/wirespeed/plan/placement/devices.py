@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which PCI pools serve a guest's device requests, given the NUMA nodes it would sit on?
+"""Which PCI pools serve a guest's device requests, given the NUMA nodes it would be on?
 
 The semantics are those of Nova's PciDeviceStats (nova/pci/stats.py, release 34): requests are
 served in order, each from the first pools that match it.
@@ -24,7 +24,7 @@ def take_devices(
 ) -> tuple[Taken, ...] | None:
     """For each request the (pool index, count) pairs that serve it, or None.
 
-    nodes: ids of the host nodes the guest sits on; None: the guest floats, any pool will do.
+    nodes: ids of the host nodes the guest is on; None: the guest floats, any pool is near enough.
     """
     left = list(free)
     served: list[Taken] = []
@@ -66,7 +66,7 @@ def _with_affinity(
     request: DeviceRequest,
     nodes: Collection[int],
 ) -> list[int]:
-    """Keep what the NUMA policy allows; a stricter level is used whenever it is enough."""
+    """The pools that the NUMA policy allows; a stricter level is used where it is enough."""
     pools = shape.pools
     local = [i for i in matching if pools[i].node in nodes]
     policy = request.policy

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why does a guest not fit on a host: which node lacks how much of what?
 
-The checks are those of `fit`, but all of them are made, so that nothing is found out one by one. A
-guest that `fit` places has no shortage, and one that it refuses has at least one (tests hold both).
+The checks are those of `fit`, but all of them are made, so that all shortages are reported at once.
+A guest that `fit` places has no shortage, and one that it refuses has at least one (both tested).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _floating_lacks(shape: HostShape, use: HostUse, guest: GuestRequest) -> Iter
 def _cell_lacks(
     shape: HostShape, use: HostUse, guest: GuestRequest, good: list[list[int]]
 ) -> Iterator[Lack]:
-    """What host nodes lack that take no guest node, or for guest nodes that no host node takes."""
+    """The shortages of host nodes that fit no guest node, and for guest nodes that fit nowhere."""
     for index, cell in enumerate(shape.cells):
         useless = not any(index in indexes for indexes in good)
         for position, indexes in enumerate(good):
@@ -211,7 +211,7 @@ def _overcommit_lacks(
 def _arrangement_lacks(
     shape: HostShape, use: HostUse, guest: GuestRequest, good: list[list[int]]
 ) -> Iterator[Lack]:
-    """What is missing although single nodes would do: distinct nodes, or devices and networks."""
+    """Shortages although each guest node fits somewhere: distinct nodes, devices or networks."""
     usable = sorted({i for indexes in good for i in indexes})
     arranged = {
         frozenset(shape.cells[i].id for i in chosen)
@@ -221,7 +221,7 @@ def _arrangement_lacks(
     if all(good) and not arranged:
         there = f"{len(usable)} that take some of them"
         yield Lack(None, "distinct nodes for the guest's nodes", str(len(guest.cells)), there)
-    # Where no arrangement exists, devices and networks are judged by the whole host.
+    # Without any arrangement, devices and networks are judged by the whole host.
     everywhere = {frozenset(cell.id for cell in shape.cells)}
     lacks = [
         [*_device_lacks(shape, use, guest, nodes), *_network_lacks(shape, guest, nodes)]

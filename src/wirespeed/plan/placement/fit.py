@@ -2,8 +2,8 @@
 """Does one guest fit on one host as it is used now, and on which nodes, CPUs and devices?
 
 The decision is Nova's (numa_fit_instance_to_host with the scheduler's limits, release 34), in its
-order of host cells, so that Nova comes to the same cells when it is asked in the same order. Two
-things are added that Nova does not know: the PMDs' cycles, and small pages for floating guests.
+order of host cells, so that Nova chooses the same cells for the same guests in the same order. Two
+checks are added that Nova does not make: PMD cycles, and small pages for floating guests.
 """
 
 from __future__ import annotations
@@ -38,15 +38,16 @@ def fit(shape: HostShape, use: HostUse, guest: GuestRequest) -> Fit | None:
 
 
 def host_allows(shape: HostShape, guest: GuestRequest) -> bool:
-    """Whether the host has the labels (aggregates, CPU features, traits) the guest asks for."""
+    """Whether the host has the labels (aggregates, CPU features, traits) that the guest needs."""
     return guest.labels <= shape.labels and not guest.forbidden_labels & shape.labels
 
 
 def cell_order(shape: HostShape, use: HostUse, guest: GuestRequest) -> list[int]:
     """The indexes of the host's cells in the order Nova tries them: emptiest first.
 
-    Sorted by free memory, then by CPUs, then by free PCI devices: those first if the guest asks for
-    devices, last if not. Nova sorts only when the guest has fewer cells than the host.
+    They are sorted by free memory, then by CPUs, then by free PCI devices: cells with devices come
+    first if the guest requests devices, else last. Nova sorts only when the guest has fewer cells
+    than the host.
     """
     cells = shape.cells
     order = list(range(len(cells)))
@@ -90,7 +91,7 @@ def fit_cell(
 
 
 def _floating_fits(shape: HostShape, cell: CellShape, used: CellUse, need: CellRequest) -> bool:
-    """Whether floating vCPUs fit: never more than the node's CPUs, in all up to the ratios."""
+    """Whether floating vCPUs fit: of one guest at most the node's CPUs, of all up to the ratios."""
     floating = len(need.floating)
     usable = cell.floating.bit_count()
     return (

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a host offer to guests, and what of it is taken?
+"""What does a host offer to guests, and how much of it is in use?
 
-A shape never changes while guests are placed; a use does. Both are values: taking a guest gives a
-new use. Hosts with equal shape and equal use are interchangeable, which is what makes planning of
-thousands of hosts cheap. CPU sets are ints used as bit masks.
+The shape never changes while guests are placed; the use does. Both are immutable values: placing a
+guest gives a new use. Hosts with equal shape and equal use are interchangeable, so that planning
+thousands of hosts is cheap. CPU sets are ints used as bit masks.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class HostShape:
 
 
 class CellUse(NamedTuple):
-    """free: pinning CPUs not taken. pages_free: one count per page size of the shape."""
+    """free: CPUs for pinning that are free. pages_free: one count for each page size."""
 
     free: int
     cpus_used: int
@@ -70,7 +70,7 @@ class CellUse(NamedTuple):
 
 
 class HostUse(NamedTuple):
-    """devices_free: one count per pool. groups: anti-affinity and affinity groups already here."""
+    """devices_free: one count for each pool. groups: those with a member on this host."""
 
     cells: tuple[CellUse, ...]
     devices_free: tuple[int, ...]

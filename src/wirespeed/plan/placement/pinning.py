@@ -69,7 +69,8 @@ def _isolate(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | 
 
 
 def _separate(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | None:
-    """Every vCPU on a core of its own, siblings left to others (S1). Half-used cores go first."""
+    """Every vCPU on a core of its own; other guests may get the siblings (S1). Cores with a sibling
+    in use are taken first."""
     usable = sorted(
         (core & free for core in cell.cores if core & free), key=lambda core: core.bit_count()
     )
@@ -84,7 +85,7 @@ def _threads_that_suffice(cell: CellShape, free: int, count: int, least: int) ->
         cores = 0
         for core in cell.cores:
             cores += (core & free).bit_count() >= threads
-        # Nova does not look at a group of cores without any member.
+        # Nova skips a group of cores without any member.
         if cores and threads * cores >= count:
             return threads
     return 0

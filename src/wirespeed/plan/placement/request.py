@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does one guest ask of a host, in the terms that a fit decision needs?
+"""What does one guest request of a host?
 
 Page demands are KiB, or one of the symbols below as in Nova (nova.virt.hardware.MEMPAGES_*).
 """
@@ -43,7 +43,7 @@ class DeviceRequest:
 
 @dataclass(frozen=True, slots=True)
 class GuestRequest:
-    """One guest. has_topology False: Nova checks no NUMA node at all, the guest floats.
+    """One guest. has_topology: False where Nova checks no NUMA node, so that the guest floats.
 
     networks: physical networks whose NICs must be on one of the guest's nodes. labels: traits and
     aggregate names the host must have. switch_hz: cycles/s its vhost ports cost the host's PMDs.

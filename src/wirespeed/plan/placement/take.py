@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is left of a host once a guest has taken its place?"""
+"""What is left of a host after a guest was placed on it?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def take(
     place: Fit,
     groups: frozenset[str] = frozenset(),
 ) -> HostUse:
-    """The use after the guest moved in where `fit` said it fits."""
+    """The use of the host with the guest at the place that `fit` found."""
     cells = list(use.cells)
     for need, found in zip(guest.cells, place.cells, strict=False):
         cells[found.cell] = _take_cell(
@@ -43,7 +43,7 @@ def _take_cell(
 
 
 def _take_floating(shape: HostShape, use: HostUse, guest: GuestRequest) -> list[CellUse]:
-    """A floating guest's memory is booked where most is free, its vCPUs on the first node."""
+    """A floating guest's memory counts on the node with most free, its vCPUs on the first node."""
     cells = list(use.cells)
     room = floating_memory_mib(shape, use)
     left = guest.memory_mib
@@ -61,7 +61,7 @@ def _take_floating(shape: HostShape, use: HostUse, guest: GuestRequest) -> list[
 
 
 def _take_devices(shape: HostShape, free: tuple[int, ...], place: Fit) -> tuple[int, ...]:
-    """A PF in use takes its VFs away, and a VF in use its PF."""
+    """The free devices of each pool: a PF in use makes its VFs unavailable, a VF in use its PF."""
     left = list(free)
     for served in place.devices:
         for index, amount in served:

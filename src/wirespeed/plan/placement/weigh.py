@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of the hosts that fit is the better one?"""
+"""Which of the hosts that fit is the best?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 from wirespeed.plan.placement.host import HostShape, HostUse
 from wirespeed.plan.placement.request import GuestRequest
 
-# Nova's PCIWeigher (nova/scheduler/weights/pci.py, release 34) does not tell more devices apart.
+# Nova's PCIWeigher (nova/scheduler/weights/pci.py, release 34) does not count further devices.
 NOVA_MAX_DEVICES = 100
 
 
@@ -19,10 +19,10 @@ class ClassView(Protocol):
     def first_host(self, number: int) -> int: ...
 
 
-def tight_score(shape: HostShape, after: HostUse, asked: Sequence[GuestRequest]) -> float:
-    """Lower is better: what the host would have left, in shares of itself.
+def tight_score(shape: HostShape, after: HostUse, requests: Sequence[GuestRequest]) -> float:
+    """Lower is better: the shares of the host that would be left.
 
-    A host with devices, or marks that the guests do not ask for, is kept for guests that do.
+    A host with devices or labels that the guests do not need is kept for guests that do.
     """
     free = pinning = 0
     pages = 0.0
@@ -34,28 +34,28 @@ def tight_score(shape: HostShape, after: HostUse, asked: Sequence[GuestRequest])
         pages += left / totals if totals else 0.0
     score = free / pinning if pinning else 0.0
     score += pages / len(shape.cells)
-    wants_devices = any(request.devices for request in asked)
+    wants_devices = any(request.devices for request in requests)
     devices = sum(after.devices_free)
     if devices:
         score += 0.5 * devices / (devices + 8) if wants_devices else 10.0
-    wanted = frozenset().union(*(request.labels for request in asked))
+    wanted = frozenset().union(*(request.labels for request in requests))
     return score + 0.1 * len(shape.labels - wanted)
 
 
-def size_of(asked: Sequence[GuestRequest], shapes: Sequence[HostShape]) -> float:
+def size_of(requests: Sequence[GuestRequest], shapes: Sequence[HostShape]) -> float:
     """The largest share of an average host's CPUs or memory that the guests take together."""
     hosts = len(shapes) or 1
     pinning = sum(c.pinning.bit_count() for s in shapes for c in s.cells) / hosts or 1.0
     floating = sum(c.floating.bit_count() * s.cpu_ratio for s in shapes for c in s.cells) / hosts
     memory = sum(c.memory_mib for s in shapes for c in s.cells) / hosts or 1.0
-    pins = sum(request.pinned_count for request in asked)
-    floats = sum(len(cell.floating) for request in asked for cell in request.cells)
-    mib = sum(request.memory_mib for request in asked)
+    pins = sum(request.pinned_count for request in requests)
+    floats = sum(len(cell.floating) for request in requests for cell in request.cells)
+    mib = sum(request.memory_mib for request in requests)
     return max(pins / pinning, floats / (floating or 1.0), mib / memory)
 
 
 def nova_choice(fitting: Sequence[int], classes: ClassView) -> int | None:
-    """The class Nova would choose: RAM, CPU and PCI weighers, each normalised, each weight 1.
+    """The class Nova would choose by its RAM, CPU and PCI weighers, each normalised, weight 1.
 
     Among equal weights Nova takes the host listed first.
     """

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a plan written down for the programs that carry it out? One file per target."""
+"""How is a plan written as files for the programs that apply it? One module for each target."""

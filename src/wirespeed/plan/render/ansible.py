@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A playbook for the host part of the plan on all hosts: kernel, drivers, VFs, vSwitch, Nova.
 
-Every file it copies is one that the other targets render, so that they cannot disagree.
+It copies the files that the other targets render, so that all agree.
 """
 
 from __future__ import annotations

@@ -19,11 +19,11 @@ Renderer = Callable[[Plan], Files]
 
 
 class RenderError(PlanError):
-    """The plan lacks something that the target must have."""
+    """The plan lacks something that the target needs."""
 
 
 def fill(template: str, **values: object) -> str:
-    """A template of templates/ with these values; a missing one is an error."""
+    """A template of templates/ with these values; a missing value is an error."""
     return _environment().get_template(template).render(**values)
 
 

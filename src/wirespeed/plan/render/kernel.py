@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel command line as a GRUB drop-in, and as a script for systems with grubby."""
+"""The kernel command line as a GRUB drop-in and as a script for systems with grubby."""
 
 from __future__ import annotations
+
+import shlex
 
 from wirespeed.model.plan import HostPlan, Plan
 from wirespeed.plan.render.interface import Files, fill
@@ -14,7 +16,7 @@ def render(plan: Plan) -> Files:
     files: dict[str, str] = {}
     for host in plan.hosts:
         files[f"kernel/{host.host}/{DROP_IN}"] = fill(
-            "grub.cfg.j2", host=host, line=command_line(host)
+            "grub.cfg.j2", host=host, line=command_line(host), keys=_patterns(host)
         )
         files[f"kernel/{host.host}/grubby.sh"] = fill(
             "grubby.sh.j2", host=host, line=command_line(host)
@@ -24,3 +26,9 @@ def render(plan: Plan) -> Files:
 
 def command_line(host: HostPlan) -> str:
     return " ".join(word.value for word in host.kernel)
+
+
+def _patterns(host: HostPlan) -> list[str]:
+    """Of the shell, for every word of a planned parameter."""
+    keys = dict.fromkeys(word.value.partition("=")[0] for word in host.kernel)
+    return [shlex.quote(key) + ("=*" if equals else "") for key in keys for equals in (False, True)]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wirespeed.model.plan import GuestPlan, HostPlan, NicPlan, Plan, PortPlan
@@ -25,8 +26,8 @@ class PciAddress:
 
 
 @dataclass(frozen=True, slots=True)
-class Interface:
-    """A port in libvirt's words. kind: vhostuser, hostdev, pool or bridge."""
+class DomainInterface:
+    """A port as a domain's <interface>. kind: vhostuser, hostdev, pool or bridge."""
 
     kind: str
     port: PortPlan
@@ -38,7 +39,7 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class VfPool:
-    """A libvirt network that hands out the VFs of one PF."""
+    """A libvirt network that assigns the VFs of one PF."""
 
     name: str
     interface: str
@@ -50,14 +51,10 @@ def render(plan: Plan) -> Files:
     files: dict[str, str] = {}
     for host in plan.hosts:
         pools: dict[str, VfPool] = {}
-        sockets: list[tuple[str, Interface, str]] = []
+        sockets: list[tuple[str, DomainInterface, str]] = []
         for guest in host.guests:
             interfaces = [_interface(plan, host, guest, port, pools) for port in guest.ports]
-            files[f"libvirt/{host.host}/{guest.name}.xml"] = fill(
-                "domain.xml.j2", guest=guest, interfaces=interfaces,
-                devices=[_pci(device.address) for device in guest.devices],
-                shared=host.cores.shared.value if host.cores else (),
-            )  # fmt: skip
+            files[f"libvirt/{host.host}/{guest.name}.xml"] = _domain(host, guest, interfaces)
             sockets += [
                 (_port_name(guest, i.port), i, bridge_name(_physical(plan, i.port)))
                 for i in interfaces
@@ -72,17 +69,37 @@ def render(plan: Plan) -> Files:
     return files
 
 
+def bench_domains(plan: Plan) -> Mapping[str, str]:
+    """The XML of each guest of a bench that is a virtual machine, by its name."""
+    return {
+        guest.name: _domain(
+            host, guest, [_interface(plan, host, guest, port, {}) for port in guest.ports]
+        )
+        for host in plan.hosts
+        for guest in host.guests
+        if guest.vcpus
+    }
+
+
+def _domain(host: HostPlan, guest: GuestPlan, interfaces: Sequence[DomainInterface]) -> str:
+    return fill(
+        "domain.xml.j2", guest=guest, interfaces=interfaces,
+        devices=[_pci(device.address) for device in guest.devices],
+        shared=host.cores.shared.value if host.cores else (),
+    )  # fmt: skip
+
+
 def _interface(
     plan: Plan, host: HostPlan, guest: GuestPlan, port: PortPlan, pools: dict[str, VfPool]
-) -> Interface:
+) -> DomainInterface:
     network = plan.network(port.network)
     vlan = network.segment if network.type is NetworkType.VLAN else None
     if port.kind.value is InterfaceKind.VHOST:
         socket = f"{SOCKET_DIR}/{_port_name(guest, port)}"
-        return Interface("vhostuser", port, socket=socket, vlan=vlan)
+        return DomainInterface("vhostuser", port, socket=socket, vlan=vlan)
     if port.kind.value is InterfaceKind.VIRTIO:
         source = bridge_name(network.physical_network)
-        return Interface("bridge", port, source=source, vlan=vlan)
+        return DomainInterface("bridge", port, source=source, vlan=vlan)
     if port.device is None:
         raise RenderError(f"guest {guest.name}: port {port.name} has no VF in the plan")
     if network.transparent_vlan:
@@ -94,12 +111,12 @@ def _interface(
         parent = to_come[1] if to_come else _parent(host, port)
         pool = _vf_pool(host, parent, "passthrough" if macvtap else "hostdev")
         pools[pool.name] = pool
-        return Interface("pool", port, source=pool.name, vlan=vlan)
-    return Interface("hostdev", port, address=_pci(port.device.value), vlan=vlan)
+        return DomainInterface("pool", port, source=pool.name, vlan=vlan)
+    return DomainInterface("hostdev", port, address=_pci(port.device.value), vlan=vlan)
 
 
 def _parent(host: HostPlan, port: PortPlan) -> str:
-    """The PF of a network, where the VF itself does not tell."""
+    """The PF of a network, where it does not follow from the VF."""
     return next(nic.address for nic in host.nics if nic.network == port.network and nic.vfs.value)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flavors, aggregates, networks, ports and servers for OpenStack, and what its services must read.
 
-openstack/create.sh and openstack/stack.yaml describe the same things twice: use one of them.
+openstack/create.sh and openstack/stack.yaml create the same resources: use one of them.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def ordered_servers(plan: Plan) -> list[Server]:
     groups: dict[str, str] = {}
     for group in plan.groups:
         for member in group.members:
-            # Nova lets a server be in one group; apart matters more than together, which the host
-            # in the request settles anyway.
+            # A server can be in one group only. Anti-affinity comes first: the host in the request
+            # keeps affinity anyway.
             if group.policy is GroupPolicy.ANTI_AFFINITY or member not in groups:
                 groups[member] = group.name
     return [
@@ -99,7 +99,7 @@ def device_specs(plan: Plan, host: HostPlan) -> list[str]:
         if nic.use is NicUse.SRIOV:
             physical = plan.network(nic.network).physical_network
             specs.append({"address": nic.address, "physical_network": physical})
-    # Naming a PF means its VFs as well; guests never ask for the PF itself.
+    # A PF in the list includes its VFs; guests never request the PF itself.
     specs += [{"vendor_id": a.vendor, "product_id": a.product} for a in plan.aliases]
     return [json.dumps(spec) for spec in specs]
 
@@ -138,7 +138,7 @@ def _alias(alias: PciAlias) -> dict[str, str]:
 
 
 def _dpdk_pages(host: HostPlan) -> list[tuple[int, int, int]]:
-    """Node, page size and count of the huge pages that DPDK takes away from Nova."""
+    """Node, page size and count of the huge pages that DPDK uses and Nova must not count."""
     if host.vswitch is None or not host.huge_pages.value:
         return []
     size = max(page.size_kib for page in host.huge_pages.value)

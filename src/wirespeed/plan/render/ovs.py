@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Open vSwitch with DPDK as a script of ovs-vsctl calls that may run any number of times."""
+"""Open vSwitch with DPDK as an idempotent script of ovs-vsctl calls."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from wirespeed.plan.render.interface import Files, fill
 
 
 @dataclass(frozen=True, slots=True)
-class DpdkPort:
-    """A port as Open vSwitch names it."""
+class BridgePort:
+    """A DPDK port of a bridge, by its name in Open vSwitch."""
 
     name: str
     nic: NicPlan
@@ -28,8 +28,8 @@ class Bridge:
 
     name: str
     physical_network: str
-    ports: tuple[DpdkPort, ...]
-    bonds: tuple[tuple[str, tuple[DpdkPort, ...]], ...]
+    ports: tuple[BridgePort, ...]
+    bonds: tuple[tuple[str, tuple[BridgePort, ...]], ...]
 
 
 def render(plan: Plan) -> Files:
@@ -66,12 +66,12 @@ def other_config(vswitch: VswitchPlan) -> list[tuple[str, str, str, bool]]:
 
 def bridges(plan: Plan, host: HostPlan) -> tuple[Bridge, ...]:
     """The host's bridges; its DPDK ports are numbered in the order of the plan."""
-    by_network: dict[str, list[DpdkPort]] = {}
+    by_network: dict[str, list[BridgePort]] = {}
     number = 0
     for nic in host.nics:
         if nic.use is NicUse.DPDK:
             network = plan.network(nic.network)
-            port = DpdkPort(f"dpdk{number}", nic, network.mtu)
+            port = BridgePort(f"dpdk{number}", nic, network.mtu)
             by_network.setdefault(network.physical_network, []).append(port)
             number += 1
     return tuple(_bridge(name, ports) for name, ports in by_network.items())
@@ -82,9 +82,9 @@ def bridge_name(physical_network: str) -> str:
     return f"br-{physical_network}"[:15]
 
 
-def _bridge(physical_network: str, ports: Iterable[DpdkPort]) -> Bridge:
-    alone: list[DpdkPort] = []
-    bonds: dict[str, list[DpdkPort]] = {}
+def _bridge(physical_network: str, ports: Iterable[BridgePort]) -> Bridge:
+    alone: list[BridgePort] = []
+    bonds: dict[str, list[BridgePort]] = {}
     for port in ports:
         if port.nic.bond:
             bonds.setdefault(port.nic.bond, []).append(port)

@@ -18,7 +18,7 @@ from wirespeed.plan.render.kernel import command_line
 from wirespeed.plan.render.openstack import FILTERS, device_specs
 from wirespeed.plan.render.ovs import bridge_name, bridges
 
-# These have parameters of their own.
+# These arguments have parameters of their own.
 _OWN_PARAMETERS = ("isolcpus=", "nohz_full=", "rcu_nocbs=", "nohz=")
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Axes, scales and text of an SVG drawing.
+"""What do all drawings share: axes, scales, legend and text as SVG?
 
-Colours are CSS variables, so that a page's dark theme reaches the drawing; a file of its own brings
-its style along.
+Colours are CSS variables, so that a page's dark theme changes the drawing; a file of its own
+contains its style.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from wirespeed.report.theme import LIGHT, css_variables
 
 LEFT, RIGHT, TOP, BOTTOM = 56, 16, 34, 46
 
-# About what a letter of the 12 px font takes, in units.
-_LETTER = 6.4
+# About what a letter of the 12 px font takes, and a row of the legend, in units.
+_LETTER, _ROW = 6.4, 18
+_SYMBOL = 24
+# The least that a drawing is shrunk to on a narrow screen, of its width.
+_LEAST_WIDTH = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Where between bottom (0) and top (1) is a value? Linear from 0, or logarithmic."""
+    """Maps a value to its height, 0 (bottom) to 1 (top): linear from 0, or logarithmic."""
 
     low: float
     high: float
@@ -36,14 +39,23 @@ class Scale:
 
     @classmethod
     def logarithmic(cls, values: Sequence[float]) -> Scale:
-        """Whole decades around positive values."""
-        low = math.floor(math.log10(min(values)))
-        high = max(low + 1, math.ceil(math.log10(max(values))))
-        return cls(low, high, True, tuple(10.0**e for e in range(low, high + 1)))
+        """The axis spans positive values, from tick to tick: 1, 2 and 5 in each decade, or powers
+        of ten alone where there are more than three decades."""
+        first, last = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+        mantissas = (1, 2, 5) if last - first <= _DECADES else (1,)
+        ticks = [m * 10.0**decade for decade in range(first, last + 1) for m in mantissas]
+        low = max(tick for tick in ticks if tick <= min(values))
+        high = min(tick for tick in ticks if tick >= max(values) and tick > low)
+        shown = tuple(tick for tick in ticks if low <= tick <= high)
+        return cls(math.log10(low), math.log10(high), True, shown)
 
     def share(self, value: float) -> float:
         at = math.log10(value) if self.log else value
         return (at - self.low) / (self.high - self.low)
+
+
+# An axis of more decades than these has no room for ticks between them.
+_DECADES = 3
 
 
 def round_ticks(top: float) -> tuple[float, ...]:
@@ -55,14 +67,44 @@ def round_ticks(top: float) -> tuple[float, ...]:
     return tuple(round(i * step, 12) for i in range(math.ceil(round(top / step, 9)) + 1))
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a legend. symbol: SVG, 18 wide, drawn at 0 0; empty for text alone."""
+
+    text: str
+    symbol: str = ""
+
+    @property
+    def width(self) -> float:
+        return (_SYMBOL if self.symbol else 0) + _LETTER * len(self.text) + 16
+
+
 @dataclass
 class Canvas:
-    """A drawing in units of about a pixel; `parts` is its SVG so far."""
+    """A drawing in units of about a pixel; `parts` is its SVG so far.
+
+    It grows by a row where the legend does not fit into those before.
+    """
 
     width: int
     height: int
     y_scale: Scale
+    legend: tuple[Entry, ...] = ()
     parts: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._rows = self._legend_rows()
+        self.top = TOP + _ROW * max(0, len(self._rows) - 1)
+        self.height += self.top - TOP
+
+    def _legend_rows(self) -> list[list[Entry]]:
+        rows: list[list[Entry]] = []
+        for entry in self.legend:
+            if rows and sum(e.width for e in (*rows[-1], entry)) <= self.inner_width:
+                rows[-1].append(entry)
+            else:
+                rows.append([entry])
+        return rows
 
     @property
     def inner_width(self) -> int:
@@ -77,7 +119,7 @@ class Canvas:
 
     def y(self, value: float) -> float:
         bottom = self.height - BOTTOM
-        return bottom - self.y_scale.share(value) * (bottom - TOP)
+        return bottom - self.y_scale.share(value) * (bottom - self.top)
 
     def add(self, *parts: str) -> None:
         self.parts += parts
@@ -91,7 +133,7 @@ class Canvas:
             y = self.y(tick)
             self.add(f'<path class="rule" d="M{LEFT} {y:.1f}H{self.right}"/>')
             self.text(LEFT - 8, y + 4, f"{tick:g}", "end")
-        middle = (TOP + self.height - BOTTOM) / 2
+        middle = (self.top + self.height - BOTTOM) / 2
         self.add(
             f'<text transform="translate(14 {middle:.0f}) rotate(-90)" text-anchor="middle">'
             f"{escape(label)}</text>"
@@ -103,17 +145,20 @@ class Canvas:
             self.text(self.x(share), self.height - BOTTOM + 18, text)
         self.text(self.x(0.5), self.height - 8, label)
 
-    def legend(self, entries: Iterable[tuple[str, str]]) -> None:
-        """Entries are (SVG of a symbol 18 wide drawn at 0 0, text)."""
-        x = float(LEFT)
-        for symbol, text in entries:
-            self.add(f'<g transform="translate({x:.0f} 14)">{symbol}</g>')
-            self.text(x + 24, 18, text, "start")
-            x += 24 + _LETTER * len(text) + 16
+    def _draw_legend(self) -> None:
+        for number, row in enumerate(self._rows):
+            x, y = float(LEFT), 14 + _ROW * number
+            for entry in row:
+                if entry.symbol:
+                    self.add(f'<g transform="translate({x:.0f} {y})">{entry.symbol}</g>')
+                self.text(x + (_SYMBOL if entry.symbol else 0), y + 4, entry.text, "start")
+                x += entry.width
 
     def document(self, title: str, standalone: bool) -> str:
         """The whole SVG element; standalone: as a file of its own."""
-        extra = f' style="max-width:{self.width + 40}px"'
+        self._draw_legend()
+        narrowest = round(_LEAST_WIDTH * self.width)
+        extra = f' style="min-width:{narrowest}px;max-width:{self.width + 40}px"'
         if standalone:
             extra = f' xmlns="http://www.w3.org/2000/svg" width="{self.width}"'
         return (
@@ -128,6 +173,7 @@ def _css() -> str:
         "svg.chart{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}",
         "svg.chart text{fill:var(--muted)}",
         "svg.chart .strong{fill:var(--ink);font-weight:600}",
+        "svg.chart .halo{paint-order:stroke;stroke:var(--paper);stroke-width:3px}",
         "svg.chart path{fill:none}",
         "svg.chart .rule{stroke:var(--rule)}",
         "svg.chart .level{stroke:var(--ink);stroke-dasharray:2 3}",

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wirespeed.model.spec import PointSpec, VnfKind
+from wirespeed.model.spec import Frames
 from wirespeed.model.study import flat
+from wirespeed.model.words import mpps, percent
 from wirespeed.report.as_is import bracket_words
-from wirespeed.report.charts.shapes import Chart, Line, Range, Series
+from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Range
 from wirespeed.report.figures import PointFigures, point_figures
 from wirespeed.report.published import published
-from wirespeed.report.text import mpps, percent
 from wirespeed.store.records import RunRecord
 
 # What the x axis may show; the first of them that the run varies.
@@ -29,7 +29,7 @@ def gateway_charts(run: RunRecord) -> tuple[Chart, ...]:
     """By frame size, tuning step, users or routes, beside S1's figure."""
     figures = [
         f for f in map(point_figures, run.points)
-        if f.point.spec.sut.vnf.kind is VnfKind.BNG and (f.ndr or f.bracket) is not None
+        if "bng" in f.point.parameters and (f.ndr or f.bracket) is not None
     ]  # fmt: skip
     values = [flat(f.point.parameters) for f in figures]
     axis = next((key for key in _AXES if len({str(v[key]) for v in values}) > 1), None)
@@ -51,9 +51,9 @@ def gateway_charts(run: RunRecord) -> tuple[Chart, ...]:
         for found in _ranges(name, colour, members)
     ]
     legend = ["bar: it lies between (grade D)"] if ranges else []
-    beside = _beside([f.point.spec for f in figures], axis, categories)
+    beside = _beside([f.point.frames for f in figures], axis, categories)
     if beside:
-        legend.append("S1's text gives one figure; the others of its figure 5 are a picture")
+        legend.append("S1's text gives one figure, the others of its figure 5 are a picture")
     return (
         Chart(
             key="line-share",
@@ -61,7 +61,7 @@ def gateway_charts(run: RunRecord) -> tuple[Chart, ...]:
             x_label=_AXES[axis],
             y_label="%",
             categories=categories,
-            series=(*(line for line in series if line.points), *beside),
+            curves=(*(line for line in series if line.points), *beside),
             legend="; ".join(legend),
             ranges=tuple(ranges),
         ),
@@ -69,7 +69,7 @@ def gateway_charts(run: RunRecord) -> tuple[Chart, ...]:
 
 
 def _group(value: dict[str, object], values: Sequence[dict[str, object]], axis: str) -> str:
-    """What else the run varies, in words."""
+    """The name of a line: the parameters, besides the axis, that the run varies."""
     differing = [key for key in value if key != axis and len({str(v.get(key)) for v in values}) > 1]
     words = [
         str(value[key]) if key == "topology.kind" else f"{key.rpartition('.')[2]} {value[key]}"
@@ -78,11 +78,11 @@ def _group(value: dict[str, object], values: Sequence[dict[str, object]], axis: 
     return ", ".join(words) or "measured"
 
 
-def _line(name: str, colour: int, members: Sequence[tuple[float, PointFigures]]) -> Series:
+def _line(name: str, colour: int, members: Sequence[tuple[float, PointFigures]]) -> Curve:
     found = [(x, f.ndr) for x, f in members if f.ndr is not None]
-    return Series(
+    return Curve(
         name,
-        Line.SOLID,
+        LineStyle.SOLID,
         colour,
         tuple((x, 100 * ndr.line_share) for x, ndr in found),
         tuple(
@@ -95,7 +95,7 @@ def _line(name: str, colour: int, members: Sequence[tuple[float, PointFigures]])
 def _ranges(
     name: str, colour: int, members: Sequence[tuple[float, PointFigures]]
 ) -> Iterator[Range]:
-    """Between which shares the NDR of a point of grade D lies."""
+    """A bar for each point of grade D: its NDR lies between the two shares."""
     for x, figures in members:
         carried, overloads = figures.carried, figures.overloads
         if figures.bracket is not None and (carried or overloads) is not None:
@@ -105,8 +105,8 @@ def _ranges(
             yield Range(name, colour, x, low, high, hover)
 
 
-def _beside(specs: Sequence[PointSpec], axis: str, categories: Sequence[str]) -> tuple[Series, ...]:
-    """S1's published figure, at the place of the points that it can be compared with."""
+def _beside(specs: Sequence[Frames], axis: str, categories: Sequence[str]) -> tuple[Curve, ...]:
+    """S1's published figure, drawn above the points that it can be compared with."""
     found = next((s1 for spec in specs if (s1 := published(spec)) is not None), None)
     if found is None:
         return ()
@@ -115,4 +115,4 @@ def _beside(specs: Sequence[PointSpec], axis: str, categories: Sequence[str]) ->
     share = percent(found.line_share)
     name = f"{found.source}: {share} at {found.frame_bytes} octets"
     points = tuple((float(categories.index(place)), 100 * found.line_share) for place in places)
-    return (Series(name, Line.SOLID, _COLOURS - 1, points, (name,) * len(points)),)
+    return (Curve(name, LineStyle.SOLID, _COLOURS - 1, points, (name,) * len(points)),)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from wirespeed.model.trial import Latency
-from wirespeed.report.charts.shapes import Chart, Line, Series
-from wirespeed.report.text import microseconds, mpps, percent
+from wirespeed.model.words import microseconds, mpps, percent
+from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
 from wirespeed.store.records import PointRecord
 
 PERCENTILES: tuple[tuple[str, Callable[[Latency], float]], ...] = (
@@ -28,9 +28,9 @@ def latency_chart(point: PointRecord) -> Chart | None:
     if not found:
         return None
     series = tuple(
-        Series(
+        Curve(
             name,
-            Line.SOLID,
+            LineStyle.SOLID,
             colour,
             tuple((float(i), max(pick(at.latency), _LEAST_NS) / 1e3) for i, at in enumerate(found)),
             tuple(f"{name}: {microseconds(pick(at.latency))} us" for at in found),
@@ -43,6 +43,6 @@ def latency_chart(point: PointRecord) -> Chart | None:
         x_label="load as a share of the PDR (Mpps)",
         y_label="latency (us)",
         categories=tuple(f"{percent(at.share, 0)} ({mpps(at.load_fps)})" for at in found),
-        series=series,
+        curves=series,
         log_y=True,
     )

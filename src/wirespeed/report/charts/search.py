@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from wirespeed.explain.trial import outcome, standing
 from wirespeed.model.trial import Trial
+from wirespeed.model.words import mpps, seconds
 from wirespeed.report.charts.shapes import SearchChart, TrialMark
-from wirespeed.report.text import mpps, seconds
-from wirespeed.report.trial_words import outcome, standing, told
+from wirespeed.report.trial_words import trial_words
 from wirespeed.store.records import PointRecord
 
 
@@ -17,8 +18,8 @@ def search_chart(point: PointRecord) -> SearchChart | None:
     marks, now_s = [], 0.0
     for number, stored in enumerate(point.trials, start=1):
         trial = stored.trial
-        end_s = now_s + trial.duration_s + trial.seen.overhead_s
-        found = outcome(trial, point.spec.search.pdr_loss)
+        end_s = now_s + trial.duration_s + trial.observation.overhead_s
+        found = outcome(trial, point.frames.search.pdr_loss)
         load_mpps = trial.intended_load_fps / 1e6
         marks.append(TrialMark(now_s, end_s, load_mpps, found, _hover(number, trial)))
         now_s = end_s
@@ -40,5 +41,5 @@ def _levels(point: PointRecord) -> tuple[tuple[str, float], ...]:
 def _hover(number: int, trial: Trial) -> str:
     return (
         f"{number}. {trial.stage}, {mpps(trial.intended_load_fps)} Mpps for "
-        f"{seconds(trial.duration_s)}, {standing(trial)}: {told(trial)}"
+        f"{seconds(trial.duration_s)}, {standing(trial)}: {trial_words(trial)}"
     )

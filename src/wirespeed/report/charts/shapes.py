@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is on a chart, before anybody decides how to draw it?
-
-interactive.py draws it for the screen, svg.py for paper; both show the same.
-"""
+"""What is on a chart, before it is drawn (svg.py)?"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from wirespeed.report.trial_words import Outcome
+from wirespeed.explain.trial import Outcome
 
 
-class Line(StrEnum):
-    """A dashed line belongs to the solid one of its colour, and the legend leaves it out."""
+class LineStyle(StrEnum):
+    """A dashed line belongs to the solid one of its name, and the legend has one entry for both."""
 
     SOLID = "solid"
     DASHED = "dashed"
@@ -21,11 +18,11 @@ class Line(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class Curve:
     """A line through points. x is an index into the chart's categories. hover: one text a point."""
 
     name: str
-    line: Line
+    line: LineStyle
     colour: int
     points: tuple[tuple[float, float], ...]
     hover: tuple[str, ...]
@@ -33,7 +30,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What is known to lie between two values only, at one x; high None: at least `low`."""
+    """A figure of which only bounds are known, at one x. high: None where it is not bounded."""
 
     name: str
     colour: int
@@ -45,9 +42,10 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """y starts at 0, or is logarithmic. categories: the labels of x = 0, 1, 2...
+    """Curves over categories, which are the labels of x = 0, 1, 2... y starts at 0, or is
+    logarithmic.
 
-    legend: what solid, dashed and bars mean.
+    legend: the meaning of solid, dashed and bars; "; " separates its parts.
     """
 
     key: str
@@ -55,7 +53,7 @@ class Chart:
     x_label: str
     y_label: str
     categories: tuple[str, ...]
-    series: tuple[Series, ...]
+    curves: tuple[Curve, ...]
     log_y: bool = False
     legend: str = ""
     ranges: tuple[Range, ...] = ()

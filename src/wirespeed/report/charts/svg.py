@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a chart look as static SVG, in a page or in a file for papers and mail?"""
+"""How does a chart look as SVG, in a page or in a file for papers and mail?"""
 
 from __future__ import annotations
 
 from html import escape
 
-from wirespeed.report.charts.canvas import LEFT, Canvas, Scale, round_ticks
-from wirespeed.report.charts.shapes import Chart, Line, Range, SearchChart, Series
-from wirespeed.report.trial_words import Outcome
+from wirespeed.explain.trial import Outcome
+from wirespeed.report.charts.canvas import LEFT, Canvas, Entry, Scale, round_ticks
+from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Range, SearchChart
 
+# Of a file, and of one of two columns of a page.
 WIDE = (720, 340)
 SMALL = (460, 280)
 
@@ -24,45 +25,53 @@ _OUTCOME = {
 
 
 def line_svg(chart: Chart, size: tuple[int, int] = WIDE, standalone: bool = False) -> str:
-    """The chart's lines; every dot says its value under the pointer."""
-    values = [y for series in chart.series for _, y in series.points]
+    """The chart's curves; the <title> of every dot is its value.
+
+    standalone: a file of its own has the chart's legend as text; a page has it beside the title.
+    """
+    values = [y for series in chart.curves for _, y in series.points]
     values += [y for one in chart.ranges for y in (one.low, one.high) if y]
     scale = Scale.logarithmic(values) if chart.log_y else Scale.linear(max(values))
-    canvas = Canvas(*size, scale)
+    remarks = [Entry(part) for part in chart.legend.split("; ") if part and standalone]
+    canvas = Canvas(*size, scale, (*_entries(chart), *remarks))
     canvas.y_axis(chart.y_label)
     slots = len(chart.categories)
     canvas.x_axis(
         (((i + 0.5) / slots, label) for i, label in enumerate(chart.categories)), chart.x_label
     )
-    for series in chart.series:
+    for series in chart.curves:
         _line(canvas, series, slots)
     for one in chart.ranges:
         _range(canvas, one, slots)
-    canvas.legend(
-        (f'<path class="{_line_class(series)}" d="M0 0h18"/>', series.name)
-        for series in chart.series
-        if series.line is not Line.DASHED
-    )
-    if chart.legend:
-        canvas.text(canvas.right, 18, chart.legend, "end")
     title = f"{chart.title}: {chart.y_label} against {chart.x_label}"
     return canvas.document(title, standalone)
 
 
-def _line_class(series: Series) -> str:
-    if series.line is Line.REFERENCE:
+def _entries(chart: Chart) -> tuple[Entry, ...]:
+    """One entry for each name, with its solid line, else its dashed one, else its bar."""
+    solid_first = sorted(chart.curves, key=lambda series: series.line is LineStyle.DASHED)
+    kinds: dict[str, str] = {}
+    for series in solid_first:
+        kinds.setdefault(series.name, _line_class(series))
+    for one in chart.ranges:
+        kinds.setdefault(one.name, f"range c{one.colour % 8}")
+    return tuple(Entry(name, f'<path class="{kind}" d="M0 0h18"/>') for name, kind in kinds.items())
+
+
+def _line_class(series: Curve) -> str:
+    if series.line is LineStyle.REFERENCE:
         return "reference"
-    dashed = " dashed" if series.line is Line.DASHED else ""
+    dashed = " dashed" if series.line is LineStyle.DASHED else ""
     return f"line c{series.colour % 8}{dashed}"
 
 
-def _line(canvas: Canvas, series: Series, slots: int) -> None:
+def _line(canvas: Canvas, series: Curve, slots: int) -> None:
     at = [(canvas.x((x + 0.5) / slots), canvas.y(y)) for x, y in series.points]
     path = "L".join(f"{x:.1f} {y:.1f}" for x, y in at)
     canvas.add(f'<path class="{_line_class(series)}" d="M{path}"/>')
-    if series.line is Line.REFERENCE:
+    if series.line is LineStyle.REFERENCE:
         return
-    radius = 4 if series.line is Line.SOLID else 2.5
+    radius = 4 if series.line is LineStyle.SOLID else 2.5
     for (x, y), hover in zip(at, series.hover, strict=True):
         canvas.add(
             f'<circle class="dot c{series.colour % 8}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}">'
@@ -92,7 +101,9 @@ def search_svg(chart: SearchChart, size: tuple[int, int] = WIDE, standalone: boo
     if chart.levels:
         top = min(top, _ABOVE_LEVELS * max(level for _, level in chart.levels))
     end_s = chart.trials[-1].end_s or 1.0
-    canvas = Canvas(*size, Scale.linear(top))
+    shown = [found for found in Outcome if any(trial.outcome is found for trial in chart.trials)]
+    legend = tuple(Entry(found.value, _symbol(found, 12, 0)) for found in shown)
+    canvas = Canvas(*size, Scale.linear(top), legend)
     canvas.y_axis("load (Mpps)")
     ticks = [tick for tick in round_ticks(end_s) if tick <= end_s]
     canvas.x_axis(((t / end_s, f"{t:g}") for t in ticks), "time spent on trials (s)")
@@ -100,7 +111,7 @@ def search_svg(chart: SearchChart, size: tuple[int, int] = WIDE, standalone: boo
         y = canvas.y(level)
         canvas.add(f'<path class="level" d="M{LEFT} {y:.1f}H{canvas.right}"/>')
         x, anchor = ((LEFT + 4, "start"), (canvas.right - 4, "end"))[index % 2]
-        canvas.text(x, y - 5, f"{name} {level:.3f}", anchor, "strong")
+        canvas.text(x, y - 5, f"{name} {level:.3f}", anchor, "strong halo")
     for trial in chart.trials:
         x1, x2 = canvas.x(trial.start_s / end_s), canvas.x(trial.end_s / end_s)
         middle = (x1 + x2) / 2
@@ -112,18 +123,16 @@ def search_svg(chart: SearchChart, size: tuple[int, int] = WIDE, standalone: boo
             f'<path class="bar {_OUTCOME[trial.outcome]}" d="{path}"/>'
             f"{_symbol(trial.outcome, middle, y)}{_arrow(middle, y) if beyond else ''}</g>"
         )
-    shown = [found for found in Outcome if any(trial.outcome is found for trial in chart.trials)]
-    canvas.legend((_symbol(found, 12, 0), found.value) for found in shown)
     return canvas.document(f"Trials of {chart.title}: load against time", standalone)
 
 
 def _arrow(x: float, y: float) -> str:
-    """Higher than the drawing reaches."""
+    """Points up: the value is above the drawing."""
     return f'<path class="arrow" d="M{x - 3:.1f} {y - 7:.1f}l3 -4l3 4"/>'
 
 
 def _symbol(found: Outcome, x: float, y: float) -> str:
-    """Full circle, triangle, cross, hollow circle: told apart without colour."""
+    """Each outcome has a shape, so that colour is not needed."""
     outcome = _OUTCOME[found]
     if found is Outcome.NO_LOSS:
         return f'<circle class="full {outcome}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>'

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from wirespeed.model.study import flat
-from wirespeed.report.charts.shapes import Chart, Line, Series
+from wirespeed.model.words import gbps
+from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
 from wirespeed.report.tcp import parameter_words, split, tcp_result
-from wirespeed.report.text import gbps
 from wirespeed.store.records import PointRecord, RunRecord
 
 # Beyond this many, charts no longer help to compare.
@@ -19,7 +19,7 @@ _X, _LINES = "tcp.streams", "tcp.offloads"
 def tcp_charts(run: RunRecord) -> tuple[Chart, ...]:
     """A chart for each combination of the other parameters; none with fewer than two x values."""
     points = [point for point in split(run)[1] if tcp_result(point) is not None]
-    streams = sorted({point.spec.tcp.streams for point in points if point.spec.tcp})
+    streams = sorted({point.tcp.streams for point in points if point.tcp})
     if len(streams) < 2:
         return ()
     groups = list(_groups(points).items())[:MAX_CHARTS]
@@ -30,7 +30,7 @@ def tcp_charts(run: RunRecord) -> tuple[Chart, ...]:
             x_label="streams of each client",
             y_label="Gbps",
             categories=tuple(str(count) for count in streams),
-            series=tuple(_series(members, streams)),
+            curves=tuple(_series(members, streams)),
             legend="solid: as this host is, dashed: undisturbed",
         )
         for number, (name, members) in enumerate(groups, start=1)
@@ -38,7 +38,7 @@ def tcp_charts(run: RunRecord) -> tuple[Chart, ...]:
 
 
 def _groups(points: Sequence[PointRecord]) -> dict[str, list[PointRecord]]:
-    """Points that differ in streams and offloads only, by what the study varies besides."""
+    """Points that differ in streams and offloads only, by the other parameters that vary."""
     flattened = [flat({"tcp": point.parameters["tcp"]}) for point in points]
     varied = [
         key
@@ -52,25 +52,23 @@ def _groups(points: Sequence[PointRecord]) -> dict[str, list[PointRecord]]:
     return groups
 
 
-def _series(members: Sequence[PointRecord], streams: Sequence[int]) -> Iterator[Series]:
+def _series(members: Sequence[PointRecord], streams: Sequence[int]) -> Iterator[Curve]:
     for colour, (name, on) in enumerate((("offloads on", True), ("offloads off", False))):
         measured = {
-            float(streams.index(point.spec.tcp.streams)): result
+            float(streams.index(point.tcp.streams)): result
             for point in members
-            if point.spec.tcp
-            and point.spec.tcp.offloads is on
-            and (result := tcp_result(point)) is not None
+            if point.tcp and point.tcp.offloads is on and (result := tcp_result(point)) is not None
         }
         as_is = {x: result.total_bps for x, result in measured.items()}
         undisturbed = {
             x: bps for x, result in measured.items() if (bps := result.undisturbed_bps) is not None
         }
         for line, which, rates in (
-            (Line.SOLID, "as this host is", as_is),
-            (Line.DASHED, "undisturbed", undisturbed),
+            (LineStyle.SOLID, "as this host is", as_is),
+            (LineStyle.DASHED, "undisturbed", undisturbed),
         ):
             if rates:
                 shown = sorted(rates.items())
                 points = tuple((x, bps / 1e9) for x, bps in shown)
                 hover = tuple(f"{name}, {which}: {gbps(bps)} Gbps" for _, bps in shown)
-                yield Series(name, line, colour, points, hover)
+                yield Curve(name, line, colour, points, hover)

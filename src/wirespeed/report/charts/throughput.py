@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from wirespeed.model.study import flat
-from wirespeed.report.charts.shapes import Chart, Line, Range, Series
+from wirespeed.model.words import mpps, percent
+from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Range
 from wirespeed.report.figures import PointFigures, Rate, point_figures, rate
-from wirespeed.report.text import mpps, percent
 from wirespeed.store.records import RunRecord
 
 # Beyond this many groups of lines a chart tells nothing.
@@ -41,9 +41,9 @@ def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
     x_of = {size: float(index) for index, size in enumerate(sizes)}
     groups = list(_groups(figures).items())[:MAX_GROUPS]
     mixed = any(f.ndr and f.mrr for f in figures)
-    legend = "solid: NDR, dashed: MRR" if mixed else ""
+    legend = ["solid: NDR, dashed: MRR"] if mixed else []
     if any(f.bracket is not None for f in figures):
-        legend = f"{legend}, bar: NDR between (D)".lstrip(", ")
+        legend.append("bar: NDR between (D)")
     charts = []
     for quantity in _QUANTITIES:
         series = [
@@ -59,8 +59,8 @@ def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
                 x_label="frame size (octets, FCS included)",
                 y_label=quantity.unit,
                 categories=tuple(text for _, text in sizes),
-                series=tuple(series),
-                legend=legend,
+                curves=tuple(series),
+                legend="; ".join(legend),
                 ranges=tuple(
                     found
                     for colour, (name, members) in enumerate(groups)
@@ -72,12 +72,12 @@ def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
 
 
 def _size(figures: PointFigures) -> tuple[float, str]:
-    frame = figures.point.spec.traffic.frame
+    frame = figures.point.frames.traffic.frame
     return frame.mean_bytes, frame.text
 
 
 def _groups(figures: Sequence[PointFigures]) -> dict[str, list[PointFigures]]:
-    """Points that differ in nothing but their frame size, by what tells the groups apart."""
+    """Points that differ in their frame size alone, by the parameters that they share."""
     flattened = [(f, flat(f.point.parameters)) for f in figures]
     first = flattened[0][1]
     differing = [
@@ -103,26 +103,26 @@ class _Group:
 
 def _lines(
     group: _Group, quantity: _Quantity, x_of: dict[tuple[float, str], float], mixed: bool
-) -> Iterable[Series]:
-    """The NDR as a solid line, the MRR dashed; what was measured instead of an NDR, solid.
+) -> Iterable[Curve]:
+    """The NDR is a solid line and the MRR a dashed one; a PDR without an NDR is solid, too.
 
-    `mixed`: other groups have an NDR, so a group of which nothing but MRRs was found stays dashed.
+    mixed: other groups have an NDR, so that a group of MRRs alone stays dashed.
     """
-    picks: list[tuple[str, Line, Callable[[PointFigures], Rate | None]]] = [
-        ("MRR", Line.DASHED, lambda f: f.mrr)
+    picks: list[tuple[str, LineStyle, Callable[[PointFigures], Rate | None]]] = [
+        ("MRR", LineStyle.DASHED, lambda f: f.mrr)
     ]
     if any(f.ndr for f in group.members):
-        picks.insert(0, ("NDR", Line.SOLID, lambda f: f.ndr))
+        picks.insert(0, ("NDR", LineStyle.SOLID, lambda f: f.ndr))
     elif any(f.pdr for f in group.members):
-        picks.insert(0, ("PDR", Line.SOLID, lambda f: f.pdr))
+        picks.insert(0, ("PDR", LineStyle.SOLID, lambda f: f.pdr))
     elif not (mixed and any(f.mrr for f in group.members)):
-        picks = [("", Line.SOLID, lambda f: None if f.bracket is not None else f.best)]
+        picks = [("", LineStyle.SOLID, lambda f: None if f.bracket is not None else f.best)]
     for figure, line, pick in picks:
         ordered = sorted(group.members, key=lambda f: x_of[_size(f)])
         found = [(x_of[_size(f)], picked) for f in ordered if (picked := pick(f)) is not None]
         if found:
             name = f"{group.name} {figure}".strip()
-            yield Series(
+            yield Curve(
                 group.name,
                 line,
                 group.colour,
@@ -138,7 +138,7 @@ def _lines(
 def _ranges(
     group: _Group, quantity: _Quantity, x_of: dict[tuple[float, str], float]
 ) -> Iterable[Range]:
-    """Between which loads the NDR of a point of grade D lies."""
+    """A bar for each point of grade D: its NDR lies between the two loads."""
     for member in group.members:
         carried, overloads = member.carried, member.overloads
         if carried is None and overloads is None:
@@ -167,10 +167,12 @@ def _hover(rate: Rate) -> str:
 
 def _line_rate(
     figures: Sequence[PointFigures], quantity: _Quantity, x_of: dict[tuple[float, str], float]
-) -> Series:
+) -> Curve:
     """What the link could carry, for comparison."""
-    points = {x_of[_size(f)]: quantity.of(rate(f.maximum_fps, f.point.spec)) for f in figures}
-    link_gbps = figures[0].point.spec.traffic.link_bps / 1e9
+    points = {x_of[_size(f)]: quantity.of(rate(f.maximum_fps, f.point.frames)) for f in figures}
+    link_gbps = figures[0].point.frames.traffic.link_bps / 1e9
     name = f"line rate of {link_gbps:g} Gbit/s"
     ordered = tuple(sorted(points.items()))
-    return Series(name, Line.REFERENCE, 0, ordered, tuple(f"{name}: {y:.2f}" for _, y in ordered))
+    return Curve(
+        name, LineStyle.REFERENCE, 0, ordered, tuple(f"{name}: {y:.2f}" for _, y in ordered)
+    )

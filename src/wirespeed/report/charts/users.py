@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from wirespeed.model.errors import BadInput
-from wirespeed.report.charts.shapes import Chart, Line, Series
+from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
 
 # As benchmarks/bng_cycles.py prints a figure, e.g.
 # "bng_up_hot_dense_users_1024 12.3 cycles 1.1x-of 1 user".
@@ -15,7 +15,7 @@ _FIGURE = re.compile(
     r"^(?P<chain>\w+)_(?P<mode>hot|cold)_(?P<keys>dense|sparse)_users_(?P<users>\d+) "
     r"(?P<cycles>[\d,.]+) cycles\b"
 )
-_LINES = {"hot": Line.SOLID, "cold": Line.DASHED}
+_LINES = {"hot": LineStyle.SOLID, "cold": LineStyle.DASHED}
 
 
 def cycles_chart(lines: Iterable[str]) -> Chart:
@@ -39,7 +39,7 @@ def cycles_chart(lines: Iterable[str]) -> Chart:
         x_label="subscribers, in random order",
         y_label="TSC cycles a frame beyond io",
         categories=tuple(f"{n:,}" for n in users),
-        series=tuple(
+        curves=tuple(
             _series(name, mode, names.index(name), curve, users)
             for (name, mode), curve in found.items()
         ),
@@ -47,9 +47,9 @@ def cycles_chart(lines: Iterable[str]) -> Chart:
     )
 
 
-def _series(name: str, mode: str, colour: int, curve: dict[int, float], users: list[int]) -> Series:
+def _series(name: str, mode: str, colour: int, curve: dict[int, float], users: list[int]) -> Curve:
     ordered = sorted(curve.items())
-    return Series(
+    return Curve(
         name,
         _LINES[mode],
         colour,

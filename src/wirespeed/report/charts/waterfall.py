@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a waterfall of tuning steps look: what each adds, beside what S0 published?
+"""How is the gain of each tuning step drawn, beside what S0 published?
 
-The vertical axis is the gain over the baseline, so that ours and S0's fit on one.
+The vertical axis is the gain over the baseline, so that our rates and S0's fit on it.
 """
 
 from __future__ import annotations
 
 from html import escape
 
-from wirespeed.report.charts.canvas import Canvas, Scale
-from wirespeed.report.text import gbps
+from wirespeed.model.words import gbps
+from wirespeed.report.charts.canvas import Canvas, Entry, Scale
 from wirespeed.report.waterfall import Waterfall, published_rate, times
 
 SIZE = (560, 320)
@@ -26,7 +26,15 @@ def waterfall_svg(found: Waterfall, standalone: bool = False) -> str:
         found.scenario.gain(step.tuning) if found.scenario and step.published else None
         for step in found.steps
     ]
-    canvas = Canvas(*SIZE, Scale.linear(_ABOVE * max(v for v in (*ours, *theirs) if v)))
+    entries = [("measured here", "c0")]
+    if found.scenario:
+        entries.append((found.scenario.source, "c1"))
+    legend = tuple(
+        Entry(name, f'<rect class="fall {kind}" width="18" height="9" y="-4"/>')
+        for name, kind in entries
+    )
+    top = _ABOVE * max(v for v in (*ours, *theirs) if v)
+    canvas = Canvas(*SIZE, Scale.linear(top), legend)
     canvas.y_axis("gain over the baseline")
     slots = len(found.steps)
     labels = (str(step.tuning) for step in found.steps)
@@ -42,13 +50,6 @@ def waterfall_svg(found: Waterfall, standalone: bool = False) -> str:
             hover = f"S0, {step.tuning}: {published_rate(step.published)} Gbps"
             left, right = (index + _S0) / slots, (index + _S0 + _WIDTH) / slots
             _bar(canvas, (left, right), (before, gain), "c1", hover)
-    entries = [("c0", "measured here")]
-    if found.scenario:
-        entries.append(("c1", found.scenario.source))
-    canvas.legend(
-        (f'<rect class="fall {kind}" width="18" height="9" y="-4"/>', name)
-        for kind, name in entries
-    )
     return canvas.document(f"Gain of each step, {found.name}", standalone)
 
 

@@ -21,15 +21,15 @@ openstack flavor set gateway --property hw:cpu_policy=dedicated
 openstack flavor set gateway --property hw:cpu_thread_policy=require
 # emulator threads get one more dedicated CPU (S3)
 openstack flavor set gateway --property hw:emulator_threads_policy=isolate
-# the page size the workload asks for (S0, S1, S3)
+# page_size of the workload (S0, S1, S3)
 openstack flavor set gateway --property hw:mem_page_size=1048576
 # how many NUMA nodes the guest sees; hw:numa_cpus needs it
 openstack flavor set gateway --property hw:numa_nodes=2
 # one virtio queue for each vCPU (S3, figure 10)
 openstack flavor set gateway --property hw:vif_multiqueue_enabled=true
-# a CPU feature the workload asks for (S1)
+# cpu_features of the workload (S1)
 openstack flavor set gateway --property trait:HW_CPU_X86_AESNI=required
-# a CPU feature the workload asks for (S1)
+# cpu_features of the workload (S1)
 openstack flavor set gateway --property trait:HW_CPU_X86_AVX512F=required
 
 exists flavor show cache || openstack flavor create cache \
@@ -40,7 +40,7 @@ openstack flavor set cache --property hw:cpu_dedicated_mask=1-3
 openstack flavor set cache --property hw:cpu_policy=mixed
 # emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
 openstack flavor set cache --property hw:emulator_threads_policy=share
-# the page size the workload asks for (S0, S1, S3)
+# page_size of the workload (S0, S1, S3)
 openstack flavor set cache --property hw:mem_page_size=large
 openstack image set guest --property hw_vif_multiqueue_enabled=true
 openstack image set guest --property os_distro=debian
@@ -51,7 +51,7 @@ exists flavor show ids || openstack flavor create ids \
 openstack flavor set ids --property hw:cpu_policy=dedicated
 # emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
 openstack flavor set ids --property hw:emulator_threads_policy=share
-# the page size the workload asks for (S0, S1, S3)
+# page_size of the workload (S0, S1, S3)
 openstack flavor set ids --property hw:mem_page_size=2048
 
 exists flavor show vpn || openstack flavor create vpn \
@@ -60,9 +60,9 @@ exists flavor show vpn || openstack flavor create vpn \
 openstack flavor set vpn --property hw:cpu_policy=dedicated
 # emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
 openstack flavor set vpn --property hw:emulator_threads_policy=share
-# the page size the workload asks for (S0, S1, S3)
+# page_size of the workload (S0, S1, S3)
 openstack flavor set vpn --property hw:mem_page_size=1048576
-# how near its devices must be
+# on which NUMA nodes its devices may be
 openstack flavor set vpn --property hw:pci_numa_affinity_policy=required
 # the devices of [pci]alias in nova.conf (S1)
 openstack flavor set vpn --property pci_passthrough:alias=qat:1
@@ -76,7 +76,7 @@ exists flavor show giant || openstack flavor create giant \
 openstack flavor set giant --property hw:cpu_policy=dedicated
 # emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
 openstack flavor set giant --property hw:emulator_threads_policy=share
-# the page size the workload asks for (S0, S1, S3)
+# page_size of the workload (S0, S1, S3)
 openstack flavor set giant --property hw:mem_page_size=1048576
 
 exists aggregate show nfv || openstack aggregate create nfv
@@ -105,7 +105,7 @@ exists server group show 'gateways apart' || openstack server group create 'gate
 # north-south, but no NIC of its network offers VFs on these hosts
 exists port show gateway-1-access || openstack port create gateway-1-access --network access \
 	--vnic-type normal --mac-address fa:16:3e:00:00:00 --disable-port-security --no-security-group
-# as the workload asks
+# kind of the port in the workload
 exists port show gateway-1-core || openstack port create gateway-1-core --network core \
 	--vnic-type direct --mac-address fa:16:3e:00:00:01
 group=$(openstack server group show 'gateways apart' -f value -c id)
@@ -119,7 +119,7 @@ exists server show gateway-1 || openstack --os-compute-api-version 2.74 server c
 # north-south, but no NIC of its network offers VFs on these hosts
 exists port show gateway-2-access || openstack port create gateway-2-access --network access \
 	--vnic-type normal --mac-address fa:16:3e:00:00:02 --disable-port-security --no-security-group
-# as the workload asks
+# kind of the port in the workload
 exists port show gateway-2-core || openstack port create gateway-2-core --network core \
 	--vnic-type direct --mac-address fa:16:3e:00:00:03
 group=$(openstack server group show 'gateways apart' -f value -c id)
@@ -130,7 +130,7 @@ exists server show gateway-2 || openstack --os-compute-api-version 2.74 server c
 	--port gateway-2-core \
 	--wait
 
-# east-west over 2 hop(s): VFs would put 4.9 Gbit/s on PCIe each way; vhost-user only crosses memory (S2 section 4.2)
+# east-west over 2 hop(s): VFs would put 4.9 Gbit/s on PCIe in each direction; vhost-user only crosses memory (S2 section 4.2)
 exists port show ids-in || openstack port create ids-in --network service \
 	--vnic-type normal --mac-address fa:16:3e:00:00:06
 # Naming the host (microversion 2.74) still asks the scheduler's filters.
@@ -139,7 +139,7 @@ exists server show ids || openstack --os-compute-api-version 2.74 server create 
 	--port ids-in \
 	--wait
 
-# as the workload asks
+# kind of the port in the workload
 exists port show monitor-mgmt || openstack port create monitor-mgmt --network service \
 	--vnic-type normal --mac-address fa:16:3e:00:00:07
 # Naming the host (microversion 2.74) still asks the scheduler's filters.
@@ -148,7 +148,7 @@ exists server show monitor || openstack --os-compute-api-version 2.74 server cre
 	--port monitor-mgmt \
 	--wait
 
-# as the workload asks
+# kind of the port in the workload
 exists port show cache-1-core || openstack port create cache-1-core --network core \
 	--vnic-type macvtap --mac-address fa:16:3e:00:00:04
 # Naming the host (microversion 2.74) still asks the scheduler's filters.
@@ -157,7 +157,7 @@ exists server show cache-1 || openstack --os-compute-api-version 2.74 server cre
 	--port cache-1-core \
 	--wait
 
-# as the workload asks
+# kind of the port in the workload
 exists port show cache-2-core || openstack port create cache-2-core --network core \
 	--vnic-type macvtap --mac-address fa:16:3e:00:00:05
 # Naming the host (microversion 2.74) still asks the scheduler's filters.

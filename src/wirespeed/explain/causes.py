@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does a drop's cause mean, and what can be done about it?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wirespeed.model.explanation import Proposal
+from wirespeed.model.sut import SutDescription
+from wirespeed.model.trial import INGRESS, Drop, DropCause
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """meaning: a clause after the place, as in "at ovs:port0: the receive ring was full"."""
+
+    meaning: str
+    proposal: Proposal | None = None
+
+
+def proposal_for(drop: Drop, sut: SutDescription) -> Proposal | None:
+    """What to change; nothing for a SUT that drops what it was told to drop."""
+    if sut.reference:
+        return None
+    if drop.cause is DropCause.VNF_TX_RING_FULL and sut.more_cpus is None:
+        return None  # a NIC's switch needs no CPUs
+    if drop.cause is DropCause.RX_RING_FULL and drop.hop == INGRESS:
+        return Proposal(MORE_CPUS, sut.more_cpus)
+    return CAUSES[drop.cause].proposal
+
+
+MORE_CPUS = "Give the stage that polls this ring more CPUs and receive queues."
+CAUSES = {
+    DropCause.RX_RING_FULL: Cause(
+        "the receive ring there was full: the core that polls it had no time left for more frames",
+        Proposal(MORE_CPUS),
+    ),
+    DropCause.VHOST_TX_RING_FULL: Cause(
+        "the ring towards the VNF was full: the VNF took frames more slowly than the vSwitch "
+        "handed them over",
+        Proposal("Give the VNF more CPU, on a core that nothing else polls on."),
+    ),
+    DropCause.NO_FLOW: Cause(
+        "no flow matched: the bench's flows and the traffic do not fit together, so this is no "
+        "limit of the data plane"
+    ),
+    DropCause.UPCALL: Cause(
+        "packets missed the datapath's flow table and their upcalls failed: there are more new "
+        "flows than the slow path handles",
+        Proposal("Offer fewer flows, or let flows be wildcarded.", "traffic.flows"),
+    ),
+    DropCause.MTU: Cause(
+        "frames are larger than the port's MTU",
+        Proposal("Raise the ports' MTU.", "sut.vswitch.mtu"),
+    ),
+    DropCause.POLICER: Cause(
+        "a policer is set below the load",
+        Proposal("Raise the policer's rate above the load, or remove it."),
+    ),
+    DropCause.VNF_DISCARD: Cause(
+        "the VNF dropped frames on purpose: a lookup missed or a frame was malformed"
+    ),
+    DropCause.VNF_TX_RING_FULL: Cause(
+        "the VNF's transmit ring was full: the switch behind it took frames back more slowly than "
+        "the VNF returned them",
+        Proposal("Give the vSwitch's forwarding threads more CPUs.", "sut.vswitch.pmd_cpus"),
+    ),
+    DropCause.VNF_RING_FULL: Cause(
+        "a ring between two tasks of the VNF was full: the workers, or the aggregation behind "
+        "them, took frames more slowly than they were handed over",
+        Proposal("Give the VNF more workers.", "sut.vnf.workers"),
+    ),
+    DropCause.VNF_RX_RING_FULL: Cause(
+        "the VNF's receive ring was full: it took frames more slowly than the kernel, or the NIC, "
+        "handed them over",
+        Proposal("Give the VNF more CPU, on a core that nothing else polls on."),
+    ),
+    DropCause.NIC_DISCARD: Cause(
+        "the NIC took them and refused to send them on: they had another address or tag than the "
+        "virtual function has",
+        Proposal("Send from the virtual function's own address.", "sriov.spoofchk"),
+    ),
+    DropCause.BACKLOG_FULL: Cause(
+        "the kernel's backlog on the CPU that forwards was full: its softirqs took frames more "
+        "slowly than they came",
+        Proposal(
+            "Let the kernel forward on more CPUs, or use Open vSwitch with DPDK.",
+            "sut.vswitch.pmd_cpus",
+        ),
+    ),
+    DropCause.TAP_RING_FULL: Cause(
+        "the tap of the VNF's guest was full: QEMU carried frames into the guest more slowly than "
+        "the bridge forwarded them",
+        Proposal("Use Open vSwitch with DPDK and vhost-user, which needs no QEMU to carry frames."),
+    ),
+    DropCause.IMPAIRED: Cause("the reference SUT dropped them as it was told to"),
+    DropCause.TG_RX_RING_FULL: Cause(
+        "the analyser's own ring was full: the generator side is too slow here, and the SUT may "
+        "be faster than the figure says",
+        Proposal("Give the analyser a CPU of its own."),
+    ),
+    DropCause.MISDIRECTED: Cause(
+        "they arrived, but bore what belongs to somebody else: another subscriber's tags or key, "
+        "another next hop's addresses"
+    ),
+    DropCause.CORRUPTED: Cause(
+        "they arrived, but not as the VNF must let them out: a checksum, a TTL or a header was "
+        "wrong"
+    ),
+    DropCause.UNKNOWN: Cause(
+        "no hop accounts for them: the counters do not close, and the figure should not be trusted"
+    ),
+}

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kept the search from finding the SUT's own limit?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirespeed.explain.interface import Measured
+from wirespeed.model.explanation import EvidenceFigure, Explanation, Proposal
+
+_LIMITS = {
+    "shared_lcore": (
+        "Generator and VNF share a core: on a machine with more cores the figure may be higher.",
+        Proposal("Measure on a host with a core for each of them."),
+    ),
+    "generator": (
+        "The generator could not offer more: the SUT may be faster than the figure says.",
+        Proposal("Give the generator more CPUs."),
+    ),
+    "max_load": (
+        "The highest load that was allowed passed: the SUT may be faster than the figure says.",
+        Proposal("Raise the highest load.", "search.max_load_fps"),
+    ),
+}
+
+
+def ceiling(point: Measured) -> Iterator[Explanation]:
+    """What bounds the load or takes the SUT's time; nothing where the SUT limits itself."""
+    limit = point.result.limited_by
+    if limit is None or point.sut.limits_itself:
+        return
+    sentence, proposal = _LIMITS.get(limit, (f"Limited by {limit}.", None))
+    highest = point.result.max_load_fps
+    evidence = (
+        (EvidenceFigure("highest load", highest, "frames/s", "the search's ceiling"),)
+        if highest is not None
+        else ()
+    )
+    yield Explanation(limit, sentence, evidence, proposal)

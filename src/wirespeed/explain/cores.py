@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What do the CPUs that poll share, with each other and with what is not the bench's?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from wirespeed.explain.interface import Measured
+from wirespeed.model.cpus import OWN_CORE_SLOWDOWN, SHARED_CACHE_NS
+from wirespeed.model.explanation import EvidenceFigure, ExpectedGain, Explanation, Proposal
+from wirespeed.model.words import percent, share
+
+# Of the time: below it, that a core was shared does not explain a difference worth a sentence.
+MUCH_SHARED = 0.1
+
+_PROBE = "CPU placement probe before the last trial that has one"
+_OWN_CORES = Proposal(
+    "Give the CPUs that forward cores of their own: isolate them and keep the other thread of "
+    "each core idle.",
+    "isolcpus, as wirespeed plan writes it; for a guest hw:cpu_policy=dedicated, "
+    "hw:cpu_thread_policy=isolate",
+)
+
+
+def placement(point: Measured) -> Iterator[Explanation]:
+    """CPUs that share no cache, or share a core, whatever the machine says of itself."""
+    pairs = [trial.observation.placement for trial in point.result.trials]
+    last = next((pair[0] for pair in reversed(pairs) if pair is not None), None)
+    if last is None:
+        return
+    if last.core_to_core_ns > SHARED_CACHE_NS:
+        yield Explanation(
+            "core_to_core_latency",
+            f"A cache line takes {last.core_to_core_ns:.0f} ns from one polling CPU to another; "
+            "between CPUs of one cache it takes 20 to 70 ns: every frame crosses chips.",
+            (EvidenceFigure("core-to-core latency", last.core_to_core_ns, "ns", _PROBE),),
+            Proposal("On a host, choose CPUs that share a cache; for a guest, pin its CPUs to "
+                     "such."),
+        )  # fmt: skip
+    if last.slowdown > OWN_CORE_SLOWDOWN:
+        yield Explanation(
+            "smt_siblings",
+            f"Polling CPUs slow each other {last.slowdown:.1f}x: they are threads of one core.",
+            (EvidenceFigure("slowdown", last.slowdown, "x", _PROBE),),
+            Proposal("Put each on a core of its own."),
+            ExpectedGain(last.slowdown, "x", "the probe alone on its core, at most"),
+        )
+
+
+def contention(point: Measured) -> Iterator[Explanation]:
+    """Cores that something else used as well: what was left out for it."""
+    result = point.result
+    basis = result.undisturbed
+    shared = sum(out.share for out in basis.left_out if "shared" in out.why) if basis else 0.0
+    if shared < MUCH_SHARED:
+        return
+    evidence = [EvidenceFigure("time shared", shared, "ratio", "SMT contention probe")]
+    gain = None
+    whole_fps = result.as_is.mrr_fps if result.as_is is not None else None
+    if result.mrr_fps is not None and whole_fps is not None:
+        evidence += [
+            EvidenceFigure("MRR undisturbed", result.mrr_fps, "frames/s", "result"),
+            EvidenceFigure("MRR as this host is", whole_fps, "frames/s", "result"),
+        ]
+        if result.mrr_fps > whole_fps:
+            estimated = "the MRR of undisturbed time minus that of whole trials"
+            gain = ExpectedGain(result.mrr_fps - whole_fps, "frames/s", estimated)
+    yield Explanation(
+        "core_contention",
+        f"Something else used a forwarding core for {share(shared)} of the time: such a core "
+        "does up to half less, which is why this host as it is gives less than the SUT "
+        "undisturbed.",
+        tuple(evidence), _OWN_CORES, gain,
+    )  # fmt: skip
+
+
+def balance(point: Measured) -> Iterator[Explanation]:
+    """How evenly several workers shared the frames of all trials.
+
+    Disturbed ones count, too: pauses do not change whose a frame is.
+    """
+    frames: Counter[int] = Counter()
+    for trial in point.result.trials:
+        frames.update({worker.number: worker.frames for worker in trial.observation.workers})
+    if not sum(frames.values()):
+        return
+    mean = sum(frames.values()) / len(frames)
+    most, least = max(frames.values()) / mean - 1, 1 - min(frames.values()) / mean
+    source = "frames of all trials, over the mean"
+    yield Explanation(
+        "worker_balance",
+        f"{len(frames)} workers shared the frames: the busiest took {percent(most)} more than the "
+        f"mean, the idlest {percent(least)} less.",
+        (
+            EvidenceFigure("busiest worker", 1 + most, "x", source),
+            EvidenceFigure("idlest worker", 1 - least, "x", source),
+        ),
+    )

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do the figures say anything about speed? Not where QEMU emulates the SUT's CPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirespeed.explain.interface import Measured
+from wirespeed.model.explanation import Explanation, Proposal
+from wirespeed.model.words import EMULATED
+
+
+def emulated(point: Measured) -> Iterator[Explanation]:
+    """What still holds are counts: where frames went, and in which order."""
+    if point.result.emulated is None:
+        return
+    yield Explanation(
+        "emulated",
+        f"{EMULATED.capitalize()} ({point.result.emulated}). Where frames went holds.",
+        (),
+        Proposal("Measure on a host with KVM."),
+    )

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What limited a measured point? Everything that the explainers know, most important first."""
+
+from __future__ import annotations
+
+from wirespeed.explain.ceiling import ceiling
+from wirespeed.explain.cores import balance, contention, placement
+from wirespeed.explain.emulated import emulated
+from wirespeed.explain.interface import Explainer, Measured
+from wirespeed.explain.loss import loss, not_reached
+from wirespeed.explain.saturation import frame_cost, overload, pauses
+from wirespeed.explain.tcp import tcp
+from wirespeed.model.explanation import Explanation
+from wirespeed.model.result import TCP
+
+OF_FRAMES: tuple[Explainer, ...] = (
+    loss, ceiling, not_reached, pauses, overload, placement, contention, frame_cost, balance,
+)  # fmt: skip
+# Of speed there is nothing to explain then.
+OF_EMULATED: tuple[Explainer, ...] = (emulated, loss)
+OF_TCP: tuple[Explainer, ...] = (tcp,)
+
+
+def explain(point: Measured) -> tuple[Explanation, ...]:
+    """Pure: a stored point is explained as one that has just been measured."""
+    return tuple(found for explainer in _explainers(point) for found in explainer(point))
+
+
+def _explainers(point: Measured) -> tuple[Explainer, ...]:
+    if point.result.emulated is not None:
+        return OF_EMULATED
+    return OF_FRAMES if point.result.search != TCP else OF_TCP

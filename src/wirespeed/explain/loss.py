@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where did a point first lose frames, and why there?
+
+The evidence is the trial with the lowest load above the NDR that lost frames in time that counts:
+what gives way first is the limit, what gives way later follows from it. Hops count over the whole
+trial, disturbed time included; no counter says when a frame was dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from wirespeed.explain.causes import CAUSES, proposal_for
+from wirespeed.explain.interface import Measured
+from wirespeed.explain.trial import STEADY_GROWTH, counted_time, growth_ratio
+from wirespeed.model.explanation import EvidenceFigure, Explanation
+from wirespeed.model.result import SearchResult
+from wirespeed.model.trial import INGRESS, Drop, DropCause, Stage, Trial
+from wirespeed.model.words import frames, mpps, percent
+from wirespeed.model.words import loss as loss_ratio
+
+# A further cause of fewer of the drops is a stray.
+_WORTH_TELLING = 0.05
+
+
+def loss(point: Measured) -> Iterator[Explanation]:
+    """A cause of the first loss each, the one with the most frames first."""
+    found = first_loss(point.result.trials, point.result)
+    if found is None:
+        yield from _queue_growth(point)
+        return
+    number, trial = found
+    drops = total_drops(trial)
+    if not drops:
+        sentence = f"{_first_frames(trial)}, and no hop accounts for them."
+        yield Explanation("unaccounted", sentence, _evidence(number, trial))
+        return
+    dropped = sum(abs(drop.frames) for drop in drops)
+    for drop in drops:
+        part = abs(drop.frames) / dropped
+        if drop is drops[0]:
+            sentence = _first_sentence(point, trial, drop, part)
+        elif part >= _WORTH_TELLING:
+            sentence = f"Another {percent(part, 0)} were lost {_because(point, drop)}"
+        else:
+            continue
+        evidence = (*_evidence(number, trial), _dropped(number, drop))
+        yield Explanation(str(drop.cause), sentence, evidence, proposal_for(drop, point.sut))
+
+
+def first_loss(trials: Sequence[Trial], result: SearchResult | None) -> tuple[int, Trial] | None:
+    """Above the NDR, the trial with the lowest load that lost frames in time that counts, and its
+    number."""
+    lossy = [pair for pair in _above(trials, result) if lost_in_what_counts(pair[1])]
+    return min(lossy, key=lambda pair: pair[1].intended_load_fps, default=None)
+
+
+def _above(trials: Sequence[Trial], result: SearchResult | None) -> list[tuple[int, Trial]]:
+    """The trials above the load up to which nothing limits, by their number; how a warm-up ended
+    says nothing."""
+    ndr = result.ndr.lower if result is not None and result.ndr is not None else None
+    bracket = result.bracket if result is not None else None
+    floor_fps = (bracket.carried_fps if bracket is not None else None) or 0.0
+    floor_fps = ndr.load_fps if ndr is not None else floor_fps
+    return [
+        (number, trial)
+        for number, trial in enumerate(trials, start=1)
+        if trial.intended_load_fps > floor_fps and trial.stage is not Stage.WARM_UP
+    ]
+
+
+def lost_in_what_counts(trial: Trial) -> int:
+    """Frames lost in a quiet trial, or in the undisturbed windows of another."""
+    found = counted_time(trial)
+    return found.lost if found is not None else 0
+
+
+def total_drops(trial: Trial) -> tuple[Drop, ...]:
+    """The trial's drops, most frames first; what the VNF consumed on purpose is none."""
+    lost = (drop for drop in trial.observation.drops if drop.cause is not DropCause.VNF_HANDLED)
+    return tuple(sorted(lost, key=lambda drop: -abs(drop.frames)))
+
+
+def _first_sentence(point: Measured, trial: Trial, drop: Drop, part: float) -> str:
+    which = "all" if part == 1 else percent(part, 0)
+    if trial.quiet:
+        return f"{_first_frames(trial)}, {which} of them {_because(point, drop)}"
+    return (
+        f"{_first_frames(trial)}. Of all that the trial lost, disturbed time included, {which} "
+        f"{_because(point, drop)}"
+    )
+
+
+def _first_frames(trial: Trial) -> str:
+    load, found = mpps(trial.intended_load_fps), counted_time(trial)
+    if trial.quiet or found is None:
+        return f"At {load} Mpps the first frames were lost ({trial.lost:,})"
+    return (
+        f"At {load} Mpps the first frames were lost in undisturbed time ({found.lost:,} of "
+        f"{frames(found.offered)}, {loss_ratio(found.loss_ratio)})"
+    )
+
+
+def _because(point: Measured, drop: Drop) -> str:
+    places = {INGRESS: f"at {point.sut.entrance}", "unknown": "somewhere"}
+    return f"{places.get(drop.hop, f'at {drop.hop}')}: {CAUSES[drop.cause].meaning}."
+
+
+def _evidence(number: int, trial: Trial) -> tuple[EvidenceFigure, ...]:
+    source = f"trial {number}"
+    found = counted_time(trial)
+    counted = () if found is None else (
+        EvidenceFigure("offered", found.offered, "frames", f"{source}, time that counts"),
+        EvidenceFigure("lost", found.lost, "frames", f"{source}, time that counts"),
+    )  # fmt: skip
+    busy = [
+        EvidenceFigure(f"busy share of {thread.name}", thread.busy_share, "ratio", source)
+        for thread in trial.observation.threads
+        if thread.role == "sut" and thread.busy_share is not None
+    ]
+    return (EvidenceFigure("load", trial.intended_load_fps, "frames/s", source), *counted, *busy)
+
+
+def _dropped(number: int, drop: Drop) -> EvidenceFigure:
+    source = f"trial {number}, counters of {drop.hop}, disturbed time included"
+    return EvidenceFigure(f"dropped for {drop.cause}", drop.frames, "frames", source)
+
+
+def _queue_growth(point: Measured) -> Iterator[Explanation]:
+    """Queues may show an overload that has not lost a frame yet."""
+    for load_fps, number, growth in sorted(_growing(point))[:1]:
+        yield Explanation(
+            "queue_growth",
+            f"At {mpps(load_fps)} Mpps queues grew by {percent(growth)} of what was offered in "
+            "undisturbed time: the SUT forwards less than that, though its rings still held it.",
+            (
+                EvidenceFigure("load", load_fps, "frames/s", f"trial {number}"),
+                EvidenceFigure("growth of queues", growth, "ratio", f"trial {number}, clean runs"),
+            ),
+        )
+
+
+def _growing(point: Measured) -> list[tuple[float, int, float]]:
+    """Load, number and growth of the trials above the figure in which queues grew."""
+    basis = point.result.undisturbed
+    width = basis.width if basis is not None else STEADY_GROWTH
+    return [
+        (trial.intended_load_fps, number, growth)
+        for number, trial in _above(point.result.trials, point.result)
+        if (growth := growth_ratio(trial) or 0.0) > width
+    ]
+
+
+def not_reached(point: Measured) -> Iterator[Explanation]:
+    """Trials were judged, and none of those above the figure was too much."""
+    trials = point.result.trials
+    judged = any(trial.quiet or trial.gated is not None for trial in trials)
+    if judged and first_loss(trials, point.result) is None and not _growing(point):
+        yield Explanation(
+            "not_reached",
+            "No trial above the figure lost a frame in time that counts: the limit was not "
+            "reached.",
+        )

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What do a point's own figures say beside each other: pauses, overload, the cost of a frame?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirespeed.explain.interface import Measured
+from wirespeed.model.explanation import EvidenceFigure, ExpectedGain, Explanation, Proposal
+from wirespeed.model.words import percent
+
+# An NDR below this share of the PDR, and an MRR below this share of the best, need a reason.
+_FAR_BELOW_PDR, _FAR_BELOW_BEST = 0.9, 0.97
+
+
+def pauses(point: Measured) -> Iterator[Explanation]:
+    """Loss far below saturation has another cause than saturation."""
+    result = point.result
+    ndr = result.ndr.lower if result.ndr is not None else None
+    pdr = result.pdr.lower if result.pdr is not None else None
+    if ndr is None or pdr is None or ndr.load_fps >= _FAR_BELOW_PDR * pdr.load_fps:
+        return
+    evidence = [_of_result("NDR", ndr.load_fps), _of_result("PDR", pdr.load_fps)]
+    rings = ""
+    if (held_us := _ring_us(point, ndr.load_fps)) is not None:
+        rings = f" The rings hold {held_us:.0f} us of traffic at that load."
+        evidence.append(EvidenceFigure("traffic in the rings", held_us, "us", "depth at the NDR"))
+    yield Explanation(
+        "pauses",
+        f"The NDR is only {percent(ndr.load_fps / pdr.load_fps, 0)} of the PDR: below saturation "
+        f"a few frames are lost when the SUT itself pauses for longer than its rings last.{rings}",
+        tuple(evidence),
+        Proposal(
+            "Keep the SUT's CPUs free of interrupts and other work, or deepen its rings.",
+            "sut.vswitch.descriptors; wirespeed plan writes the kernel's settings",
+        ),
+        ExpectedGain(
+            pdr.load_fps - ndr.load_fps, "frames/s", "the PDR minus the NDR: what is carried "
+            "where few losses are borne",
+        ),
+    )  # fmt: skip
+
+
+def overload(point: Measured) -> Iterator[Explanation]:
+    """A SUT that forwards less when more is offered."""
+    best_fps, mrr_fps = _best_fps(point), point.result.mrr_fps
+    if not mrr_fps or mrr_fps >= _FAR_BELOW_BEST * best_fps:
+        return
+    yield Explanation(
+        "overload",
+        f"The MRR is only {percent(mrr_fps / best_fps, 0)} of what passed at a lower load: "
+        "overload itself slows the SUT. A generator on the same host takes memory bandwidth and "
+        "cache from it, and every refused frame costs time.",
+        (_of_result("MRR", mrr_fps), _of_result("highest forwarding rate", best_fps)),
+    )
+
+
+def frame_cost(point: Measured) -> Iterator[Explanation]:
+    """The time each frame costs at saturation: what optimisation has to shorten."""
+    if not point.result.mrr_fps or point.sut.reference:
+        return
+    cost_ns = 1e9 / _best_fps(point)
+    yield Explanation(
+        "frame_cost",
+        f"At its best each frame takes {cost_ns:.0f} ns of the slowest stage.",
+        (EvidenceFigure("time of a frame", cost_ns, "ns", "1 / the highest forwarding rate"),),
+    )
+
+
+def _of_result(name: str, fps: float) -> EvidenceFigure:
+    return EvidenceFigure(name, fps, "frames/s", "result")
+
+
+def _best_fps(point: Measured) -> float:
+    """The most that the SUT is known to forward, in frames/s."""
+    result = point.result
+    bounds = [i.lower for i in (result.ndr, result.pdr) if i is not None and i.lower is not None]
+    return max([result.mrr_fps or 0.0, *(bound.forwarding_fps for bound in bounds)])
+
+
+def _ring_us(point: Measured, load_fps: float) -> float | None:
+    """How long the shallowest stages of all directions hold what is offered at that load."""
+    held = [t.observation.ring_frames * len(t.observation.directions) for t in point.result.trials]
+    frames = max(held, default=0)
+    return 1e6 * frames / load_fps if frames and load_fps else None

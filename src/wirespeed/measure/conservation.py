@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Are frames conserved? Each one offered must be received, or counted as dropped by some hop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from wirespeed.model.trial import Drop, DropCause, Observation
+
+UNKNOWN_HOP = "unknown"
+
+
+def unaccounted_frames(observation: Observation) -> int:
+    """Frames offered and neither received nor counted as dropped by any hop.
+
+    Negative where hops count more drops than frames are missing: they dropped foreign frames too,
+    or their counters were read while frames still moved.
+    """
+    dropped = sum(d.frames for d in observation.drops if d.cause is not DropCause.UNKNOWN)
+    return observation.total("offered") - observation.total("received") - dropped
+
+
+def with_unknown_drop(observation: Observation) -> Observation:
+    """The observation with its unaccounted frames, if any, as one drop of unknown cause."""
+    located = tuple(d for d in observation.drops if d.frames and d.cause is not DropCause.UNKNOWN)
+    missing = unaccounted_frames(observation)
+    unknown = (Drop(UNKNOWN_HOP, DropCause.UNKNOWN, missing),) if missing else ()
+    return replace(observation, drops=located + unknown)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where does each network function of a bench run, with which memory?"""
+
+from __future__ import annotations
+
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.needs import FunctionNeeds, Needs
+from wirespeed.model.plan import Decision, GuestPlan
+from wirespeed.model.spec import Frames, VnfTuning
+from wirespeed.plan.bench_cpus import BenchCpus, polled_nodes
+from wirespeed.plan.bench_guest import data_plane_vcpus, guest_plan
+from wirespeed.plan.bench_memory import process_memory
+
+
+def function_plans(
+    facts: HostFacts, frames: Frames, needs: Needs, cpus: BenchCpus
+) -> tuple[GuestPlan, ...]:
+    """Of every function, in the order of the needs."""
+    found = []
+    apart = iter(cpus.vnfs)
+    for function in needs.functions:
+        if function.in_guest:
+            own = tuple(next(apart) for _ in range(data_plane_vcpus(frames)))
+            polling = (own, cpus.why_vnfs)
+            found.append(
+                guest_plan(
+                    facts, frames, needs, function, polling=polling, housekeeping=cpus.control
+                )
+            )
+            continue
+        if function.is_sut:
+            chosen = _sut_cpus(facts, function, cpus)
+        elif cpus.vnfs:
+            chosen = ((next(apart),), cpus.why_vnfs)
+        else:
+            decided = Decision(cpus.generator[:1], cpus.why_vnfs)
+            placed = function.placement(shares_generator=True).name
+            found.append(GuestPlan(function.name, decided, placement=placed))
+            continue
+        found.append(_own_process(facts, frames, needs, function, chosen))
+    return tuple(found)
+
+
+def _sut_cpus(
+    facts: HostFacts, sut: FunctionNeeds, chosen: BenchCpus
+) -> tuple[tuple[int, ...], str]:
+    """The CPUs of a function that is the SUT. Workers use all threads of their cores."""
+    cpus, why, workers = chosen.sut, chosen.why_sut, sut.workers
+    if workers == 1:
+        return cpus, why
+    if len(cpus) == 1:
+        return cpus, f"{why}; no cores are left for {workers} workers: they take turns on it"
+    threads = [cpu for core in cpus[2:] for cpu in facts.siblings(core)]
+    return (
+        (*cpus[:2], *threads[:workers]),
+        f"load balancers, aggregation, then {workers} workers, two to a physical core, on NUMA "
+        f"node {chosen.node}",
+    )
+
+
+def _own_process(
+    facts: HostFacts,
+    frames: Frames,
+    needs: Needs,
+    function: FunctionNeeds,
+    chosen: tuple[tuple[int, ...], str],
+) -> GuestPlan:
+    """A function in a process of its own, tuned as far as the point says. chosen: CPUs, and why."""
+    cpus, why = chosen
+    tuning = frames.sut.vnf.tuning
+    nodes = polled_nodes(facts, cpus)
+    return GuestPlan(
+        function.name,
+        Decision(cpus, why),
+        process=process_memory(
+            frames, needs, ports=2, nodes=nodes, lcores=len(cpus), huge=tuning.huge_pages
+        ),
+        floats_over=_floats_over(facts, tuning, nodes),
+        placement=function.placement(shares_generator=False).name,
+    )
+
+
+def _floats_over(
+    facts: HostFacts, tuning: VnfTuning, nodes: set[int]
+) -> Decision[tuple[int, ...]] | None:
+    """Where the scheduler may move a function's threads; None: nowhere."""
+    if tuning is VnfTuning.CORES:
+        return None
+    usable = [cpu for cpu in facts.cpus if cpu.online and cpu.allowed]
+    if tuning is VnfTuning.NODE:
+        here = tuple(cpu.id for cpu in usable if (facts.node_of(cpu.id) or 0) in nodes)
+        return Decision(here, 'sut.vnf.tuning = "node"')
+    return Decision(tuple(cpu.id for cpu in usable), f'sut.vnf.tuning = "{tuning}"')

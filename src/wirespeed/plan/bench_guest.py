@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which vCPUs, memory and ports does a virtual machine of a bench get, and why?
+
+It is told in the same fields as a guest of a deployment, so that the same template renders both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from wirespeed.model.errors import BadInput
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.needs import FunctionNeeds, Needs
+from wirespeed.model.plan import Decision, GuestNode, GuestPlan, PortPlan
+from wirespeed.model.spec import Frames, Guest, GuestPages
+from wirespeed.model.workload import ProviderNetwork
+from wirespeed.plan.bench_memory import process_memory
+
+PAGE_KIB = 2048
+_SMALL_PAGE_KIB = 4
+# Every port of a bench's guests is on it: which port a frame goes to, the switch's rules say.
+NETWORK = ProviderNetwork("bench", "bench")
+# Kernel, root of the image, sshd and the agent that answers us, measured on an idle one: 210 MiB.
+SYSTEM_MIB = 384
+_MEMORY_STEP_MIB = 64
+
+
+def data_plane_vcpus(frames: Frames) -> int:
+    """How many of a guest's vCPUs poll."""
+    return max(1, _vcpus(frames).value - 1)
+
+
+def _vcpus(frames: Frames) -> Decision[int]:
+    wanted = _wanted(frames).vcpus
+    if wanted is not None:
+        return Decision(wanted, "guest.vcpus")
+    queues = frames.sut.vswitch.rx_queues
+    if queues > 2:
+        return Decision(queues, f"one for each of the {queues} queues of a port, as Nova has it")
+    return Decision(2, "one for the guest's kernel and its control, one that polls")
+
+
+def _wanted(frames: Frames) -> Guest:
+    return frames.guest or Guest()
+
+
+def guest_plan(
+    facts: HostFacts,
+    frames: Frames,
+    needs: Needs,
+    function: FunctionNeeds,
+    *,
+    polling: tuple[tuple[int, ...], str],
+    housekeeping: int,
+) -> GuestPlan:
+    """The guest of one function. polling: the CPUs of its polling vCPUs, and why; housekeeping: the
+    CPU of what seldom runs.
+
+    Raises BadInput when its NUMA node has less memory.
+    """
+    cpus, why = polling
+    vcpus = _vcpus(frames)
+    packets = process_memory(frames, needs, ports=2, nodes={0}, lcores=len(cpus))
+    memory = _memory(frames, packets.value.memory_mib)
+    node = facts.node_of(cpus[0]) or 0
+    check_memory(facts, function.name, node, memory.value)
+    pages = memory_pages(_wanted(frames))
+    # With one vCPU, kernel and data plane take turns on the CPU of the data plane.
+    places = (housekeeping, *cpus) if vcpus.value > 1 else cpus
+    return GuestPlan(
+        function.name,
+        Decision(cpus, why),
+        vcpus=vcpus.value,
+        memory_mib=memory.value,
+        nodes=(GuestNode(node, tuple(enumerate(places)), (), memory.value, pages.value),),
+        emulator_cpus=Decision((housekeeping,), "emulator threads sleep most of the time"),
+        ports=_ports(frames, needs, function),
+        process=packets,
+        placement=function.placement(shares_generator=False).name,
+        sizes=(
+            Decision(f"{vcpus.value} vCPUs", vcpus.because),
+            Decision(f"{memory.value} MiB", memory.because),
+            Decision(f"pages of {pages.value} KiB", pages.because),
+        ),
+    )
+
+
+def _memory(frames: Frames, packets_mib: int) -> Decision[int]:
+    wanted = _wanted(frames).memory_mib
+    needed = SYSTEM_MIB + packets_mib
+    because = f"{SYSTEM_MIB} MiB for its system, {packets_mib} MiB for packets"
+    if wanted is None:
+        return Decision(-(-needed // _MEMORY_STEP_MIB) * _MEMORY_STEP_MIB, because)
+    if wanted < needed:
+        raise BadInput(
+            f"guest.memory_mib = {wanted}: the guest needs {needed} MiB: {because}",
+            "Leave it out, or ask for more.",
+        )
+    return Decision(wanted, "guest.memory_mib")
+
+
+def check_memory(facts: HostFacts, name: str, node: int, mib: int) -> None:
+    """Raises BadInput where the NUMA node has not so much."""
+    has = next((each.memory_kib // 1024 for each in facts.nodes if each.id == node), None)
+    if has is not None and has < mib:
+        raise BadInput(
+            f"guest {name} needs {mib} MiB, and NUMA node {node} of host {facts.host} has {has}",
+            "Use a host with more memory, or frames and queues that need less.",
+        )
+
+
+def guest_pages(guest: GuestPlan) -> Mapping[int, int]:
+    """MiB of a virtual machine in huge pages of the host, by NUMA node."""
+    return {node.node: node.memory_mib for node in guest.nodes if node.page_kib == PAGE_KIB}
+
+
+def memory_pages(wanted: Guest) -> Decision[int]:
+    """The size in KiB of the pages that a guest's memory is made of."""
+    if wanted.pages is GuestPages.MEMFD:
+        return Decision(_SMALL_PAGE_KIB, 'guest.pages = "memfd"')
+    because = "a vSwitch reads the guest's memory; huge pages cost it fewer TLB misses"
+    return Decision(PAGE_KIB, because)
+
+
+def _ports(frames: Frames, needs: Needs, function: FunctionNeeds) -> tuple[PortPlan, ...]:
+    if needs.switch is None:
+        raise ValueError(f"guest {function.name} needs a switch to be plugged into")
+    kind = Decision(needs.switch.guest_ports, f"what {needs.switch.name} has for guests")
+    queues = Decision(frames.sut.vswitch.rx_queues, "sut.vswitch.rx_queues")
+    return tuple(
+        PortPlan(port.name, NETWORK.name, kind, queues, port.mac) for port in function.ports
+    )

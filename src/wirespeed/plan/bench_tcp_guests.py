@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which vCPUs, memory and ports do the virtual machines of a TCP test get, and why?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wirespeed.model.errors import BadInput
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.needs import TcpGuestNeeds, TcpNeeds
+from wirespeed.model.plan import Decision, GuestNode, GuestPlan, PortPlan
+from wirespeed.model.policy import InterfaceKind
+from wirespeed.model.spec import Guest, TcpStreams
+from wirespeed.model.tcp import TcpPinning
+from wirespeed.plan.bench_guest import NETWORK, SYSTEM_MIB, check_memory, memory_pages
+
+# What TCP's socket buffers take at most of a guest with little else in it.
+_BUFFERS_MIB = 128
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """What all guests of a point have alike."""
+
+    vcpus: Decision[int]
+    memory_mib: Decision[int]
+    page_kib: Decision[int]
+    kind: Decision[InterfaceKind]
+    queues: Decision[int]
+    emulator: Decision[tuple[int, ...]]
+
+
+def tcp_guests(
+    facts: HostFacts,
+    streams: TcpStreams,
+    needs: TcpNeeds,
+    free: tuple[int, ...],
+    polling: tuple[int, ...],
+) -> tuple[GuestPlan, ...]:
+    """The guests in the order of the needs. free: CPUs that the vSwitch leaves; polling: those that
+    its PMD threads have.
+
+    Raises BadInput where a NUMA node has too little memory.
+    """
+    if not needs.guests:
+        return ()
+    sizes = _sizes(streams, needs, free)
+    cpus, why = free, "CPUs that the vSwitch leaves, in turn"
+    if len(needs.guests) == 1 and len(free) > 1:
+        cpus, why = free[: len(free) // 2], "half of what the vSwitch leaves; clients have the rest"
+    if streams.tcp.pinning is TcpPinning.ON_PMD:
+        cpus, why = polling, 'the CPUs of the PMD threads: tcp.pinning = "on-pmd"'
+    found = []
+    for number, needed in enumerate(needs.guests):
+        first = number * sizes.vcpus.value
+        own = tuple(cpus[(first + vcpu) % len(cpus)] for vcpu in range(sizes.vcpus.value))
+        found.append(_guest(needed, sizes, Decision(own, why), facts.node_of(own[0]) or 0))
+    _check(facts, found)
+    return tuple(found)
+
+
+def _sizes(streams: TcpStreams, needs: TcpNeeds, free: tuple[int, ...]) -> _Sizes:
+    wanted = streams.guest or Guest()
+    return _Sizes(
+        _vcpus(wanted, streams.tcp.queues),
+        _memory(wanted),
+        memory_pages(wanted),
+        Decision(needs.guest_ports, f'what tcp.path = "{streams.tcp.path}" has for guests'),
+        Decision(streams.tcp.queues, "tcp.queues"),
+        Decision(free[:1], "emulator threads sleep most of the time"),
+    )
+
+
+def _vcpus(wanted: Guest, queues: int) -> Decision[int]:
+    if wanted.vcpus is not None:
+        return Decision(wanted.vcpus, "guest.vcpus")
+    if queues > 2:
+        return Decision(queues, f"one for each of the {queues} queues of its port")
+    return Decision(2, "as S0's server had")
+
+
+def _memory(wanted: Guest) -> Decision[int]:
+    needed = SYSTEM_MIB + _BUFFERS_MIB
+    because = f"{SYSTEM_MIB} MiB for its system, {_BUFFERS_MIB} MiB for socket buffers"
+    if wanted.memory_mib is None:
+        return Decision(needed, because)
+    if wanted.memory_mib < needed:
+        raise BadInput(
+            f"guest.memory_mib = {wanted.memory_mib}: the guest needs {needed} MiB: {because}",
+            "Leave it out, or ask for more.",
+        )
+    return Decision(wanted.memory_mib, "guest.memory_mib")
+
+
+def _guest(
+    needed: TcpGuestNeeds, sizes: _Sizes, pinned: Decision[tuple[int, ...]], node: int
+) -> GuestPlan:
+    memory, pages, pins = sizes.memory_mib, sizes.page_kib, tuple(enumerate(pinned.value))
+    return GuestPlan(
+        needed.name,
+        Decision(tuple(sorted(set(pinned.value))), pinned.because),
+        vcpus=sizes.vcpus.value,
+        memory_mib=memory.value,
+        nodes=(GuestNode(node, pins, (), memory.value, pages.value),),
+        emulator_cpus=sizes.emulator,
+        ports=tuple(
+            PortPlan(port.name, NETWORK.name, sizes.kind, sizes.queues, port.mac)
+            for port in needed.ports
+        ),
+        sizes=(
+            Decision(f"{sizes.vcpus.value} vCPUs", sizes.vcpus.because),
+            Decision(f"{memory.value} MiB", memory.because),
+            Decision(f"pages of {pages.value} KiB", pages.because),
+        ),
+    )
+
+
+def _check(facts: HostFacts, guests: list[GuestPlan]) -> None:
+    """Raises BadInput where those of a NUMA node need more memory than it has."""
+    taken: dict[int, int] = {}
+    for guest in guests:
+        for node in guest.nodes:
+            taken[node.node] = taken.get(node.node, 0) + node.memory_mib
+            check_memory(facts, guest.name, node.node, taken[node.node])

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which charts does a run have over all its points?"""
+
+from __future__ import annotations
+
+from wirespeed.report.charts.gateway import gateway_charts
+from wirespeed.report.charts.shapes import Chart
+from wirespeed.report.charts.tcp import tcp_charts
+from wirespeed.report.charts.throughput import throughput_charts
+from wirespeed.report.netperf import message_chart
+from wirespeed.store.records import RunRecord
+
+
+def run_charts(run: RunRecord) -> tuple[Chart, ...]:
+    """By frame size, a gateway's, by TCP's streams and writes; none where nothing is varied."""
+    return throughput_charts(run) + gateway_charts(run) + tcp_charts(run) + message_chart(run)

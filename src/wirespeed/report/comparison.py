@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can differ between two runs, and how is each difference judged?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.result import Bracket, Grade
+
+
+class Judgement(StrEnum):
+    SAME = "same"
+    BETTER = "better"
+    WITHIN_TOLERANCE = "worse, within tolerance"
+    WITHIN_ERROR = "worse, within the error"
+    OVERLAP = "brackets overlap"
+    WORSE = "worse"
+    GONE = "no figure in B"
+    NEW = "no figure in A"
+    AS_IS = "not judged"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One figure of one point in both runs, in frames/s; None where a run has no figure.
+
+    a_bracket, b_bracket: of a point of grade D, instead of its figure. change: relative to A; of
+    brackets that do not overlap, the least that it can be. error: half of the change's 95%
+    confidence interval, relative to A; the squared errors of both runs add up.
+    """
+
+    label: str
+    figure: str
+    a_fps: float | None
+    b_fps: float | None
+    change: float | None
+    error: float
+    verdict: Judgement
+    a_bracket: Bracket | None = None
+    b_bracket: Bracket | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementChange:
+    """A point whose polling CPUs were placed differently in the two runs."""
+
+    label: str
+    a: CpuPlacement
+    b: CpuPlacement
+
+
+@dataclass(frozen=True, slots=True)
+class GradeChange:
+    """A point whose grades differ; None: not recorded."""
+
+    label: str
+    a: Grade | None
+    b: Grade | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Every figure that at least one of the runs has, and the points that only one has.
+
+    placements: where the CPUs were placed differently, which alone makes figures differ.
+    """
+
+    differences: tuple[Difference, ...]
+    placements: tuple[PlacementChange, ...]
+    grades: tuple[GradeChange, ...]
+    only_a: tuple[str, ...]
+    only_b: tuple[str, ...]
+
+    @property
+    def worse(self) -> tuple[Difference, ...]:
+        """Figures that are worse beyond tolerance and uncertainty, or missing in B."""
+        return tuple(d for d in self.differences if d.verdict in (Judgement.WORSE, Judgement.GONE))

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What limits a point, and what else does its result say in words?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from wirespeed.explain.explain import explain
+from wirespeed.explain.interface import Measured
+from wirespeed.model.explanation import ExpectedGain, Explanation
+from wirespeed.model.result import TCP, SearchResult
+from wirespeed.model.words import gbps, mpps
+from wirespeed.report.grades import because
+from wirespeed.report.tcp import tcp_remarks
+from wirespeed.store.records import PointRecord
+
+
+def measured(point: PointRecord) -> Measured | None:
+    """The point as an explainer sees it; None before it is complete."""
+    if point.result is None or point.sut is None:
+        return None
+    trials = tuple(stored.trial for stored in point.trials)
+    return Measured(point.sut, replace(point.result, trials=trials))
+
+
+def explanations(point: PointRecord) -> tuple[Explanation, ...]:
+    """As they were stored; those of a run that an older version stored are made now."""
+    if point.explanations is not None:
+        return point.explanations
+    found = measured(point)
+    return () if found is None else explain(found)
+
+
+def remarks(point: PointRecord) -> tuple[str, ...]:
+    """What is no limit: why there is no figure, what keeps the grade down, notes of the search."""
+    result = point.result
+    if result is None:
+        return ()
+    if result.search == TCP:
+        return tuple(tcp_remarks(result, point.sut))
+    return tuple(_of_frames(result))
+
+
+def _of_frames(result: SearchResult) -> Iterator[str]:
+    if result.not_measurable is not None:
+        yield f"Not measurable: {result.not_measurable}."
+    yield from because(result)
+    yield from (note.rstrip(".") + "." for note in result.notes)
+
+
+def explanation_words(found: Explanation) -> str:
+    """The sentence, what to change and what that should bring, in one paragraph."""
+    words = found.sentence
+    if found.proposal is not None:
+        setting = f" ({found.proposal.setting})" if found.proposal.setting else ""
+        words += f" To change: {found.proposal.change.rstrip('.')}{setting}."
+    if found.gain is not None:
+        words += f" Expected gain: {gain_words(found.gain)}."
+    return words
+
+
+def gain_words(gain: ExpectedGain) -> str:
+    """E.g. "1.240 Mpps (the PDR minus the NDR)"."""
+    values = {
+        "frames/s": f"{mpps(gain.value)} Mpps",
+        "bits/s": f"{gbps(gain.value)} Gbps",
+        "x": f"{gain.value:.1f}x",
+    }
+    return f"{values.get(gain.unit, f'{gain.value:g} {gain.unit}')} ({gain.estimated})"
+
+
+def figure_words(value: float) -> str:
+    """A figure of the evidence: whole numbers in full, others to four digits."""
+    return f"{value:,.0f}" if value == round(value) or value >= 1e4 else f"{value:.4g}"

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does the HTML report show of one point and of one trial?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from wirespeed.explain.loss import first_loss
+from wirespeed.explain.trial import (
+    CountedTime,
+    Outcome,
+    Standing,
+    counted_time,
+    outcome,
+    standing,
+)
+from wirespeed.model.explanation import Explanation
+from wirespeed.model.trial import Trial
+from wirespeed.report.charts.latency import latency_chart
+from wirespeed.report.charts.search import search_chart
+from wirespeed.report.charts.svg import SMALL, line_svg, search_svg
+from wirespeed.report.charts.timeline import timeline_chart
+from wirespeed.report.charts.timeline_svg import timeline_svg
+from wirespeed.report.figures import PointFigures, point_figures
+from wirespeed.report.limits import explanations, remarks
+from wirespeed.report.sentence import point_sentences
+from wirespeed.store.codec import encode
+from wirespeed.store.records import PointRecord
+
+
+@dataclass(frozen=True, slots=True)
+class TrialView:
+    """One trial as a row: as a whole, and in the time that counts."""
+
+    trial: Trial
+    standing: Standing
+    outcome: Outcome
+    counted: CountedTime | None
+
+    @classmethod
+    def of(cls, trial: Trial, pdr_loss: float) -> TrialView:
+        return cls(trial, standing(trial), outcome(trial, pdr_loss), counted_time(trial))
+
+    @property
+    def because(self) -> str:
+        """What disturbed it, or why nothing of it counts."""
+        return self.trial.fault or self.trial.disturbed or ""
+
+
+@dataclass(frozen=True, slots=True)
+class PointView:
+    """One point as the template shows it."""
+
+    figures: PointFigures
+    found: tuple[str, ...]
+    explanations: tuple[Explanation, ...]
+    remarks: tuple[str, ...]
+    search: Markup | None
+    timeline: Markup | None
+    deciding: int
+    latency: Markup | None
+    first_loss: Trial | None
+    decisions: tuple[tuple[str, str, str], ...]
+
+    @property
+    def record(self) -> PointRecord:
+        return self.figures.point
+
+    @property
+    def quiet(self) -> int:
+        """How many of the trials nothing disturbed."""
+        return sum(stored.trial.quiet for stored in self.record.trials)
+
+    @property
+    def trials(self) -> list[TrialView]:
+        pdr_loss = self.record.frames.search.pdr_loss
+        return [TrialView.of(stored.trial, pdr_loss) for stored in self.record.trials]
+
+
+def point_view(point: PointRecord) -> PointView:
+    """With everything that is drawn of it."""
+    search, latency, timeline = search_chart(point), latency_chart(point), timeline_chart(point)
+    return PointView(
+        point_figures(point),
+        point_sentences(point),
+        explanations(point),
+        remarks(point),
+        Markup(search_svg(search)) if search else None,  # noqa: S704
+        Markup(timeline_svg(timeline)) if timeline else None,  # noqa: S704
+        timeline.number if timeline else 0,
+        Markup(line_svg(latency, SMALL)) if latency else None,  # noqa: S704
+        _first_loss(point),
+        tuple(_decisions(encode(point.plan), "")) if point.plan else (),
+    )
+
+
+def _first_loss(point: PointRecord) -> Trial | None:
+    found = first_loss([stored.trial for stored in point.trials], point.result)
+    return None if found is None else found[1]
+
+
+def _decisions(plan: Any, path: str) -> Iterator[tuple[str, str, str]]:
+    """Every decision of a plan: what, value, because."""
+    if isinstance(plan, dict) and set(plan) == {"value", "because"}:
+        value = plan["value"]
+        shown = json.dumps(value) if isinstance(value, list | dict) else str(value)
+        yield path, shown, plan["because"]
+    elif isinstance(plan, dict):
+        for key, inner in plan.items():
+            yield from _decisions(inner, f"{path}.{key}".lstrip("."))
+    elif isinstance(plan, list):
+        for index, inner in enumerate(plan):
+            name = inner.get("name", inner.get("host", index)) if isinstance(inner, dict) else index
+            yield from _decisions(inner, f"{path}[{name}]")

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is a run written to the store? Each trial as it ends, each point when it is complete.
+
+A point is complete or it is measured again: its result and its state change in one transaction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from wirespeed.model.explanation import Explanation
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.finding import AuditReport
+from wirespeed.model.plan import Plan
+from wirespeed.model.result import SearchResult
+from wirespeed.model.study import Study
+from wirespeed.model.sut import SutDescription
+from wirespeed.model.trial import Trial
+from wirespeed.store.codec import encode
+from wirespeed.store.errors import StoreError, as_store_errors
+from wirespeed.store.records import PointState
+from wirespeed.store.series import pack
+from wirespeed.store.store import Store
+from wirespeed.store.tables import POINTS, RUNS, SERIES, TRIALS
+from wirespeed.store.trials import encode_trial
+
+# Each try fails only when another process started a run of the same study at the same moment.
+RUN_ID_TRIES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a run comes from: the command, the versions of what it ran, the host, and what the
+    audit says of it."""
+
+    command: Sequence[str]
+    versions: Mapping[str, str]
+    host: HostFacts
+    audits: tuple[AuditReport, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunWriter:
+    """Writes one run. Every method is one transaction and raises StoreError."""
+
+    store: Store
+    run_id: str
+
+    @classmethod
+    def start(cls, store: Store, study: Study, origin: Origin) -> RunWriter:
+        """Make a run with all its points pending. Its id is the study's name and a number."""
+        name = re.sub(r"[^A-Za-z0-9_.]+", "-", study.name).strip("-")[:64] or "study"
+        for _ in range(RUN_ID_TRIES):
+            with as_store_errors(store.url), suppress(IntegrityError), store.begin() as connection:
+                run_id = f"{name}-{_next_number(connection, name)}"
+                connection.execute(insert(RUNS).values(_run_row(run_id, study, origin)))
+                connection.execute(insert(POINTS), _point_rows(run_id, study))
+                return cls(store, run_id)
+        raise StoreError(
+            f"store {store.url}: other processes keep taking the next number of {name!r}",
+            "Run it again.",
+        )
+
+    def complete_points(self) -> frozenset[str]:
+        """The ids of the points that need not be measured again."""
+        query = select(POINTS.c.point_id).where(
+            POINTS.c.run_id == self.run_id, POINTS.c.state == PointState.COMPLETE
+        )
+        with self.store.transaction() as connection:
+            return frozenset(connection.execute(query).scalars())
+
+    def begin_point(self, point_id: str, plan: Plan, sut: SutDescription) -> None:
+        """Start a new attempt; trials of earlier ones no longer count."""
+        self._set(
+            point_id,
+            state=PointState.RUNNING,
+            attempt=POINTS.c.attempt + 1,
+            started_at=utc_now(),
+            plan=encode(plan),
+            sut=encode(sut),
+            error=None,
+        )
+
+    def add_bench(self, point_id: str, bench: Mapping[str, object]) -> None:
+        """Keep what the bench says of itself: versions, configuration, commands."""
+        self._set(point_id, bench=encode(dict(bench)))
+
+    def add_trial(self, point_id: str, trial: Trial) -> None:
+        """Keep a trial of the point's running attempt, and its series."""
+        with self.store.transaction() as connection:
+            point = connection.execute(
+                select(POINTS.c.run_id, POINTS.c.ordinal, POINTS.c.attempt).where(
+                    POINTS.c.run_id == self.run_id, POINTS.c.point_id == point_id
+                )
+            ).one()
+            number = connection.execute(
+                select(func.count()).where(
+                    TRIALS.c.run_id == point.run_id,
+                    TRIALS.c.ordinal == point.ordinal,
+                    TRIALS.c.attempt == point.attempt,
+                )
+            ).scalar_one()
+            key = {**point._mapping, "number": number}
+            row = {"ended_at": utc_now(), "trial": encode_trial(trial)}
+            connection.execute(insert(TRIALS).values({**key, **row}))
+            if trial.series:
+                packed = [{**key, **asdict(pack(series))} for series in trial.series]
+                connection.execute(insert(SERIES), packed)
+
+    def complete_point(
+        self, point_id: str, result: SearchResult, explanations: Sequence[Explanation]
+    ) -> None:
+        """Keep the result and what limits it; its trials are stored already."""
+        self._set(
+            point_id,
+            state=PointState.COMPLETE,
+            finished_at=utc_now(),
+            result=encode(replace(result, trials=())),
+            explanations=[encode(explanation) for explanation in explanations],
+        )
+
+    def fail_point(self, point_id: str, error: str) -> None:
+        """Say why the attempt ended; the point is measured again on resume."""
+        self._set(point_id, state=PointState.FAILED, finished_at=utc_now(), error=error)
+
+    def finish(self) -> None:
+        """Every point is complete."""
+        with self.store.transaction() as connection:
+            connection.execute(
+                update(RUNS).where(RUNS.c.id == self.run_id).values(finished_at=utc_now())
+            )
+
+    def _set(self, point_id: str, **values: Any) -> None:
+        where = (POINTS.c.run_id == self.run_id) & (POINTS.c.point_id == point_id)
+        with self.store.transaction() as connection:
+            connection.execute(update(POINTS).where(where).values(**values))
+
+
+def utc_now() -> str:
+    """ISO 8601 with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _next_number(connection: Connection, name: str) -> int:
+    ids = connection.execute(select(RUNS.c.id)).scalars()
+    matches = (re.fullmatch(re.escape(name) + r"-(\d+)", run_id) for run_id in ids)
+    return max((int(match.group(1)) for match in matches if match), default=0) + 1
+
+
+def _run_row(run_id: str, study: Study, origin: Origin) -> dict[str, Any]:
+    return {
+        "id": run_id,
+        "study": study.name[:64],
+        "title": study.title,
+        "description": study.description,
+        "resolved": study.resolved,
+        "command": list(origin.command),
+        "versions": dict(origin.versions),
+        "host": encode(origin.host),
+        "audits": [encode(audit) for audit in origin.audits],
+        "started_at": utc_now(),
+    }
+
+
+def _point_rows(run_id: str, study: Study) -> list[dict[str, Any]]:
+    return [
+        {
+            "run_id": run_id,
+            "ordinal": ordinal,
+            "point_id": point.id,
+            "label": point.label,
+            "spec": encode(point.workload),
+            "parameters": point.parameters,
+            "state": PointState.PENDING,
+            "attempt": 0,
+        }
+        for ordinal, point in enumerate(study.points)
+    ]

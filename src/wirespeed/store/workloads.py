@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is a point's workload written, and read back from records of any version?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wirespeed.model.spec import Frames, TcpStreams, Vswitch, Workload
+from wirespeed.model.tcp import Tcp
+from wirespeed.store.codec import decode
+
+# How sut.vnf.placement was written before.
+_OWN_PROCESS = {True: "process", False: "shared", None: None}
+
+
+def decode_workload(record: dict[str, Any]) -> Workload:
+    """A record of TCP traffic names its settings; until version 3 all tables were in each."""
+    sut = record.get("sut", {})
+    if record.get("tcp") is not None:
+        vswitch = record.get("vswitch") or sut.get("vswitch", {})
+        return TcpStreams(decode(Tcp, record["tcp"]), decode(Vswitch, vswitch))
+    vnf = sut.get("vnf", {})
+    if "own_process" in vnf:
+        placed = vnf | {"placement": _OWN_PROCESS[vnf["own_process"]]}
+        record = record | {"sut": sut | {"vnf": placed}}
+    return decode(Frames, record)

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which roles of hosts, each allowed by itself, cannot go together?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirespeed.bench.assembly.kinds import topology_of
+from wirespeed.model.fault import Fault
+from wirespeed.model.spec import Frames, Roles
+
+
+def broken_host_rules(frames: Frames) -> Iterator[Fault]:
+    roles, topology = frames.hosts, topology_of(frames)
+    if roles == Roles():
+        return
+    kind = f'topology.kind = "{topology.name}"'
+    if topology.one_process:
+        yield Fault("hosts", "(set)", f"does not go with {kind}: it is one process on one host")
+        return
+    if topology.external:
+        if roles.sut is not None:
+            allowed = f"does not go with {kind}: what sut.ports lead to is none of our hosts"
+            yield Fault("hosts.sut", roles.sut, allowed)
+        return
+    for role, name in (("generator", roles.generator), ("sut", roles.sut)):
+        if name is None:
+            yield Fault(f"hosts.{role}", "(left out)", "must be named as well, or neither of them")
+    if roles.generator == roles.sut:
+        yield Fault(
+            "hosts.sut", roles.sut,
+            "is hosts.generator, too, and frames are to pass cables between two hosts; to measure "
+            "that host by itself, run wirespeed there and leave out [hosts]",
+        )  # fmt: skip

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which parameters of a point with TCP traffic cannot go together?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from wirespeed.bench.switch import SWITCHES
+from wirespeed.bench.topology.tcp import PATHS, TcpPath
+from wirespeed.model.fault import Fault
+from wirespeed.model.needs import Forwarding
+from wirespeed.model.spec import Vswitch
+from wirespeed.model.tcp import Tcp, TcpPinning, TcpTool
+from wirespeed.study.tables import Tables
+
+# IPv4 and TCP without options.
+_TCP_HEADERS_BYTES = 40
+# A guest's, as guest.vcpus has them.
+_MOST_VCPUS = 8
+# What of [sut.vswitch] no port of TCP traffic has.
+_NEVER = {
+    "kind": "tcp.path says which switch",
+    "rx_queues": "tcp.queues says how many queues there are",
+    "descriptors": "ports of the kernel have no descriptor rings",
+    "mtu": "tcp.mtu says it",
+}
+
+
+def broken_tcp_rules(tables: Tables, tcp: Tcp) -> Iterator[Fault]:
+    path = PATHS[tcp.path]
+    yield from _unused(tables, path)
+    if tcp.mss is not None and tcp.mss > tcp.mtu - _TCP_HEADERS_BYTES:
+        most = tcp.mtu - _TCP_HEADERS_BYTES
+        yield Fault("tcp.mss", tcp.mss, f"must be at most {most} with tcp.mtu = {tcp.mtu}")
+    if tcp.processes > 1 and tcp.tool is not TcpTool.IPERF3:
+        yield Fault(
+            "tcp.processes", tcp.processes,
+            'needs tcp.tool = "iperf3"; wirespeed-speedtest uses all its CPUs in one process',
+        )  # fmt: skip
+    yield from path.faults(tcp)
+    yield from _guests(tables, tcp, path)
+    if path.switch is not None:
+        yield from _vswitch(tables.sut.vswitch, path)
+        yield from SWITCHES[path.switch].faults(tables.sut.vswitch, tables.workload)
+
+
+def _unused(tables: Tables, path: TcpPath) -> Iterator[Fault]:
+    """Nothing that describes frames, or a switch where there is none, would be looked at."""
+    sut = tables.sut
+    unused: dict[str, Any] = {
+        "topology": tables.topology,
+        "traffic": tables.traffic,
+        "search": tables.search,
+        "hosts": tables.hosts,
+        "sut.vnf": sut.vnf,
+        "sut.impair": sut.impair,
+        "sut.ports": sut.ports,
+    }
+    if path.switch is None:
+        unused["sut.vswitch"] = sut.vswitch
+    for name, value in unused.items():
+        if value != type(value)():
+            yield Fault(name, "(set)", f'does not apply to [tcp] with path = "{path.name}"')
+    if tables.bng is not None:
+        yield Fault("bng", "(set)", "does not go with [tcp]; a study has one of them")
+    if tables.sriov is not None:
+        yield Fault("sriov", "(set)", 'goes with topology.kind = "sriov", not with [tcp]')
+
+
+def _guests(tables: Tables, tcp: Tcp, path: TcpPath) -> Iterator[Fault]:
+    """What only virtual machines have, and what one lacks."""
+    if path.guests is None:
+        for key in ("guests", "pinning"):
+            if getattr(tcp, key) != getattr(Tcp(), key):
+                value = str(getattr(tcp, key))
+                yield Fault(f"tcp.{key}", value, f'path = "{path.name}" has no guests')
+        if tables.guest is not None:
+            yield Fault("guest", "(set)", f'path = "{path.name}" has no guests')
+        return
+    if tcp.pinning is not TcpPinning.APART and path.forwarding is not Forwarding.PMD_THREADS:
+        yield Fault("tcp.pinning", str(tcp.pinning), f'path = "{path.name}" has no PMD threads')
+    vcpus = _MOST_VCPUS if tables.guest is None else tables.guest.vcpus or _MOST_VCPUS
+    if tcp.queues > vcpus:
+        yield Fault("tcp.queues", tcp.queues, f"a guest has a queue for each vCPU at most: {vcpus}")
+
+
+def _vswitch(vswitch: Vswitch, path: TcpPath) -> Iterator[Fault]:
+    """What a switch between kernel ports would not look at."""
+    unused = dict(_NEVER)
+    if path.forwarding is Forwarding.MAIN_THREAD:
+        unused["pmd_cpus"] = "Open vSwitch's main thread serves kernel ports; ovs-pmd has PMDs"
+    for key, why in unused.items():
+        if getattr(vswitch, key) != getattr(Vswitch(), key):
+            yield Fault(f"sut.vswitch.{key}", getattr(vswitch, key), f"does not apply: {why}")

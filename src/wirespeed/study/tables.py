@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which tables may a study file have, and which workload do they describe?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from wirespeed.bench.topology.tcp import PATHS
+from wirespeed.model.gateway import Bng
+from wirespeed.model.spec import (
+    Frames,
+    Guest,
+    Roles,
+    Search,
+    Sriov,
+    Sut,
+    TcpStreams,
+    Topology,
+    Traffic,
+    Workload,
+)
+from wirespeed.model.tcp import Tcp
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """One point as a study file spells it."""
+
+    topology: Topology = field(default_factory=Topology)
+    traffic: Traffic = field(default_factory=Traffic)
+    sut: Sut = field(default_factory=Sut)
+    search: Search = field(default_factory=Search)
+    hosts: Roles = field(default_factory=Roles)
+    bng: Bng | None = None
+    tcp: Tcp | None = None
+    guest: Guest | None = None
+    sriov: Sriov | None = None
+
+    @property
+    def workload(self) -> Workload:
+        if self.tcp is not None:
+            return TcpStreams(self.tcp, self.sut.vswitch, self.guest)
+        return Frames(
+            self.topology, self.traffic, self.sut, self.search, self.bng, self.hosts, self.guest,
+            self.sriov,
+        )  # fmt: skip
+
+
+def tables_of(workload: Workload) -> dict[str, object]:
+    """What a point depends on, by table: a table that it does without is left out."""
+    if isinstance(workload, TcpStreams):
+        switched = PATHS[workload.tcp.path].switch is not None
+        vswitch = {"sut": {"vswitch": workload.vswitch}} if switched else {}
+        guest = {} if workload.guest is None else {"guest": workload.guest}
+        return {"tcp": workload.tcp, **vswitch, **guest}
+    found: dict[str, object] = {
+        "topology": workload.topology,
+        "traffic": workload.traffic,
+        "sut": workload.sut,
+        "search": workload.search,
+    }
+    if workload.bng is not None:
+        found["bng"] = workload.bng
+    if workload.hosts != Roles():
+        found["hosts"] = workload.hosts
+    if workload.guest is not None:
+        found["guest"] = workload.guest
+    if workload.sriov is not None:
+        found["sriov"] = workload.sriov
+    return found

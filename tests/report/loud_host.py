@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Made-up trials of a SUT on a loud host, window by window, with what they would be judged as.
+
+Nothing here is ever shown as a measurement.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.evidence import (
+    ContentionSamples,
+    Disturbance,
+    DisturbanceKind,
+    Evidence,
+    Source,
+)
+from wirespeed.model.series import (
+    BACKLOG,
+    COUNTED,
+    OFFERED,
+    RECEIVED,
+    UNSENT,
+    Series,
+    SeriesKind,
+    slowness_name,
+)
+from wirespeed.model.trial import (
+    CleanRun,
+    DirectionCount,
+    Drop,
+    DropCause,
+    Gated,
+    Latency,
+    LeftOut,
+    Observation,
+    PollingThread,
+    Stage,
+    Trial,
+)
+
+WINDOW_NS = 1_000_000
+RING, PATH = 1024, 4096
+PLACED = CpuPlacement(45.0, 1.0)
+SUT_CPU, GENERATOR_CPU = 1, 0
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Shares of time: a core shared, the PMD stopped, the generator stopped."""
+
+    shared: float = 0.0
+    pmd: float = 0.0
+    generator: float = 0.0
+
+    @property
+    def quiet(self) -> bool:
+        return self == Noise()
+
+
+@dataclass
+class _Window:
+    """slow: the core is shared; stopped_ns: of the PMD; late_ns: of the generator."""
+
+    slow: bool = False
+    stopped_ns: int = 0
+    late_ns: int = 0
+    offered: int = 0
+    unsent: int = 0
+    lost: int = 0
+    backlog: int = 0
+    why: str | None = None
+
+
+@dataclass(frozen=True)
+class LoudHost:
+    """A SUT of known capacity; on a shared core it does 0.62 of that."""
+
+    capacity_fps: float
+    noise: Noise
+    drops: tuple[str, DropCause] = ("sut-ingress", DropCause.RX_RING_FULL)
+    limited_by: str | None = None
+
+    def trial(self, load_fps: float, duration_s: float, stage: Stage, seed: int) -> Trial:
+        rng = random.Random(f"{seed} {load_fps} {stage}")
+        windows = self._disturbed(round(duration_s * 1e9 / WINDOW_NS), rng)
+        self._forward(windows, load_fps)
+        _gate(windows)
+        seen = self._observation(windows, load_fps, duration_s)
+        quiet = self.noise.quiet
+        disturbed = None if quiet else "core shared 70%, SUT stopped 1.2% of the trial"
+        judged = gated(windows, seen.latency)
+        series = series_of(windows, seen.evidence)
+        return Trial(seen, stage, quiet, disturbed, judged, series=series)
+
+    def _disturbed(self, count: int, rng: random.Random) -> list[_Window]:
+        windows = [_Window() for _ in range(count)]
+        at = 0
+        while at < count and self.noise.shared:
+            length = rng.randint(15, 90)
+            at += round(
+                length * (1 - self.noise.shared) / self.noise.shared * rng.uniform(0.6, 1.4)
+            )
+            for window in windows[at : at + length]:
+                window.slow = True
+            at += length
+        for window in windows:
+            if rng.random() < self.noise.pmd * 2:
+                window.stopped_ns = rng.randint(150_000, 850_000)
+            if rng.random() < self.noise.generator * 2:
+                window.late_ns = rng.randint(150_000, 850_000)
+        return windows
+
+    def _forward(self, windows: list[_Window], load_fps: float) -> None:
+        queued, per_window = 0.0, load_fps * WINDOW_NS / 1e9
+        for window in windows:
+            window.backlog = round(queued)
+            window.unsent = round(per_window * window.late_ns / WINDOW_NS)
+            window.offered = round(per_window) - window.unsent
+            speed = 0.62 if window.slow else 1.0
+            service = self.capacity_fps * speed * (WINDOW_NS - window.stopped_ns) / 1e9
+            queued = max(0.0, queued + window.offered - service)
+            # Within a window a stop alone may overflow the first ring.
+            stopped = load_fps * window.stopped_ns / 1e9 - RING
+            window.lost = max(0, round(max(queued - PATH, stopped)))
+            queued = min(queued, PATH)
+
+    def _observation(
+        self, windows: Sequence[_Window], load_fps: float, duration_s: float
+    ) -> Observation:
+        offered, lost = sum(w.offered for w in windows), sum(w.lost for w in windows)
+        unsent = sum(w.unsent for w in windows)
+        refused = lost if self.drops[0] == "sut-ingress" else 0
+        return Observation(
+            intended_load_fps=load_fps,
+            duration_s=duration_s,
+            directions=(
+                DirectionCount(
+                    "east-west", offered + unsent, offered, offered - refused, unsent,
+                    offered - lost, 0, 0, 0,
+                ),
+            ),
+            drops=(Drop(*self.drops, lost),) if lost else (),
+            threads=(
+                PollingThread("lcore1", "generator", GENERATOR_CPU, 3, 1_000_000),
+                PollingThread("pmd2", "sut", SUT_CPU, 5, 2_000_000),
+            ),
+            steal_ns=0,
+            overhead_s=0.4,
+            ring_frames=RING,
+            path_frames=PATH,
+            evidence=_evidence(windows),
+            latency=latency_at(load_fps / self.capacity_fps, quiet=self.noise.quiet),
+            limited_by=self.limited_by,
+            placement=(PLACED, PLACED),
+        )  # fmt: skip
+
+
+def latency_at(load: float, quiet: bool) -> Latency:
+    """Grows as a queue does; the tail is what pauses of the host leave."""
+    typical_ns = 1400.0 + 900.0 / max(0.04, 1.0 - min(load, 0.99))
+    tail = 1.0 if quiet else 12.0
+    return Latency(
+        count=100_000, min_ns=900.0, avg_ns=typical_ns * 1.2, p50_ns=typical_ns,
+        p90_ns=typical_ns * 1.9, p99_ns=typical_ns * 2.5 * tail, p999_ns=typical_ns * 3 * tail,
+        max_ns=typical_ns * 21 * tail, jitter_ns=240.0, hdrh="",
+    )  # fmt: skip
+
+
+def _evidence(windows: Sequence[_Window]) -> Evidence:
+    stops = [
+        Disturbance(
+            cpu, i * WINDOW_NS + 70_000 + cpu, length, DisturbanceKind.STOPPED, source, role
+        )
+        for i, w in enumerate(windows)
+        for cpu, length, source, role in (
+            (SUT_CPU, w.stopped_ns, Source.CONTEXT_SWITCH, "sut"),
+            (GENERATOR_CPU, w.late_ns, Source.POLL_GAP, "generator"),
+        )
+        if length
+    ]
+    every = range(0, len(windows), 4)
+    slowness = tuple(1.55 if windows[i].slow else 1.02 for i in every)
+    samples = ContentionSamples(SUT_CPU, True, tuple(i * WINDOW_NS for i in every), slowness)
+    return Evidence(tuple(sorted(stops, key=lambda stop: stop.begin_ns)), (samples,))
+
+
+def _gate(windows: Sequence[_Window]) -> None:
+    draining = False
+    for window in windows:
+        if window.slow:
+            window.why = "core shared"
+        elif window.stopped_ns:
+            window.why = "SUT stopped"
+        elif window.late_ns:
+            window.why = "generator stopped"
+        elif draining and window.backlog > RING / 4:
+            window.why = "not yet drained"
+        draining = window.why is not None
+
+
+def gated(windows: Sequence[_Window], latency: Latency | None) -> Gated:
+    """The windows that count, in runs."""
+    runs = []
+    for clean, group in groupby(windows, key=lambda window: window.why is None):
+        if clean:
+            run = list(group)
+            growth = float(run[-1].backlog - run[0].backlog)
+            offered, lost = sum(w.offered for w in run), sum(w.lost for w in run)
+            runs.append(CleanRun(len(run), offered, lost, growth))
+    steady = [w for w in windows if w.why in (None, "not yet drained")]
+    whys = [w.why for w in windows if w.why is not None]
+    left_out = [LeftOut(why, whys.count(why) / len(windows)) for why in dict.fromkeys(whys)]
+    kept = [w.offered - w.lost for w in windows if w.why is None]
+    return Gated(
+        WINDOW_NS, len(windows), tuple(runs), len(steady), sum(w.offered for w in steady),
+        sum(w.lost for w in steady), tuple(sorted(left_out, key=lambda out: -out.share)),
+        1e9 / WINDOW_NS * sum(kept) / len(kept) if kept else None,
+        replace(latency, p99_ns=latency.p50_ns * 2.5, p999_ns=latency.p50_ns * 3,
+                max_ns=latency.p50_ns * 21) if latency and kept else None,
+    )  # fmt: skip
+
+
+def series_of(windows: Sequence[_Window], evidence: Evidence) -> tuple[Series, ...]:
+    """What the store keeps of a trial beside its counts."""
+    at_ns = tuple(range(0, len(windows) * WINDOW_NS, WINDOW_NS))
+
+    def over_time(name: str, values: Sequence[float], kind: SeriesKind) -> Series:
+        return Series(name, "frames", kind, "first frame due", at_ns, tuple(values))
+
+    slowness = [
+        Series(
+            slowness_name(samples.cpu), "ratio", SeriesKind.GAUGE, "first frame due",
+            samples.at_ns, samples.slowness,
+        )
+        for samples in evidence.contention
+    ]  # fmt: skip
+    return (
+        over_time(OFFERED, [w.offered for w in windows], SeriesKind.COUNT),
+        over_time(UNSENT, [w.unsent for w in windows], SeriesKind.COUNT),
+        over_time(RECEIVED, [w.offered - w.lost for w in windows], SeriesKind.COUNT),
+        over_time(BACKLOG, [w.backlog for w in windows], SeriesKind.GAUGE),
+        over_time(COUNTED, [w.why is None for w in windows], SeriesKind.GAUGE),
+        *slowness,
+    )

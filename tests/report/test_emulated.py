@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is each rate of a point whose CPUs were emulated printed with the words that it needs?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from tests.report.sample import sample_run
+from wirespeed.explain.explain import explain
+from wirespeed.model.words import EMULATED
+from wirespeed.report.document import document
+from wirespeed.report.headline import key_figures
+from wirespeed.report.html import html_report
+from wirespeed.report.limits import measured
+from wirespeed.report.sentence import point_sentence, short_sentence
+from wirespeed.report.table import csv_text, terminal_table
+from wirespeed.store.records import PointRecord, RunRecord
+
+WHY = "guests: this host has no /dev/kvm"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
+    """The first point is emulated, the others are not."""
+    directory: Path = tmp_path_factory.mktemp("emulated")
+    found = sample_run(directory)
+    first, *others = found.points
+    assert first.result is not None
+    told = replace(first, result=replace(first.result, emulated=WHY), explanations=None)
+    return replace(found, points=(told, *others))
+
+
+@pytest.fixture
+def emulated(run: RunRecord) -> PointRecord:
+    return run.points[0]
+
+
+def test_the_table_says_it_in_the_points_row(run: RunRecord) -> None:
+    console = Console(width=250)
+    with console.capture() as captured:
+        console.print(terminal_table(run))
+    rows = captured.get().splitlines()
+    assert [EMULATED in row for row in rows[2:4]] == [True, False]
+
+
+def test_sentence_and_log_line_say_it(emulated: PointRecord) -> None:
+    assert emulated.result is not None
+    assert point_sentence(emulated).startswith(f"{EMULATED.capitalize()} ({WHY}).")
+    assert short_sentence(emulated.result).endswith(EMULATED)
+
+
+def test_programs_are_told_why(run: RunRecord) -> None:
+    found = [point["result"]["emulated"] for point in document(run)["points"]]
+    assert found == [WHY, *[None] * (len(found) - 1)]
+    assert csv_text(run).count(WHY) == 1
+
+
+def test_the_report_says_it_beside_the_label(run: RunRecord) -> None:
+    assert f"{run.points[0].label} ({EMULATED})" in html_report(run)
+
+
+def test_it_is_no_key_figure_and_speed_is_not_explained(run: RunRecord) -> None:
+    emulated = run.points[0]
+    assert all(figure.where != emulated.label for figure in key_figures(run))
+    everything = replace(run, points=(emulated,))
+    assert not [figure for figure in key_figures(everything) if figure.unit == "Mpps"]
+    found = measured(emulated)
+    assert found is not None
+    first, *rest = explain(found)
+    assert first.limit == "emulated"
+    assert "cpu" not in {each.limit for each in rest}

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from wirespeed.model.explanation import ExpectedGain, Explanation, Proposal
+from wirespeed.report.limits import explanation_words, explanations, gain_words, remarks
+from wirespeed.store.records import RunRecord
+
+
+def test_what_keeps_a_point_from_a_better_grade_is_told(run: RunRecord) -> None:
+    loud, quiet = remarks(run.points[0]), remarks(run.points[2])
+    assert "Grade C: something else used the SUT's core for 72% of the time." in loud
+    assert not any("Grade" in remark for remark in quiet)
+
+
+def test_not_measurable_comes_first(run: RunRecord) -> None:
+    result = run.points[0].result
+    assert result is not None
+    failed = replace(result, ndr=None, pdr=None, not_measurable="21 trials in a row were invalid")
+    first = remarks(replace(run.points[0], result=failed))[0]
+    assert first == "Not measurable: 21 trials in a row were invalid."
+
+
+def test_a_point_without_result_has_nothing_to_explain(run: RunRecord) -> None:
+    pending = replace(run.points[0], result=None, explanations=None)
+    assert explanations(pending) == remarks(pending) == ()
+
+
+def test_what_was_stored_is_shown_and_not_made_again(run: RunRecord) -> None:
+    stored = (Explanation("told_then", "As it was known then."),)
+    assert explanations(replace(run.points[0], explanations=stored)) == stored
+    older = replace(run.points[0], explanations=None)
+    assert explanations(older) == run.points[0].explanations
+
+
+def test_an_explanation_in_words_says_what_to_change_and_what_it_brings() -> None:
+    bare = Explanation("limit", "The ring was full.")
+    assert explanation_words(bare) == "The ring was full."
+    whole = replace(
+        bare,
+        proposal=Proposal("Give it more CPUs.", "sut.vswitch.pmd_cpus"),
+        gain=ExpectedGain(1.24e6, "frames/s", "the PDR minus the NDR"),
+    )
+    assert explanation_words(whole) == (
+        "The ring was full. To change: Give it more CPUs (sut.vswitch.pmd_cpus). "
+        "Expected gain: 1.240 Mpps (the PDR minus the NDR)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("gain", "words"),
+    [
+        (ExpectedGain(2.5e9, "bits/s", "so"), "2.50 Gbps (so)"),
+        (ExpectedGain(1.5, "x", "so"), "1.5x (so)"),
+        (ExpectedGain(70, "ns", "so"), "70 ns (so)"),
+    ],
+)
+def test_a_gain_is_written_in_the_units_of_the_report(gain: ExpectedGain, words: str) -> None:
+    assert gain_words(gain) == words
