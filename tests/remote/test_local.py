@@ -64,8 +64,33 @@ def test_spawn_keeps_to_the_given_cpus(tmp_path: Path) -> None:
 
 
 def test_spawn_on_a_cpu_that_does_not_exist_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RemoteError, match=r"could not be placed on CPUs \[1000\]"):
+    with pytest.raises(RemoteError, match=r"could not be given CPUs \[1000\]"):
         RUNNER.spawn(["true"], log=str(tmp_path / "log"), cpus={1000})
+
+
+def test_a_child_gets_its_nice_value(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert RUNNER.spawn(["nice"], log=str(log), nice=7).wait(10) == 0
+    assert log.read_text() == "7\n"
+
+
+def test_a_log_that_cannot_be_written_is_not_taken_for_a_missing_program(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no-folder/log"):
+        RUNNER.spawn(["true"], log=str(tmp_path / "no-folder" / "log"))
+
+
+def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
+    path = str(tmp_path / "lock")
+    with RUNNER.lock(path):
+        assert RUNNER.run(["flock", "-n", path, "true"], check=False).exit_code == 1
+    assert RUNNER.run(["flock", "-n", path, "true"], check=False).exit_code == 0
+
+
+def test_a_lock_is_not_taken_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="symbolic links"), RUNNER.lock(str(tmp_path / "lock")):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_the_end_of_a_child_can_be_awaited_with_select(tmp_path: Path) -> None:

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 from wirespeed.model.errors import WirespeedError
+
+# The address of the machine that wirespeed itself runs on.
+LOCALHOST = "localhost"
 
 
 class RemoteError(WirespeedError):
@@ -19,9 +23,15 @@ class RemoteError(WirespeedError):
 
 
 class HostUnreachable(RemoteError):
-    """No connection to the host that was named: like a file that is not there, bad input."""
+    """There is no connection to the named host: the name is bad input, like a missing file's."""
 
     exit_code = 2
+
+
+class HostLost(HostUnreachable):
+    """The connection to a host broke after it had answered: something was being done there."""
+
+    exit_code = 1
 
 
 class ProgramMissing(RemoteError):
@@ -29,7 +39,7 @@ class ProgramMissing(RemoteError):
 
 
 class NotRecorded(OSError):
-    """A recorded host was asked for a file that its recording does not hold."""
+    """The file is not part of the recording, so that nothing is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +51,12 @@ class Completed:
 
 
 class Process(Protocol):
-    """A child that ends when its parent ends (PR_SET_PDEATHSIG), whatever ends the parent."""
+    """A child that ends when its parent ends, or the connection to it, whatever ends them."""
 
     @property
-    def pid(self) -> int: ...
+    def pid(self) -> int:
+        """Its number on its own host."""
+        ...
 
     def fileno(self) -> int:
         """A local descriptor that select() reports readable once the child has ended."""
@@ -61,11 +73,40 @@ class Process(Protocol):
     def signal(self, number: int) -> None: ...
 
 
+class Connection(Protocol):
+    """A connected unix socket: what we need of `socket.socket`.
+
+    Over SOCK_SEQPACKET each sendall is one message, and each recv brings one.
+    """
+
+    def sendall(self, data: bytes, /) -> None: ...
+
+    def recv(self, most: int, /) -> bytes:
+        """b"" when the other end is closed. Raises TimeoutError."""
+        ...
+
+    def settimeout(self, timeout_s: float | None, /) -> None: ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *exc: object) -> None: ...
+
+
 class Runner(Protocol):
-    """One host. No method goes through a shell; paths are absolute paths on that host."""
+    """One host. No method goes through a shell; paths are absolute paths on that host.
+
+    Any method raises HostUnreachable when there is no connection, and HostLost when it breaks.
+    """
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def address(self) -> str:
+        """How to get there again: LOCALHOST or ssh://[user@]host[:port]."""
+        ...
 
     def run(
         self,
@@ -89,8 +130,12 @@ class Runner(Protocol):
         log: str,
         env: Mapping[str, str] | None = None,
         cpus: Collection[int] | None = None,
+        nice: int | None = None,
     ) -> Process:
-        """Start a child whose stdout and stderr go to the file `log`; env adds to ours."""
+        """Start a child whose stdout and stderr go to the file `log`; env adds to ours.
+
+        cpus, nice: where given, the CPUs that it may run on and its nice value.
+        """
         ...
 
     def read(self, path: str) -> str:
@@ -111,6 +156,10 @@ class Runner(Protocol):
         """The resolved target of a symbolic link (as os.path.realpath)."""
         ...
 
-    def connect(self, path: str, kind: socket.SocketKind) -> socket.socket:
+    def lock(self, path: str) -> AbstractContextManager[None]:
+        """Wait for the one lock on that file (flock(2)), made if need be; held by the context."""
+        ...
+
+    def connect(self, path: str, kind: socket.SocketKind) -> Connection:
         """A connected unix socket of that kind (SOCK_STREAM or SOCK_SEQPACKET)."""
         ...

@@ -9,20 +9,17 @@ children from the main thread.
 
 from __future__ import annotations
 
-import ctypes
 import glob
 import os
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from wirespeed.remote.interface import Completed, ProgramMissing, RemoteError
-
-_PR_SET_PDEATHSIG = 1
-# Loaded before any fork: between fork and exec nothing may be imported or allocated lazily.
-_LIBC = ctypes.CDLL(None, use_errno=True)
+from wirespeed.remote.agent import start_child, take_lock
+from wirespeed.remote.interface import LOCALHOST, Completed, ProgramMissing, RemoteError
 
 # Which Debian package brings a command that a bench may miss.
 _PACKAGE_OF = {
@@ -65,7 +62,7 @@ class LocalProcess:
             ) from None
 
     def signal(self, number: int) -> None:
-        # Through the pidfd: never a stranger that was given the same number since.
+        # A pidfd still means this process when its pid has been given to another one.
         try:
             signal.pidfd_send_signal(self._pidfd, number)
         except ProcessLookupError:
@@ -76,11 +73,18 @@ class LocalProcess:
 
 
 class LocalRunner:
-    """Commands and files of this machine."""
+    """Commands and files of this machine. name: what messages call it."""
+
+    def __init__(self, name: str = LOCALHOST) -> None:
+        self._name = name
 
     @property
     def name(self) -> str:
-        return "localhost"
+        return self._name
+
+    @property
+    def address(self) -> str:
+        return LOCALHOST
 
     def run(
         self,
@@ -110,8 +114,8 @@ class LocalRunner:
             raise _cannot_start(argv, fault) from fault
         completed = Completed(tuple(argv), done.returncode, done.stdout, done.stderr)
         if check and done.returncode != 0:
-            said = (done.stderr or done.stdout).strip() or "nothing on stderr"
-            raise RemoteError(f"`{' '.join(argv)}` ended with {done.returncode}: {said}")
+            error = (done.stderr or done.stdout).strip() or "nothing on stderr"
+            raise RemoteError(f"`{' '.join(argv)}` ended with {done.returncode}: {error}")
         return completed
 
     def spawn(
@@ -121,27 +125,18 @@ class LocalRunner:
         log: str,
         env: Mapping[str, str] | None = None,
         cpus: Collection[int] | None = None,
+        nice: int | None = None,
     ) -> LocalProcess:
-        with open(log, "ab") as sink:
-            try:
-                popen = subprocess.Popen(
-                    list(argv),
-                    stdin=subprocess.DEVNULL,
-                    stdout=sink,
-                    stderr=subprocess.STDOUT,
-                    env=_environment(env),
-                    start_new_session=True,
-                    # It only makes system calls, so a thread's lock cannot be waited for.
-                    preexec_fn=_die_with_parent(  # noqa: PLW1509
-                        os.getpid(), frozenset(cpus or ())
-                    ),
-                )
-            except OSError as fault:
-                raise _cannot_start(argv, fault) from fault
-            except subprocess.SubprocessError as fault:
-                raise RemoteError(
-                    f"`{argv[0]}` could not be placed on CPUs {sorted(cpus or ())}: {fault}"
-                ) from fault
+        try:
+            popen = start_child(argv, log, env, cpus or (), nice)
+        except OSError as fault:
+            if fault.filename == log:
+                raise
+            raise _cannot_start(argv, fault) from fault
+        except subprocess.SubprocessError as fault:
+            raise RemoteError(
+                f"`{argv[0]}` could not be given CPUs {sorted(cpus or ())} and nice {nice}: {fault}"
+            ) from fault
         return LocalProcess(popen, log)
 
     def read(self, path: str) -> str:
@@ -167,6 +162,14 @@ class LocalRunner:
     def readlink(self, path: str) -> str:
         return os.path.realpath(path)
 
+    @contextmanager
+    def lock(self, path: str) -> Iterator[None]:
+        descriptor = take_lock(path)
+        try:
+            yield
+        finally:
+            os.close(descriptor)
+
     def connect(self, path: str, kind: socket.SocketKind) -> socket.socket:
         connected = socket.socket(socket.AF_UNIX, kind)
         try:
@@ -179,17 +182,6 @@ class LocalRunner:
 
 def _environment(extra: Mapping[str, str] | None) -> dict[str, str] | None:
     return None if extra is None else {**os.environ, **extra}
-
-
-def _die_with_parent(parent: int, cpus: frozenset[int]) -> Callable[[], None]:
-    def in_child() -> None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-        if os.getppid() != parent:  # the parent died before prctl took effect
-            os._exit(1)
-        if cpus:
-            os.sched_setaffinity(0, cpus)
-
-    return in_child
 
 
 def _cannot_start(argv: Sequence[str], fault: OSError) -> RemoteError:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Runner of a host that is not there: it answers from a folder written by `inspect --record`.
+"""The Runner of a recorded host: it answers from a folder written by `inspect --record`.
 
-What the recorded host did not have is absent here too; what was never asked of it is `NotRecorded`,
-so that a fact is reported as unknown rather than as absent. Nothing can be started or written.
+A file that the host did not have is absent here too. A file that was not recorded raises
+`NotRecorded`, so that the fact is reported as unknown. Nothing can be started or written.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from wirespeed.remote.interface import (
     Completed,
+    Connection,
     NotRecorded,
     Process,
     ProgramMissing,
@@ -31,11 +33,15 @@ class RecordedRunner:
 
     @classmethod
     def open(cls, folder: str) -> RecordedRunner:
-        """The host recorded in that folder. Raises BadInput when the folder is not whole."""
+        """The host recorded in that folder. Raises BadInput when it is incomplete."""
         return cls(load(Path(folder)))
 
     @property
     def name(self) -> str:
+        return self._recording.host
+
+    @property
+    def address(self) -> str:
         return self._recording.host
 
     def run(
@@ -98,10 +104,16 @@ class RecordedRunner:
         log: str,
         env: Mapping[str, str] | None = None,
         cpus: Collection[int] | None = None,
+        nice: int | None = None,
     ) -> Process:
-        raise self._not_there(f"start {argv[0]} (log {log}, environment {env}, CPUs {cpus})")
+        raise self._not_there(
+            f"start {argv[0]} (log {log}, environment {env}, CPUs {cpus}, nice {nice})"
+        )
 
-    def connect(self, path: str, kind: socket.SocketKind) -> socket.socket:
+    def lock(self, path: str) -> AbstractContextManager[None]:
+        raise self._not_there(f"lock {path}")
+
+    def connect(self, path: str, kind: socket.SocketKind) -> Connection:
         raise self._not_there(f"open a {kind.name} connection to {path}")
 
     def _not_there(self, what: str) -> RemoteError:

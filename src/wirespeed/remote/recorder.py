@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Runner that passes reads on to another one and keeps what was read, for `inspect --record`.
+"""A Runner that reads through another one and records every answer, for `inspect --record`.
 
-Secrets in configuration files never reach the recording: their values are replaced before anybody,
-the live run included, sees them.
+Secrets in configuration files are masked as they are read: neither the recording nor the live run
+gets their values.
 """
 
 from __future__ import annotations
@@ -10,8 +10,16 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 
-from wirespeed.remote.interface import Completed, Process, ProgramMissing, RemoteError, Runner
+from wirespeed.remote.interface import (
+    Completed,
+    Connection,
+    Process,
+    ProgramMissing,
+    RemoteError,
+    Runner,
+)
 from wirespeed.remote.recording import RecordedCommand, Recording
 
 # nova.conf holds the passwords of the message bus and of the service user.
@@ -31,6 +39,10 @@ class Recorder:
     @property
     def name(self) -> str:
         return self._runner.name
+
+    @property
+    def address(self) -> str:
+        return self._runner.address
 
     def run(
         self,
@@ -91,10 +103,16 @@ class Recorder:
         log: str,
         env: Mapping[str, str] | None = None,
         cpus: Collection[int] | None = None,
+        nice: int | None = None,
     ) -> Process:
-        raise _not_kept(f"starting {argv[0]} (log {log}, environment {env}, CPUs {cpus})")
+        raise _not_kept(
+            f"starting {argv[0]} (log {log}, environment {env}, CPUs {cpus}, nice {nice})"
+        )
 
-    def connect(self, path: str, kind: socket.SocketKind) -> socket.socket:
+    def lock(self, path: str) -> AbstractContextManager[None]:
+        raise _not_kept(f"a lock on {path}")
+
+    def connect(self, path: str, kind: socket.SocketKind) -> Connection:
         raise _not_kept(f"a {kind.name} connection to {path}")
 
 

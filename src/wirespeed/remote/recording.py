@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in a recorded host, and how does it lie in a folder that can be sent to a colleague?
+"""What does the recording of a host hold, and how is it written as a folder of files?
 
     recording.json   schema, host, every glob, what was absent or denied, commands, sizes
     lines.txt        the one-line files of /sys and /proc: path, a tab, the line
     files/...        the other files, under their own paths
     commands/...     what each command printed
 
-Every size is kept, so that a truncated folder is told from a whole one. A folder may come from a
-stranger: no path in it leads outside it.
+The manifest has the size of every file, so that a truncated folder is found out. A folder may come
+from an untrusted source: a path that leads outside it is refused.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class RecordedCommand:
 
 @dataclass(slots=True)
 class Recording:
-    """Everything that was asked of one host and what it answered.
+    """Every file, glob and command that was read on one host.
 
-    names: paths that a glob found but nobody read. programs_missing: program names.
+    names: paths that a glob found and that were not read. programs_missing: program names.
     """
 
     host: str
@@ -161,7 +161,7 @@ def load(folder: Path) -> Recording:
         )
     if faults:
         raise faulty_file(
-            f"the recorded host {folder} is not whole",
+            f"the recorded host {folder} is incomplete",
             faults,
             "Copy the folder again, or take it again with `wirespeed inspect --record DIR`.",
         )

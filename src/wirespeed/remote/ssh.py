@@ -1,94 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Runner of another machine, through the system's ssh: its config, keys and agent apply.
 
-One master connection (ControlMaster) carries everything, so that a command costs a round trip and
-no handshake. sshd hands the words after the host to the login shell as *one line*: every word is
-quoted for a POSIX shell, so that no argument, path or pattern is ever taken for shell text.
+An agent there answers calls for files and commands. Where it has no python3, which the first call
+finds out for all that follow, each is a command line of the login shell.
 """
 
 from __future__ import annotations
 
-import re
-import shlex
-import signal
+import logging
 import socket
-import subprocess
-import tempfile
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from urllib.parse import urlsplit
+import threading
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 
-from wirespeed.model.errors import BadInput
-from wirespeed.remote.interface import Completed, HostUnreachable, ProgramMissing, RemoteError
-from wirespeed.remote.ssh_process import WATCHED_CHILD, SshProcess
+from wirespeed.remote import agent
+from wirespeed.remote.interface import Completed, ProgramMissing, RemoteError
+from wirespeed.remote.ssh_calls import AgentCalls
+from wirespeed.remote.ssh_client import FIRST_S, NoAgent, SshClient
+from wirespeed.remote.ssh_connection import SshConnection
+from wirespeed.remote.ssh_process import SshProcess
+from wirespeed.remote.ssh_shell import ShellCalls, succeeded
+from wirespeed.remote.ssh_target import SshTarget
 
-SSH_FAILED_EXIT = 255
-NOT_FOUND_EXIT = 127
-
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]*")
-_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*(%[A-Za-z0-9_.-]+)?")
-_WILDCARD = re.compile(r"(\[[^\]/]+\]|[*?])")
-_GREP_ERROR = re.compile(r"^grep: (.*): (.*?)$")
-
-
-@dataclass(frozen=True, slots=True)
-class SshTarget:
-    """Where to: port and user are None where ssh's own configuration decides."""
-
-    host: str
-    user: str | None = None
-    port: int | None = None
-
-    @classmethod
-    def parse(cls, url: str) -> SshTarget:
-        """Read ssh://[user@]host[:port]. Raises BadInput.
-
-        A name that starts with "-" would be taken for an option by ssh: it is refused.
-        """
-        example = "Write it as ssh://user@host or ssh://user@host:port."
-        try:
-            parts = urlsplit(url)
-            host, user, port = parts.hostname or "", parts.username, parts.port
-        except ValueError as fault:
-            raise BadInput(f"{url!r} is not an ssh address: {fault}", example) from None
-        if parts.scheme != "ssh" or parts.path not in ("", "/") or parts.query or parts.password:
-            raise BadInput(f"{url!r} is not of the form ssh://[user@]host[:port]", example)
-        if not _HOST.fullmatch(host):
-            raise BadInput(f"{host!r} in {url!r} is not a host name", example)
-        if user is not None and not _NAME.fullmatch(user):
-            raise BadInput(f"{user!r} in {url!r} is not a user name", example)
-        return cls(host, user, port)
-
-    @property
-    def url(self) -> str:
-        """The address as `parse` and ssh itself read it."""
-        user = f"{self.user}@" if self.user is not None else ""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        port = f":{self.port}" if self.port is not None else ""
-        return f"ssh://{user}{host}{port}"
+_LOG = logging.getLogger(__name__)
 
 
 class SshRunner:
-    """Use as a context manager: leaving it closes the master connection."""
+    """Use as a context manager: leaving it ends the connection, and children and locks with it."""
 
-    def __init__(self, target: SshTarget, *, program: str = "ssh") -> None:
-        self._target = target
-        self._folder = tempfile.TemporaryDirectory(prefix="wirespeed-ssh-")
-        self._forwards = 0
-        where = ["-p", str(target.port)] if target.port is not None else []
-        who = ["-l", target.user] if target.user is not None else []
-        self._ssh = [
-            program,
-            "-o", "BatchMode=yes",
-            "-o", "ConnectTimeout=10",
-            "-o", "ServerAliveInterval=10",
-            "-o", "ControlMaster=auto",
-            "-o", "ControlPersist=60",
-            "-o", f"ControlPath={self._folder.name}/master",
-            *where,
-            *who,
-        ]  # fmt: skip
+    def __init__(
+        self,
+        target: SshTarget,
+        *,
+        name: str = "",
+        program: str = "ssh",
+        first_s: float = FIRST_S,
+        sudo: bool = False,
+        patience: float = 1.0,
+    ) -> None:
+        """name: what messages call the host; its address where left out. sudo: be root there.
+
+        first_s: how long the first answer may take, of a machine that is booting. patience: how
+        many times as long all limits of time are, for a machine whose CPUs are emulated.
+        """
+        self._target, self._name = target, name or target.host
+        self._client = SshClient(target, self._name, program, first_s, patience, sudo=sudo)
+        self._chosen: AgentCalls | ShellCalls | None = None
+        self._choosing = threading.Lock()
 
     def __enter__(self) -> SshRunner:
         return self
@@ -97,13 +56,15 @@ class SshRunner:
         self.close()
 
     def close(self) -> None:
-        """End the master connection and remove its socket."""
-        self._call([*self._ssh, "-O", "exit", "--", self._target.host], None, 10.0)
-        self._folder.cleanup()
+        self._client.close()
 
     @property
     def name(self) -> str:
-        return self._target.host
+        return self._name
+
+    @property
+    def address(self) -> str:
+        return self._target.url
 
     def run(
         self,
@@ -114,22 +75,8 @@ class SshRunner:
         env: Mapping[str, str] | None = None,
         check: bool = True,
     ) -> Completed:
-        line = shell_line(argv, env)
-        done = self._call([*self._ssh, "--", self._target.host, line], stdin, timeout_s)
-        if done.returncode == SSH_FAILED_EXIT:
-            raise HostUnreachable(
-                f"{self.name} could not be reached: {done.stderr.strip() or 'ssh gave no reason'}",
-                f"Check that `ssh {self._target.url} true` works without a password.",
-            )
-        if done.returncode == NOT_FOUND_EXIT:
-            raise ProgramMissing(f"{argv[0]} is not installed on {self.name}")
-        completed = Completed(tuple(argv), done.returncode, done.stdout, done.stderr)
-        if check and done.returncode != 0:
-            said = (done.stderr or done.stdout).strip() or "nothing on stderr"
-            raise RemoteError(
-                f"`{' '.join(argv)}` on {self.name} ended with {done.returncode}: {said}"
-            )
-        return completed
+        done = self._calls.run(argv, timeout_s, stdin, env or {})
+        return succeeded(done, self.name) if check else done
 
     def spawn(
         self,
@@ -138,123 +85,79 @@ class SshRunner:
         log: str,
         env: Mapping[str, str] | None = None,
         cpus: Collection[int] | None = None,
+        nice: int | None = None,
     ) -> SshProcess:
-        pinned = ["taskset", "-c", ",".join(map(str, sorted(cpus)))] if cpus else []
-        words = ["sh", "-c", WATCHED_CHILD, "sh", log, *_env_words(env), *pinned, *argv]
-        popen = subprocess.Popen(
-            [*self._ssh, "--", self._target.host, shell_line(words)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        return SshProcess.started(popen, self._kill, f"{argv[0]} on {self.name}")
-
-    def _kill(self, pid: int, number: int) -> None:
-        name = signal.Signals(number).name.removeprefix("SIG")
-        self.run(["kill", "-s", name, str(pid)], check=False)
+        what = f"{argv[0]} could not be started on {self.name}"
+        words = {
+            "argv": list(argv), "log": log, "env": dict(env or {}), "cpus": sorted(cpus or ()),
+            "nice": nice,
+        }  # fmt: skip
+        try:
+            held, said = self._client.hold("child", words, what)
+        except OSError as fault:
+            if fault.filename == log:
+                raise
+            if isinstance(fault, FileNotFoundError):
+                raise ProgramMissing(f"{argv[0]} is not installed on {self.name}") from fault
+            raise RemoteError(f"{what}: {fault.strerror}") from fault
+        return SshProcess(held, said["pid"], self._client.check, self._client.release)
 
     def read(self, path: str) -> str:
-        done = self.run(["cat", "--", path], env={"LC_ALL": "C"}, check=False)
-        if done.exit_code != 0:
-            raise _os_error(path, done.stderr.strip().rpartition(": ")[2])
-        return done.stdout
+        return self._calls.read(path)
 
     def read_many(self, paths: Sequence[str]) -> dict[str, str | OSError]:
-        """One round trip: grep prints every line with its file's name and a NUL in front."""
-        found: dict[str, str | OSError] = dict.fromkeys(paths, "")
-        words = ["xargs", "-0", "-r", "grep", "-aHZ", "--", ""]
-        done = self.run(words, stdin="\0".join(paths), env={"LC_ALL": "C"}, check=False)
-        for line in done.stdout.split("\n"):
-            path, nul, text = line.partition("\0")
-            if nul and isinstance(before := found.get(path), str):
-                found[path] = f"{before}{text}\n"
-        for line in done.stderr.split("\n"):
-            error = _GREP_ERROR.match(line)
-            if error and error[1] in found:
-                found[error[1]] = _os_error(error[1], error[2])
-        return found
+        return self._calls.read_many(paths) if paths else {}
 
     def write(self, path: str, text: str) -> None:
-        self.run(["sh", "-c", 'cat > "$1"', "sh", path], stdin=text)
+        self._calls.write(path, text)
 
     def glob(self, *patterns: str) -> tuple[str, ...]:
-        script = (
-            f"for f in {' '.join(map(glob_words, patterns))}; do "
-            'if [ -e "$f" ] || [ -L "$f" ]; then printf "%s\\0" "$f"; fi; done'
-        )
-        found = self.run(["sh", "-c", script], env={"LC_ALL": "C"}).stdout
-        return tuple(sorted({path for path in found.split("\0") if path}))
+        return self._calls.glob(patterns) if patterns else ()
 
     def readlink(self, path: str) -> str:
-        return self.run(["readlink", "-f", "--", path]).stdout.removesuffix("\n")
+        return self._calls.readlink(path)
 
-    def connect(self, path: str, kind: socket.SocketKind) -> socket.socket:
-        if kind != socket.SOCK_STREAM:
-            raise RemoteError(
-                f"ssh forwards stream sockets only; {path} on {self.name} is {kind.name}",
-                "Run wirespeed on that host itself.",
-            )
-        self._forwards += 1
-        near = Path(self._folder.name) / f"forward{self._forwards}"
-        forward = ["-O", "forward", "-L", f"{near}:{path}", "--", self._target.host]
-        # The forward needs the master connection; `true` brings it up.
-        self.run(["true"])
-        done = self._call([*self._ssh, *forward], None, 10.0)
-        if done.returncode != 0:
-            raise RemoteError(f"{path} on {self.name} cannot be forwarded: {done.stderr.strip()}")
-        connected = socket.socket(socket.AF_UNIX, kind)
-        connected.connect(str(near))
-        return connected
-
-    def _call(
-        self, words: Sequence[str], stdin: str | None, timeout_s: float
-    ) -> subprocess.CompletedProcess[str]:
+    @contextmanager
+    def lock(self, path: str) -> Iterator[None]:
+        what = f"{path} on {self.name} could not be locked"
+        held, _ = self._client.hold("lock", {"path": path}, what, timeout_s=None)
         try:
-            return subprocess.run(
-                list(words),
-                input=stdin,
-                stdin=subprocess.DEVNULL if stdin is None else None,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=timeout_s,
-                start_new_session=True,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise RemoteError(
-                f"{self.name} did not answer within {timeout_s:g} s: `{words[-1][:80]}`"
-            ) from None
-        except OSError as fault:
-            raise RemoteError(
-                f"{words[0]} could not be started: {fault.strerror}",
-                "Install the OpenSSH client (`apt-get install openssh-client`).",
-            ) from fault
+            yield
+        finally:
+            self._client.release(held)
 
+    def connect(self, path: str, kind: socket.SocketKind) -> SshConnection:
+        if kind == socket.SOCK_SEQPACKET:
+            return self._relayed(path)
+        connected = socket.socket(socket.AF_UNIX, kind)
+        try:
+            connected.connect(self._client.forwarded(path))
+        except OSError:
+            connected.close()
+            self._client.check()
+            raise
+        return SshConnection(connected, self._client.check, connected.close, relayed=False)
 
-def shell_line(argv: Sequence[str], env: Mapping[str, str] | None = None) -> str:
-    """The one line that makes a POSIX shell run exactly argv, with env added."""
-    return shlex.join([*_env_words(env), *argv])
+    def _relayed(self, path: str) -> SshConnection:
+        """ssh itself forwards streams alone."""
+        what = f"{path} on {self.name} cannot be connected to"
+        empty = agent.LENGTH.pack(0)
+        held, _ = self._client.hold("relay", {"path": path}, what, still_here=empty)
+        release = partial(self._client.release, held)
+        return SshConnection(held.socket, self._client.check, release, relayed=True)
 
+    @property
+    def _calls(self) -> AgentCalls | ShellCalls:
+        with self._choosing:
+            if self._chosen is None:
+                self._chosen = self._choice()
+            return self._chosen
 
-def _env_words(env: Mapping[str, str] | None) -> list[str]:
-    return ["env", *(f"{key}={value}" for key, value in env.items())] if env else []
-
-
-def glob_words(pattern: str) -> str:
-    """The pattern as shell text in which only *, ? and [...] keep a meaning."""
-    pieces = _WILDCARD.split(pattern)
-    return "".join(
-        piece if _WILDCARD.fullmatch(piece) else shlex.quote(piece) for piece in pieces if piece
-    )
-
-
-def _os_error(path: str, said: str) -> OSError:
-    kinds: dict[str, type[OSError]] = {
-        "No such file or directory": FileNotFoundError,
-        "Permission denied": PermissionError,
-        "Is a directory": IsADirectoryError,
-        "Not a directory": NotADirectoryError,
-    }
-    return kinds.get(said, OSError)(f"{path}: {said}")
+    def _choice(self) -> AgentCalls | ShellCalls:
+        try:
+            return AgentCalls(self._client, self.name)
+        except NoAgent as why:
+            if self._client.sudo:
+                raise
+            _LOG.warning("wirespeed: %s is read through its login shell: %s", self.name, why.what)
+            return ShellCalls(self._client, self.name)

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base of this package's errors."""
+
+from __future__ import annotations
+
+from wirespeed.model.errors import WirespeedError
+
+
+class ImageError(WirespeedError):
+    """An image cannot be built, found or booted."""

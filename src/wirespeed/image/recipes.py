@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which images do we build? `guest` for network functions, `host` for the servers of a lab."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from wirespeed.image import debian
+from wirespeed.image.errors import ImageError
+from wirespeed.image.recipe import OwnFile, Recipe
+from wirespeed.remote.interface import Runner
+
+_TREE = Path(__file__).parents[3]
+_FILES = Path(__file__).parent / "files"
+_BOTH = {
+    "initramfs-init.sh": ("/usr/lib/wirespeed/initramfs-init", 0o755),
+    "take-keys.sh": ("/usr/lib/wirespeed/take-keys", 0o755),
+    "sshd_config": ("/etc/wirespeed/sshd_config", 0o644),
+}
+_HOST = {
+    "wirespeed-keys.service": ("/etc/systemd/system/wirespeed-keys.service", 0o644),
+    "sshd-wirespeed.service": ("/etc/systemd/system/sshd-wirespeed.service", 0o644),
+    "management.network": ("/etc/systemd/network/10-management.network", 0o644),
+    "host-fstab": ("/etc/fstab", 0o644),
+    "host-grub.cfg": ("/etc/default/grub.d/10-lab.cfg", 0o644),
+}
+# What a host's GRUB boots with, as it is in the image.
+HOST_GRUB = _FILES / "host-grub.cfg"
+_TESTPMD = Path("/usr/bin/dpdk-testpmd")
+# A native build is an illegal instruction on an emulated CPU.
+WSDP = _TREE / "build" / "dataplane-guest" / "wsdp"
+SPEEDTEST = _TREE / "speedtest" / "target" / "release" / "wirespeed-speedtest"
+
+_COMMON = (
+    "base-files", "base-passwd", "busybox-static", "coreutils", "dash", "ethtool", "findutils",
+    "grep", "iperf3", "iproute2", "kmod", "libc-bin", "mount", "numactl", "openssh-server",
+    "pciutils", "procps", "python3", "sed", "tcpdump", "util-linux",
+)  # fmt: skip
+_DPDK = (
+    "librte-bus-pci{abi}", "librte-bus-vdev{abi}", "librte-mempool-ring{abi}",
+    "librte-net-af-packet{abi}", "librte-net-e1000-{abi}", "librte-net-iavf{abi}",
+    "librte-net-ixgbe{abi}", "librte-net-virtio{abi}",
+)  # fmt: skip
+_SERVER = (
+    "dbus", "dpdk", "grub-common", "grub-pc-bin", "grub2-common", "openvswitch-switch-dpdk",
+    "sudo", "systemd-sysv", "udev",
+)  # fmt: skip
+# Nobody reads them there, and a kernel's drivers of other machines are most of its size.
+_LEFT_OUT = (
+    *(
+        f"/usr/share/{name}/*"
+        for name in (
+            "bash-completion", "bug", "doc", "info", "ipsec-mb", "lintian", "locale", "man",
+            "zoneinfo",
+        )
+    ),
+    *(
+        f"{lib}/modules/*/kernel/{name}/*"
+        for lib in ("/lib", "/usr/lib")
+        for name in (
+            "drivers/ata", "drivers/bluetooth", "drivers/edac", "drivers/gpu", "drivers/hid",
+            "drivers/iio", "drivers/infiniband", "drivers/input", "drivers/isdn", "drivers/leds",
+            "drivers/md", "drivers/media", "drivers/misc", "drivers/mmc", "drivers/mtd",
+            "drivers/net/can", "drivers/net/wireless", "drivers/nfc", "drivers/platform",
+            "drivers/power", "drivers/scsi", "drivers/staging", "drivers/target",
+            "drivers/thunderbolt", "drivers/usb", "drivers/video", "drivers/xen", "fs/btrfs",
+            "fs/ceph", "fs/f2fs", "fs/gfs2", "fs/jfs", "fs/nfs", "fs/nfsd", "fs/ocfs2", "fs/smb",
+            "fs/udf", "fs/xfs", "net/bluetooth", "net/mac80211", "net/wireless", "sound",
+        )
+    ),
+)  # fmt: skip
+# What only packages' own scripts use, where those are not run.
+_NO_SCRIPTS = (
+    "/usr/share/perl*", "/usr/lib/*/perl*", "/usr/lib/*/gconv/*", "/lib/udev/hwdb.d/*",
+    "/usr/lib/udev/hwdb.d/*", "/usr/share/initramfs-tools/*",
+)  # fmt: skip
+# Ours takes the place of the initramfs that it would make.
+_NO_INITRAMFS = ("/etc/kernel/postinst.d/initramfs-tools",)
+
+
+def guest(runner: Runner) -> Recipe:
+    """A virtual machine's: wsdp, testpmd, iperf3 and the speed test; reached by a serial port."""
+    return Recipe(
+        name="guest",
+        suite=debian.suite(runner),
+        packages=(*_COMMON, *_libraries(runner)),
+        kernel="linux-image-cloud-amd64",
+        files=(
+            *_own(_BOTH),
+            *_own({"guest-init.sh": ("/usr/lib/wirespeed/guest-init", 0o755)}),
+            *_programs(),
+        ),
+        configured=False,
+        disk="squashfs",
+        left_out=(*_LEFT_OUT, *_NO_SCRIPTS),
+    )
+
+
+def host(runner: Runner) -> Recipe:
+    """A lab server's: systemd, sshd, Open vSwitch, DPDK and GRUB as Debian configures them."""
+    return Recipe(
+        name="host",
+        suite=debian.suite(runner),
+        packages=(*_COMMON, *_libraries(runner), *_SERVER),
+        kernel="linux-image-amd64",
+        files=(*_own(_BOTH), *_own(_HOST), *_programs()),
+        configured=True,
+        disk="ext4",
+        left_out=(*_LEFT_OUT, *_NO_INITRAMFS),
+    )
+
+
+RECIPES: Mapping[str, Callable[[Runner], Recipe]] = {"guest": guest, "host": host}
+
+
+def _libraries(runner: Runner) -> tuple[str, ...]:
+    """What our programs are linked to, and DPDK's drivers in the same version."""
+    linked = debian.packages_of_libraries(runner, [each.source for each in _programs()])
+    abi = debian.dpdk_abi(linked)
+    return (*linked, *(name.format(abi=abi) for name in _DPDK))
+
+
+def _own(files: Mapping[str, tuple[str, int]]) -> tuple[OwnFile, ...]:
+    return tuple(OwnFile(_FILES / name, target, mode) for name, (target, mode) in files.items())
+
+
+def _programs() -> tuple[OwnFile, ...]:
+    """Raises ImageError for what has not been built."""
+    found = []
+    for source, made_by in (
+        (WSDP, "make dataplane-guest"), (SPEEDTEST, "make speedtest"), (_TESTPMD, "make setup"),
+    ):  # fmt: skip
+        if not source.exists():
+            raise ImageError(f"{source} does not exist", f"Run `{made_by}`.")
+        found.append(OwnFile(source, f"/usr/local/bin/{source.name}", 0o755))
+    return tuple(found)

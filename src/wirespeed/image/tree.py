@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is done to a root directory after the packages are in it, as their scripts or we want it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from wirespeed.image.errors import ImageError
+from wirespeed.image.recipe import Recipe
+from wirespeed.remote.interface import Runner
+
+# What agents of wirespeed/remote import: compiled here, since an emulated CPU is slow at it.
+_IMPORTED = (
+    "ctypes, fcntl, glob, json, os, queue, select, signal, socket, struct, subprocess, sys, "
+    "threading, types, typing, collections.abc, __future__"
+)
+_ENABLED = ("sshd-wirespeed.service", "systemd-networkd.service")
+_DISABLED = (
+    "ssh.service", "systemd-networkd-wait-online.service", "openvswitch-switch.service",
+    "dpdk.service",
+)  # fmt: skip
+# Of packages that came along: nothing that they do is missed.
+_MASKED = (
+    "apt-daily-upgrade.timer", "apt-daily.timer", "dpkg-db-backup.timer", "e2scrub_reap.service",
+    "e2scrub_all.timer", "fstrim.timer", "getty@tty1.service", "grub-common.service",
+    "modprobe@.service", "proc-sys-fs-binfmt_misc.automount", "serial-getty@ttyS0.service",
+    "sys-fs-fuse-connections.mount", "sys-kernel-config.mount", "sys-kernel-tracing.mount",
+    "systemd-ask-password-console.path", "systemd-ask-password-wall.path",
+    "systemd-binfmt.service", "systemd-hwdb-update.service", "systemd-journal-flush.service",
+    "systemd-logind.service", "systemd-network-generator.service", "systemd-pstore.service",
+    "systemd-update-utmp.service", "systemd-update-utmp-runlevel.service", "uuidd.socket",
+)  # fmt: skip
+_SSHD = "sshd:x:100:65534::/run/sshd:/usr/sbin/nologin\n"
+
+
+def finish(runner: Runner, root: Path, recipe: Recipe) -> str:
+    """Files of ours, and what no package script did. The kernel's version."""
+    for own in recipe.files:
+        target = root / own.target.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(own.source, target)
+        target.chmod(own.mode)
+    version = kernel_version(root)
+    runner.run(["depmod", "--basedir", str(root), version], timeout_s=120.0)
+    if recipe.configured:
+        _choose_units(runner, root)
+    else:
+        _configure(runner, root)
+    inside(runner, root, "python3", "-c", f"import {_IMPORTED}")
+    return version
+
+
+def kernel_version(root: Path) -> str:
+    found = sorted(path.name for path in (root / "lib" / "modules").glob("*"))
+    if len(found) != 1:
+        raise ImageError(f"{root} has {len(found)} kernels instead of one: {', '.join(found)}")
+    return found[0]
+
+
+def inside(runner: Runner, root: Path, *argv: str) -> None:
+    """Run a program of the image, in it."""
+    runner.run(["chroot", str(root), *argv], timeout_s=300.0)
+
+
+def _choose_units(runner: Runner, root: Path) -> None:
+    """What systemd starts, so that a server is up soon: an emulated CPU is slow."""
+    # A machine id is made at the first boot.
+    (root / "etc" / "machine-id").write_text("")
+    (root / "etc" / "hostname").write_text("lab\n")
+    # grub-install would make it; update-grub writes into it.
+    (root / "boot" / "grub").mkdir(exist_ok=True)
+    inside(runner, root, "systemctl", "--quiet", "disable", *_DISABLED)
+    inside(runner, root, "systemctl", "--quiet", "mask", *_MASKED)
+    inside(runner, root, "systemctl", "--quiet", "enable", *_ENABLED)
+    # Nothing is newer than them, so that no boot begins with systemd-sysusers, ldconfig and more.
+    for folder in ("etc", "var"):
+        (root / folder / ".updated").touch()
+
+
+def _configure(runner: Runner, root: Path) -> None:
+    """What packages' scripts would have done, as far as a guest needs it."""
+    master = root / "usr" / "share" / "base-passwd"
+    users = (master / "passwd.master").read_text().replace("root:*:", "root:x:")
+    users = users.replace("/bin/bash", "/bin/sh")
+    (root / "etc" / "passwd").write_text(users + _SSHD)
+    shutil.copyfile(master / "group.master", root / "etc" / "group")
+    shadow = root / "etc" / "shadow"
+    shadow.write_text("root:*:20000:0:99999:7:::\nsshd:!:20000::::::\n")
+    shadow.chmod(0o600)
+    (root / "etc" / "hosts").write_text("127.0.0.1 localhost\n::1 localhost\n")
+    # Of programs that two packages bring, the package's script makes the link.
+    for name, program in (("sh", "dash"), ("awk", "busybox")):
+        link = root / "bin" / name
+        if not link.exists() and not link.is_symlink():
+            link.symlink_to(program)
+    for name in ("poweroff", "reboot"):
+        (root / "sbin" / name).symlink_to("/bin/busybox")
+    (root / "sbin" / "init").symlink_to("/usr/lib/wirespeed/guest-init")
+    inside(runner, root, "ldconfig")

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one lab of a state directory: up, down, and what is there.
+
+    STATE/lab/NODE/...      see node_files.py
+    STATE/lab/CABLE-NODE    a unix socket: that node's end of that cable
+    STATE/lab/lab.toml      for `wirespeed run --lab`
+    STATE/lab/up            is there once every node has answered
+    STATE/ssh/NODE          the way to it, for ssh://NODE
+
+Who holds the lock STATE/lab.lock changes it. A directory without `up` whose lock is free is what a
+killed command left.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from wirespeed.image.cache import ImageCache
+from wirespeed.lab import needs, node_files
+from wirespeed.lab.errors import LabError
+from wirespeed.lab.machine import CABLES, MEMORY_GIB, MachineSpec, check_size, port_address
+from wirespeed.lab.node import BOOT_ID, Node
+from wirespeed.model.errors import BadInput, WirespeedError
+from wirespeed.remote.interface import Runner
+from wirespeed.remote.ssh_target import SshTarget
+from wirespeed.remote.state import forget_ssh_config, keep_ssh_config, ssh_config_link
+
+NAMES = ("lab1", "lab2")
+WSDP = "/usr/local/bin/wsdp"
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """state: wirespeed's state directory, which has one lab at most. runner: this machine's."""
+
+    state: Path
+    runner: Runner
+
+    @property
+    def folder(self) -> Path:
+        return self.state / "lab"
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "lab.toml"
+
+    @property
+    def logs(self) -> Path:
+        """Where the last `up` that failed has left the nodes' consoles and QEMU's messages."""
+        return self.state / "logs" / "lab"
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """Those that have been made, running or not."""
+        return tuple(Node.load(path.parent) for path in sorted(self.folder.glob("*/node.json")))
+
+    @property
+    def is_up(self) -> bool:
+        """Whether an `up` has come to its end and a node of it still runs."""
+        return (self.folder / "up").exists() and any(node.running for node in self.nodes)
+
+    def address(self, node: Node) -> str:
+        """What Runner.address is of ssh://NODE."""
+        return SshTarget(node.name, config=str(ssh_config_link(self.state, node.name))).url
+
+    def node(self, name: str) -> Node:
+        """Raises BadInput for an unknown one."""
+        nodes = {node.name: node for node in self.nodes}
+        if name not in nodes:
+            there = f"there are {', '.join(nodes)}" if nodes else "the lab is down"
+            raise BadInput(f"the lab has no node {name!r}: {there}", "See `wirespeed lab status`.")
+        return nodes[name]
+
+    def up(
+        self,
+        images: ImageCache,
+        *,
+        nodes: int = 2,
+        cpus: int = 8,
+        memory_gib: int = MEMORY_GIB,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> tuple[Node, ...]:
+        """Make and start the nodes, all at once, until each answers; else none is left.
+
+        Raises LabError or BadInput.
+        """
+        if not 1 <= nodes <= len(NAMES):
+            raise BadInput(f"--nodes {nodes}: a lab has 1 or {len(NAMES)}", "Give one of them.")
+        check_size(cpus, memory_gib)
+        with self._changing():
+            if self.is_up:
+                names = ", ".join(node.name for node in self.nodes)
+                raise LabError(f"the lab is already up: {names}", "`wirespeed lab down` ends it.")
+            for line in self._removed():
+                say(line)
+            self.folder.mkdir(mode=0o700)
+            try:
+                return self._made(images, nodes, cpus, memory_gib)
+            except BaseException as fault:
+                kept = self._keep_logs()
+                tuple(self._removed())
+                if kept and isinstance(fault, WirespeedError):
+                    raise LabError(
+                        fault.what, f"See what the nodes said in {self.logs}."
+                    ) from fault
+                raise
+
+    def down(self) -> tuple[str, ...]:
+        """End the nodes and remove their files; a sentence for each."""
+        with self._changing():
+            return tuple(self._removed())
+
+    def remove_leftover(self) -> tuple[str, ...]:
+        """What a killed command left, or a lab all of whose nodes have ended."""
+        if not self.folder.exists() or self.is_up:
+            return ()
+        try:
+            return self.down()
+        except LabBusy:
+            return ()
+
+    def power_cycle(self, name: str) -> None:
+        """Pull the power of a node, give it back, and wait until it answers."""
+        node = self.node(name)
+        node.kill()
+        node.start()
+        node.await_answer()
+
+    def reboot(self, name: str) -> None:
+        """Ask a node to reboot, and wait until it answers again."""
+        node = self.node(name)
+        with node.runner() as runner:
+            before = runner.read(BOOT_ID)
+            runner.run(["systemctl", "reboot"], check=False)
+        node.await_reboot(before)
+
+    def _made(self, images: ImageCache, count: int, cpus: int, memory_gib: int) -> tuple[Node, ...]:
+        specs = [
+            MachineSpec(name, number, cpus, memory_gib, port)
+            for number, (name, port) in enumerate(
+                zip(NAMES[:count], _free_ports(count), strict=True), 1
+            )
+        ]
+        needs.check(self.runner, specs, self.folder)
+        image = needs.built_image(self.runner, images)
+        made = []
+        for spec in specs:
+            peer = NAMES[1] if spec.name == NAMES[0] else NAMES[0]
+            node = node_files.make(self.runner, spec, image, self.folder / spec.name, peer)
+            node.start()
+            made.append(node)
+        self._await_all(made)
+        for node in made:
+            keep_ssh_config(self.state, node.name, node.config)
+        self.file.write_text(lab_file(made))
+        (self.folder / "up").touch()
+        return tuple(made)
+
+    def _await_all(self, nodes: Sequence[Node]) -> None:
+        with ThreadPoolExecutor(len(nodes)) as pool:
+            try:
+                for answered in [pool.submit(node.await_answer) for node in nodes]:
+                    answered.result()
+            except BaseException:
+                # So that nobody waits any longer for one of them.
+                for node in nodes:
+                    node.kill()
+                raise
+
+    def _keep_logs(self) -> bool:
+        """Whether there are any: of nodes that have been started."""
+        logs = [log for node in self.nodes for log in (node.console, node.log) if log.exists()]
+        for log in logs:
+            self.logs.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(log, self.logs / f"{log.parent.name}-{log.name}")
+        return bool(logs)
+
+    def _removed(self) -> Iterator[str]:
+        """Not before it is iterated over."""
+        if not self.folder.exists():
+            return
+        # Also one whose files are not complete: QEMU runs as soon as it is started.
+        for lock in sorted(self.folder.glob("*/lock")):
+            Node.load(lock.parent).kill()
+            yield f"ended {lock.parent.name}"
+        for name in NAMES:
+            forget_ssh_config(self.state, name)
+        shutil.rmtree(self.folder)
+        yield f"removed {self.folder}"
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        self.state.mkdir(parents=True, exist_ok=True)
+        with open(self.state / "lab.lock", "a", encoding="utf-8") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise LabBusy(
+                    f"another command is changing the lab in {self.folder}", "Wait for its end."
+                ) from None
+            yield
+
+
+class LabBusy(LabError):
+    """Another command is changing the lab."""
+
+
+def lab_file(nodes: Sequence[Node]) -> str:
+    """As study/lab.py reads it: the nodes' ports are their NICs, joined name by name."""
+    ports = ", ".join(f'{cable} = "{port_address(cable)}"' for cable in CABLES)
+    return "\n".join(
+        f'[hosts.{node.name}]\nssh = "ssh://{node.name}"\nports = {{ {ports} }}\nwsdp = "{WSDP}"\n'
+        for node in nodes
+    )
+
+
+def _free_ports(count: int) -> list[int]:
+    """Of 127.0.0.1. Held together, so that they differ."""
+    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    try:
+        return [each.getsockname()[1] for each in held]
+    finally:
+        for each in held:
+            each.close()

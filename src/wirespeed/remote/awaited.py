@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ssh's ProxyCommand for a machine that is just booting: waits for its sshd.
+
+Run by python3 with ProxyUseFdpass yes (ssh_config(5)), as `awaited.py PATH` for the unix socket of
+a virtio-serial port or `awaited.py ADDRESS:PORT`. Standard output is a socket to ssh, which is sent
+the connected descriptor: nothing of ours stands between the two afterwards.
+
+Behind a serial port sshd is started by a line that comes in (image/files/guest-init.sh), since
+nothing tells a guest's shell that somebody connected. ssh says nothing before it has the
+connection, so that nothing of it is lost to who had the port before.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+import time
+
+_LIMIT_S = 600.0
+# Longer than an emulated sshd takes to start: the line that asks for one is an error to it.
+_ASK_AGAIN_S = 10.0
+_NOT_YET_S = 0.2
+_ASK = b"start\n"
+_BANNER = b"SSH-"
+
+
+def main() -> None:
+    way = sys.argv[1]
+    connected = awaited(way, time.monotonic() + _LIMIT_S)
+    with socket.socket(fileno=sys.stdout.fileno()) as ssh:
+        socket.send_fds(ssh, [b"\0"], [connected.fileno()])
+
+
+def awaited(way: str, deadline: float) -> socket.socket:
+    """A connection whose next octets are an sshd's first. Ends the process where there is none."""
+    serial = way.startswith("/")
+    reached = False
+    while time.monotonic() < deadline:
+        try:
+            connected = _connected(way, serial)
+        except OSError as fault:
+            if reached:
+                sys.exit(f"{way}: the machine ended: {fault.strerror}")
+            time.sleep(_NOT_YET_S)
+            continue
+        reached = True
+        if _speaks(connected, deadline, serial):
+            return connected
+        connected.close()
+        # QEMU's user network takes a connection for a machine that does not answer yet.
+        time.sleep(_NOT_YET_S)
+    sys.exit(f"{way}: nobody answered within {_LIMIT_S:g} s")
+
+
+def _connected(way: str, serial: bool) -> socket.socket:
+    if not serial:
+        address, _, port = way.rpartition(":")
+        return socket.create_connection((address, int(port)))
+    connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connected.connect(way)
+    return connected
+
+
+def _speaks(connected: socket.socket, deadline: float, serial: bool) -> bool:
+    """Whether sshd's first line comes, which is left unread; what came before it is thrown away."""
+    while time.monotonic() < deadline:
+        try:
+            if serial:
+                connected.sendall(_ASK)
+            connected.settimeout(_ASK_AGAIN_S)
+            while seen := connected.recv(4096, socket.MSG_PEEK):
+                if (at := seen.find(_BANNER)) >= 0:
+                    connected.recv(at)
+                    connected.settimeout(None)
+                    return True
+                connected.recv(max(1, len(seen) - len(_BANNER) + 1))
+        except TimeoutError:
+            continue
+        except OSError:
+            pass
+        return False
+    return False
+
+
+if __name__ == "__main__":
+    main()

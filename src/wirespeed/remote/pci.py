@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where does a host show its PCI devices, and which driver has one?"""
+
+from __future__ import annotations
+
+import posixpath
+
+from wirespeed.remote.interface import Runner
+
+SYS_PCI = "/sys/bus/pci/devices"
+
+
+def driver_of(runner: Runner, address: str) -> str:
+    """The driver that a PCI device is bound to; "" for none."""
+    link = f"{SYS_PCI}/{address}/driver"
+    return posixpath.basename(runner.readlink(link)) if runner.glob(link) else ""

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A unix socket of another host, forwarded by ssh or relayed by agent.py, as one of our own."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+from wirespeed.remote import agent
+
+
+class SshConnection:
+    """A unix socket of the other host.
+
+    relayed: whether it is one of messages that agent.py relays, each with its length in front.
+    """
+
+    def __init__(
+        self,
+        near: socket.socket,
+        check: Callable[[], None],
+        close: Callable[[], object],
+        *,
+        relayed: bool,
+    ) -> None:
+        """check: raises HostLost when the connection to the host is broken."""
+        self._near, self._check, self._close, self._relayed = near, check, close, relayed
+
+    def __enter__(self) -> SshConnection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def settimeout(self, timeout_s: float | None, /) -> None:
+        self._near.settimeout(timeout_s)
+
+    def sendall(self, data: bytes, /) -> None:
+        try:
+            # One call, and short enough to be whole: a beat never comes in between.
+            self._near.sendall(agent.LENGTH.pack(len(data)) + data if self._relayed else data)
+        except OSError:
+            self._check()
+            raise
+
+    def recv(self, most: int, /) -> bytes:
+        try:
+            received = self._message(most) if self._relayed else self._near.recv(most)
+        except OSError:
+            self._check()
+            raise
+        if not received:
+            self._check()
+        return received
+
+    def _message(self, most: int) -> bytes:
+        """As SOCK_SEQPACKET has it, what is longer than `most` is lost."""
+        head = self._exactly(agent.LENGTH.size)
+        return self._exactly(agent.LENGTH.unpack(head)[0])[:most] if head else b""
+
+    def _exactly(self, octets: int) -> bytes:
+        """So many, or none where the connection ends."""
+        found = b""
+        while len(found) < octets:
+            piece = self._near.recv(octets - len(found))
+            if not piece:
+                return b""
+            found += piece
+        return found
+
+    def close(self) -> None:
+        self._close()

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is something on another host held for as long as we are there: a child, a lock, a relay?
+
+agent.py does it there, or agent_calls.py answers calls, and ends when it hears nobody. Here an ssh
+client carries its standard input and output on one socket, and a thread lets every agent hear that
+we are still there.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from wirespeed.remote import agent, agent_calls
+
+_BEAT_S = 3.0
+_END_S = 5.0
+# Runs modules of ours on a host that does not have them: main() of the last one.
+_LOADER = """
+import json, sys, types
+try:
+    if sys.version_info < (3, 9):
+        raise ImportError("it is %d.%d, older than 3.9" % sys.version_info[:2])
+    for name, text in json.loads(sys.argv[1]).items():
+        module = sys.modules[name] = types.ModuleType(name)
+        exec(compile(text, name, "exec"), module.__dict__)
+except ImportError as fault:
+    print(json.dumps({"refused": "python3 there cannot be used: %s" % fault}))
+    sys.exit(1)
+module.main()
+"""
+
+
+def agent_command(do: str, words: Mapping[str, object]) -> list[str]:
+    """The words that run agent.py on a host that does not have it."""
+    return [*_sent(agent), json.dumps({"do": do, **words})]
+
+
+def calls_command() -> list[str]:
+    """The words that run agent_calls.py on a host that does not have it."""
+    return _sent(agent, agent_calls)
+
+
+def _sent(*modules: ModuleType) -> list[str]:
+    texts = {module.__name__: Path(str(module.__file__)).read_text() for module in modules}
+    return ["python3", "-I", "-S", "-c", _LOADER, json.dumps(texts)]
+
+
+class Held:
+    """One agent on the other host. Made by Heartbeat.hold."""
+
+    def __init__(self, ssh: Sequence[str], still_here: bytes) -> None:
+        self.socket, far = socket.socketpair()
+        with far:
+            self._ssh = subprocess.Popen(
+                list(ssh),
+                stdin=far.fileno(),
+                stdout=far.fileno(),
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        self._still_here = still_here
+
+    def beat(self) -> None:
+        self.send(self._still_here)
+
+    def send(self, message: bytes) -> None:
+        """Never waits: nothing comes near to filling the buffer of a connection that works."""
+        try:
+            self.socket.send(message, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
+        except OSError:
+            return  # It has ended, which whoever reads the socket is told.
+
+    def answer(self, timeout_s: float | None = None) -> dict[str, Any] | None:
+        """The next line that the agent says; None when it ended. Raises TimeoutError."""
+        if not select.select([self.socket], [], [], timeout_s)[0]:
+            raise TimeoutError
+        line = b""
+        # Octet by octet: what follows the line is not ours to read.
+        while not line.endswith(b"\n"):
+            octet = self._received(1)
+            if not octet:
+                return None
+            line += octet
+        words: dict[str, Any] = json.loads(line)
+        return words
+
+    def ask(self, call: bytes, timeout_s: float) -> bytes | None:
+        """The line that it answers; None when it ended. Raises TimeoutError in silence."""
+        self.socket.settimeout(timeout_s)
+        answer: list[bytes] = []
+        with suppress(BrokenPipeError, ConnectionResetError):  # It has ended, as is read below.
+            self.socket.sendall(call)
+        while not answer or not answer[-1].endswith(b"\n"):
+            piece = self._received(1 << 16)
+            if not piece:
+                return None
+            answer.append(piece)
+        return b"".join(answer)
+
+    def _received(self, most: int) -> bytes:
+        """b"" where it ended, also before it read what it was sent."""
+        try:
+            return self.socket.recv(most)
+        except ConnectionResetError:
+            return b""
+
+    def let_go(self) -> None:
+        """The agent ends by itself then. The socket stays readable."""
+        with suppress(OSError):  # The other end may have gone before.
+            self.socket.shutdown(socket.SHUT_RDWR)
+
+    def ended(self, within_s: float) -> tuple[int, str]:
+        """What its ssh client ended with and said; it is made to end after that time."""
+        try:
+            _, said = self._ssh.communicate(timeout=within_s)
+        except subprocess.TimeoutExpired:
+            self._ssh.kill()
+            _, said = self._ssh.communicate()
+        return self._ssh.returncode, said.decode(errors="replace").strip()
+
+    def __del__(self) -> None:
+        self.socket.close()
+
+
+class Heartbeat:
+    """All that is held on one host, and the thread that says that we are still there."""
+
+    def __init__(self) -> None:
+        self._held: set[Held] = set()
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def hold(self, ssh: Sequence[str], still_here: bytes = agent.STILL_HERE) -> Held:
+        held = Held(ssh, still_here)
+        with self._lock:
+            self._held.add(held)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._beat, daemon=True)
+                self._thread.start()
+        return held
+
+    def release(self, held: Held) -> tuple[int, str]:
+        with self._lock:
+            self._held.discard(held)
+        held.let_go()
+        return held.ended(_END_S)
+
+    def end(self) -> None:
+        """Let go of everything."""
+        self._over.set()
+        for held in self._held:
+            held.let_go()
+        deadline = time.monotonic() + _END_S
+        for held in self._held:
+            held.ended(max(0.0, deadline - time.monotonic()))
+
+    def _beat(self) -> None:
+        while not self._over.wait(_BEAT_S):
+            with self._lock:
+                for held in self._held:
+                    held.beat()

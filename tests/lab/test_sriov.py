@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions on virtual functions of an emulated NIC: frames are conserved, links keep apart, and
+nothing of it is left on the node.
+
+The node emulates; what it passes in a second says nothing of speed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.bench.real import drops, frames_are_conserved
+from tests.lab_node import LabNode
+from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
+from wirespeed.bench.host.host import changing_host
+from wirespeed.bench.host.journal import hosts_left
+from wirespeed.bench.host.vf import give_vfs_to_dpdk
+from wirespeed.bench.host.vf_settings import VfSettings
+from wirespeed.bench.session import RealBench, open_bench
+from wirespeed.cli.rig import plan_of
+from wirespeed.host.collect import collect
+from wirespeed.lab.lab import WSDP, Lab
+from wirespeed.lab.machine import port_address
+from wirespeed.model.errors import WirespeedError
+from wirespeed.model.spec import Frames, Sriov, Sut, Topology, Vswitch
+from wirespeed.model.trial import DropCause
+from wirespeed.remote.interface import Runner
+from wirespeed.remote.state import state_directory
+
+pytestmark = pytest.mark.lab
+PCI = "/sys/bus/pci/devices"
+EAST = port_address("east")
+VF = VfSettings("02:00:00:00:00:01", vlan=101, qos=3, spoofchk=False, trust=True,
+                max_tx_rate_mbps=100)  # fmt: skip
+# Enough frames for a trial, few enough for an emulated core beside others.
+LOAD_FPS, TRIAL_S = 300.0, 0.5
+
+
+def point(vnfs: int, sriov: Sriov | None = None) -> Frames:
+    vswitch = Vswitch(descriptors=512)
+    return Frames(Topology("sriov", vnfs), sut=Sut(vswitch, ports=(EAST,)), sriov=sriov)
+
+
+@pytest.fixture(scope="module")
+def runner(lab_node: LabNode) -> Iterator[Runner]:
+    with lab_node.runner() as found:
+        # A host is told to; see docs/howto/sriov.md.
+        found.run(["modprobe", "vfio-pci"])
+        yield found
+
+
+@dataclass(frozen=True)
+class Nic:
+    """What a run may change of the NIC."""
+
+    count: str
+    autoprobe: str
+    interface: tuple[str, ...]
+    drivers: tuple[str, ...]
+
+
+def nic(runner: Runner) -> Nic:
+    words = ["ip", "-json", "link", "show", "dev", interface(runner)]
+    [link] = json.loads(runner.run(words).stdout)
+    drivers = [runner.readlink(path) for path in runner.glob(f"{PCI}/*/driver")]
+    return Nic(
+        runner.read(f"{PCI}/{EAST}/sriov_numvfs"),
+        runner.read(f"{PCI}/{EAST}/sriov_drivers_autoprobe"),
+        (str(link["mtu"]), *sorted({"UP", "PROMISC"} & set(link["flags"]))),
+        tuple(drivers),
+    )
+
+
+def interface(runner: Runner) -> str:
+    [path] = runner.glob(f"{PCI}/{EAST}/net/*")
+    return os.path.basename(path)
+
+
+@pytest.fixture
+def unused(lab_way: str, runner: Runner) -> Iterator[Runner]:
+    del lab_way
+    if runner.read(f"{PCI}/{EAST}/sriov_numvfs").strip() != "0":
+        pytest.fail("a test before this one has left virtual functions")
+    before = nic(runner)
+    yield runner
+    assert nic(runner) == before
+    assert hosts_left(state_directory(os.environ)) == ()
+
+
+def management(runner: Runner) -> str:
+    """The PCI address of the only interface with an address: our ssh session's."""
+    links = json.loads(runner.run(["ip", "-json", "address", "show"]).stdout)
+    [name] = [
+        link["ifname"]
+        for link in links
+        if any(address["scope"] == "global" for address in link["addr_info"])
+    ]
+    device = runner.readlink(f"/sys/class/net/{name}/device")
+    return next(part for part in reversed(device.split("/")) if part.count(":") == 2)
+
+
+@pytest.mark.parametrize(
+    ("pf", "count", "said"),
+    [
+        (EAST, 8, "8 virtual functions are needed of"),
+        ("0000:7f:00.0", 1, "there is no PCI device 0000:7f:00.0"),
+        ("management", 1, "which carries"),
+    ],
+)
+def test_one_clear_error_and_the_node_is_as_before(
+    unused: Runner, pf: str, count: int, said: str
+) -> None:
+    address = management(unused) if pf == "management" else pf
+    state = state_directory(os.environ)
+    with pytest.raises(WirespeedError) as caught, changing_host(unused, state) as host:
+        give_vfs_to_dpdk(host, address, [VF] * count, 1500)
+    assert said in caught.value.what
+
+
+TAKE = """
+import os, sys
+from wirespeed.bench.host.host import changing_host
+from wirespeed.bench.host.vf import give_vfs_to_dpdk
+from wirespeed.bench.host.vf_settings import VfSettings
+from wirespeed.remote.reach import reach
+from wirespeed.remote.state import state_directory
+settings = [VfSettings(f"02:00:00:00:00:0{n}", vlan=101) for n in range(3)]
+with reach(sys.argv[1]) as runner, changing_host(runner, state_directory(os.environ)) as host:
+    print(give_vfs_to_dpdk(host, sys.argv[2], settings, 9000), flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_after_kill_9_clean_gives_the_nic_back(unused: Runner, lab_node: LabNode) -> None:
+    run = subprocess.Popen(
+        [sys.executable, "-c", TAKE, lab_node.url, EAST],
+        env=lab_node.environ, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    with run:
+        assert run.stdout is not None
+        assert run.stdout.readline().startswith("('0000:")
+        assert nic(unused).count.strip() == "3"
+        run.send_signal(signal.SIGKILL)
+    assert len(hosts_left(state_directory(os.environ))) == 1
+    done = lab_node.wirespeed("clean")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_settings_are_kept_by_the_driver(unused: Runner) -> None:
+    with changing_host(unused, state_directory(os.environ)) as host:
+        [address] = give_vfs_to_dpdk(host, EAST, [VF], 1500)
+        words = ["ip", "-json", "-details", "link", "show", "dev", interface(unused)]
+        [seen] = json.loads(unused.run(words).stdout)
+        [entry] = seen["vfinfo_list"]
+        assert entry["address"] == VF.mac
+        assert entry["vlan_list"] == [{"vlan": 101, "qos": 3}]
+        assert (entry["spoofchk"], entry["trust"]) == (False, True)
+        assert entry["rate"]["max_tx"] == 100
+        driver = unused.readlink(f"{PCI}/{address}/driver")
+        assert os.path.basename(driver) == "vfio-pci"
+
+
+STUDY = """
+[topology]
+kind = "sriov"
+[sut.vswitch]
+descriptors = 512
+[hosts]
+generator = "lab1"
+sut = "lab2"
+[search]
+kind = "fixed"
+load_fps = 300
+trial_s = 0.5
+latency = false
+time_limit_s = 5
+[vary]
+"topology.vnfs" = [1, 2, 3, 4]
+"""
+
+
+@pytest.mark.lab(whole=True)
+def test_over_two_hosts_from_one_to_four_functions(
+    lab_pair: tuple[LabNode, LabNode], emulated_lab: Lab, tmp_path: Path
+) -> None:
+    """A chain of four takes five virtual functions of the SUT's NIC in the east, three in the west:
+    the wire between the hosts carries the first and the last link, each in its VLAN."""
+    near, far = lab_pair
+    (tmp_path / "study.toml").write_text(STUDY)
+    store = f"--store={tmp_path}/runs.sqlite"
+    done = near.wirespeed(
+        "run", str(tmp_path / "study.toml"), "--lab", str(emulated_lab.file), store, "--json",
+        timeout_s=1800,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    points = json.loads(done.stdout)["points"]
+    assert len(points) == 4
+    for each in points:
+        for trial in each["trials"]:
+            explained = sum(d["frames"] for d in trial["drops"] if d["cause"] != "unknown")
+            assert trial["offered"] == trial["received"] + explained > 0
+        assert any(trial["received"] for trial in each["trials"])
+    for node in (near, far):
+        with node.runner() as there:
+            assert there.read(f"{PCI}/{EAST}/sriov_numvfs").strip() == "0"
+
+
+@pytest.fixture(scope="module")
+def bench(
+    lab_node: LabNode, runner: Runner, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RealBench]:
+    """One function between two virtual functions; the generator on two more. It holds the NIC from
+    here to the end of this file: tests of a NIC that nobody uses come before."""
+    before = nic(runner)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", lab_node.environ["XDG_STATE_HOME"])
+        frames, logs = point(1), tmp_path_factory.mktemp("logs")
+        plan = plan_of(collect(runner), frames)
+        [function] = plan.sut_host.guests
+        assert {collect(runner).node_of(cpu) for cpu in function.cpus.value} == {1}
+        with open_bench(frames, plan, BenchHosts(BenchHost(runner, {}, WSDP)), logs) as opened:
+            assert isinstance(opened, RealBench)
+            yield opened
+        assert hosts_left(state_directory(os.environ)) == ()
+    assert nic(runner) == before
+
+
+def test_every_frame_is_received_or_dropped_for_a_known_cause(bench: RealBench) -> None:
+    seen = bench.measure(LOAD_FPS, TRIAL_S)
+    assert frames_are_conserved(seen)
+    assert seen.total("received") == seen.total("offered") > 0
+    flooded = bench.measure(math.inf, 0.2)
+    assert frames_are_conserved(flooded)
+    lost = drops(flooded)
+    assert sum(lost.values()) > 0
+    assert {cause for _, cause in lost} <= {
+        DropCause.VNF_RX_RING_FULL, DropCause.TG_RX_RING_FULL, DropCause.VNF_TX_RING_FULL,
+    }  # fmt: skip
+
+
+def test_no_frame_leaves_its_vlan(bench: RealBench, runner: Runner) -> None:
+    """The function's first VF, number 1, put into another link's VLAN gets nothing more."""
+    assert bench.measure(LOAD_FPS, TRIAL_S).total("received") > 0
+    set_vf(runner, 1, "vlan", "102")
+    try:
+        apart = bench.measure(LOAD_FPS, TRIAL_S)
+    finally:
+        set_vf(runner, 1, "vlan", "101")
+    assert apart.total("offered") > 0
+    assert apart.total("received") == 0
+    assert bench.measure(LOAD_FPS, TRIAL_S).total("received") > 0
+
+
+def test_what_is_told_as_not_emulated_has_no_effect(bench: RealBench, runner: Runner) -> None:
+    """If QEMU learns it, this fails, and the telling is to be corrected."""
+    told = bench.describe()["NIC"]["east"]  # type: ignore[index]
+    assert told["set"]["spoofchk"] is True
+    assert told["carried_out"]["spoofchk"].startswith("not emulated")
+    assert told["carried_out"]["max_tx_rate"].startswith("not emulated")
+    set_vf(runner, 0, "mac", "02:00:00:00:00:77")  # what the generator sends has another source
+    spoofed = bench.measure(LOAD_FPS, TRIAL_S)
+    assert spoofed.total("received") == spoofed.total("offered") > 0
+    set_vf(runner, 0, "max_tx_rate", "1")
+    flooded = bench.measure(math.inf, 0.2)
+    sent_bps = flooded.total("offered") * 64 * 8 / 0.2
+    assert sent_bps > 2e6
+    assert frames_are_conserved(flooded)
+
+
+def set_vf(runner: Runner, number: int, *words: str) -> None:
+    runner.run(["ip", "link", "set", "dev", interface(runner), "vf", str(number), *words])

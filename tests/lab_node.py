@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lab of tests marked `lab`: booted once for all of them, of one node, or of two when whole.
+
+A test that changes a node puts it back, or asks for a new one with `renew`. The lab is in the build
+directory: what a killed test session left there is removed by the next one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from wirespeed.image.cache import ImageCache, images_directory
+from wirespeed.lab.lab import Lab
+from wirespeed.remote.local import LocalRunner
+from wirespeed.remote.ssh import SshRunner
+
+WHOLE = os.environ.get("WIRESPEED_LAB") == "whole"
+_HOME = Path(__file__).parents[1] / "build" / "lab-tests"
+
+
+@dataclass(frozen=True, slots=True)
+class LabNode:
+    """name: "lab1". url: for --host."""
+
+    lab: Lab
+    name: str
+
+    @property
+    def url(self) -> str:
+        return f"ssh://{self.name}"
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """For a wirespeed that is to know the way to it."""
+        return {**os.environ, "XDG_STATE_HOME": str(_HOME)}
+
+    def runner(self) -> SshRunner:
+        """To be used as a context manager."""
+        return self.lab.node(self.name).runner()
+
+    def wirespeed(self, *words: str, timeout_s: float = 600) -> subprocess.CompletedProcess[str]:
+        """Run a command of ours that is to know the way to it."""
+        return subprocess.run(
+            [sys.executable, "-m", "wirespeed.cli.main", *words],
+            env=self.environ, capture_output=True, text=True, timeout=timeout_s, check=False,
+        )  # fmt: skip
+
+    def reboot(self) -> None:
+        self.lab.reboot(self.name)
+
+    def power_cycle(self) -> None:
+        self.lab.power_cycle(self.name)
+
+    def renew(self) -> None:
+        """All nodes with new disks, as if nobody had ever changed them."""
+        self.lab.down()
+        start(self.lab)
+
+
+def images() -> ImageCache:
+    return ImageCache(images_directory(os.environ), LocalRunner())
+
+
+def start(lab: Lab) -> None:
+    lab.up(images(), nodes=2 if WHOLE else 1)
+
+
+@pytest.fixture(scope="session")
+def emulated_lab() -> Iterator[Lab]:
+    """The lab itself."""
+    lab = Lab(_HOME / "wirespeed", LocalRunner())
+    lab.down()
+    start(lab)
+    try:
+        yield lab
+    finally:
+        lab.down()
+        shutil.rmtree(_HOME)
+
+
+@pytest.fixture(scope="session")
+def lab_node(emulated_lab: Lab) -> LabNode:
+    """The first node."""
+    return LabNode(emulated_lab, "lab1")
+
+
+@pytest.fixture(scope="session")
+def lab_pair(emulated_lab: Lab) -> tuple[LabNode, LabNode]:
+    """Both nodes, cabled to each other; for tests marked `lab(whole=True)`."""
+    return LabNode(emulated_lab, "lab1"), LabNode(emulated_lab, "lab2")
+
+
+@pytest.fixture
+def lab_way(lab_node: LabNode, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The first node's address, which `reach` in this process follows, too."""
+    monkeypatch.setenv("XDG_STATE_HOME", lab_node.environ["XDG_STATE_HOME"])
+    return lab_node.url

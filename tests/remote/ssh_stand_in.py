@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program that stands for ssh: `sh -c` gets the command line, as the login shell does of sshd."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+from wirespeed.remote.ssh import SshRunner
+
+# Options come before "--", then the host, then one word: the command line. The file `cut` stands
+# for a broken connection; `sessions` holds the numbers of what a broken one ends.
+STAND_IN = """#!/bin/sh
+here=$(dirname "$0")
+printf '%s ' "$@" | tr '\\n' ' ' >> "$here/calls"
+echo >> "$here/calls"
+for word; do last=$word; done
+case " $* " in *" -O check "*) [ ! -e "$here/cut" ]; exit;; *" -O "*) exit 0;; esac
+[ ! -e "$here/cut" ] || { echo "ssh: connect to host: Connection refused" >&2; exit 255; }
+echo $$ >> "$here/sessions"
+exec sh -c "exec $last"
+"""
+# All that a host without python3 has.
+PROGRAMS = ("sh", "env", "cat", "xargs", "grep", "tee", "readlink", "printenv", "true")
+
+
+def clients(tmp_path: Path) -> list[str]:
+    """The command line of each ssh client so far."""
+    calls = tmp_path / "calls"
+    return calls.read_text().splitlines() if calls.exists() else []
+
+
+def cut(tmp_path: Path) -> None:
+    """The connection breaks: clients end, and no other one gets through."""
+    (tmp_path / "cut").touch()
+    for pid in (tmp_path / "sessions").read_text().split():
+        with suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
+
+
+def agent_pid(ssh: SshRunner) -> int:
+    """Of the agent that answers calls: the parent of what it runs."""
+    return int(ssh.run(["sh", "-c", "echo $PPID"]).stdout)
