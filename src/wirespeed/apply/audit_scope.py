@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which findings of an audit may stay on a host that is as planned: those no plan answers?"""
+
+from __future__ import annotations
+
+from wirespeed.apply.steps.interrupts import Interrupts
+
+_FLAVOR = "Nova's own settings and flavors, which `plan render --to openstack` writes"
+_GUEST = "how running guests were started, which libvirt or Nova does"
+_HARDWARE = "the server's hardware or firmware"
+_POLICY = "the workload chose it"
+_MEMORY = "the plan's memory model, or a vswitch.socket_memory_mib that the workload sets"
+
+# Rule -> what it is about instead. A rule that is not named here must pass.
+STAYS = {
+    "WS03": _FLAVOR,
+    "WS08": _POLICY,
+    "WS11": _POLICY,
+    "WS14": _HARDWARE,
+    "WS19": _MEMORY,
+    "WS20": _MEMORY,
+    "WS25": _POLICY,
+    "WS26": "pages follow the guests placed on each node",
+    "WS27": "free memory depends on what else runs there",
+    "WS34": _GUEST,
+    "WS35": _FLAVOR,
+    "WS36": _FLAVOR,
+    "WS37": _FLAVOR,
+    "WS38": _FLAVOR,
+    "WS39": _GUEST,
+    "WS40": _GUEST,
+    "WS41": _GUEST,
+    "WS42": _GUEST,
+    "WS43": _GUEST,
+    "WS44": _HARDWARE,
+    "WS45": "how the ports of a bond are cabled",
+    "WS46": _FLAVOR,
+    "WS47": "idle states, which a plan does not decide",
+    "WS49": _GUEST,
+    "WS50": _GUEST,
+}
+
+# Rule -> the setting that answers it: what the kernel refuses of that, and nothing else, may stay.
+REFUSALS = {"WS32": Interrupts().name}

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is each step carried out: looked at, written down, made, read back?"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from wirespeed.apply.checkpoint import Checkpoint
+from wirespeed.apply.journal import Entry, Journal
+from wirespeed.apply.plan_steps import PlannedSteps
+from wirespeed.apply.setting import Setting, Value
+from wirespeed.apply.step import Result, State, Step
+from wirespeed.apply.steps.boot_unit import BOOT_NAMES, boot_steps
+from wirespeed.apply.steps.huge_pages import HugePagePool
+from wirespeed.apply.steps.ovs import OvsKeys
+from wirespeed.remote.interface import HostUnreachable, RemoteError, Runner
+
+_NOT_PLANNED = "a plan before changed it, and this one says nothing of it"
+_PAGES_LATER = "the kernel finds too little memory in one piece now, and reserves them at boot"
+_RESTART = "ovs-vswitchd reads it at its start: restart it, or reboot"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A host and its journal. reboot_helps: it was not just rebooted for what is still short."""
+
+    runner: Runner
+    journal: Journal
+    reboot_helps: bool
+
+    def carry_out(self, planned: PlannedSteps) -> tuple[Result, ...]:
+        """Every step, what a plan before changed and this one does not, the unit for next boots.
+
+        Raises HostUnreachable, and OSError where the host's disk is full.
+        """
+        results = [*self._restore(self._others(planned))]
+        self._note_all(planned)
+        results += [self._carry_out(step) for step in planned.local]
+        at_risk = [(s.setting, s.setting.read(self.runner)) for s in planned.network
+                   if self._look(s).state is State.CHANGE]  # fmt: skip
+        if at_risk:
+            self.journal.begin()
+        with Checkpoint(self.runner).guarding(at_risk):
+            results += [self._carry_out(step) for step in planned.network]
+        at_boot = boot_steps(self._volatile(planned, results))
+        results += [self._carry_out(step) for step in at_boot]
+        if not at_boot:
+            results += self._restore(self._of_boot)
+        return tuple(results)
+
+    def _note_all(self, planned: PlannedSteps) -> None:
+        """What each setting was before the first change of any: a boot with the new kernel command
+        line changes others, which a power loss may bring about."""
+        for step in planned.all:
+            if self._look(step).state in (State.CHANGE, State.REBOOT):
+                self.journal.note(step.setting, step.setting.read(self.runner))
+
+    def preview(self, planned: PlannedSteps) -> tuple[Result, ...]:
+        """What carry_out would do. Changes nothing."""
+        results = [
+            _result(_back(entry), State.CHANGE, entry.setting.read(self.runner))
+            for entry in self._others(planned)
+        ]
+        results += [self._look(step) for step in planned.all]
+        at_boot = boot_steps(self._volatile(planned, results))
+        results += [self._look(step) for step in at_boot]
+        return tuple(results)
+
+    def _look(self, step: Step) -> Result:
+        """What the setting is, or that it is to change."""
+        setting = step.setting
+        absent = setting.why_absent(self.runner)
+        if absent is not None:
+            return _result(step, State.ABSENT, None, absent)
+        left = setting.left(self.runner, step.wanted)
+        old = setting.read(self.runner)
+        if not left:
+            return _result(step, State.SO, old)
+        if set(left) <= self.journal.exceptions(setting.name):
+            return _result(step, State.PARTLY, old, _refused(left))
+        later = setting.why_later(self.runner)
+        if later is not None:
+            return _result(step, State.REBOOT, old, later)
+        return _result(step, State.CHANGE, old)
+
+    def _carry_out(self, step: Step) -> Result:
+        found, setting = self._look(step), step.setting
+        if found.state is not State.CHANGE:
+            return found
+        old = setting.read(self.runner)
+        self.journal.note(setting, old)
+        failed = make(self.runner, setting, step.wanted)
+        left = setting.left(self.runner, step.wanted)
+        if not left:
+            if isinstance(setting, OvsKeys) and setting.needs_restart(old, step.wanted):
+                return _result(step, State.REBOOT, old, _RESTART, changed=True)
+            return _result(step, State.DONE, old, changed=True)
+        if setting.excusable(self.runner, left):
+            self.journal.note_exceptions(setting.name, left)
+            return _result(step, State.PARTLY, old, _refused(left), changed=True)
+        changed = setting.read(self.runner) != old
+        if isinstance(setting, HugePagePool) and self.reboot_helps:
+            note = f"{_PAGES_LATER}; {left[0]} now"
+            return _result(step, State.REBOOT, old, note, changed=changed)
+        note = "; ".join(part for part in (f"is {', '.join(left)}", failed) if part)
+        return _result(step, State.DIFFERS, old, note, changed=changed)
+
+    def _volatile(self, planned: PlannedSteps, results: Sequence[Result]) -> list[Step]:
+        """The steps whose settings we changed or will, and a reboot loses. What was so by itself
+        is so at the next boot, too."""
+        ours = {entry.setting.name for entry in self.journal.entries}
+        so = {r.name for r in results if r.state.is_so and r.name in ours}
+        so |= {r.name for r in results if r.state is State.CHANGE}
+        return [s for s in planned.all if s.setting.lost_at_reboot and s.setting.name in so]
+
+    def _restore(self, entries: Sequence[Entry]) -> Iterator[Result]:
+        for entry in entries:
+            now = entry.setting.read(self.runner)
+            failed = restore(self.runner, entry)
+            if not failed:
+                self.journal.forget(entry.setting.name)
+            state = State.DIFFERS if failed else State.DONE
+            yield _result(_back(entry), state, now, failed, changed=True)
+
+    def _others(self, planned: PlannedSteps) -> list[Entry]:
+        """Newest first: what a plan before this one changed, and this one says nothing of."""
+        names = {step.setting.name for step in planned.all} | BOOT_NAMES
+        return [e for e in reversed(self.journal.entries) if e.setting.name not in names]
+
+    @property
+    def _of_boot(self) -> list[Entry]:
+        return [e for e in reversed(self.journal.entries) if e.setting.name in BOOT_NAMES]
+
+
+def restore(runner: Runner, entry: Entry) -> str:
+    """Make a setting again what it was; what is the matter where that fails."""
+    setting, failed = entry.setting, ""
+    try:
+        if setting.makes_more or setting.left(runner, entry.old):
+            failed = make(runner, setting, entry.old)
+        left = setting.left(runner, entry.old)
+    except OSError as fault:  # what it is a setting of is not there
+        return f"{fault.filename or setting.name}: {fault.strerror or fault}"
+    if left and not setting.excusable(runner, left):
+        return "; ".join(part for part in (f"is {', '.join(left)}", failed) if part)
+    return ""
+
+
+def make(runner: Runner, setting: Setting, value: Value) -> str:
+    """Make it so; what the host said where it could not.
+
+    Raises HostUnreachable, and OSError where the host's disk is full: then nothing else works.
+    """
+    try:
+        setting.make(runner, value)
+    except HostUnreachable:
+        raise
+    except RemoteError as fault:
+        return fault.what
+    except OSError as fault:
+        if fault.errno in (errno.ENOSPC, errno.EROFS):
+            raise
+        return f"{fault.filename or setting.name}: {fault.strerror or fault}"
+    return ""
+
+
+def _back(entry: Entry) -> Step:
+    return Step(entry.setting, entry.old, "", _NOT_PLANNED)
+
+
+def _refused(left: Sequence[str]) -> str:
+    return f"the kernel or the device refuses {', '.join(left)}"
+
+
+def _result(
+    step: Step, state: State, old: Value, note: str = "", *, changed: bool = False
+) -> Result:
+    show = step.setting.shown
+    was = "" if state is State.ABSENT else show(old)
+    return Result(step.setting.name, state, step.decision, step.because, was, show(step.wanted),
+                  note, changed)  # fmt: skip

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which kinds of settings does a journal name?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from wirespeed.apply.setting import Setting
+from wirespeed.apply.steps.boot_unit import EnabledUnit
+from wirespeed.apply.steps.drivers import Driver
+from wirespeed.apply.steps.governors import Governors
+from wirespeed.apply.steps.huge_pages import HugePagePool
+from wirespeed.apply.steps.interrupts import Interrupts
+from wirespeed.apply.steps.kernel_line import GrubbyArguments, GrubDropIn
+from wirespeed.apply.steps.ovs import OvsKeys, OvsPorts
+from wirespeed.apply.steps.text_file import TextFile
+from wirespeed.apply.steps.vfs import Vfs
+from wirespeed.model.errors import WirespeedError
+
+_KINDS: Mapping[str, type[Setting]] = {
+    kind.__name__: kind
+    for kind in (
+        GrubDropIn, GrubbyArguments, HugePagePool, Governors, Interrupts, Vfs, Driver, OvsKeys,
+        OvsPorts, TextFile, EnabledUnit,
+    )
+}  # fmt: skip
+
+
+class JournalUnreadable(WirespeedError):
+    """The journal on the host was written by another version of wirespeed."""
+
+
+def setting_from_json(kind: str, fields: Mapping[str, object]) -> Setting:
+    """The setting that `asdict` and the name of its class describe. Raises JournalUnreadable."""
+    values = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
+    try:
+        return _KINDS[kind](**values)
+    except (KeyError, TypeError) as fault:
+        raise JournalUnreadable(
+            f"the journal on the host names a change that this version does not know: {kind} "
+            f"{dict(fields)}",
+            "Roll back with the version of wirespeed that applied the plan.",
+        ) from fault

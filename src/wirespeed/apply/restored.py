@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is a host what it was? Its facts before the first apply beside those after the rollback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from wirespeed.host.file import document
+from wirespeed.model.facts import HostFacts
+
+# They change by themselves from one look to the next.
+_VOLATILE = frozenset({"free_kib", "free", "effective", "usage_percent", "missing", "allowed"})
+# The kernel's own memory, which a node's total does not include, comes from one node or another.
+_OWN_SHARE = 0.05
+_OWN_MEMORY = "each boot takes the kernel's own memory from one node or another"
+_MODULE_STAYS = "the kernel keeps a module that was loaded until the next reboot"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A fact that is not what it was. expected: why that is so by nature, "" where it is not."""
+
+    fact: str
+    before: str
+    now: str
+    expected: str = ""
+
+
+def differences(before: HostFacts, now: HostFacts) -> tuple[Difference, ...]:
+    """Every fact that differs, but those that change by themselves."""
+    one, other = document(before), document(now)
+    # Numbers of interrupts change from boot to boot, and some exist only while a port is up.
+    one_irqs, other_irqs = _by_actions(one.pop("irqs")), _by_actions(other.pop("irqs"))
+    same = one_irqs.keys() & other_irqs.keys()
+    one["irqs"] = {name: one_irqs[name] for name in same}
+    other["irqs"] = {name: other_irqs[name] for name in same}
+    return tuple(
+        Difference(where, str(was), str(is_), _expected(where, was, is_)) for where, was, is_ in
+        _differ("", one, other)
+    )  # fmt: skip
+
+
+def _expected(where: str, was: Any, now: Any) -> str:
+    if where.startswith("nodes[") and where.endswith("].memory_kib"):
+        return _OWN_MEMORY if abs(was - now) <= _OWN_SHARE * was else ""
+    return _MODULE_STAYS if where.startswith("uio_drivers") else ""
+
+
+def _by_actions(irqs: list[dict[str, Any]] | None) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for irq in irqs or ():
+        found.setdefault(irq["actions"], []).append(irq["cpus"])
+    return {name: sorted(lists) for name, lists in found.items()}
+
+
+def _differ(where: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for key in sorted((one.keys() | other.keys()) - _VOLATILE, key=str):
+            yield from _differ(f"{where}.{key}".lstrip("."), one.get(key), other.get(key))
+    elif _are_lists(one, other) and len(one) == len(other):
+        for number, (item, same) in enumerate(zip(one, other, strict=True)):
+            yield from _differ(f"{where}[{number}]", item, same)
+    elif one != other:
+        yield where, one, other
+
+
+def _are_lists(one: Any, other: Any) -> bool:
+    return isinstance(one, list | tuple) and isinstance(other, list | tuple)

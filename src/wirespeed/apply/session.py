@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is a plan applied to a host, verified there, and undone, from the first look to the last?"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from wirespeed.apply import refuse
+from wirespeed.apply.carry_out import Work
+from wirespeed.apply.checkpoint import Checkpoint
+from wirespeed.apply.journal import Journal
+from wirespeed.apply.plan_steps import PlannedSteps, planned_steps
+from wirespeed.apply.reboot import check_can_reboot, reboot
+from wirespeed.apply.rollback import RolledBack, roll_back
+from wirespeed.apply.row import Row
+from wirespeed.apply.running import running_guests
+from wirespeed.apply.step import Result
+from wirespeed.apply.steps.kernel_line import missing_words
+from wirespeed.apply.target import Reach, Refused, Target, check_room, locked, open_target
+from wirespeed.apply.verify import verify_host
+from wirespeed.host.collect import collect
+from wirespeed.host.file import document
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.plan import HostPlan, Plan
+from wirespeed.remote.routes import default_route_interfaces, interfaces_towards
+
+Sleep = Callable[[float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What was done, and after a reboot what was found then.
+
+    reboot_due: planned words that the kernel was not started with. undone_before: a timer has
+    undone the network changes of an apply that was cut.
+    """
+
+    host: str
+    results: tuple[Result, ...]
+    reboot_due: tuple[str, ...]
+    undone_before: bool = False
+    rows: tuple[Row, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A host, what it is now and what the plan wants of it."""
+
+    target: Target
+    facts: HostFacts
+    host: HostPlan
+    planned: PlannedSteps
+
+    @property
+    def reboot_due(self) -> tuple[str, ...]:
+        return missing_words(self.host, self.facts.kernel.cmdline)
+
+    def work(self, *, rebooted: bool = False) -> Work:
+        now = json.dumps(document(self.facts)) + "\n"
+        journal = Journal.load(self.target.runner, now)
+        return Work(self.target.runner, journal, not rebooted)
+
+
+def preview(reach: Reach, address: str, plan: Plan, *, will_reboot: bool) -> Applied:
+    """What `apply` would do. Changes nothing. Raises OtherHost, Refused, HostUnreachable."""
+    with open_target(reach, address) as target:
+        look = _look(target, plan)
+        _check(look, will_reboot=will_reboot)
+        return Applied(look.facts.host, look.work().preview(look.planned), look.reboot_due)
+
+
+def apply(
+    reach: Reach, address: str, plan: Plan, *, may_reboot: bool, sleep: Sleep = time.sleep
+) -> Applied:
+    """Make the host what the plan says; with may_reboot also reboot it where that is due, continue
+    and verify. Raises OtherHost, Refused, HostUnreachable, NotBack."""
+    if may_reboot:
+        check_can_reboot(address)
+    with open_target(reach, address) as target:
+        first = _apply(target, plan, will_reboot=may_reboot, rebooted=False)
+        due = first.reboot_due or any(r.state.waits for r in first.results)
+        if not may_reboot or not due:
+            return first
+        guests = running_guests(target.runner, collect(target.runner))
+        if guests:
+            names = ", ".join(guest.name for guest in guests)
+            raise Refused(f"a reboot would end running guests: {names}", "Move or stop them.")
+        reboot(reach, address, target.runner, sleep=sleep)
+    with open_target(reach, address) as target:
+        second = _apply(target, plan, will_reboot=False, rebooted=True)
+        rows = _verify(target, plan)
+    changed = {result.name: result for result in first.results if result.changed}
+    results = tuple(
+        changed[result.name] if result.name in changed and not result.changed and
+        result.state.is_so else result
+        for result in second.results
+    )  # fmt: skip
+    return Applied(second.host, results, second.reboot_due, first.undone_before, rows)
+
+
+def verify(reach: Reach, address: str, plan: Plan) -> tuple[str, tuple[Row, ...]]:
+    """The host's name, and every decision of the plan beside what the host is now."""
+    with open_target(reach, address) as target:
+        rows = _verify(target, plan)
+        return target.runner.read("/proc/sys/kernel/hostname").strip(), rows
+
+
+def undo(reach: Reach, address: str, *, may_reboot: bool, sleep: Sleep = time.sleep) -> RolledBack:
+    """Make the host what it was before the first apply; with may_reboot also reboot it where that
+    is due, and compare. Raises Refused, HostUnreachable, NotBack."""
+    if may_reboot:
+        check_can_reboot(address)
+    with open_target(reach, address) as target:
+        with locked(target.runner):
+            first = roll_back(target.runner, will_reboot=may_reboot)
+        if not may_reboot or not first.reboot_due:
+            return first
+        reboot(reach, address, target.runner, sleep=sleep)
+    with open_target(reach, address) as target, locked(target.runner):
+        return replace(roll_back(target.runner, will_reboot=False), results=first.results)
+
+
+def _look(target: Target, plan: Plan) -> _Look:
+    facts = collect(target.runner)
+    host = refuse.host_plan(plan, facts)
+    return _Look(target, facts, host, planned_steps(plan, host, facts, target.runner))
+
+
+def _check(look: _Look, *, will_reboot: bool) -> None:
+    runner = look.target.runner
+    in_use = dict.fromkeys(default_route_interfaces(runner), "carries the default route")
+    if look.target.client:
+        towards = interfaces_towards(runner, look.target.client)
+        in_use |= dict.fromkeys(towards, "carries this ssh session")
+    refuse.check(
+        look.host,
+        look.facts,
+        in_use=in_use,
+        guests=running_guests(runner, look.facts),
+        reboot=will_reboot and bool(look.reboot_due),
+    )
+    check_room(runner)
+
+
+def _apply(target: Target, plan: Plan, *, will_reboot: bool, rebooted: bool) -> Applied:
+    with locked(target.runner):
+        undone = Checkpoint(target.runner).confirm()
+        look = _look(target, plan)
+        _check(look, will_reboot=will_reboot)
+        work = look.work(rebooted=rebooted)
+        if work.journal.exists:
+            work.journal.say(rolled_back=False)
+        results = work.carry_out(look.planned)
+        return Applied(look.facts.host, results, look.reboot_due, undone)
+
+
+def _verify(target: Target, plan: Plan) -> tuple[Row, ...]:
+    look = _look(target, plan)
+    return verify_host(plan, look.host, look.facts, look.work().preview(look.planned),
+                       reboot_due=look.reboot_due)  # fmt: skip

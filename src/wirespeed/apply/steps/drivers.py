@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which driver a PCI function is bound to: vfio-pci for what DPDK or a guest drives.
+
+driver_override names the driver of one function alone (Documentation/ABI/testing/sysfs-bus-pci).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import ClassVar
+
+from wirespeed.apply.actions import Action, Put, Run
+from wirespeed.apply.setting import Setting, Value
+from wirespeed.remote.interface import Runner
+from wirespeed.remote.pci import SYS_PCI, driver_of
+
+VFIO = "vfio-pci"
+_NONE = "(null)"
+
+
+@dataclass(frozen=True, slots=True)
+class Driver(Setting):
+    """The value is JSON: [driver, driver_override], "" for none; a wanted null is any."""
+
+    risks_connection: ClassVar[bool] = True
+    lost_at_reboot: ClassVar[bool] = True
+
+    address: str
+
+    @property
+    def name(self) -> str:
+        return f"driver of {self.address}"
+
+    def read(self, runner: Runner) -> Value:
+        if not runner.glob(f"{SYS_PCI}/{self.address}"):
+            return None
+        override = _read(runner, f"{SYS_PCI}/{self.address}/driver_override")
+        return bound_to(driver_of(runner, self.address), "" if override == _NONE else override)
+
+    def actions(self, value: Value) -> tuple[Action, ...]:
+        if value is None:  # the function was not there, and goes with its PF's VFs
+            return ()
+        driver, override = json.loads(value)
+        return bind(self.address, driver, override or "")
+
+    def left(self, runner: Runner, value: Value) -> tuple[str, ...]:
+        found = self.read(runner)
+        if value is None or found is None:
+            # A VF that is gone again, with its PF's others, is bound to nothing.
+            free = value is None or json.loads(value)[0] == ""
+            return () if found is None and free else (self.shown(found),)
+        (driver, override), (is_driver, is_override) = json.loads(value), json.loads(found)
+        same = driver == is_driver and override in (None, is_override)
+        return () if same else (self.shown(found),)
+
+    def why_later(self, runner: Runner) -> str | None:
+        if runner.glob("/sys/kernel/iommu_groups/*"):
+            return None
+        return "vfio-pci needs the IOMMU, which is off until then"
+
+    def shown(self, value: Value) -> str:
+        return "absent" if value is None else json.loads(value)[0] or "none"
+
+
+def bound_to(driver: str, override: str | None) -> str:
+    """The value of such a binding."""
+    return json.dumps([driver, override])
+
+
+def bind(address: str, driver: str, override: str) -> tuple[Action, ...]:
+    """Whatever has the function lets go of it; then `driver` gets it, or nothing ("")."""
+    device = f"{SYS_PCI}/{address}"
+    actions: list[Action] = []
+    if driver == VFIO:
+        actions.append(Run(("modprobe", VFIO), may_fail=True))
+    actions.append(Put(f"{device}/driver_override", driver or override, may_fail=True))
+    actions.append(Put(f"{device}/driver/unbind", address, may_fail=True))
+    if driver:
+        actions.append(Put("/sys/bus/pci/drivers_probe", address, may_fail=True))
+    if override != driver:
+        actions.append(Put(f"{device}/driver_override", override, may_fail=True))
+    return tuple(actions)
+
+
+def _read(runner: Runner, path: str) -> str:
+    try:
+        return runner.read(path).strip()
+    except OSError:
+        return ""

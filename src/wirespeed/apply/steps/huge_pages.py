@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The huge pages of one size on one NUMA node, now; the kernel command line has them at boot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wirespeed.apply.actions import Action, Put
+from wirespeed.apply.setting import Setting, Value
+from wirespeed.apply.step import Step
+from wirespeed.model.plan import HostPlan
+from wirespeed.remote.interface import Runner
+
+_NODES = "/sys/devices/system/node"
+_NO_NUMA = "/sys/kernel/mm/hugepages"
+
+
+@dataclass(frozen=True, slots=True)
+class HugePagePool(Setting):
+    """The kernel gives as many pages as it finds free memory in one piece, without an error."""
+
+    folder: str
+    node: int
+    size_kib: int
+
+    @property
+    def name(self) -> str:
+        return f"huge pages of {self.size_kib} KiB on node {self.node}"
+
+    @property
+    def path(self) -> str:
+        return f"{self.folder}/hugepages-{self.size_kib}kB/nr_hugepages"
+
+    def read(self, runner: Runner) -> Value:
+        return runner.read(self.path).strip()
+
+    def actions(self, value: Value) -> tuple[Action, ...]:
+        return (Put(self.path, value or "0"),)
+
+    def why_absent(self, runner: Runner) -> str | None:
+        if runner.glob(self.path):
+            return None
+        return f"the kernel has no pages of {self.size_kib} KiB on node {self.node}"
+
+
+def page_steps(host: HostPlan, runner: Runner) -> list[Step]:
+    """A step for each planned pool; pools of other sizes are left as they are."""
+    numa = bool(runner.glob(f"{_NODES}/node[0-9]*"))
+    steps = []
+    for page in host.huge_pages.value:
+        folder = f"{_NODES}/node{page.node}/hugepages" if numa else _NO_NUMA
+        setting = HugePagePool(folder, page.node, page.size_kib)
+        steps.append(Step(setting, str(page.count), "huge_pages", host.huge_pages.because))
+    return steps

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words of the kernel command line, where the boot loader has them: GRUB's drop-in or grubby.
+
+What the running kernel was started with is another question: `missing_words`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from wirespeed.apply.actions import COMMAND_S, Action
+from wirespeed.apply.durable import read_text, remove_file, replace_file
+from wirespeed.apply.setting import Setting, Value
+from wirespeed.apply.step import Step
+from wirespeed.model.errors import WirespeedError
+from wirespeed.model.plan import HostPlan, Plan
+from wirespeed.plan.render import kernel
+from wirespeed.remote.interface import Runner
+
+DROP_IN = f"/etc/default/grub.d/{kernel.DROP_IN}"
+MENU = "/boot/grub/grub.cfg"
+_UPDATE_GRUB = ("/usr/sbin/update-grub", "/sbin/update-grub")
+_GRUBBY = ("/usr/sbin/grubby", "/sbin/grubby")
+_LINE = re.compile(r'^GRUB_CMDLINE_LINUX="\$\(.*\)(.*)"$', re.MULTILINE)
+_PAGES = ("hugepagesz", "hugepages", "default_hugepagesz")
+
+
+class NoBootLoader(WirespeedError):
+    """The host's boot loader is none that we can set."""
+
+
+@dataclass(frozen=True, slots=True)
+class GrubDropIn(Setting):
+    """Our file of /etc/default/grub.d, and the menu that update-grub made with it."""
+
+    makes_more: ClassVar[bool] = True
+
+    path: str = DROP_IN
+
+    @property
+    def name(self) -> str:
+        return "kernel command line (GRUB)"
+
+    def read(self, runner: Runner) -> Value:
+        return read_text(runner, self.path)
+
+    def actions(self, value: Value) -> tuple[Action, ...]:
+        raise AssertionError(f"the boot loader keeps its words ({value!r})")
+
+    def make(self, runner: Runner, value: Value) -> None:
+        if value is None:
+            remove_file(runner, self.path)
+        else:
+            runner.run(["mkdir", "-p", "/etc/default/grub.d"])
+            replace_file(runner, self.path, value)
+        runner.run(["update-grub"], timeout_s=COMMAND_S)
+        runner.run(["sync"], timeout_s=COMMAND_S)
+
+    def left(self, runner: Runner, value: Value) -> tuple[str, ...]:
+        found = self.read(runner)
+        if found != value:
+            return (self.shown(found),)
+        return () if _menu_agrees(runner, value) else (f"{MENU} was not made with it",)
+
+    def shown(self, value: Value) -> str:
+        return "absent" if value is None else line_of(value)
+
+
+@dataclass(frozen=True, slots=True)
+class GrubbyArguments(Setting):
+    """The arguments of every kernel that grubby knows; the value is one line."""
+
+    @property
+    def name(self) -> str:
+        return "kernel command line (grubby)"
+
+    def read(self, runner: Runner) -> Value:
+        done = runner.run(["grubby", "--info=DEFAULT"])
+        found = re.search(r'^args="(.*)"$', done.stdout, re.MULTILINE)
+        return found[1].strip() if found else ""
+
+    def actions(self, value: Value) -> tuple[Action, ...]:
+        raise AssertionError(f"the boot loader keeps its words ({value!r})")
+
+    def make(self, runner: Runner, value: Value) -> None:
+        grubby = ["grubby", "--update-kernel=ALL"]
+        now = (self.read(runner) or "").split()
+        wanted = (value or "").split()
+        # Words that may repeat are set anew as a whole; of the others only what is not wanted goes.
+        gone = [*_PAGES, *(word for word in now if word not in wanted)]
+        runner.run([*grubby, f"--remove-args={' '.join(gone)}"], timeout_s=COMMAND_S)
+        if wanted:
+            runner.run([*grubby, f"--args={' '.join(wanted)}"], timeout_s=COMMAND_S)
+        runner.run(["sync"], timeout_s=COMMAND_S)
+
+    def left(self, runner: Runner, value: Value) -> tuple[str, ...]:
+        found = self.read(runner) or ""
+        return () if sorted(found.split()) == sorted((value or "").split()) else (found,)
+
+
+def kernel_steps(plan: Plan, host: HostPlan, runner: Runner) -> list[Step]:
+    """One step for the whole command line. Raises NoBootLoader."""
+    if not host.kernel:
+        return []
+    because = "; ".join(f"{word.value}: {word.because}" for word in host.kernel)
+    if runner.glob(*_UPDATE_GRUB):
+        text = kernel.render(plan)[f"kernel/{host.host}/{kernel.DROP_IN}"]
+        return [Step(GrubDropIn(), text, "kernel", because)]
+    if runner.glob(*_GRUBBY):
+        setting = GrubbyArguments()
+        planned = kernel.command_line(host).split()
+        kept = [word for word in (setting.read(runner) or "").split() if _key(word) not in
+                {_key(other) for other in planned}]  # fmt: skip
+        return [Step(setting, " ".join([*kept, *planned]), "kernel", because)]
+    raise NoBootLoader(
+        "the kernel command line cannot be set: the host has neither update-grub nor grubby",
+        "Set it by the host's own means (`wirespeed plan render --to kernel` writes it).",
+    )
+
+
+def missing_words(host: HostPlan, cmdline: str) -> tuple[str, ...]:
+    """The planned words that a kernel with this command line was not started with, in order."""
+    have = _pairs(cmdline.split())
+    return tuple(
+        word for word, pair in zip((w.value for w in host.kernel), _pairs([w.value for w in
+        host.kernel]), strict=True) if pair not in have
+    )  # fmt: skip
+
+
+def line_of(drop_in: str) -> str:
+    """The words that a drop-in adds."""
+    found = _LINE.search(drop_in)
+    return found[1] if found else drop_in.strip()
+
+
+def _menu_agrees(runner: Runner, value: Value) -> bool:
+    """Whether GRUB's menu has the drop-in's words."""
+    if value is None:
+        # No word of an entry tells whether it came from a file that is gone: see `makes_more`.
+        return True
+    menu = read_text(runner, MENU) or ""
+    entries = [line for line in menu.splitlines() if re.match(r"\s*linux(16|efi)?\s", line)]
+    return any(f" {line_of(value)}" in _unquoted(entry) for entry in entries)
+
+
+def _unquoted(entry: str) -> str:
+    try:
+        return " ".join(shlex.split(entry))
+    except ValueError:
+        return entry
+
+
+def _key(word: str) -> str:
+    return word.partition("=")[0]
+
+
+def _pairs(words: Sequence[str]) -> list[tuple[str, str]]:
+    """Each word, with the page size that it belongs to where it is a count of pages."""
+    size, found = "", []
+    for word in words:
+        if _key(word) == "hugepagesz":
+            size = word
+        found.append((size if _key(word) == "hugepages" else "", word))
+    return found

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which VFs does a plan make, with which attributes, and which driver does each port get?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from wirespeed.apply.step import Step
+from wirespeed.apply.steps.drivers import VFIO, Driver, bound_to
+from wirespeed.apply.steps.vfs import KERNEL_DRIVER, Vfs, unset_vf, value_of, vf_addresses
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.plan import GuestPlan, HostPlan, NicPlan, Plan, PortPlan
+from wirespeed.model.policy import InterfaceKind, NetworkType, NicUse
+from wirespeed.remote.interface import Runner
+
+_TO_COME = re.compile(r"(.+)/vf(\d+)")
+
+
+def nic_steps(plan: Plan, host: HostPlan, facts: HostFacts, runner: Runner) -> list[Step]:
+    """Each PF's driver and VFs, then the drivers of VFs that guests get and of ports for DPDK."""
+    steps: list[Step] = []
+    drivers: list[Step] = []
+    for nic in host.nics:
+        device = next((d for d in facts.pci if d.address == nic.address), None)
+        (drivers if nic.use is NicUse.DPDK else steps).append(_driver(nic))
+        if nic.vfs.value and device is not None:
+            interface = nic.interface or next(iter(device.interfaces), "")
+            setting = Vfs(nic.address, interface, vf_addresses(runner, nic.address))
+            wanted = [unset_vf() for _ in range(nic.vfs.value)]
+            for guest, port, number in _ports_on(host, nic, setting.addresses):
+                wanted[number] = _vf(plan, port)
+                drivers += _vf_driver(guest, port, setting.addresses[number])
+            steps.append(Step(setting, value_of(wanted), f"nics[{nic.address}].vfs", _why(nic)))
+    return steps + drivers
+
+
+def _driver(nic: NicPlan) -> Step:
+    driver = "" if nic.driver.value == "(none)" else nic.driver.value
+    value = bound_to(driver, VFIO if driver == VFIO else None)
+    return Step(Driver(nic.address), value, f"nics[{nic.address}].driver", nic.driver.because)
+
+
+def _why(nic: NicPlan) -> str:
+    return f"{nic.vfs.because}; MAC and VLAN of the ports in the plan"
+
+
+def _ports_on(
+    host: HostPlan, nic: NicPlan, addresses: tuple[str, ...]
+) -> Iterator[tuple[GuestPlan, PortPlan, int]]:
+    """The ports that take a VF of this PF, with the VF's number."""
+    for guest in host.guests:
+        for port in guest.ports:
+            if port.device is None:
+                continue
+            to_come = _TO_COME.fullmatch(port.device.value)
+            if to_come and to_come[1] == nic.address:
+                yield guest, port, int(to_come[2])
+            elif port.device.value in addresses:
+                yield guest, port, addresses.index(port.device.value)
+
+
+def _vf(plan: Plan, port: PortPlan) -> dict[str, Any]:
+    """Without port security a guest may send from other addresses and change its own."""
+    network = plan.network(port.network)
+    tagged = network.type is NetworkType.VLAN and not network.transparent_vlan
+    return {
+        **unset_vf(),
+        "mac": port.mac,
+        "vlan": (network.segment or 0) if tagged else 0,
+        "spoofchk": "on" if port.port_security else "off",
+        "trust": "off" if port.port_security else "on",
+        # A macvtap device needs the VF's kernel interface.
+        "driver": KERNEL_DRIVER if port.kind.value is InterfaceKind.MACVTAP else None,
+    }
+
+
+def _vf_driver(guest: GuestPlan, port: PortPlan, address: str) -> Iterator[Step]:
+    if port.kind.value is InterfaceKind.SRIOV and port.device is not None:
+        decision = f"guests[{guest.name}].ports[{port.name}].device"
+        because = f"QEMU gives it to {guest.name}; {port.device.because}"
+        yield Step(Driver(address), bound_to(VFIO, VFIO), decision, because)

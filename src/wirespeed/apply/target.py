@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is a host reached to be changed: as root, by one at a time, with room to write?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from wirespeed.apply.journal import LOCK
+from wirespeed.model.errors import WirespeedError
+from wirespeed.remote.interface import LOCALHOST, HostUnreachable, RemoteError, Runner
+
+# The journal, the facts before and GRUB's menu are far smaller.
+ROOM_KIB = 4096
+_FOLDERS = ("/var/lib", "/etc", "/boot")
+
+
+class Refused(WirespeedError):
+    """The host must not be changed now, or not by us. Nothing was changed."""
+
+
+class Reach(Protocol):
+    def __call__(self, address: str, *, sudo: bool) -> AbstractContextManager[Runner]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A host and who asks: client is the address that the ssh session comes from, "" for none."""
+
+    runner: Runner
+    client: str = ""
+
+
+@contextmanager
+def open_target(reach: Reach, address: str) -> Iterator[Target]:
+    """The host as root; over ssh by `sudo -n` where the login is another user's.
+
+    Raises Refused where that cannot be, HostUnreachable.
+    """
+    with reach(address, sudo=False) as runner:
+        user = runner.run(["id", "-u"]).stdout.strip()
+        said = runner.run(["printenv", "SSH_CONNECTION"], check=False).stdout.split()
+        client = said[0] if said else ""
+        if user == "0":
+            yield Target(runner, client)
+            return
+    if address == LOCALHOST:
+        raise Refused(f"user {user} may not change this machine", "Run the command as root (sudo).")
+    with reach(address, sudo=True) as runner:
+        _check_sudo(runner, user)
+        yield Target(runner, client)
+
+
+@contextmanager
+def locked(runner: Runner) -> Iterator[None]:
+    """While in the body nobody else applies or rolls back there. Raises Refused."""
+    # Runner.lock waits; whoever holds it may take minutes.
+    if runner.run(["flock", "--nonblock", LOCK, "true"], check=False).exit_code != 0:
+        raise Refused(
+            f"another apply or rollback is running on {runner.name}",
+            "Wait for its end. One whose connection was cut lets go within 15 s.",
+        )
+    with runner.lock(LOCK):
+        yield
+
+
+def check_room(runner: Runner) -> None:
+    """Raises Refused where a disk that we write to is full."""
+    done = runner.run(["df", "-Pk", *_FOLDERS])
+    for folder, line in zip(_FOLDERS, done.stdout.splitlines()[1:], strict=False):
+        available = int(line.split()[3])
+        if available < ROOM_KIB:
+            raise Refused(
+                f"{runner.name} has {available} KiB left on the file system of {folder}; the "
+                f"journal of changes and the new files need {ROOM_KIB} KiB",
+                "Free some space there. Nothing was changed.",
+            )
+
+
+def _check_sudo(runner: Runner, user: str) -> None:
+    try:
+        root = runner.run(["id", "-u"]).stdout.strip()
+    except HostUnreachable:
+        raise
+    except RemoteError as fault:
+        raise Refused(
+            f"user {user} on {runner.name} may not change that host: {fault.what}",
+            "Log in as root (--host ssh://root@HOST), or allow this user sudo without a password.",
+        ) from fault
+    if root != "0":
+        raise Refused(f"sudo on {runner.name} gives user {root}, not root")

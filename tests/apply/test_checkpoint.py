@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A change that cuts its own connection is undone by the host itself, and by nobody else's will."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.apply.fake_host import Cut, FakeHost
+from tests.apply.plans import lab_plan
+from wirespeed.apply import session
+from wirespeed.remote.interface import HostLost
+
+HOST = "ssh://lab1"
+NUMVFS = "/sys/bus/pci/devices/0000:21:00.0/sriov_numvfs"
+
+
+def change_that(host: FakeHost, what: str) -> int:
+    """Which change of an apply that is."""
+    session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
+    return next(n for n, change in enumerate(host.log, 1) if what in change)
+
+
+def cut_at(what: str, when: str = "after") -> FakeHost:
+    at = change_that(FakeHost(), what)
+    host = FakeHost(cut=Cut(at, when, "connection"))
+    with pytest.raises(HostLost):
+        session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
+    return host
+
+
+def test_nobody_confirms() -> None:
+    host = cut_at(f"write {NUMVFS} '4")
+    assert len(host.kernel.vfs["0000:21:00.0"]) == 4
+    host.fire_timer()
+    assert host.kernel.vfs["0000:21:00.0"] == []
+    assert host.kernel.autoprobe["0000:21:00.0"] == "1"
+    assert host.kernel.up["0000:21:00.0"] is False
+    again = session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
+    assert again.undone_before
+    assert len(host.kernel.vfs["0000:21:00.0"]) == 4
+
+
+def test_whoever_reaches_the_host_again_confirms() -> None:
+    host = cut_at(f"write {NUMVFS} '4")
+    again = session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
+    assert not again.undone_before
+    assert not host.timer
+
+
+def test_rollback_stops_the_timer() -> None:
+    before = FakeHost().state()
+    host = cut_at("vf 0 vlan")
+    undone = session.undo(host.reach, HOST, may_reboot=False)
+    assert not undone.failed
+    assert not host.timer
+    assert host.state() == before
+
+
+def test_the_timer_is_there_before_the_first_risky_change_and_gone_after_the_last() -> None:
+    host = FakeHost()
+    session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
+    armed = next(n for n, change in enumerate(host.log) if change.startswith("systemd-run"))
+    risky = [n for n, change in enumerate(host.log)
+             if "sriov" in change or "driver" in change or "add-port" in change]  # fmt: skip
+    assert armed < min(risky)
+    confirmed = max(n for n, change in enumerate(host.log) if change.startswith("systemctl stop"))
+    assert max(risky) < confirmed
+    assert not host.timer
+
+
+def test_changes_without_risk_arm_no_timer() -> None:
+    host = FakeHost()
+    session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=lambda _: None)
+    done = len(host.log)
+    session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
+    assert not any(change.startswith("systemd-run") for change in host.log[done:])

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every decision of a plan is compared with what the host is; what differs is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.apply.fake_host import FakeHost
+from tests.apply.plans import lab_plan
+from wirespeed.apply import session
+from wirespeed.apply.row import Verdict
+from wirespeed.plan.decisions import decisions, dotted
+
+HOST = "ssh://lab1"
+PF = "0000:21:00.0"
+
+
+def as_planned() -> FakeHost:
+    host = FakeHost()
+    session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=lambda _: None)
+    return host
+
+
+def differing(host: FakeHost) -> set[str]:
+    _, rows = session.verify(host.reach, HOST, lab_plan())
+    return {row.decision for row in rows if row.failed}
+
+
+def test_every_decision_has_a_row() -> None:
+    _, rows = session.verify(as_planned().reach, HOST, lab_plan())
+    named = [row.decision.partition(" ")[0] for row in rows]
+    for where, decision in decisions(lab_plan().hosts[0]):
+        wanted = dotted(where)
+        assert wanted in named, decision
+    assert named.count("kernel") == len(lab_plan().hosts[0].kernel)
+
+
+def test_verify_changes_nothing() -> None:
+    host = as_planned()
+    asked = host.changes
+    session.verify(host.reach, HOST, lab_plan())
+    assert host.changes == asked
+
+
+def test_before_apply_nothing_is_as_planned() -> None:
+    host = FakeHost()
+    _, rows = session.verify(host.reach, HOST, lab_plan())
+    ok = {row.decision for row in rows if row.verdict is Verdict.OK}
+    assert not {"huge_pages", "cores.isolated", f"nics[{PF}].vfs", "vswitch.pmd_cpus"} & ok
+    assert not host.log
+
+
+def test_after_apply_without_a_reboot_that_is_what_lacks() -> None:
+    host = FakeHost()
+    session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
+    _, rows = session.verify(host.reach, HOST, lab_plan())
+    verdicts = {row.decision: row.verdict for row in rows}
+    assert verdicts["cores.isolated"] is Verdict.REBOOT
+    assert verdicts["kernel isolcpus"] is Verdict.REBOOT
+    assert verdicts["nics[0000:03:00.0].driver"] is Verdict.REBOOT
+    assert verdicts[f"nics[{PF}].vfs"] is Verdict.OK
+
+
+DISTURBED: dict[str, tuple[Callable[[FakeHost], object], str]] = {
+    "pages": (
+        lambda h: h.kernel.write(
+            "/sys/devices/system/node/node0/hugepages/hugepages-1048576kB/nr_hugepages", "1"),
+        "huge_pages",
+    ),
+    "governor": (
+        lambda h: h.kernel.write(
+            "/sys/devices/system/cpu/cpu5/cpufreq/scaling_governor", "schedutil"),
+        "cores.isolated: CPU frequency governors",
+    ),
+    "interrupt": (
+        lambda h: h.kernel.write("/proc/irq/40/smp_affinity_list", "5"),
+        "cores.housekeeping: interrupt affinities",
+    ),
+    "VFs": (
+        lambda h: h.kernel.write(f"/sys/bus/pci/devices/{PF}/sriov_numvfs", "0"),
+        f"nics[{PF}].vfs",
+    ),
+    "VLAN": (
+        lambda h: h.kernel.set_vf("ens33", 1, "vlan", "51"),
+        f"nics[{PF}].vfs: VFs of {PF}",
+    ),
+    "driver": (
+        lambda h: h.kernel.write("/sys/bus/pci/devices/0000:03:00.0/driver/unbind", "0000:03:00.0"),
+        "nics[0000:03:00.0].driver",
+    ),
+    "PMDs": (
+        lambda h: h.ovs and h.ovs.other_config.update({"pmd-cpu-mask": "0x2"}),
+        "vswitch.pmd_cpus",
+    ),
+    "queues": (
+        lambda h: h.ovs and h.ovs.interfaces["dpdk0"]["options"].update({"n_rxq": "7"}),
+        "vswitch.rx_queues",
+    ),
+    "unit": (
+        lambda h: h.disk.remove("/etc/systemd/system/wirespeed-host.service"),
+        "file /etc/systemd/system/wirespeed-host.service",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", DISTURBED)
+def test_what_somebody_has_changed_since_is_found(what: str) -> None:
+    host = as_planned()
+    assert differing(host) == set()
+    disturb, row = DISTURBED[what]
+    disturb(host)
+    assert row in differing(host)
+
+
+def test_a_device_that_knows_no_trust_is_never_said_to_have_it() -> None:
+    host = FakeHost(trust=False)
+    done = session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=lambda _: None)
+    assert done.rows is not None
+    row = next(row for row in done.rows if row.decision == f"nics[{PF}].vfs: VFs of {PF}")
+    assert row.verdict is Verdict.ABSENT
+    assert "refuses vf 0 trust: None, vf 1 trust: None" in row.note
+
+
+def test_without_cpufreq_the_governors_are_not_here() -> None:
+    from dataclasses import replace
+
+    from tests.apply.fake_kernel import LAB
+
+    host = FakeHost(server=replace(LAB, governor=None))
+    done = session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=lambda _: None)
+    assert done.rows is not None
+    row = next(row for row in done.rows if row.decision.endswith("governors"))
+    assert (row.verdict, row.note) == (
+        Verdict.ABSENT, "the kernel does not control the frequency (no cpufreq)",
+    )  # fmt: skip
+
+
+def test_a_host_without_open_vswitch_differs() -> None:
+    host = FakeHost(ovs=None)
+    done = session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=lambda _: None)
+    assert done.rows is not None
+    assert "vswitch.pmd_cpus" in {row.decision for row in done.rows if row.failed}
+    said = next(r for r in done.results if r.name == "Open vSwitch other_config")
+    assert said.failed
+    assert "ovs-vsctl is not installed" in said.note
+
+
+def test_interrupts_that_the_kernel_keeps_where_they_are_may_stay_there() -> None:
+    host = as_planned()
+    _, rows = session.verify(host.reach, HOST, lab_plan())
+    (finding,) = [row for row in rows if row.decision.startswith("audit WS32")]
+    assert finding.verdict is Verdict.ABSENT
+    assert "refuses 25 (nvme0q6): 5, 9 (acpi): 0-15" in finding.note
+    host.kernel.write("/proc/irq/40/smp_affinity_list", "5")
+    _, rows = session.verify(host.reach, HOST, lab_plan())
+    (finding,) = [row for row in rows if row.decision.startswith("audit WS32")]
+    assert finding.verdict is Verdict.DIFFERS
