@@ -12,8 +12,16 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import side_by_side
+from tests.effort import effort
+from tests.lab_node import WHOLE, emulated_lab, lab_node, lab_pair, lab_way  # noqa: F401
+
 settings.register_profile(
-    "wirespeed", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "wirespeed",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+    max_examples=effort(100, 1000),
 )
 settings.register_profile("explore", parent=settings.get_profile("wirespeed"), derandomize=False)
 # Where the tests run in the background, SIGINT is ignored, and what they start would inherit that.
@@ -21,12 +29,25 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "wirespeed"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests marked `root` change this host (huge pages, namespaces): skipped for anybody else."""
-    if os.geteuid() == 0:
-        return
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Few files have tests marked `alone` or `lab`: with `-m alone`, files without that mark are
+    not imported."""
+    mark = config.option.markexpr
+    if mark not in ("alone", "lab") or collection_path.suffix != ".py":
+        return None
+    return True if f"mark.{mark}" not in collection_path.read_text() else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests marked `root` change this host (huge pages, namespaces): skipped for anybody else. So
+    are those marked `lab`, whose image root alone can build."""
+    if hasattr(config, "workerinput"):
+        side_by_side.order(items)
     for item in items:
-        if item.get_closest_marker("root"):
+        mark = item.get_closest_marker("lab")
+        if mark and mark.kwargs.get("whole") and not WHOLE:
+            item.add_marker(pytest.mark.skip(reason="needs WIRESPEED_LAB=whole: make test-lab"))
+        if os.geteuid() != 0 and (mark or item.get_closest_marker("root")):
             item.add_marker(pytest.mark.skip(reason="needs root"))
 
 

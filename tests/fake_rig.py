@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 
 from tests.measure import simulated
 from wirespeed.model.facts import Cpu, HostFacts, Kernel, NumaNode
-from wirespeed.model.plan import Decision, HostPlan, Plan
+from wirespeed.model.plan import Decision, HostPlan, Plan, VswitchPlan
 from wirespeed.model.series import Series, SeriesKind
-from wirespeed.model.spec import PointSpec
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpPath, TcpRun, TcpSample, TcpWay
+from wirespeed.model.spec import Frames, TcpStreams, Workload
+from wirespeed.model.tcp import Tcp, TcpDirection, TcpDirectionResult, TcpRun, TcpSample
 from wirespeed.model.tcp_evidence import ProgramIntervals, TcpEvidence
 from wirespeed.model.trial import Drop, DropCause, Observation
 from wirespeed.study.interface import Rig
@@ -29,6 +29,18 @@ FACTS = HostFacts(
     cpu_model="Imaginary CPU",
 )
 PLAN = Plan((HostPlan("testhost", Decision((), "nothing is real here")),))
+NOBODY = Decision((), "nothing is real here")
+VSWITCH = VswitchPlan(NOBODY, NOBODY, NOBODY, *(Decision(1, "nothing is real here"),) * 3)
+SWITCHED = ("p2p", "pvp", "chain", "parallel")
+
+
+def plan_of(workload: Workload) -> Plan:
+    """With a vSwitch where the point has one."""
+    if isinstance(workload, TcpStreams):
+        switched = workload.tcp.path != "veth"
+    else:
+        switched = workload.topology.kind in SWITCHED
+    return Plan((replace(PLAN.hosts[0], vswitch=VSWITCH if switched else None),))
 
 
 @dataclass
@@ -43,6 +55,7 @@ class FakeBench:
     before_trial: Callable[[int], None] = lambda _number: None
     disturbed_share: float = 0.0
     misread_share: float = 0.0
+    emulated: str | None = None
     simulation: simulated.Rig = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,6 +93,7 @@ class FakeTcpBench:
     before_run: Callable[[int], None] = lambda _number: None
     is_stolen: Callable[[int, int], bool] = lambda _run, _interval: False
     runs: int = 0
+    emulated: str | None = None
 
     def run(self) -> TcpRun:
         self.before_run(self.runs)
@@ -96,17 +110,17 @@ class FakeTcpBench:
             elapsed_s=self.tcp.seconds + 0.1,
             server_cpu_s=1.0,
             clients_cpu_s=0.5,
-            vswitch_cpu_s=2.0 if self.tcp.path is TcpPath.OVS else None,
+            vswitch_cpu_s=2.0 if self.tcp.path == "ovs" else None,
             evidence=intervals(stolen),
             payload=tuple(_octets(way, total_bps / len(ways), stolen) for way in ways),
         )
 
-    def _way(self, direction: TcpDirection, bits_per_second: float) -> TcpWay:
+    def _way(self, direction: TcpDirection, bits_per_second: float) -> TcpDirectionResult:
         samples = tuple(
             TcpSample(at, at * 1000, 90 + at // 10_000, 64_000, 3_000_000, 0, 9_000_000_000, 0)
             for at in range(0, 1_000_000, 250_000)
         )
-        return TcpWay(
+        return TcpDirectionResult(
             direction,
             round(bits_per_second * self.tcp.seconds / 8),
             bits_per_second,
@@ -146,27 +160,28 @@ class FakeHost:
     before_trial: Callable[[int], None] = lambda _number: None
     disturbed_share: float = 0.0
     misread_share: float = 0.0
-    opened: list[PointSpec] = field(default_factory=list)
+    emulated: str | None = None
+    opened: list[Workload] = field(default_factory=list)
     closed: int = 0
 
     @property
     def rig(self) -> Rig:
-        return Rig(FACTS, lambda _spec: PLAN, self._open, self.open_tcp)
+        return Rig(FACTS, plan_of, self._open, self.open_tcp)
 
     @contextmanager
-    def _open(self, spec: PointSpec, _plan: Plan, _name: str) -> Iterator[FakeBench]:
+    def _open(self, spec: Frames, _plan: Plan, _name: str) -> Iterator[FakeBench]:
         self.opened.append(spec)
         try:
             capacity_fps = self.capacity_fps or spec.sut.impair.rate_fps
             yield FakeBench(
-                capacity_fps, self.before_trial, self.disturbed_share, self.misread_share
-            )
+                capacity_fps, self.before_trial, self.disturbed_share, self.misread_share,
+                self.emulated,
+            )  # fmt: skip
         finally:
             self.closed += 1
 
     @contextmanager
-    def open_tcp(self, spec: PointSpec, _plan: Plan, _name: str) -> Iterator[FakeTcpBench]:
-        assert spec.tcp is not None
+    def open_tcp(self, spec: TcpStreams, _plan: Plan, _name: str) -> Iterator[FakeTcpBench]:
         self.opened.append(spec)
         try:
             yield FakeTcpBench(spec.tcp, self.before_trial)

@@ -26,7 +26,8 @@ class Cluster:
         return f"postgresql://wirespeed@/postgres?host={self.directory}"
 
     def start(self, *settings: str) -> None:
-        wanted = ["listen_addresses=", f"unix_socket_directories={self.directory}", "fsync=off"]
+        wanted = ["listen_addresses=", f"unix_socket_directories={self.directory}", "fsync=off",
+                  "huge_pages=off"]  # fmt: skip
         options = " ".join(f"-c {setting}" for setting in [*wanted, *settings])
         self._control("-l", str(self.directory / "log"), "-o", options, "start")
 

@@ -3,22 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fnmatch import fnmatch
 
 from wirespeed.remote.local import LocalRunner
 
 
 class FakeHost(LocalRunner):
-    """Files come from `files`; `on_write` may refuse a write, or answer it as a kernel would."""
+    """Files come from `files`; `on_write` may refuse a write, or answer it as a kernel would.
+
+    locked: the paths whose lock is held.
+    """
 
     def __init__(
         self,
         files: dict[str, str],
         on_write: Callable[[dict[str, str], str, str], None] | None = None,
     ) -> None:
+        super().__init__()
         self.files = files
         self.on_write = on_write
+        self.locked: set[str] = set()
 
     def read(self, path: str) -> str:
         if path not in self.files:
@@ -33,6 +39,13 @@ class FakeHost(LocalRunner):
 
     def glob(self, *patterns: str) -> tuple[str, ...]:
         return tuple(sorted(f for f in self.files if any(fnmatch(f, p) for p in patterns)))
+
+    @contextmanager
+    def lock(self, path: str) -> Iterator[None]:
+        assert path not in self.locked
+        self.locked.add(path)
+        yield
+        self.locked.remove(path)
 
     def readlink(self, path: str) -> str:
         return self.read(path)

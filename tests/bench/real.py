@@ -7,26 +7,35 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+from tests import speedtest_program
+from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
 from wirespeed.bench.session import RealBench, open_bench
-from wirespeed.bench.vswitch.ovs import OvsDpdk
+from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
+from wirespeed.bench.traffic.tcp import programs
+from wirespeed.cli.guests import GuestSource
+from wirespeed.cli.rig import plan_of
 from wirespeed.host.collect import collect
 from wirespeed.model.frame import Encapsulation, FrameSizes
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import PointSpec, Sut, Topology, TopologyKind, Traffic, Vnf
+from wirespeed.model.spec import Frames, Sut, Topology, Traffic, Vnf
 from wirespeed.model.trial import DropCause, Observation
-from wirespeed.plan.bench import plan_bench
 from wirespeed.remote.interface import Process
 from wirespeed.remote.local import LocalRunner
 
+# The speed test of the tests, in this process and in those that import this too.
+programs.SPEEDTEST = replace(programs.SPEEDTEST, built=speedtest_program.PROGRAM)
+
 RUNNER = LocalRunner()
+GUESTS = GuestSource(RUNNER)
 HUGE_PAGES = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"
 AUTOGROUP = "/proc/sys/kernel/sched_autogroup_enabled"
 
 
 def point(
-    kind: TopologyKind,
+    kind: str,
     vnfs: int = 1,
     *,
     bidirectional: bool = False,
@@ -34,20 +43,20 @@ def point(
     tags: Encapsulation = Encapsulation.NONE,
     vnf: Vnf | None = None,
     ports: tuple[str, ...] = (),
-) -> PointSpec:
+) -> Frames:
     traffic = Traffic(FrameSizes.parse(frame), encapsulation=tags)
-    return PointSpec(
-        Topology(kind, vnfs, bidirectional), traffic, Sut(vnf=vnf or Vnf(), ports=ports)
-    )
+    return Frames(Topology(kind, vnfs, bidirectional), traffic, Sut(vnf=vnf or Vnf(), ports=ports))
 
 
-def planned(spec: PointSpec) -> Plan:
-    return plan_bench(collect(RUNNER), spec)
+def planned(spec: Frames) -> Plan:
+    return plan_of(collect(RUNNER), spec)
 
 
 @contextmanager
-def opened(spec: PointSpec, logs: Path, plan: Plan | None = None) -> Iterator[RealBench]:
-    with open_bench(spec, plan or planned(spec), RUNNER, logs) as bench:
+def opened(spec: Frames, logs: Path, plan: Plan | None = None) -> Iterator[RealBench]:
+    plan = plan or planned(spec)
+    hosts, guests = BenchHosts(BenchHost(RUNNER)), GUESTS.guests_of(plan)
+    with open_bench(spec, plan, hosts, logs, guests) as bench:
         assert isinstance(bench, RealBench)
         yield bench
 
@@ -67,7 +76,7 @@ def drops(seen: Observation) -> dict[tuple[str, DropCause], int]:
     return {(drop.hop, drop.cause): drop.frames for drop in seen.drops}
 
 
-def books_close(seen: Observation) -> bool:
+def frames_are_conserved(seen: Observation) -> bool:
     """Every offered frame was received or dropped for a known cause at a known hop."""
     explained = sum(n for (_, cause), n in drops(seen).items() if cause is not DropCause.UNKNOWN)
     return seen.total("offered") == seen.total("received") + explained

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from tests.bench.fake_host import FakeHost
-from wirespeed.bench.competing import Competing, competing, look
+from wirespeed.bench.noise.competing import Competing, competing, look
 from wirespeed.remote.local import LocalRunner
 
 INIT, WIRESPEED, SERVER, SHELL, MAKE, COMPILER, ELSEWHERE, SOFTIRQ = range(1, 9)

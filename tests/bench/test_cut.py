@@ -9,7 +9,7 @@ import pytest
 
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.noise.clock import TrialClock
-from wirespeed.bench.traffic.windows import (
+from wirespeed.bench.traffic.frames.windows import (
     Bins,
     DirectionBins,
     cut,

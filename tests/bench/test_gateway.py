@@ -10,88 +10,88 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tests.plan.test_bench import host
-from wirespeed.bench import accounts
-from wirespeed.bench.dpdk import Directories
-from wirespeed.bench.gateway import gateway_of
-from wirespeed.bench.layout import Layout, WsdpLayout, lay_out
-from wirespeed.bench.nf.functions import function
-from wirespeed.bench.plugs import Plugs
-from wirespeed.bench.topology import wiring
-from wirespeed.bench.vswitch.ports import switch_ports
-from wirespeed.bench.wsdp.program import find_program
+from wirespeed.bench import frame_accounting as accounts
+from wirespeed.bench.assembly.layout import Layout, lay_out, on_one_host
+from wirespeed.bench.assembly.parts import site_of, wiring_of
+from wirespeed.bench.function import FUNCTIONS
+from wirespeed.bench.function.bng.kind import BngFunction
+from wirespeed.bench.function.wsdp_tasks import WsdpFunctionKind
+from wirespeed.bench.host.directories import Directories
+from wirespeed.bench.host.programs import find_program
+from wirespeed.bench.placement.process import ProcessLaunch
+from wirespeed.bench.program.config import WsdpConfig
+from wirespeed.bench.program.wsdp import WSDP
+from wirespeed.cli.rig import plan_of
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.gateway import Access, Bng, GatewayDirection
 from wirespeed.model.spec import (
-    PointSpec,
+    Frames,
     Sut,
     Topology,
-    TopologyKind,
     Traffic,
     Vnf,
-    VnfKind,
     VnfMode,
     VnfTuning,
     Vswitch,
 )
 from wirespeed.model.trial import DropCause
-from wirespeed.plan.bench import plan_bench
 from wirespeed.remote.local import LocalRunner
 
 SMALL = Bng(users=10, routes=10, hops=2)
-GATEWAY = PointSpec(Topology(TopologyKind.PVP), sut=Sut(vnf=Vnf(VnfKind.BNG)), bng=SMALL)
-PLAIN = Sut(vnf=Vnf(VnfKind.WSDP, VnfMode.IO))
+GATEWAY = Frames(Topology("pvp"), sut=Sut(vnf=Vnf("bng")), bng=SMALL)
+PLAIN = Sut(vnf=Vnf("wsdp", VnfMode.IO))
 
 
-def laid_out(spec: PointSpec, directory: Path, cores: int = 2, *, smt: bool = False) -> Layout:
+def laid_out(spec: Frames, directory: Path, cores: int = 2, *, smt: bool = False) -> Layout:
     dirs = Directories(PurePosixPath(directory), PurePosixPath(directory), "abcd1234")
-    plan = plan_bench(host(cores=cores, smt=smt), spec).hosts[0]
-    wired = wiring(spec)
-    ports = switch_ports(wired, plan.vswitch, dirs.run) if plan.vswitch else ()
-    gateway = gateway_of(spec, dirs)
-    assert gateway is not None
-    gateway.write_tables(LocalRunner())
-    return lay_out(spec, plan, wired, Plugs(spec, wired, dirs, 1500, ports), dirs)
+    plan = plan_of(host(cores=cores, smt=smt), spec).hosts[0]
+    site = site_of(spec, on_one_host(plan, dirs))
+    site.content.prepare(LocalRunner())
+    return lay_out(site)
+
+
+def config_of(own: ProcessLaunch) -> WsdpConfig:
+    function = FUNCTIONS[own.setup.frames.sut.vnf.kind]
+    assert isinstance(function, WsdpFunctionKind)
+    return function.config(own.process, own.setup)
 
 
 VARIANTS = {
     "through the vSwitch": GATEWAY,
-    "on plain ports": replace(GATEWAY, topology=Topology(TopologyKind.HOST)),
+    "on plain ports": replace(GATEWAY, topology=Topology("host")),
     "upstream": replace(GATEWAY, bng=replace(SMALL, direction=GatewayDirection.UP)),
     "downstream": replace(GATEWAY, bng=replace(SMALL, direction=GatewayDirection.DOWN)),
     "in PPPoE sessions": replace(GATEWAY, bng=replace(SMALL, access=Access.PPPOE)),
-    "two queues": replace(
-        GATEWAY, sut=Sut(Vswitch(rx_queues=2), Vnf(VnfKind.BNG, own_process=True))
-    ),
+    "two queues": replace(GATEWAY, sut=Sut(Vswitch(rx_queues=2), Vnf("bng", placement="process"))),
     "eight workers": replace(
-        GATEWAY, topology=Topology(TopologyKind.HOST), sut=Sut(vnf=Vnf(VnfKind.BNG, workers=8))
+        GATEWAY, topology=Topology("host"), sut=Sut(vnf=Vnf("bng", workers=8))
     ),
     "sixteen workers downstream through the vSwitch": replace(
         GATEWAY,
-        sut=Sut(vnf=Vnf(VnfKind.BNG, workers=16)),
+        sut=Sut(vnf=Vnf("bng", workers=16)),
         bng=replace(SMALL, direction=GatewayDirection.DOWN),
     ),
     "a plain forwarder": replace(GATEWAY, sut=PLAIN),
-    "the vSwitch alone": replace(GATEWAY, topology=Topology(TopologyKind.P2P), sut=PLAIN),
+    "the vSwitch alone": replace(GATEWAY, topology=Topology("p2p"), sut=PLAIN),
 }
 
 
 @pytest.mark.parametrize("cores", [2, 20])
 @pytest.mark.parametrize("spec", VARIANTS.values(), ids=VARIANTS.keys())
-def test_wsdp_accepts_every_file(spec: PointSpec, cores: int, tmp_path: Path) -> None:
+def test_wsdp_accepts_every_file(spec: Frames, cores: int, tmp_path: Path) -> None:
     layout = laid_out(spec, tmp_path, cores)
-    for number, process in enumerate([layout.traffic, *layout.functions]):
-        assert isinstance(process, WsdpLayout)
+    for number, config in enumerate([layout.traffic, *map(config_of, layout.launches)]):
         file = tmp_path / f"{number}.ini"
-        file.write_text(process.config.render())
+        file.write_text(config.render())
         done = subprocess.run(
-            [find_program(), "--config", str(file), "--check"],
+            [find_program(LocalRunner(), WSDP), "--config", str(file), "--check"],
             capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_senders_and_receivers_agree_with_the_gateway(tmp_path: Path) -> None:
-    tasks = {task.name: task for task in laid_out(GATEWAY, tmp_path).traffic.config.tasks}
+    tasks = {task.name: task for task in laid_out(GATEWAY, tmp_path).traffic.tasks}
     assert {name: task.type for name, task in tasks.items()} == {
         "gen0_0": "gen", "sink0": "sink", "gen1_0": "gen", "sink1": "sink",
         "vnf0_a0": "bng_up", "vnf0_b0": "bng_down",
@@ -106,7 +106,7 @@ def test_senders_and_receivers_agree_with_the_gateway(tmp_path: Path) -> None:
 
 def test_who_has_a_session_does_not_announce_himself(tmp_path: Path) -> None:
     spec = replace(GATEWAY, bng=replace(SMALL, access=Access.PPPOE))
-    tasks = laid_out(spec, tmp_path).traffic.config.tasks
+    tasks = laid_out(spec, tmp_path).traffic.tasks
     assert {task.keys["access"] for task in tasks} == {"pppoe"}
     assert not any("arp_every" in task.keys for task in tasks)
     assert spec.wire_bytes == (78,)
@@ -115,7 +115,7 @@ def test_who_has_a_session_does_not_announce_himself(tmp_path: Path) -> None:
 
 def test_the_vswitch_knows_the_blocks_behind_the_gateway() -> None:
     """Whatever the number of subscribers and next hops, one rule each."""
-    flows = {(flow.in_port, flow.out_port): flow.dst_mac for flow in wiring(GATEWAY).flows}
+    flows = {(flow.in_port, flow.out_port): flow.dst_mac for flow in wiring_of(GATEWAY).flows}
     assert flows == {
         ("east", "vnf0a"): "02:01:00:00:00:00",
         ("vnf0b", "west"): "02:00:10:00:00:00/ff:ff:ff:00:00:00",
@@ -134,18 +134,15 @@ def test_the_vswitch_knows_the_blocks_behind_the_gateway() -> None:
     ],
 )
 def test_tuning_steps(tmp_path: Path, tuning: VnfTuning, lcore: str, huge: bool) -> None:
-    vnf = Vnf(VnfKind.BNG, tuning=tuning)
-    spec = replace(GATEWAY, topology=Topology(TopologyKind.HOST), sut=Sut(vnf=vnf))
-    [function] = laid_out(spec, tmp_path).functions
-    assert isinstance(function, WsdpLayout)
-    ini = function.config.render()
+    vnf = Vnf("bng", tuning=tuning)
+    spec = replace(GATEWAY, topology=Topology("host"), sut=Sut(vnf=vnf))
+    [function] = laid_out(spec, tmp_path).launches
+    ini = config_of(function).render()
     assert f"{lcore}\n" in ini
     assert ("--no-huge" in ini) != huge
 
 
-WORKERS = replace(
-    GATEWAY, topology=Topology(TopologyKind.HOST), sut=Sut(vnf=Vnf(VnfKind.BNG, workers=8))
-)
+WORKERS = replace(GATEWAY, topology=Topology("host"), sut=Sut(vnf=Vnf("bng", workers=8)))
 
 
 @pytest.mark.parametrize(
@@ -154,9 +151,8 @@ WORKERS = replace(
 def test_workers_are_two_to_a_core_or_all_on_one(
     tmp_path: Path, cores: int, smt: bool, lcores: int
 ) -> None:
-    [function] = laid_out(WORKERS, tmp_path, cores, smt=smt).functions
-    assert isinstance(function, WsdpLayout)
-    tasks = {task.name: task for task in function.config.tasks}
+    [function] = laid_out(WORKERS, tmp_path, cores, smt=smt).launches
+    tasks = {task.name: task for task in config_of(function).tasks}
     assert len(tasks) == 2 * (1 + 8 + 1)
     assert {task.lcore for task in tasks.values()} == set(range(1, lcores + 1))
     for number in range(8):
@@ -170,9 +166,11 @@ def test_workers_are_two_to_a_core_or_all_on_one(
             assert up.lcore not in alone
 
 
-def test_the_books_of_many_workers() -> None:
+def test_the_counts_of_many_workers(tmp_path: Path) -> None:
     """What the load balancers took, the aggregation let out; what a full ring dropped is inside."""
-    counted = function(wiring(WORKERS), "vnf0", 1, workers=2)
+    two = replace(WORKERS, sut=Sut(vnf=Vnf("bng", workers=2)))
+    [own] = laid_out(two, tmp_path).launches
+    counted = BngFunction().counts(own.setup)
     idle = {"rx": 0, "tx": 0, "tx_fail": 0, "discard": 0, "handled": 0}
     stats = {
         "vnf0_a_lb": idle | {"rx": 10, "tx": 9, "tx_fail": 1},
@@ -184,7 +182,7 @@ def test_the_books_of_many_workers() -> None:
         "vnf0_b_w1": idle,
         "vnf0_to_a": idle | {"rx": 3, "tx": 3},
     }
-    seen = counted.read(stats)
+    seen = counted.read(stats, {})
     assert (seen.entered, seen.left) == ({"a": 10, "b": 3}, {"b": 5, "a": 3})
     assert {cause: frames for (_, cause), frames in seen.drops.items()} == {
         DropCause.VNF_RING_FULL: 1, DropCause.TG_RX_RING_FULL: 2,

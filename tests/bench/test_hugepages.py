@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import fcntl
 from pathlib import Path
 
 import pytest
 
 from tests.bench.fake_host import FakeHost
-from wirespeed.bench import page_lock
-from wirespeed.bench.host_state import changing_host
-from wirespeed.bench.hugepages import reserved
+from wirespeed.bench.host.changes import POOLS_LOCK
+from wirespeed.bench.host.host import changing_host
+from wirespeed.bench.host.hugepages import reserved
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.plan import HugePages
 
@@ -44,15 +43,13 @@ def test_only_the_shortfall_is_added_and_given_back(tmp_path: Path) -> None:
 
 
 def test_pages_are_neither_added_nor_given_back_while_another_run_relies_on_free_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(page_lock, "_LOCK", str(tmp_path / "lock"))
     host = host_with(total=100, free=40)
     kernel, written = host.on_write, []
 
     def watched(files: dict[str, str], path: str, text: str) -> None:
-        with open(tmp_path / "lock") as lock, pytest.raises(BlockingIOError):
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        assert POOLS_LOCK in host.locked
         written.append(text)
         assert kernel is not None
         kernel(files, path, text)
@@ -70,6 +67,13 @@ def test_nothing_is_changed_when_enough_are_free(tmp_path: Path) -> None:
             pass
         assert host.files[f"{POOL}/nr_hugepages"] == "100"
     assert host.files[f"{POOL}/nr_hugepages"] == "100"
+
+
+def test_free_pages_that_another_program_was_promised_do_not_count(tmp_path: Path) -> None:
+    host = host_with(total=100, free=64)
+    host.files["/sys/kernel/mm/hugepages/hugepages-2048kB/resv_hugepages"] = "60"
+    with changing_host(host, tmp_path) as state, reserved(state, [HugePages(0, 2048, 64)]):
+        assert host.files[f"{POOL}/nr_hugepages"] == "160"
 
 
 def test_too_little_memory_says_node_have_and_need(tmp_path: Path) -> None:

@@ -9,23 +9,42 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 
 from tests.bench.fake_host import FakeHost
-from wirespeed.bench.changes import (
+from wirespeed.bench.host.change import Change
+from wirespeed.bench.host.changes import (
     DirectoryMade,
     HugePagesAdded,
+    InterfaceMade,
+    InterfaceSet,
     PciBound,
     ProcessStarted,
     SysctlSet,
     change_from_json,
 )
-from wirespeed.bench.host_state import changing_host, tidy_up
+from wirespeed.bench.host.host import (
+    Host,
+    changing_host,
+    tidy_up,
+    tidy_up_everywhere,
+)
+from wirespeed.bench.host.journal import (
+    Journal,
+    Undone,
+    hosts_left,
+    leftovers,
+    of_living_runs,
+)
 from wirespeed.bench.interface import BenchError
-from wirespeed.bench.journal import Journal, leftovers, of_living_runs, state_directory
+from wirespeed.remote.interface import Completed, HostUnreachable, Runner
 from wirespeed.remote.local import LocalRunner
+from wirespeed.remote.reach import reach as reach_address
+from wirespeed.remote.state import state_directory
 
 RUNNER = LocalRunner()
 
@@ -104,7 +123,7 @@ def test_a_change_that_cannot_be_undone_is_told_and_kept(tmp_path: Path) -> None
     with pytest.raises(BenchError, match="could not undo"):
         run()
     host.on_write = None
-    assert tidy_up(host, tmp_path) == ["set /proc/sys/a back to 1"]
+    assert tidy_up(host, tmp_path) == Undone(("set /proc/sys/a back to 1",))
     assert host.files["/proc/sys/a"] == "1"
     assert journals(tmp_path) == []
 
@@ -130,9 +149,106 @@ def test_a_living_run_and_another_host_are_left_alone(tmp_path: Path) -> None:
     elsewhere = Journal.create(tmp_path, "server2")
     elsewhere.note(DirectoryMade("/nowhere/y"))
     elsewhere._file.close()
-    assert tidy_up(RUNNER, tmp_path) == []
+    assert tidy_up(RUNNER, tmp_path) == Undone()
     assert of_living_runs(tmp_path, "localhost") == (DirectoryMade("/nowhere/x"),)
     assert len(journals(tmp_path)) == 2
+
+
+class Elsewhere(FakeHost):
+    """Another host, which may be out of reach."""
+
+    def __init__(self, name: str, files: dict[str, str], *, reachable: bool = True) -> None:
+        super().__init__(files)
+        self.host, self.reachable = name, reachable
+
+    @property
+    def name(self) -> str:
+        return self.host
+
+    @property
+    def address(self) -> str:
+        return f"ssh://{self.host}"
+
+    def read(self, path: str) -> str:
+        if not self.reachable:
+            raise HostUnreachable(f"{self.host} could not be reached")
+        return super().read(path)
+
+
+@contextmanager
+def changing(hosts: Iterable[Elsewhere], state_dir: Path) -> Iterator[list[Host]]:
+    with ExitStack() as stack:
+        yield [stack.enter_context(changing_host(host, state_dir)) for host in hosts]
+
+
+def two_hosts() -> dict[str, Elsewhere]:
+    return {f"ssh://{name}": Elsewhere(name, {"/proc/sys/a": "1"}) for name in ("east", "west")}
+
+
+def test_hosts_are_changed_and_put_back_each_by_its_own_journal(tmp_path: Path) -> None:
+    east, west = two_hosts().values()
+    with changing([east, west], tmp_path) as states:
+        for state in states:
+            state.set_sysctl("a", "0")
+        assert len(journals(tmp_path)) == 2
+        assert (east.files["/proc/sys/a"], west.files["/proc/sys/a"]) == ("0", "0")
+    assert (east.files["/proc/sys/a"], west.files["/proc/sys/a"]) == ("1", "1")
+    assert journals(tmp_path) == []
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_lost_host_keeps_its_journal_and_no_other_from_being_put_back(
+    tmp_path: Path, lost: int
+) -> None:
+    hosts = two_hosts()
+    both = list(hosts.values())
+
+    def run() -> None:
+        with changing(both, tmp_path) as states:
+            for state in states:
+                state.set_sysctl("a", "0")
+            both[lost].reachable = False
+
+    with pytest.raises(BenchError, match=f"the changes on ssh://{both[lost].name} are not undone"):
+        run()
+    assert both[1 - lost].files["/proc/sys/a"] == "1"
+    assert hosts_left(tmp_path) == (both[lost].address,)
+
+    def reach(address: str) -> AbstractContextManager[Runner]:
+        return nullcontext(hosts[address])
+
+    [failed] = tidy_up_everywhere(reach, tmp_path).failed
+    assert failed.endswith(f"{both[lost].name} could not be reached")
+    assert len(journals(tmp_path)) == 1
+    both[lost].reachable = True
+    done = f"{both[lost].name}: set /proc/sys/a back to 1"
+    assert tidy_up_everywhere(reach, tmp_path) == Undone((done,))
+    assert journals(tmp_path) == []
+
+
+def test_what_ended_the_run_is_told_rather_than_what_could_not_be_undone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    [host, _] = two_hosts().values()
+
+    def run() -> None:
+        with changing_host(host, tmp_path) as state:
+            state.set_sysctl("a", "0")
+            host.reachable = False
+            raise HostUnreachable("the cause")
+
+    with pytest.raises(HostUnreachable, match="the cause"):
+        run()
+    assert "the changes on ssh://east are not undone" in caplog.text
+
+
+def test_an_address_that_nobody_can_reach_is_told(tmp_path: Path) -> None:
+    old = Journal.create(tmp_path, "server2")
+    old.note(DirectoryMade("/nowhere"))
+    old._file.close()
+    assert tidy_up_everywhere(reach_address, tmp_path).failed == (
+        "server2 is not cleaned: 'server2' is not of the form ssh://[user@]host[:port]",
+    )
 
 
 def test_a_state_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
@@ -144,7 +260,7 @@ def test_a_state_directory_that_cannot_be_written_is_named(tmp_path: Path) -> No
 KILLED = """
 import sys, time
 from pathlib import Path
-from wirespeed.bench.host_state import changing_host, terminated_like_interrupted
+from wirespeed.bench.host.host import changing_host, terminated_like_interrupted
 from wirespeed.remote.local import LocalRunner
 state_dir, made = Path(sys.argv[1]), sys.argv[2]
 with terminated_like_interrupted(), changing_host(LocalRunner(), state_dir) as state:
@@ -172,7 +288,7 @@ def test_nothing_is_left_after_a_signal(tmp_path: Path, number: signal.Signals) 
     assert select.select([child], [], [], 20)[0], "the child outlived the run"
     os.close(child)
     said = tidy_up(RUNNER, state)
-    assert said == ([f"removed {made}"] if number == signal.SIGKILL else [])
+    assert said == Undone((f"removed {made}",) if number == signal.SIGKILL else ())
     assert not made.exists()
     assert journals(state) == []
 
@@ -192,6 +308,37 @@ def test_huge_pages_are_given_back_but_never_below_zero() -> None:
     assert host.files[f"{change.pool}/nr_hugepages"] == "12"
     host.files[f"{change.pool}/nr_hugepages"] = "0"
     assert change.undo(host) is None
+
+
+class Recorded(FakeHost):
+    """Keeps the commands that it was given."""
+
+    def __init__(self, files: dict[str, str]) -> None:
+        super().__init__(files)
+        self.commands: list[str] = []
+
+    def run(self, argv: Sequence[str], **_: object) -> Completed:
+        self.commands.append(" ".join(argv))
+        return Completed(tuple(argv), 0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("change", "command"),
+    [
+        (InterfaceMade("eth7"), "ip link delete eth7"),
+        (InterfaceSet("eth7", was_up=False, was_mtu=1500, was_promiscuous=False),
+         "ip link set eth7 mtu 1500 promisc off down"),
+        (InterfaceSet("eth7", was_up=True, was_mtu=9000, was_promiscuous=True),
+         "ip link set eth7 mtu 9000 promisc on up"),
+    ],
+)  # fmt: skip
+def test_interfaces_become_what_they_were(change: Change, command: str) -> None:
+    host = Recorded({"/sys/class/net/eth7": ""})
+    assert change.undo(host) is not None
+    assert host.commands == [command]
+    unplugged = Recorded({})
+    assert change.undo(unplugged) is None
+    assert unplugged.commands == []
 
 
 def test_a_pci_device_goes_back_to_its_driver() -> None:

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from tests.bench.fake_host import FakeHost
-from wirespeed.bench.interface import BenchError
+from wirespeed.bench.interface import BenchError, Poller
 from wirespeed.bench.noise.clock import TrialClock
-from wirespeed.bench.noise.contention import ContentionProbe, Reference, Witness
+from wirespeed.bench.noise.contention import ContentionProbe, ProbeStop, Reference
 from wirespeed.bench.noise.poll_gaps import read_gap_logs, stops, unseen
 from wirespeed.bench.noise.silence import corroborated, silences
 from wirespeed.bench.noise.switches import SwitchRecords
+from wirespeed.bench.noise.watch import NoiseWatch
 from wirespeed.model.evidence import DisturbanceKind, Source
 
 GHZ = 1_000_000_000
@@ -62,11 +63,11 @@ def every_2_ms(works: list[int], late_ns: int = 60_000) -> list[list[int]]:
 
 def test_samples_are_told_relative_to_the_fastest_tenth() -> None:
     watched = probe(contention(every_2_ms([1000] * 8 + [1500, 2000])))
-    [samples], witnesses, blind = watched.stop(CLOCK)
+    [samples], stopped, blind = watched.stop(CLOCK)
     assert samples.slowness == (1.0,) * 8 + (1.5, 2.0)
     assert samples.at_ns == tuple(2 * i * MS for i in range(10))
     assert samples.forwards
-    assert (witnesses, blind) == ((), ())
+    assert (stopped, blind) == ((), ())
 
 
 def test_a_core_that_is_shared_all_session_long_is_slow_beside_earlier_sessions() -> None:
@@ -86,17 +87,17 @@ def test_a_reference_that_cannot_be_read_is_measured_anew() -> None:
     assert samples.slowness == (1.0,) * 10
 
 
-def test_a_probe_that_woke_up_late_bears_witness_from_when_it_last_ran() -> None:
+def test_a_probe_that_woke_up_late_bears_stop_from_when_it_last_ran() -> None:
     samples = every_2_ms([1000] * 4)
     samples[2][2] = 700_000
-    _, [witness], _ = probe(contention(samples)).stop(CLOCK)
-    assert (witness.cpu, witness.begin_ns) == (1, 2 * MS)
-    assert witness.end_ns == 4 * MS + 1000
+    _, [stop], _ = probe(contention(samples)).stop(CLOCK)
+    assert (stop.cpu, stop.begin_ns) == (1, 2 * MS)
+    assert stop.end_ns == 4 * MS + 1000
 
 
-def test_a_probe_that_always_wakes_up_late_bears_no_witness() -> None:
-    _, witnesses, _ = probe(contention(every_2_ms([1000] * 10, late_ns=150_000))).stop(CLOCK)
-    assert witnesses == ()
+def test_a_probe_that_always_wakes_up_late_bears_no_stop() -> None:
+    _, stopped, _ = probe(contention(every_2_ms([1000] * 10, late_ns=150_000))).stop(CLOCK)
+    assert stopped == ()
 
 
 def test_a_probe_without_permission_is_told() -> None:
@@ -117,19 +118,19 @@ def test_a_silence_is_where_nothing_arrives_whoever_sent_in_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("witness", "found"),
+    ("stop", "found"),
     [
-        (Witness(1, 0, 300_000), (100_000, 200_000)),
-        (Witness(1, 200_000, 900_000), (200_000, 500_000)),
-        (Witness(1, 600_000, 900_000), None),
-        (Witness(1, 0, 150_000), None),
+        (ProbeStop(1, 0, 300_000), (100_000, 200_000)),
+        (ProbeStop(1, 200_000, 900_000), (200_000, 500_000)),
+        (ProbeStop(1, 600_000, 900_000), None),
+        (ProbeStop(1, 0, 150_000), None),
     ],
 )
-def test_a_silence_counts_as_long_as_its_witness_was_stopped(
-    witness: Witness, found: tuple[int, int] | None
+def test_a_silence_counts_as_long_as_its_stop_was_stopped(
+    stop: ProbeStop, found: tuple[int, int] | None
 ) -> None:
     """A SUT that stalls for longer is not excused for the rest."""
-    told = list(corroborated([(100_000, 700_000)], [witness]))
+    told = list(corroborated([(100_000, 700_000)], [stop]))
     if found is None:
         assert told == []
         return
@@ -138,7 +139,7 @@ def test_a_silence_counts_as_long_as_its_witness_was_stopped(
     assert (stop.source, stop.role, stop.cpu) == (Source.SINK_SILENCE, "sut", 1)
 
 
-def test_without_a_witness_a_silence_is_the_suts() -> None:
+def test_without_the_probe_a_silence_is_the_suts() -> None:
     assert list(corroborated([(0, 5 * MS)], [])) == []
 
 
@@ -183,3 +184,20 @@ def test_nobody_to_watch_is_no_blindness() -> None:
     records.start([])
     assert records.stop(CLOCK) == ((), ())
     assert program.asked == []
+
+
+def test_what_stops_another_host_is_longer_by_the_error_of_its_clock() -> None:
+    stop = [5 * GHZ + 10 * MS, 2 * MS, 1, 1]
+    program = Program(
+        switches_stop={"format": "wirespeed-switches-1",
+                       "threads": {"77": {"lost": 0, "stops": [stop]}}},
+        contention_samples={"format": "wirespeed-contention-1", "cpus": {}},
+    )  # fmt: skip
+    watch = NoiseWatch(probe(program), SwitchRecords(program), None,
+                       sut_unknown=False, tsc_invariant=True)  # fmt: skip
+    watch.start([Poller(77, "pmd-c01", "sut", timed=False)], 0, 1.0)
+    clock = TrialClock(5 * GHZ, GHZ, error_ns=MS // 2)
+    found = watch.stop([], clock, 1000 * MS, [], None)
+    [disturbance] = found.disturbances
+    assert (disturbance.begin_ns, disturbance.length_ns) == (9_500_000, 3 * MS)
+    assert found.clock_error_ns == MS // 2

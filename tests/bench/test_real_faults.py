@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,17 +25,18 @@ from tests.bench.real import (
     process,
 )
 from wirespeed.bench import session
-from wirespeed.bench.changes import ProcessStarted
+from wirespeed.bench.host.changes import ProcessStarted
+from wirespeed.bench.host.host import tidy_up
+from wirespeed.bench.host.journal import Undone, of_living_runs
 from wirespeed.bench.interface import BenchError
-from wirespeed.bench.journal import of_living_runs
-from wirespeed.bench.session import clean
-from wirespeed.bench.vswitch import ovs
-from wirespeed.bench.wsdp import program
+from wirespeed.bench.program import wsdp as program
+from wirespeed.bench.switch.ovs_dpdk import part as ovs
 from wirespeed.model.errors import BadInput
-from wirespeed.model.spec import TopologyKind, Vnf
+from wirespeed.model.spec import Vnf
 
 REPOSITORY = Path(__file__).parents[2]
 
+pytestmark = pytest.mark.alone
 root = pytest.mark.root
 as_root = pytest.mark.usefixtures("needs_root")
 anyone = pytest.mark.usefixtures("own_state")
@@ -47,7 +49,7 @@ def test_a_part_killed_in_a_trial_ends_it_with_its_name(
     victim: str, what: str, tmp_path: Path
 ) -> None:
     def run() -> None:
-        with opened(point(TopologyKind.PVP, vnf=Vnf(own_process=True)), tmp_path) as bench:
+        with opened(point("pvp", vnf=Vnf(placement="process")), tmp_path) as bench:
             dies = process(bench, victim)
             with meanwhile((0.3, lambda: dies.signal(signal.SIGKILL))):
                 bench.measure(20_000, 60.0)
@@ -58,10 +60,10 @@ def test_a_part_killed_in_a_trial_ends_it_with_its_name(
 
 RUN = """
 import sys
+from dataclasses import replace
 from pathlib import Path
 from tests.bench.real import opened, planned, point
-from wirespeed.model.spec import TopologyKind
-with opened(point(TopologyKind.P2P), Path(sys.argv[1])) as bench:
+with opened(point("p2p"), Path(sys.argv[1])) as bench:
     print("open", flush=True)
     bench.measure(20_000, 600.0)
 """
@@ -102,24 +104,24 @@ def test_a_signal_leaves_nothing_behind(
     for child in children:
         assert select.select([child], [], [], 30)[0], "a child outlived the run"
         os.close(child)
-    said = clean(RUNNER, state)
+    left = tidy_up(RUNNER, state)
     if number == signal.SIGKILL:
-        assert any(line.startswith("removed ") for line in said), said
+        assert any(line.startswith("removed ") for line in left.done), left
     else:
-        assert said == []
+        assert left == Undone()
     assert leftovers() == []
 
 
 # Everything is imported first: the interpreter itself may lie where only root can read.
 NOBODY = """
 import os, sys
+from dataclasses import replace
 from pathlib import Path
 from tests.bench.real import opened, point
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.spec import TopologyKind
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:
-    with opened(point(TopologyKind(sys.argv[1])), Path(sys.argv[2])) as bench:
+    with opened(point(sys.argv[1]), Path(sys.argv[2])) as bench:
         seen = bench.measure(20_000, 0.1)
         print(seen.total("offered") == seen.total("received") > 0)
 except WirespeedError as fault:
@@ -127,7 +129,7 @@ except WirespeedError as fault:
 """
 
 
-def as_nobody(kind: TopologyKind, directory: Path) -> str:
+def as_nobody(kind: str, directory: Path) -> str:
     """What the run of an ordinary user says."""
     for name in ("run", "state", "logs"):
         (directory / name).mkdir()
@@ -158,8 +160,8 @@ def open_to_all(own_state: None) -> Path:  # noqa: ARG001
 def test_without_root_only_the_reference_sut_runs(open_to_all: Path) -> None:
     (wire := open_to_all / "wire").mkdir(mode=0o755)
     (p2p := open_to_all / "p2p").mkdir(mode=0o755)
-    assert as_nobody(TopologyKind.WIRE, wire) == "True"
-    assert "p2p needs root" in as_nobody(TopologyKind.P2P, p2p)
+    assert as_nobody("wire", wire) == "True"
+    assert "p2p needs root" in as_nobody("p2p", p2p)
 
 
 @root
@@ -169,7 +171,7 @@ def test_a_socket_that_is_taken_is_named(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as taken:
         taken.bind(path)
         taken.listen()
-        spec = point(TopologyKind.EXTERNAL, ports=(f"net_vhost0,iface={path}", "net_null0,no-rx=1"))
+        spec = point("external", ports=(f"net_vhost0,iface={path}", "net_null0,no-rx=1"))
         with (
             pytest.raises(BenchError, match=rf"port.east\] device = net_vhost0,iface={path}"),
             opened(spec, tmp_path),
@@ -181,7 +183,7 @@ def test_a_socket_that_is_taken_is_named(tmp_path: Path) -> None:
 @as_root
 def test_a_path_that_leads_nowhere_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "_OPEN_S", 0.5)
-    spec = point(TopologyKind.EXTERNAL, ports=("net_null0,no-rx=1", "net_null1,no-rx=1"))
+    spec = point("external", ports=("net_null0,no-rx=1", "net_null1,no-rx=1"))
     with (
         pytest.raises(BenchError, match=r"does not open: of \d+ .* 0 arrived; .* at external"),
         opened(spec, tmp_path),
@@ -192,7 +194,7 @@ def test_a_path_that_leads_nowhere_says_so(tmp_path: Path, monkeypatch: pytest.M
 @anyone
 @pytest.mark.parametrize("address", ["0000:ff:1f.7", "FFFF:00:00.0"])
 def test_a_nic_that_does_not_exist_is_named(address: str, tmp_path: Path) -> None:
-    spec = point(TopologyKind.EXTERNAL, ports=(address, "net_null0"))
+    spec = point("external", ports=(address, "net_null0"))
     with pytest.raises(BadInput, match=f"no PCI device {address}"), opened(spec, tmp_path):
         pass
 
@@ -203,7 +205,7 @@ def test_a_host_without_open_vswitch_is_told_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ovs, "_DAEMONS", ("/nowhere/ovs-vswitchd",))
-    with pytest.raises(BenchError) as told, opened(point(TopologyKind.P2P), tmp_path):
+    with pytest.raises(BenchError) as told, opened(point("p2p"), tmp_path):
         pass
     assert "looked for /nowhere/ovs-vswitchd" in told.value.what
     assert "apt-get install openvswitch-switch-dpdk" in told.value.next_step
@@ -213,8 +215,8 @@ def test_a_host_without_open_vswitch_is_told_the_package(
 def test_a_data_plane_that_is_not_built_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(program, "_BUILT", tmp_path / "wsdp")
-    with pytest.raises(BenchError) as told, opened(point(TopologyKind.WIRE), tmp_path):
+    monkeypatch.setattr(program, "WSDP", replace(program.WSDP, built=tmp_path / "wsdp"))
+    with pytest.raises(BenchError) as told, opened(point("wire"), tmp_path):
         pass
-    assert "is not built" in told.value.what
-    assert told.value.next_step == "Run `make setup`."
+    assert f"wsdp is not on localhost: {tmp_path}/wsdp does not exist" in told.value.what
+    assert "Run `make setup` there" in told.value.next_step

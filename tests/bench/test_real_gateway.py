@@ -11,32 +11,29 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.real import books_close, drops, opened
+from tests.bench.real import drops, frames_are_conserved, opened
+from tests.effort import cases
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.gateway import Access, Bng, GatewayDirection
 from wirespeed.model.spec import (
-    PointSpec,
+    Frames,
     Sut,
     Topology,
-    TopologyKind,
     Traffic,
     Vnf,
-    VnfKind,
     VnfMode,
 )
 from wirespeed.model.trial import DropCause, Stage, Trial
 from wirespeed.study.load import load_study
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.alone]
 
 LOAD_FPS, DURATION_S = 20_000.0, 0.3
-GATEWAY, PLAIN = Vnf(VnfKind.BNG), Vnf(VnfKind.WSDP, VnfMode.IO)
+GATEWAY, PLAIN = Vnf("bng"), Vnf("wsdp", VnfMode.IO)
 
 
-def gateway_point(
-    kind: TopologyKind, frame: str, vnf: Vnf = GATEWAY, bng: Bng | None = None
-) -> PointSpec:
-    return PointSpec(
+def gateway_point(kind: str, frame: str, vnf: Vnf = GATEWAY, bng: Bng | None = None) -> Frames:
+    return Frames(
         Topology(kind),
         Traffic(FrameSizes.parse(frame)),
         Sut(vnf=vnf),
@@ -46,24 +43,26 @@ def gateway_point(
 
 STUDY = load_study("s1-bng", ["topology.kind=pvp", "traffic.frame=256"])
 POINTS = {
-    "a point of the shipped study, through Open vSwitch": STUDY.points[0].spec,
-    "through Open vSwitch, larger than Ethernet's MTU": gateway_point(TopologyKind.PVP, "1518"),
+    "a point of the shipped study, through Open vSwitch": STUDY.points[0].workload,
+    "through Open vSwitch, larger than Ethernet's MTU": gateway_point("pvp", "1518"),
     "plain ports, minimum size, hashed, no labels": gateway_point(
-        TopologyKind.HOST, "64", bng=Bng(users=1000, routes=100, mpls=False, sparse=True)
+        "host", "64", bng=Bng(users=1000, routes=100, mpls=False, sparse=True)
     ),
     "plain ports, PPPoE": gateway_point(
-        TopologyKind.HOST, "256", bng=Bng(users=1000, routes=100, access=Access.PPPOE)
+        "host", "256", bng=Bng(users=1000, routes=100, access=Access.PPPOE)
     ),
-    "plain forwarder, for comparison": gateway_point(TopologyKind.PVP, "64", PLAIN),
+    "plain forwarder, for comparison": gateway_point("pvp", "64", PLAIN),
 }
+# test_real_topologies.py has forwarders on these ports.
+SHORT = cases(POINTS, "plain forwarder, for comparison")
 
 
 @pytest.mark.usefixtures("needs_root")
-@pytest.mark.parametrize("spec", POINTS.values(), ids=POINTS.keys())
-def test_every_frame_arrives_as_the_tables_say(spec: PointSpec, tmp_path: Path) -> None:
+@pytest.mark.parametrize("spec", SHORT.values(), ids=SHORT.keys())
+def test_every_frame_arrives_as_the_tables_say(spec: Frames, tmp_path: Path) -> None:
     with opened(spec, tmp_path) as bench:
         seen = bench.measure(LOAD_FPS, DURATION_S)
-    assert books_close(seen), seen.drops
+    assert frames_are_conserved(seen), seen.drops
     trial = Trial(seen, Stage.CONSTANT, quiet=True)
     # The gateway has consumed the announcements, 0.2 % of what went up.
     announces = spec.sut.vnf == GATEWAY and spec.bng is not None and spec.bng.arp_every
@@ -80,7 +79,7 @@ def test_every_frame_arrives_as_the_tables_say(spec: PointSpec, tmp_path: Path) 
 @pytest.mark.usefixtures("needs_root")
 def test_one_direction_alone(tmp_path: Path) -> None:
     """Downstream: the only stream starts in the west."""
-    spec = gateway_point(TopologyKind.HOST, "128")
+    spec = gateway_point("host", "128")
     spec = replace(spec, bng=Bng(GatewayDirection.DOWN, users=64, routes=64))
     with opened(spec, tmp_path) as bench:
         seen = bench.measure(LOAD_FPS, DURATION_S)
@@ -93,14 +92,14 @@ def test_one_direction_alone(tmp_path: Path) -> None:
 def test_eight_workers_share_random_subscribers_evenly(tmp_path: Path) -> None:
     """S1's layout; both directions of a subscriber meet one worker, or frames would be dropped."""
     spec = gateway_point(
-        TopologyKind.HOST,
+        "host",
         "128",
-        Vnf(VnfKind.BNG, workers=8),
+        Vnf("bng", workers=8),
         Bng(users=32_768, routes=512, sparse=True),
     )
     with opened(spec, tmp_path) as bench:
         seen = bench.measure(2 * LOAD_FPS, 2 * 32_768 / (2 * LOAD_FPS))
-    assert books_close(seen), seen.drops
+    assert frames_are_conserved(seen), seen.drops
     assert {drop.cause for drop in seen.drops} == {DropCause.VNF_HANDLED}
     loads = [share.frames for share in seen.workers]
     assert len(loads) == 8

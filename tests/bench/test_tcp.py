@@ -4,29 +4,53 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
 
+from tests.bench.fake_host import FakeHost
+from wirespeed.bench.assembly.kinds import tcp_needs_of
+from wirespeed.bench.host.directories import Directories
+from wirespeed.bench.host.host import Host
+from wirespeed.bench.host.journal import Journal
 from wirespeed.bench.interface import BenchError
-from wirespeed.bench.tcp import iperf3, topology
-from wirespeed.bench.tcp.output import read_output
-from wirespeed.bench.tcp.programs import client_words
-from wirespeed.bench.tcp.tools import make_clients
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpPath, TcpTool
+from wirespeed.bench.switch.interface import KernelPorts
+from wirespeed.bench.switch.ovs_dpdk.ports import kernel_ports
+from wirespeed.bench.topology import tcp as topology
+from wirespeed.bench.traffic.tcp import iperf3
+from wirespeed.bench.traffic.tcp.ends.interface import Place
+from wirespeed.bench.traffic.tcp.output import read_output
+from wirespeed.bench.traffic.tcp.programs import client_words
+from wirespeed.bench.traffic.tcp.tools import make_clients
+from wirespeed.model.policy import InterfaceKind
+from wirespeed.model.spec import TcpStreams
+from wirespeed.model.tcp import Tcp, TcpDirection, TcpGuests, TcpTool
+
+DIRS = Directories(PurePosixPath("/run/w"), PurePosixPath("/log"), "tag")
 
 
-def spaces(tcp: Tcp) -> dict[str, str]:
-    return {name: f"ns-{name}" for name in topology.host_names(tcp)}
+@dataclass
+class FakeEnd:
+    """On a host where nothing can be started."""
+
+    name: str
+    cpus: tuple[int, ...]
+
+    @property
+    def place(self) -> Place:
+        journal = Journal(Path("/nowhere"), None, "localhost", {})
+        return Place(Host(FakeHost({}), Path("/nowhere"), journal), DIRS, (), self.cpus)
 
 
-@pytest.mark.parametrize("path", list(TcpPath))
-def test_no_two_ports_share_an_address_or_a_name_on_their_host(path: TcpPath) -> None:
+@pytest.mark.parametrize("path", [path.name for path in topology.PATHS])
+def test_no_two_ports_share_an_address_or_a_name_on_their_host(path: str) -> None:
     tcp = Tcp(path=path, clients=5)
-    hosts = topology.hosts(tcp, spaces(tcp))
+    hosts = topology.hosts(tcp)
     ends = [end for cable in hosts.cables for end in cable.ends]
     assert len({end.mac for end in ends}) == len(ends)
-    assert len({(end.namespace, end.name) for end in ends}) == len(ends)
+    assert len({(end.host, end.name) for end in ends}) == len(ends)
     ips = [port.ip for port in hosts.ports]
     assert len(set(ips)) == len(ips)
     assert [name for name, _ in hosts.clients] == [f"client{i}" for i in range(5)]
@@ -34,29 +58,68 @@ def test_no_two_ports_share_an_address_or_a_name_on_their_host(path: TcpPath) ->
 
 
 def test_the_vswitch_connects_every_client_with_the_server_and_nobody_else() -> None:
-    tcp = Tcp(path=TcpPath.OVS, clients=2)
-    cables = topology.hosts(tcp, spaces(tcp)).cables
-    ways = {(f.in_port, f.out_port) for f in topology.switch_wiring(cables, tcp).flows}
-    assert ways == {
+    tcp = Tcp(path="ovs", clients=2)
+    ports = ("server", "client0", "client1")
+    flows = topology.switch_wiring(tcp).flows
+    assert {(f.in_port, f.out_port) for f in flows} == {
         ("server", "client0"),
         ("client0", "server"),
         ("server", "client1"),
         ("client1", "server"),
     }
-    assert {port.kind for port in topology.switch_ports(cables, tcp)} == {"system"}
+    interfaces = topology.switch_interfaces(tcp)
+    made = kernel_ports(KernelPorts("w", interfaces, polled=False, queues=1, tso=True))
+    assert [(port.name, port.kind) for port in made] == [(name, "system") for name in ports]
 
 
 def test_pmd_threads_poll_every_queue_of_the_hosts_cables() -> None:
-    tcp = Tcp(path=TcpPath.OVS_PMD, queues=3, offloads=False)
-    cables = topology.hosts(tcp, spaces(tcp)).cables
-    ports = topology.switch_ports(cables, tcp)
+    tcp = Tcp(path="ovs-pmd", queues=3, offloads=False)
+    interfaces = topology.switch_interfaces(tcp)
+    ports = kernel_ports(KernelPorts("w", interfaces, polled=True, queues=3, tso=False))
     assert [port.options["dpdk-devargs"] for port in ports] == [
         "net_af_packet1,iface=server,qpairs=3",
         "net_af_packet2,iface=client0,qpairs=3",
     ]
     assert {(port.kind, port.options["n_rxq"]) for port in ports} == {("dpdk", "3")}
-    wired = {f.in_port for f in topology.switch_wiring(cables, tcp).flows}
+    wired = {f.in_port for f in topology.switch_wiring(tcp).flows}
     assert wired == {port.name for port in ports}
+
+
+@pytest.mark.parametrize(
+    ("guests", "machines", "interfaces"),
+    [
+        (TcpGuests.SERVER, ["server"], ["client0", "client1"]),
+        (TcpGuests.ALL, ["server", "client0", "client1"], []),
+    ],
+)
+def test_guests_are_on_sockets_and_other_hosts_on_interfaces(
+    guests: TcpGuests, machines: list[str], interfaces: list[str]
+) -> None:
+    tcp = Tcp(path="vhost-user", clients=2, guests=guests)
+    wiring = topology.switch_wiring(tcp)
+    assert list(topology.guest_names(tcp)) == machines
+    assert [cable.b.port for cable in wiring.cables] == machines
+    assert list(topology.switch_interfaces(tcp)) == interfaces
+    assert {flow.in_port for flow in wiring.flows} == {"server", "client0", "client1"}
+
+
+def test_ports_of_sockets_and_of_interfaces_have_numbers_of_their_own() -> None:
+    made = kernel_ports(KernelPorts("w", {"client0": "client0"}, False, 1, True), first=2)
+    assert [(port.name, port.number) for port in made] == [("client0", 2)]
+
+
+def test_taps_are_interfaces_of_the_bridges_namespace() -> None:
+    tcp = Tcp(path="tap", guests=TcpGuests.ALL)
+    assert topology.switch_wiring(tcp).cables == ()
+    assert list(topology.switch_interfaces(tcp)) == ["server", "client0"]
+    assert tcp_needs_of(TcpStreams(tcp)).guest_ports is InterfaceKind.VIRTIO
+
+
+def test_the_plan_is_told_each_guests_ports() -> None:
+    needs = tcp_needs_of(TcpStreams(Tcp(path="vhost-user", clients=5)))
+    assert needs.guest_ports is InterfaceKind.VHOST
+    [server] = needs.guests
+    assert [(port.name, port.mac) for port in server.ports] == [("eth0", "02:00:00:00:01:00")]
 
 
 def test_the_client_is_told_what_the_point_asks_for_and_nothing_else() -> None:
@@ -113,12 +176,12 @@ def test_a_test_that_failed_says_how(text: str, says: str) -> None:
 
 def test_each_iperf3_process_has_a_port_and_a_cpu_as_in_s0() -> None:
     tcp = Tcp(tool=TcpTool.IPERF3, clients=2, processes=2, streams=4, mss=1400)
-    hosts = [("client0", "ns0", "198.18.0.1"), ("client1", "ns1", "198.18.1.1")]
-    clients = make_clients(tcp, hosts, (2, 3, 4), "/log")
+    hosts = [(FakeEnd(f"client{i}", (2, 3, 4)), f"198.18.{i}.1") for i in range(2)]
+    clients = make_clients(tcp, hosts)
     ports = [client.command[client.command.index("--port") + 1] for client in clients]
     assert ports == ["5201", "5202", "5203", "5204"]
     assert [client.cpus for client in clients] == [(2,), (3,), (4,), (2,)]
-    assert [client.namespace for client in clients] == ["ns0", "ns0", "ns1", "ns1"]
+    assert [client.end.name for client in clients] == ["client0"] * 2 + ["client1"] * 2
     assert len({client.log for client in clients}) == 4
     command = " ".join(clients[0].command)
     assert "--reverse" in command

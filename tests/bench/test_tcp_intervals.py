@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from tests.bench.fake_host import FakeHost
 from tests.bench.test_competing import status
-from wirespeed.bench.network import Cable, Port
-from wirespeed.bench.tcp.intervals import evidence, payload, spread_back, taken
-from wirespeed.bench.tcp.ports import server_ports, switch_ports
-from wirespeed.bench.tcp.sampler import Look, Program
-from wirespeed.bench.tcp.tasks import TaskTimes, Wait
-from wirespeed.bench.threads import steal_by_cpu
+from wirespeed.bench.noise.scheduler import steal_by_cpu
+from wirespeed.bench.noise.tasks import TaskTimes, Wait
+from wirespeed.bench.topology.tcp import Port, TcpCable
+from wirespeed.bench.traffic.tcp.intervals import evidence, payload, spread_back, taken
+from wirespeed.bench.traffic.tcp.ports import clients_ports, server_ports, switch_ports
+from wirespeed.bench.traffic.tcp.sampler import Look, Program
 from wirespeed.model.tcp import Tcp, TcpDirection
 
 MS = 1_000_000
@@ -140,18 +140,33 @@ def net_dev(**ports: tuple[int, int, int, int]) -> str:
     return "\n".join(["Inter-|   Receive", " face |bytes", *rows]) + "\n"
 
 
-def cable(client: str, end: Port) -> Cable:
-    return Cable(Port(client, "eth0", "m"), end)
+def cable(host: str) -> TcpCable:
+    return TcpCable(Port(host, "eth0", "m"), Port("switch", host, "m"))
 
 
 def test_payload_is_counted_at_the_far_end_of_the_cables_without_headers() -> None:
-    straight = (cable("a", Port("s", "eth0", "m")), cable("b", Port("s", "eth1", "m")))
     text = net_dev(lo=(9, 9, 9, 9), eth0=(660, 10, 1566, 1), eth1=(1066, 1, 66, 1))
-    assert server_ports(straight, 7).payload(text) == {DOWN: 1500, TcpDirection.UP: 1000}
-    assert server_ports(straight, 7).path == "/proc/7/net/dev"
-    plugged = (cable("s", Port("w", "server", "m")), cable("a", Port("w", "client0", "m")))
+    ports = [Port("server", name, "m") for name in ("eth0", "eth1")]
+    assert server_ports(ports, 7).payload(text) == {DOWN: 1500, TcpDirection.UP: 1000}
+    assert server_ports(ports, 7).here == ("/proc/7/net/dev",)
+    plugged = (cable("server"), cable("client0"))
     text = net_dev(server=(1566, 1, 1066, 1), client0=(1066, 1, 1566, 1))
     assert switch_ports(plugged, 7).payload(text) == {DOWN: 1500, TcpDirection.UP: 1000}
+
+
+def test_where_the_server_is_a_guest_its_clients_ports_count_both_directions() -> None:
+    text = net_dev(client0=(1066, 1, 1566, 1), client1=(566, 1, 66, 1))
+    plugged = (cable("server"), cable("client0"), cable("client1"))
+    assert clients_ports(plugged, 7).payload(text) == {DOWN: 1500, TcpDirection.UP: 1500}
+
+
+def test_ports_that_only_the_servers_machine_sees_are_read_there() -> None:
+    there = FakeHost({"/proc/7/net/dev": net_dev(eth0=(66, 1, 1566, 1))})
+    counters = server_ports([Port("server", "eth0", "m")], 7, there)
+    assert counters.here == ()
+    text = counters.text({})
+    assert isinstance(text, str)
+    assert counters.payload(text) == {DOWN: 1500, TcpDirection.UP: 0}
 
 
 @pytest.mark.parametrize(("cpu", "expected"), [(0, 4 * 10 * MS), (11, 90 * MS)])

@@ -7,20 +7,20 @@ from pathlib import PurePosixPath
 
 import pytest
 
+from wirespeed.bench.assembly.parts import wiring_of
 from wirespeed.bench.interface import BenchError, HopCount
-from wirespeed.bench.topology import wiring
-from wirespeed.bench.vswitch import counters, flows
-from wirespeed.bench.vswitch.ports import add_ports_command, switch_ports
+from wirespeed.bench.switch.ovs_dpdk import counters, flows
+from wirespeed.bench.switch.ovs_dpdk.ports import add_ports_command, program_ports
 from wirespeed.model.plan import Decision, VswitchPlan
-from wirespeed.model.spec import PointSpec, Topology, TopologyKind
+from wirespeed.model.spec import Frames, Topology
 from wirespeed.model.trial import DropCause
 
 PLAN = VswitchPlan(
     Decision((0,), ""), Decision((1,), ""), Decision((256,), ""), Decision(2, ""),
     Decision(512, ""), Decision(9000, ""),
 )  # fmt: skip
-WIRED = wiring(PointSpec(Topology(TopologyKind.PVP)))
-PORTS = switch_ports(WIRED, PLAN, PurePosixPath("/run/x"))
+WIRED = wiring_of(Frames(Topology("pvp")))
+PORTS = program_ports(WIRED, PLAN, PurePosixPath("/run/x"))
 
 # As Open vSwitch 3.1.0 answers; port 4 has never been connected.
 DUMP_PORTS = """OFPST_PORT reply (OF1.5) (xid=0x2): 5 ports
@@ -119,16 +119,24 @@ def test_frames_in_and_out_are_counted_by_port() -> None:
     assert seen().left == {"east": 0, "west": 880, "vnf0a": 970, "vnf0b": 0}
 
 
+def test_what_a_nics_ring_had_no_room_for_entered_and_was_dropped() -> None:
+    """DPDK leaves it out of a PCI port's rx count, and Open vSwitch tells it by itself."""
+    nic = DUMP_PORTS.replace("ovs_rx_qos_drops=3,", "ovs_rx_qos_drops=3, rx_missed_errors=11,")
+    found = counters.hop(PORTS, counters.parse_ports(nic), {}, upcalls=0)
+    assert found.entered["east"] == 1011
+    assert found.drops["switch:east", DropCause.RX_RING_FULL] == 11
+
+
 def test_each_drop_has_its_place_and_cause() -> None:
     found = {key: n for key, n in seen({"vnf0b": 5}).drops.items() if n}
     assert found == {
-        ("ovs:east", DropCause.POLICER): 3,
-        ("ovs:west", DropCause.TG_RX_RING_FULL): 7,
-        ("ovs:west", DropCause.MTU): 2,
-        ("ovs:west", DropCause.POLICER): 1,
-        ("ovs:vnf0a", DropCause.VHOST_TX_RING_FULL): 20,
-        ("ovs:vnf0a", DropCause.POLICER): 4,
-        ("ovs:vnf0b", DropCause.NO_FLOW): 5,
+        ("switch:east", DropCause.POLICER): 3,
+        ("switch:west", DropCause.TG_RX_RING_FULL): 7,
+        ("switch:west", DropCause.MTU): 2,
+        ("switch:west", DropCause.POLICER): 1,
+        ("switch:vnf0a", DropCause.VHOST_TX_RING_FULL): 20,
+        ("switch:vnf0a", DropCause.POLICER): 4,
+        ("switch:vnf0b", DropCause.NO_FLOW): 5,
     }
 
 

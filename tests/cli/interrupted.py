@@ -16,7 +16,7 @@ from tests.fake_rig import FakeBench, FakeHost
 from wirespeed.cli import rig
 from wirespeed.cli.main import main
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import Frames
 from wirespeed.study.interface import Rig
 
 
@@ -32,7 +32,7 @@ def waiting_rig(marker: Path) -> Rig:
     inner = host.rig
 
     @contextmanager
-    def opened(spec: PointSpec, plan: Plan, name: str) -> Iterator[FakeBench]:
+    def opened(spec: Frames, plan: Plan, name: str) -> Iterator[FakeBench]:
         try:
             with inner.open_bench(spec, plan, name) as bench:
                 assert isinstance(bench, FakeBench)

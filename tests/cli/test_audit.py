@@ -10,6 +10,7 @@ import pytest
 
 from tests import golden
 from tests.cli.conftest import Command, Ended
+from tests.hosts.emulated import EMULATED
 from tests.hosts.papers import FLAVORS, MACHINES
 from wirespeed.host.reader import HostUnreadable
 from wirespeed.remote.local import LocalRunner
@@ -19,8 +20,8 @@ HOSTS = ROOT / "tests" / "hosts"
 S3 = str(HOSTS / "s3-r740xd")
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_the_picture_of_a_papers_server(wirespeed: Command, machine: str) -> None:
+@pytest.mark.parametrize("machine", [*MACHINES, EMULATED])
+def test_the_picture_of_a_recorded_server(wirespeed: Command, machine: str) -> None:
     ended = wirespeed("inspect", "--recorded", str(HOSTS / machine))
     assert ended.code == 0
     golden.check(f"inspect/{machine}.txt", ended.out)
@@ -129,7 +130,7 @@ def test_explain_and_list(wirespeed: Command) -> None:
         (("audit", "--host", "none.json"), "No such file"),
         (("audit", "--host", "ssh://-oProxyCommand=id"), "is not a host name"),
         (("audit", "--recorded", "none"), "is not a recorded host"),
-        (("audit", "--recorded", S3, "--output", "t"), "a table is for the terminal"),
+        (("audit", "--recorded", S3, "--output", "t"), "--output does not write --format table"),
         (("audit", "--recorded", S3, "--plan", "none.json"), "none.json cannot be read"),
         (("audit", "--recorded", S3, "--flavors", "none.json"), "No such file"),
         (("audit", "--recorded", S3, "--suppressions", "none.toml"), "cannot be read"),

@@ -44,7 +44,7 @@ def test_brackets_in_a_title_are_text(wirespeed: Command, study: Path) -> None:
         (["report", "latest"], "no run yet"),
         (["run", "wire", "--set", "title=abc"], "title can only be set in the file"),
         (["run", "wire", "--set", "topology=3"], "name a key in it, e.g. topology.kind"),
-        (["run", "wire", "--set", "topology.kind=p2p"], "leave out [sut.impair]"),
+        (["run", "wire", "--set", "topology.kind=p2p"], 'goes with topology.kind = "wire"'),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -72,3 +72,44 @@ def test_a_benchmark_output_that_is_not_text_is_refused(wirespeed: Command) -> N
     Path("binary").write_bytes(b"\xff\xfe\x00")
     ended = wirespeed("bng", "curve", "binary")
     assert (ended.code, "binary: not text" in ended.err) == (2, True)
+
+
+LAB = """
+[hosts.tester]
+ssh = "ssh://root@127.0.0.1:1"
+ports = { east = "eth1", west = "eth2" }
+[hosts.dut]
+ssh = "ssh://root@127.0.0.1:2"
+ports = { east = "eth1", west = "eth2" }
+"""
+SPREAD = ["--set", "hosts.generator=tester", "--set", "hosts.sut=dut"]
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> str:
+    path = tmp_path / "lab.toml"
+    path.write_text(LAB)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "quickstart", *SPREAD], "there is no lab file; give one with --lab FILE"),
+        (["run", "quickstart", "--lab", "LAB"], "no point of study quickstart names a host"),
+        (["run", "quickstart", "--lab", "none.toml"], "none.toml cannot be read"),
+        (["run", "quickstart", "--lab", "LAB", *SPREAD[:2], "--set", "hosts.sut=dot"],
+         'hosts.sut = "dot": is no host of LAB, which has tester, dut'),
+        (["run", "wire", "--lab", "LAB", *SPREAD], "it is one process on one host"),
+        (["run", "quickstart", "--lab", "LAB", *SPREAD, "--set", "topology.kind=p2p"],
+         'hosts.dut.ssh = "ssh://root@127.0.0.1:2": dut could not be reached'),
+    ],
+    ids=["no lab file", "nothing for it", "no such file", "no such host", "wire", "unreachable"],
+)  # fmt: skip
+def test_what_is_wrong_with_hosts_is_told_and_nothing_runs(
+    wirespeed: Command, host: FakeHost, lab: str, arguments: list[str], said: str
+) -> None:
+    ended = wirespeed(*(argument.replace("LAB", lab) for argument in arguments))
+    assert ended.code == 2
+    assert said.replace("LAB", lab) in ended.err
+    assert not host.opened

@@ -105,13 +105,13 @@ def test_all_bad_hosts_are_told_at_once(tmp_path: Path) -> None:
     assert "none is not a recorded host" in done.stderr
 
 
-def test_a_plan_of_a_stranger_writes_nothing_outside_the_folder(tmp_path: Path) -> None:
+def test_an_untrusted_plan_writes_nothing_outside_the_folder(tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
     text = (EXAMPLE / "plan.json").read_text()
     plan.write_text(text.replace('"host": "s3-r740xd"', '"host": "../../../out"'))
     done = wirespeed("render", plan, "-o", tmp_path / "a" / "b")
     assert done.returncode == 2
-    assert "leads out of" in done.stderr
+    assert "is outside of" in done.stderr
     assert list(tmp_path.iterdir()) == [plan]
 
 

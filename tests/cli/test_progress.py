@@ -22,7 +22,7 @@ def study() -> Study:
 
 @pytest.fixture
 def made(study: Study) -> MadeUp:
-    return MadeUp(study.points[0].spec, Grade.C, seed=1)
+    return MadeUp(study.points[0].workload, Grade.C, seed=1)
 
 
 def console() -> tuple[io.StringIO, Console]:
@@ -49,7 +49,7 @@ def test_the_live_display_follows_a_run(study: Study, made: MadeUp) -> None:
     assert "left" in text
 
     result = made.search()
-    for trial, _ in made.trials:
+    for trial in made.trials:
         display.trial(trial)
     text = shown(display)
     assert "; undisturbed " in text
@@ -69,7 +69,7 @@ def test_a_log_has_a_line_a_point_with_its_grade(study: Study, made: MadeUp) -> 
     lines.point_skipped(study.points[0])
     lines.point_started(study.points[1])
     lines.progress(Progress(Stage.SEARCH, 1e6, 1.0, attempt=1, left_s=3600.0))
-    for trial, _ in made.trials:
+    for trial in made.trials:
         lines.trial(trial)
     lines.point_complete(study.points[1], result)
     skipped, found = out.getvalue().splitlines()
@@ -84,7 +84,7 @@ def test_verbose_adds_a_line_a_trial(study: Study, made: MadeUp) -> None:
     lines = TrialLines(study, to)
     result = made.search()
     lines.point_started(study.points[0])
-    for trial, _ in made.trials:
+    for trial in made.trials:
         lines.trial(trial)
     lines.point_complete(study.points[0], result)
     printed = out.getvalue().splitlines()
@@ -100,6 +100,6 @@ def test_time_left_counts_the_points_to_come(study: Study, made: MadeUp) -> None
     lines.point_started(study.points[0])
     made.search()
     lines.progress(Progress(Stage.SEARCH, 1e6, 1.0, attempt=1, left_s=3600.0))
-    lines.trial(made.trials[0][0])
+    lines.trial(made.trials[0])
     # Five more points of an hour each.
     assert "about 360 min" in out.getvalue()

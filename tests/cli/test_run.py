@@ -10,11 +10,12 @@ from jsonschema import Draft202012Validator
 
 from tests.cli.conftest import Command
 from tests.fake_rig import FACTS, PLAN, FakeHost
+from wirespeed.audit.registry import all_rules
 from wirespeed.bench.interface import BenchError
 from wirespeed.cli import rig
 from wirespeed.model.errors import BadInput
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import Frames
 from wirespeed.study.interface import Rig
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "result.schema.json"
@@ -30,6 +31,22 @@ def test_json_is_all_that_is_on_stdout(wirespeed: Command, host: FakeHost) -> No
     ndr = result["points"][0]["result"]["ndr"]["lower"]["rate"]
     assert ndr == {"value": pytest.approx(3e6, rel=0.005), "unit": "fps"}
     assert host.closed == 1
+
+
+def test_a_run_says_what_the_audit_found_on_its_host_and_what_limits_each_point(
+    wirespeed: Command,
+) -> None:
+    document = json.loads(wirespeed("run", "wire", "--json").out)
+    (audit,) = document["audits"]
+    assert audit["host"] == document["hosts"][0]["host"] == "testhost"
+    assert {finding["rule"] for finding in audit["findings"]} == {rule.id for rule in all_rules()}
+    (point,) = document["points"]
+    assert point["dut_type"] == "reference"
+    first = point["explanations"][0]
+    assert first["limit"] == "rx_ring_full"
+    brief, verbose = (wirespeed("run", "wire", *more).out for more in ((), ("-v",)))
+    assert brief.count("Limit: ") == 1
+    assert verbose.count("Limit: ") == len(point["explanations"])
 
 
 def test_progress_is_one_line_a_point_on_stderr(wirespeed: Command) -> None:
@@ -103,7 +120,7 @@ def test_a_point_that_the_host_cannot_do_is_refused_before_anything_runs(
 ) -> None:
     host = FakeHost(3e6)
 
-    def plan(spec: PointSpec) -> Plan:
+    def plan(spec: Frames) -> Plan:
         if spec.traffic.frame.text == "1518":
             raise BadInput("CPU 7 does not exist on testhost", "It has CPUs 0-1.")
         return PLAN

@@ -88,18 +88,18 @@ class TestCompare:
         ended = wirespeed("compare", "wire-1", "wire-2", "--tolerance", "5%")
         assert ended.code == 1
         assert "-10.0%" in ended.out
-        assert "Worse by more than 5.0% and than the runs leave open: 3." in ended.out
+        assert "Worse by more than 5.0% and by more than the error: 3." in ended.out
 
     def test_within_the_tolerance_exits_with_0(self, wirespeed: Command) -> None:
         assert wirespeed("compare", "wire-1", "wire-2", "--tolerance", "0.15").code == 0
         assert wirespeed("compare", "wire-2", "wire-1").code == 0
 
-    def test_json_has_the_noise(self, wirespeed: Command) -> None:
+    def test_json_has_the_error(self, wirespeed: Command) -> None:
         ended = wirespeed("compare", "wire-1", "latest", "--json")
         assert ended.code == 1
         compared = json.loads(ended.out)
         assert compared["worse"] is True
-        assert all(0 <= d["noise"] < 0.02 for d in compared["differences"])
+        assert all(0 <= d["error"] < 0.02 for d in compared["differences"])
 
     def test_runs_without_a_common_point(self, wirespeed: Command) -> None:
         wirespeed("run", "quickstart")

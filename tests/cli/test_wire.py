@@ -13,14 +13,28 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+pytestmark = pytest.mark.alone
+
 SCHEMA = Path(__file__).parents[2] / "schemas" / "result.schema.json"
 RATE_FPS = 300_000.0
 
 
+# A search on a busy host may find no clean time between two loads, and says so by its interval.
+RUNS = 4
+
+
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The result document of one run of the reference SUT at a known rate."""
-    directory = tmp_path_factory.mktemp("wire")
+    """The result document of a run of the reference SUT at a known rate: of the first whose search
+    came to its end, else of the last."""
+    for _ in range(RUNS):
+        document = measure(tmp_path_factory.mktemp("wire"))
+        if came_to_its_end(document["points"][0]["result"]):
+            break
+    return document
+
+
+def measure(directory: Path) -> dict[str, Any]:
     done = subprocess.run(
         [
             sys.executable, "-m", "wirespeed.cli.main", "run", "wire", "--json",
@@ -32,6 +46,14 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
     return result
+
+
+def came_to_its_end(result: dict[str, Any]) -> bool:
+    """Whether a load just above the highest that passed was seen not to pass."""
+    if result["grade"] == "D":
+        return False
+    upper, lower = (result["ndr"][end] for end in ("upper", "lower"))
+    return upper is not None and upper["rate"]["value"] <= 1.05 * lower["rate"]["value"]
 
 
 def test_it_follows_the_schema(measured: dict[str, Any]) -> None:
@@ -52,15 +74,24 @@ def test_the_reference_sut_forwards_at_its_rate(measured: dict[str, Any]) -> Non
 
     Where much is disturbed, loads are told apart by 1%, and a search ends up to two steps below."""
     result = measured["points"][0]["result"]
-    if result["grade"] == "D":
-        ends = [result["bracket"][end] for end in ("carried", "overloads")]
-        carried, overloads = (end and end["rate"]["value"] for end in ends)
-        assert (carried or 0) <= RATE_FPS * 1.01
-        assert overloads is None or overloads >= RATE_FPS * 0.99
+    if not came_to_its_end(result):
+        lower, upper = interval(result)
+        assert (lower or 0) <= RATE_FPS * 1.01
+        assert upper is None or upper >= RATE_FPS * 0.99
         return
     assert 0.98 * RATE_FPS <= result["ndr"]["lower"]["rate"]["value"] <= 1.01 * RATE_FPS
     assert 0.98 * RATE_FPS <= result["pdr"]["lower"]["rate"]["value"] <= 1.01 * RATE_FPS
     assert result["mrr"]["rate"]["value"] == pytest.approx(RATE_FPS, rel=0.01)
+
+
+def interval(result: dict[str, Any]) -> tuple[float | None, float | None]:
+    """Where the result says that the rate lies."""
+    if result["grade"] == "D":
+        ends = [result["bracket"][end] for end in ("carried", "overloads")]
+    else:
+        ends = [result["ndr"][end] for end in ("lower", "upper")]
+    lower, upper = (end and end["rate"]["value"] for end in ends)
+    return lower, upper
 
 
 def test_it_says_what_it_ran(measured: dict[str, Any]) -> None:

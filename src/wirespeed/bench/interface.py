@@ -31,6 +31,11 @@ class Bench(Protocol):
         """Versions, configuration files and commands, for the run record."""
         ...
 
+    @property
+    def emulated(self) -> str | None:
+        """See SearchResult."""
+        ...
+
 
 class TcpBench(Protocol):
     """Hosts joined as a point with a [tcp] table asks, with a server that clients can test."""
@@ -43,15 +48,20 @@ class TcpBench(Protocol):
         """Versions, configuration and commands, for the run record."""
         ...
 
+    @property
+    def emulated(self) -> str | None:
+        """See SearchResult."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class HopCount:
     """What one hop did with the frames handed to it, by port.
 
     entered: frames that came in through each port. left: frames that went out through each port.
-    drops: frames that did neither, by place (e.g. "ovs:vnf0.a") and cause. The books of a hop that
-    forwards close when everything that entered has left or was dropped; a traffic generator is
-    where frames begin and end, so its books are the trial's own. workers: frames that each of
+    drops: frames that did neither, by place (e.g. "switch:vnf0a") and cause. Frames are conserved
+    at a hop that forwards when everything that entered has left or was dropped; a traffic generator
+    is where frames begin and end. workers: frames that each of
     several workers took, by its number and the port that they came in by.
     """
 
@@ -85,6 +95,15 @@ class GapLog:
     cpu: int
     gaps: tuple[tuple[int, int], ...]
     overflowed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """How long a polling thread has had frames to handle, and how long it has polled; both in the
+    same unit, cycles or ns."""
+
+    busy: int
+    total: int
 
 
 class Part(Protocol):
@@ -130,6 +149,16 @@ class Part(Protocol):
         """Of those that time their own polls, since `begin`."""
         ...
 
+    def busy(self) -> Mapping[int, Busy]:
+        """Of those that measure it, by thread id."""
+        ...
+
+    @property
+    def unwatched(self) -> str | None:
+        """What of its disturbances nobody sees, in one sentence; None where its threads are
+        watched, or it does nothing in the data path."""
+        ...
+
     def down(self) -> None:
         """Stop. Never raises because it is stopped already."""
         ...
@@ -137,3 +166,32 @@ class Part(Protocol):
     def describe(self) -> Mapping[str, object]:
         """Version, command, configuration."""
         ...
+
+
+class UnpolledPart:
+    """What a part says of polling threads that has none: a server program, a kernel bridge."""
+
+    unwatched: str | None = None
+
+    def pollers(self) -> tuple[Poller, ...]:
+        return ()
+
+    def gap_logs(self) -> tuple[GapLog, ...]:
+        return ()
+
+    def busy(self) -> Mapping[int, Busy]:
+        return {}
+
+
+class UnstartedPart(UnpolledPart):
+    """What a part says of programs that has none: it works from the moment that it is up."""
+
+    def waits_for(self) -> str | None:
+        return None
+
+    def alive(self) -> str | None:
+        return None
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return ()

@@ -3,54 +3,40 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import tempfile
 import time
-import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from wirespeed.bench.dpdk import Directories
-from wirespeed.bench.host_state import (
-    HostState,
-    changing_host,
-    terminated_like_interrupted,
-    tidy_up,
-)
-from wirespeed.bench.hugepages import reserved
-from wirespeed.bench.interface import Bench, BenchError
-from wirespeed.bench.journal import state_directory
-from wirespeed.bench.noise.contention import ContentionProbe, Reference
-from wirespeed.bench.noise.placement import PlacementProbe
-from wirespeed.bench.noise.switches import SwitchRecords
-from wirespeed.bench.noise.watch import NoiseWatch
-from wirespeed.bench.parts import Assembly, assemble, bring_up
-from wirespeed.bench.pci import give_ports_to_dpdk
-from wirespeed.bench.priority import polling_first
-from wirespeed.bench.root import check_root, effective_user
-from wirespeed.bench.trial import Rig, run_trial
+from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
+from wirespeed.bench.assembly.kinds import topology_of
+from wirespeed.bench.assembly.layout import Places, control_cpu, port_mtu
+from wirespeed.bench.assembly.opened import OpenHost, opened_host
+from wirespeed.bench.assembly.parts import assemble, bring_up
+from wirespeed.bench.guest.interface import Guests, emulated_by
+from wirespeed.bench.host.host import terminated_like_interrupted
+from wirespeed.bench.host.hugepages import reserved
+from wirespeed.bench.interface import Bench, BenchError, Part
+from wirespeed.bench.program.watcher import Watcher
+from wirespeed.bench.switch.nic.part import NicSwitch
+from wirespeed.bench.trial import TrialSetup, run_trial
+from wirespeed.bench.trial_setup import setup_between, setup_on_one_host
 from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.model.spec import PointSpec, TopologyKind
+from wirespeed.model.spec import Frames
 from wirespeed.model.trial import Observation
-from wirespeed.remote.interface import Runner
-
-log = logging.getLogger("wirespeed.bench")
 
 # A path is open when so many frames/s pass it without loss, twice running.
 _PROBE_FPS, _PROBE_S, _OPEN_S = 10_000.0, 0.1, 20.0
-# What the SMT contention probe found at best, session by session.
-_REFERENCE = "contention.json"
-# Leaves room for "/wirespeed-TAG/dpdk/vnf0TAG/dpdk_telemetry.v2".
-_RUN_BASE_MAX = 50
 
 
 class RealBench:
-    """A bench on a host. Made by open_bench alone."""
+    """A bench on one host or two. Made by open_bench alone."""
 
-    def __init__(self, rig: Rig, description: Mapping[str, object]) -> None:
+    def __init__(
+        self, rig: TrialSetup, description: Mapping[str, object], emulated: str | None = None
+    ) -> None:
         self.rig = rig
+        self.emulated = emulated
         self._description = description
 
     def measure(self, load_fps: float, duration_s: float) -> Observation:
@@ -85,102 +71,70 @@ class RealBench:
 
 
 @contextmanager
-def open_bench(spec: PointSpec, plan: Plan, runner: Runner, run_dir: Path) -> Iterator[Bench]:
+def open_bench(
+    frames: Frames, plan: Plan, hosts: BenchHosts, run_dir: Path, guests: Guests | None = None
+) -> Iterator[Bench]:
     """Bring up the bench of this point; when the context ends, everything is undone.
 
-    run_dir: where logs and configuration files are left. What earlier runs that were killed left on
-    this host is removed first. Raises BenchError when a part cannot be brought up.
+    run_dir: where logs and configuration files are left, in a folder each where there are two
+    hosts. guests: what virtual machines start from, where the plan has some. Raises BenchError when
+    a part cannot be brought up.
     """
-    host_plan = plan.hosts[0]
-    with (
-        terminated_like_interrupted(),
-        changing_host(runner, state_directory(os.environ)) as state,
-        ExitStack() as stack,
-    ):
-        check_root(effective_user(runner), spec, host_plan)
-        dirs = directories(state, run_dir)
-        give_ports_to_dpdk(state, spec)
-        urgency = stack.enter_context(polling_first(state))
-        assembly = assemble(spec, host_plan, state, dirs)
-        with reserved(state, host_plan.huge_pages.value):
-            bring_up(assembly.parts, stack)
-        rig = rig_of(spec, host_plan, runner, assembly)
-        bench = RealBench(rig, _describe(assembly, urgency))
-        bench.await_open(lossless=spec.topology.kind.has_vswitch)
+    mtu = port_mtu(frames, plan.sut_host)
+    with terminated_like_interrupted(), ExitStack() as stack:
+
+        def opened(access: BenchHost, host_plan: HostPlan) -> OpenHost:
+            logs = run_dir if hosts.sut is None else run_dir / access.runner.name
+            return stack.enter_context(opened_host(access, host_plan, frames, mtu, logs))
+
+        generator = opened(hosts.generator, plan.generator_host)
+        sut = generator if hosts.sut is None else opened(hosts.sut, plan.sut_host)
+        places = Places(generator.place, sut.place, guests)
+        assembly = assemble(frames, places, generator.host, sut.host)
+        if hosts.sut is None:
+            _bring_up(assembly.parts, generator, stack, assembly.ready_s)
+            rig = setup_on_one_host(frames, generator, assembly)
+        else:
+            watcher = Watcher(sut.host, sut.place.dirs, control_cpu(sut.place.plan))
+            # One after the other: nobody waits for one host's pages who holds another's.
+            _bring_up([*assembly.sut, watcher], sut, stack, assembly.ready_s)
+            _bring_up([assembly.generator], generator, stack, assembly.ready_s)
+            rig = setup_between(frames, generator, sut, assembly, watcher)
+        bench = RealBench(rig, _describe(rig, generator, sut), _emulated(guests, assembly.parts))
+        topology = topology_of(frames)
+        whole = topology.has_switch or bool(topology.virtual_functions(frames))
+        bench.await_open(lossless=whole)
         yield bench
-        rig.watch.contention.reference.keep()
+        for host in rig.hosts:
+            host.watch.contention.reference.keep()
 
 
-def clean(runner: Runner, state_dir: Path) -> list[str]:
-    """Undo what killed runs left on this host; a sentence for each thing found and removed."""
-    return tidy_up(runner, state_dir)
+def _emulated(guests: Guests | None, parts: Sequence[Part]) -> str | None:
+    """Why figures say nothing about speed; None where they do."""
+    found = [part.emulated for part in parts if isinstance(part, NicSwitch)]
+    return "; ".join(why for why in (*found, emulated_by(guests)) if why) or None
 
 
-def directories(state: HostState, run_dir: Path) -> Directories:
-    """This run's directories: a new one for sockets, removed at the end; run_dir for logs."""
-    tag = uuid.uuid4().hex[:8]
-    run = PurePosixPath(_run_base()) / f"wirespeed-{tag}"
-    state.make_directory(str(run))
-    run_dir.mkdir(parents=True, exist_ok=True)
-    return Directories(run, PurePosixPath(run_dir), tag)
+def _bring_up(parts: Sequence[Part], on: OpenHost, stack: ExitStack, within_s: float) -> None:
+    """While the parts start that take them, the host's huge pages are this run's alone."""
+    with reserved(on.host, on.place.plan.huge_pages.value):
+        bring_up(parts, stack, within_s)
 
 
-def _run_base() -> str:
-    """Where sockets go: short, because the path of a unix socket may have 107 octets."""
-    wanted = os.environ.get("XDG_RUNTIME_DIR") or ("/run" if os.geteuid() == 0 else "")
-    usable = len(wanted) <= _RUN_BASE_MAX and os.access(wanted, os.W_OK)
-    return wanted if usable else tempfile.gettempdir()
+def _describe(rig: TrialSetup, generator: OpenHost, sut: OpenHost) -> Mapping[str, object]:
+    parts = {part.name: part.describe() for part in rig.parts}
+    if generator is sut:
+        return {"priority": sut.urgency, **parts}
+    hosts = {"generator": _describe_host(generator), "sut": _describe_host(sut)}
+    return {"hosts": hosts, **parts}
 
 
-def rig_of(spec: PointSpec, plan: HostPlan, runner: Runner, assembly: Assembly) -> Rig:
-    """What trials of this point run on."""
-    forwarding = {cpu for guest in plan.guests for cpu in (guest.floats_over or guest.cpus).value}
-    if plan.vswitch is not None:
-        forwarding |= set(plan.vswitch.pmd_cpus.value)
-    pollers = set(forwarding)
-    if plan.generator is not None:
-        pollers |= set(plan.generator.cpus.value)
-    shared = plan.generator is not None and bool(plan.generator.shared)
-    program = assembly.generator.program
-    reference = Reference.open(runner, str(state_directory(os.environ) / _REFERENCE))
-    watch = NoiseWatch(
-        ContentionProbe(program, frozenset(pollers), frozenset(forwarding), reference),
-        SwitchRecords(program),
-        PlacementProbe.of(pollers, assembly.generator.placement),
-        sut_unknown=spec.topology.kind is TopologyKind.EXTERNAL,
-        tsc_invariant=bool(program.ask("info")["tsc_invariant"]),
-    )
-    ring_frames = _ring_frames(spec)
-    return Rig(
-        runner,
-        assembly.wiring,
-        assembly.parts,
-        assembly.generator,
-        watch,
-        frozenset(pollers),
-        ring_frames,
-        ring_frames * _stages(spec),
-        "shared_lcore" if shared else None,
-    )
-
-
-def _stages(spec: PointSpec) -> int:
-    """How many rings in a row a frame may wait in: one into each switch or function, one out."""
-    functions = spec.topology.vnfs if spec.topology.kind is TopologyKind.CHAIN else 1
-    if spec.topology.kind in (TopologyKind.WIRE, TopologyKind.HOST, TopologyKind.P2P):
-        return 2
-    return 2 + 2 * functions
-
-
-def _ring_frames(spec: PointSpec) -> int:
-    """What the path holds at its shallowest stage, in frames of one direction."""
-    if spec.topology.kind is TopologyKind.EXTERNAL:
-        return 0
-    rings = spec.sut.vswitch.descriptors
-    if spec.topology.kind is TopologyKind.WIRE:
-        return min(rings, spec.sut.impair.queue_frames) if spec.sut.impair.rate_fps else rings
-    return rings * spec.sut.vswitch.rx_queues
-
-
-def _describe(assembly: Assembly, urgency: str) -> Mapping[str, object]:
-    return {"priority": urgency, **{part.name: part.describe() for part in assembly.parts}}
+def _describe_host(each: OpenHost) -> Mapping[str, object]:
+    runner = each.host.runner
+    return {
+        "host": runner.name,
+        "address": runner.address,
+        "kernel": runner.run(["uname", "-r"]).stdout.strip(),
+        "ports": {name: str(plug) for name, plug in each.place.ports.items()},
+        "priority": each.urgency,
+    }

@@ -1,72 +1,96 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How did the kernel treat a thread: was it taken off its CPU, did it wait for one?"""
+"""What did the polling threads of one host do during a trial, and how did its kernel treat them?"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from wirespeed.bench.assembly.parts import first_ended
+from wirespeed.bench.interface import BenchError, Busy, Part, Poller
+from wirespeed.bench.noise.scheduler import Snapshot, snapshot
+from wirespeed.model.trial import PollingThread
 from wirespeed.remote.interface import Runner
 
-# The names of polling threads: Open vSwitch's, and DPDK's workers before, in and since 22.11.
-_POLLERS = re.compile(r"^(pmd-|(lcore|rte|dpdk)-worker)")
 
-_TICK_NS = 10_000_000  # USER_HZ is 100 on every Linux that DPDK runs on
+class HostThreads:
+    """Looked at before and after the time of the traffic. `host`: see PollingThread."""
 
+    def __init__(
+        self, host: str, runner: Runner, parts: Sequence[Part], cpus: frozenset[int]
+    ) -> None:
+        self.pollers = tuple(poller for part in parts for poller in part.pollers())
+        self._host, self._runner, self._parts, self._cpus = host, runner, parts, cpus
+        self._asked = self._then = _busy(parts)
+        self._before = self._after = Snapshot({}, 0)
 
-@dataclass(frozen=True, slots=True)
-class Thread:
-    """tid: the kernel's id of it."""
+    def before_traffic(self) -> None:
+        """Raises BenchError when a thread has ended."""
+        self._before = self._snapshot()
 
-    tid: int
-    name: str
+    def after_traffic(self) -> None:
+        self._after = self._snapshot()
 
+    def at_rest(self) -> None:
+        """All frames are handled."""
+        self._then = _busy(self._parts)
 
-@dataclass(frozen=True, slots=True)
-class Treatment:
-    """Counts since the thread started. cpu: where it ran last."""
+    @property
+    def steal_ns(self) -> int:
+        return self._after.steal_ns - self._before.steal_ns
 
-    cpu: int
-    involuntary_switches: int
-    runqueue_wait_ns: int
+    def threads(self, offered_s: float) -> tuple[PollingThread, ...]:
+        shares = _shares(self._asked, self._then, offered_s)
+        return tuple(self._thread(poller, shares) for poller in self.pollers)
 
+    def _thread(self, poller: Poller, shares: Mapping[int, float]) -> PollingThread:
+        was, now = self._before.threads[poller.tid], self._after.threads[poller.tid]
+        return PollingThread(
+            name=poller.name,
+            role=poller.role,
+            cpu=now.cpu,
+            involuntary_switches=now.involuntary_switches - was.involuntary_switches,
+            runqueue_wait_ns=now.runqueue_wait_ns - was.runqueue_wait_ns,
+            busy_share=shares.get(poller.tid),
+            host=self._host,
+        )
 
-def pollers_of(runner: Runner, pid: int) -> tuple[Thread, ...]:
-    """The process's polling threads, by name."""
-    found: list[Thread] = []
-    for comm in runner.glob(f"/proc/{pid}/task/*/comm"):
+    def _snapshot(self) -> Snapshot:
         try:
-            name = runner.read(comm).strip()
-        except (FileNotFoundError, ProcessLookupError):
-            continue  # it has just ended
-        if _POLLERS.search(name):
-            found.append(Thread(int(comm.split("/")[-2]), name))
-    return tuple(sorted(found, key=lambda t: t.name))
+            return snapshot(self._runner, [poller.tid for poller in self.pollers], self._cpus)
+        except OSError as error:
+            check_alive(self._parts)
+            raise BenchError(f"a polling thread ended during the trial: {error}") from error
 
 
-def treatment(runner: Runner, tid: int) -> Treatment:
-    """Raises FileNotFoundError or ProcessLookupError when the thread has ended."""
-    task = f"/proc/{tid}/task/{tid}"
-    status = runner.read(f"{task}/status")
-    switches = re.search(r"^nonvoluntary_ctxt_switches:\s+(\d+)", status, re.MULTILINE)
-    # schedstat: time on the CPU, time waiting for one (both ns), number of slices.
-    waited = runner.read(f"{task}/schedstat").split()
-    stat = runner.read(f"{task}/stat").rpartition(")")[2].split()
-    return Treatment(
-        cpu=int(stat[36]),
-        involuntary_switches=int(switches[1]) if switches else 0,
-        runqueue_wait_ns=int(waited[1]),
-    )
+def check_alive(parts: Iterable[Part]) -> None:
+    """Raises BenchError that says which part ended, and how."""
+    if (ended := first_ended(parts)) is not None:
+        raise BenchError(ended, "The bench is taken down; the results so far are kept.")
 
 
-def steal_ns(runner: Runner, cpus: Collection[int]) -> int:
-    """Time that the hypervisor took from these CPUs since boot."""
-    by_cpu = steal_by_cpu(runner.read("/proc/stat"))
-    return sum(by_cpu.get(cpu, 0) for cpu in cpus)
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """When it was asked, and what every polling thread has done by then."""
+
+    at_s: float
+    busy: Mapping[int, Busy]
 
 
-def steal_by_cpu(stat: str) -> dict[int, int]:
-    """The same of each CPU, from the content of /proc/stat (proc_stat(5), 8th column)."""
-    lines = (re.match(r"cpu(\d+)((?:\s+\d+){8})", line) for line in stat.splitlines())
-    return {int(found[1]): int(found[2].split()[7]) * _TICK_NS for found in lines if found}
+def _busy(parts: Iterable[Part]) -> _Looked:
+    at_s = time.monotonic()
+    return _Looked(at_s, {tid: busy for part in parts for tid, busy in part.busy().items()})
+
+
+def _shares(before: _Looked, after: _Looked, offered_s: float) -> Mapping[int, float]:
+    """For how much of the time of the traffic each thread had frames to handle.
+
+    There were none before and after it: what it was busy between the two looks is all in there.
+    """
+    found = {}
+    for tid, busy in after.busy.items():
+        if tid in before.busy and (total := busy.total - before.busy[tid].total) > 0:
+            share = (busy.busy - before.busy[tid].busy) / total
+            found[tid] = min(1.0, share * (after.at_s - before.at_s) / offered_s)
+    return found

@@ -11,18 +11,20 @@ import math
 import select
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from wirespeed.bench import accounts
-from wirespeed.bench.interface import BenchError, HopCount, Part, Poller
-from wirespeed.bench.noise.clock import TrialClock
-from wirespeed.bench.noise.watch import NoiseWatch
-from wirespeed.bench.parts import first_ended
-from wirespeed.bench.threads import Treatment, steal_ns, treatment
-from wirespeed.bench.topology.wiring import Wiring
-from wirespeed.bench.traffic.generator import AFTER_NS, Generator
-from wirespeed.bench.traffic.windows import Cut, cut
-from wirespeed.model.trial import Drop, Observation, PollingThread, WorkerShare
+from wirespeed.bench import frame_accounting
+from wirespeed.bench.interface import BenchError, HopCount, Part
+from wirespeed.bench.noise.clock import ClockElsewhere, TrialClock
+from wirespeed.bench.noise.watch import Arrivals, NoiseWatch
+from wirespeed.bench.threads import HostThreads, check_alive
+from wirespeed.bench.topology.wiring import End, Wiring
+from wirespeed.bench.traffic.frames.figures import TrialFigures
+from wirespeed.bench.traffic.frames.generator import AFTER_NS, Generator
+from wirespeed.bench.traffic.frames.windows import Cut, cut
+from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.evidence import Evidence
+from wirespeed.model.trial import Drop, DropCause, Observation, WorkerShare
 from wirespeed.remote.interface import Process, Runner
 
 # A generator that has not ended this long after its time has hung.
@@ -30,160 +32,191 @@ _LATE_S = 5.0
 # The path is drained when all frames are accounted for; those lost without a trace never are.
 _DRAIN_S = 0.3
 _POLL_S = 0.002
+# What so many readings do not account for is lost without a trace.
+_READINGS = 5
 # What is asked after the traffic must not take a poller's CPU while the last frames are sent.
 _MARGIN_S = 0.002
 
 
 @dataclass(frozen=True, slots=True)
-class Rig:
-    """What a trial runs on.
+class TrialHost:
+    """One host that a trial runs on. name: "" where there is no other.
 
-    cpus: all that poll. ring_frames, path_frames: see Observation.
+    cpus: all that poll there. clock: on another host than the generator's, how its TSC follows.
     """
 
+    name: str
     runner: Runner
-    wiring: Wiring
     parts: Sequence[Part]
-    generator: Generator
     watch: NoiseWatch
     cpus: frozenset[int]
+    clock: ClockElsewhere | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrialSetup:
+    """What a trial runs on.
+
+    ring_frames, path_frames: see Observation. unread: see frame_accounting.drops.
+    """
+
+    hosts: Sequence[TrialHost]
+    wiring: Wiring
+    generator: Generator
     ring_frames: int
     path_frames: int
     limited_by: str | None
+    unread: Mapping[End, DropCause]
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return tuple(part for host in self.hosts for part in host.parts)
 
 
-def run_trial(rig: Rig, load_fps: float, duration_s: float) -> Observation:
+def run_trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation:
     """Offer load_fps over all directions (math.inf: as much as possible) and see what arrives.
 
     Raises BenchError when a part ended meanwhile.
     """
-    check_alive(rig.parts)
+    check_alive(setup.parts)
     began = time.monotonic()
-    placed = rig.watch.place()
-    for part in rig.parts:
+    placed = _place(setup)
+    for part in setup.parts:
         part.begin()
-    hops = _read(rig.parts)
-    pollers = [poller for part in rig.parts for poller in part.pollers()]
-    rig.watch.start(pollers, AFTER_NS, duration_s)
-    rig.generator.start(0.0 if math.isinf(load_fps) else load_fps, duration_s)
+    hops = _read(setup.parts)
+    threads = [HostThreads(h.name, h.runner, h.parts, h.cpus) for h in setup.hosts]
+    for host in setup.hosts:
+        if host.clock is not None:
+            host.clock.align()
+    for host, seen in zip(setup.hosts, threads, strict=True):
+        host.watch.start(seen.pollers, AFTER_NS, duration_s)
+    setup.generator.start(0.0 if math.isinf(load_fps) else load_fps, duration_s)
     # Nothing is asked between these two: where programs share a CPU, each question takes time from
     # a poller, and that would pass for a disturbance of the trial.
-    before = _snapshot(rig, pollers)
-    _let_run(rig, duration_s + AFTER_NS / 1e9 + _MARGIN_S)
-    after = _snapshot(rig, pollers)
-    _await_end(rig)
-    drops, workers = _drain(rig, hops)
-    clock = rig.generator.clock()
-    placed_after = rig.watch.place()
+    for seen in threads:
+        seen.before_traffic()
+    _let_run(setup, duration_s + AFTER_NS / 1e9 + _MARGIN_S)
+    for seen in threads:
+        seen.after_traffic()
+    _await_end(setup)
+    drained = _drain(setup, hops)
+    for seen in threads:
+        seen.at_rest()
+    figures = drained.figures
+    clock = figures.clock()
+    placed_after = _place(setup)
     both = (placed, placed_after) if placed is not None and placed_after is not None else None
-    found = _cut(rig, clock, load_fps, duration_s)
-    evidence = rig.watch.stop(rig.parts, clock, round(duration_s * 1e9), found.arrivals, both)
-    directions = rig.generator.directions()
-    offered_s = rig.generator.elapsed_ns() / 1e9
+    found = _cut(setup, figures, load_fps, duration_s)
+    late = Evidence(disturbances=found.late, unseen=found.unseen)
+    evidence = _evidence(setup, clock, round(duration_s * 1e9), found.arrivals, both)
+    directions = figures.directions()
+    offered_s = figures.elapsed_ns() / 1e9
     offered = sum(d.offered for d in directions)
     return Observation(
         intended_load_fps=offered / offered_s if math.isinf(load_fps) else load_fps,
         duration_s=duration_s,
         directions=directions,
-        drops=drops,
-        threads=tuple(_statistics(poller, before, after) for poller in pollers),
-        steal_ns=after.steal_ns - before.steal_ns,
+        drops=drained.drops,
+        threads=tuple(thread for seen in threads for thread in seen.threads(duration_s)),
+        steal_ns=sum(seen.steal_ns for seen in threads),
         overhead_s=time.monotonic() - began - duration_s,
-        ring_frames=rig.ring_frames,
-        path_frames=rig.path_frames,
-        evidence=replace(
-            evidence,
-            disturbances=evidence.disturbances + found.late,
-            unseen=tuple(dict.fromkeys(evidence.unseen + found.unseen)),
-        ),
+        ring_frames=setup.ring_frames,
+        path_frames=setup.path_frames,
+        evidence=evidence + late,
         windows=found.windows,
-        latency=rig.generator.latency(),
-        latency_rows=rig.generator.latency_rows(clock),
-        limited_by=rig.limited_by,
+        latency=setup.generator.latency(figures),
+        latency_rows=setup.generator.latency_rows(clock),
+        limited_by=setup.limited_by,
         placement=both,
-        workers=workers,
+        workers=drained.workers,
     )
 
 
-def _cut(rig: Rig, clock: TrialClock, load_fps: float, duration_s: float) -> Cut:
-    bins = rig.generator.bins()
+def _place(setup: TrialSetup) -> CpuPlacement | None:
+    """On the one host where it is measured."""
+    return next((at for host in setup.hosts if (at := host.watch.place()) is not None), None)
+
+
+def _evidence(
+    setup: TrialSetup,
+    clock: TrialClock,
+    duration_ns: int,
+    arrivals: Sequence[Arrivals],
+    placed: tuple[CpuPlacement, CpuPlacement] | None,
+) -> Evidence:
+    """Of all hosts."""
+    found = Evidence()
+    for host in setup.hosts:
+        own = clock if host.clock is None else host.clock.of(clock)
+        moved = placed if host.watch.placement is not None else None
+        found += host.watch.stop(host.parts, own, duration_ns, arrivals, moved)
+    return found
+
+
+def _cut(setup: TrialSetup, figures: TrialFigures, load_fps: float, duration_s: float) -> Cut:
+    bins = setup.generator.bins(figures)
     one_way_fps = 0.0 if math.isinf(load_fps) else load_fps / len(bins)
-    return cut(bins, clock, round(duration_s * 1e9), one_way_fps)
+    return cut(bins, figures.clock(), round(duration_s * 1e9), one_way_fps)
 
 
-def check_alive(parts: Iterable[Part]) -> None:
-    """Raises BenchError that says which part ended, and how."""
-    if (ended := first_ended(parts)) is not None:
-        raise BenchError(ended, "The bench is taken down; the results so far are kept.")
-
-
-def _let_run(rig: Rig, duration_s: float) -> None:
+def _let_run(setup: TrialSetup, duration_s: float) -> None:
     """For the time of the traffic, or until a part ends. Nothing of ours runs meanwhile."""
-    ended, _, _ = select.select(_watched(rig), [], [], duration_s)
+    ended, _, _ = select.select(_watched(setup), [], [], duration_s)
     if ended:
-        check_alive(rig.parts)
+        check_alive(setup.parts)
 
 
-def _await_end(rig: Rig) -> None:
+def _await_end(setup: TrialSetup) -> None:
     """Until the generator has sent all, or a part ends."""
     deadline = time.monotonic() + _LATE_S
-    while rig.generator.running():
+    while setup.generator.running():
         if time.monotonic() > deadline:
             raise BenchError(f"the generator has not ended {_LATE_S:g} s after its time")
-        ended, _, _ = select.select(_watched(rig), [], [], _POLL_S)
+        ended, _, _ = select.select(_watched(setup), [], [], _POLL_S)
         if ended:
-            check_alive(rig.parts)
+            check_alive(setup.parts)
 
 
-def _watched(rig: Rig) -> list[Process]:
-    return [process for part in rig.parts for process in part.processes]
+def _watched(setup: TrialSetup) -> list[Process]:
+    return [process for part in setup.parts for process in part.processes]
 
 
-def _drain(
-    rig: Rig, before: Sequence[HopCount]
-) -> tuple[tuple[Drop, ...], tuple[WorkerShare, ...]]:
+@dataclass(frozen=True, slots=True)
+class _Drained:
+    """What was counted when nothing moved any more."""
+
+    figures: TrialFigures
+    drops: tuple[Drop, ...]
+    workers: tuple[WorkerShare, ...]
+
+
+def _drain(setup: TrialSetup, before: Sequence[HopCount]) -> _Drained:
     """Wait until no frame is on its way; then where did the missing ones go, and who did what?"""
     deadline = time.monotonic() + _DRAIN_S
     time.sleep(_POLL_S)
-    while rig.generator.holds() and time.monotonic() < deadline:
+    while setup.generator.holds() and time.monotonic() < deadline:
         time.sleep(_POLL_S)
-    rig.generator.pause()
+    setup.generator.pause()
+    readings: list[frame_accounting.Counts] = []
     while True:
-        books = accounts.since(before, _read(rig.parts))
-        found = accounts.drops(books, rig.wiring.cables, rig.generator.directions())
-        if not accounts.unexplained(found) or time.monotonic() > deadline:
-            check_alive(rig.parts)
-            return found, accounts.shares(books)
+        counts = frame_accounting.since(before, _read(setup.parts))
+        readings.append(counts)
+        figures = setup.generator.figures()
+        found = frame_accounting.drops(
+            counts, setup.wiring.cables, figures.directions(), setup.unread
+        )
+        over = time.monotonic() > deadline and _at_rest(readings)
+        if not frame_accounting.unexplained(found) or over:
+            check_alive(setup.parts)
+            return _Drained(figures, found, frame_accounting.shares(counts))
         time.sleep(_POLL_S)
+
+
+def _at_rest(readings: Sequence[frame_accounting.Counts]) -> bool:
+    """Whether nothing moves any more: a reading of a guest's counters may take so long that frames
+    move meanwhile; two that are alike show that none do."""
+    return len(readings) >= _READINGS or readings[-1] in readings[-2:-1]
 
 
 def _read(parts: Iterable[Part]) -> tuple[HopCount, ...]:
     return tuple(hop for part in parts for hop in part.read())
-
-
-@dataclass(frozen=True, slots=True)
-class _Snapshot:
-    """What the kernel has counted so far, by thread id."""
-
-    threads: Mapping[int, Treatment]
-    steal_ns: int
-
-
-def _snapshot(rig: Rig, pollers: Sequence[Poller]) -> _Snapshot:
-    try:
-        threads = {poller.tid: treatment(rig.runner, poller.tid) for poller in pollers}
-    except (FileNotFoundError, ProcessLookupError) as error:
-        check_alive(rig.parts)
-        raise BenchError(f"a polling thread ended during the trial: {error}") from error
-    return _Snapshot(threads, steal_ns(rig.runner, rig.cpus))
-
-
-def _statistics(poller: Poller, before: _Snapshot, after: _Snapshot) -> PollingThread:
-    was, now = before.threads[poller.tid], after.threads[poller.tid]
-    return PollingThread(
-        name=poller.name,
-        role=poller.role,
-        cpu=now.cpu,
-        involuntary_switches=now.involuntary_switches - was.involuntary_switches,
-        runqueue_wait_ns=now.runqueue_wait_ns - was.runqueue_wait_ns,
-    )

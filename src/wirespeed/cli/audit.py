@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed audit: what is wrong with this server, and how is it put right?"""
+"""wirespeed audit: what is wrong with this server, and how is it corrected?"""
 
 from __future__ import annotations
 
@@ -69,15 +69,15 @@ def audit(
     ] = None,
     traffic: Annotated[
         Traffic | None,
-        typer.Option("--traffic", help="What guests carry: they end TCP, or they pass frames on."),
+        typer.Option("--traffic", help="What guests carry: TCP that ends in them, or frames."),
     ] = None,
     pattern: Annotated[
         Pattern | None,
-        typer.Option("--pattern", help="Where guests' traffic goes: to each other, or out."),
+        typer.Option("--pattern", help="Where guests' traffic goes: to each other or out."),
     ] = None,
     memory_model: Annotated[
         MemoryModel,
-        typer.Option("--memory-model", help="Whose formula dpdk-socket-mem is held against."),
+        typer.Option("--memory-model", help="The formula that dpdk-socket-mem is compared with."),
     ] = MemoryModel.TRIPLEO,
     format_: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.TABLE,
     output: Annotated[
@@ -115,7 +115,7 @@ def audit(
     subject = Subject(facts, planned, memory_model, tcp, pattern)
     today = datetime.now(UTC).date()
     report = suppress(run_audit(subject, all_rules()), accepted, today)
-    _hand_over(report, format_, output, lambda: print_report(report, console, everything=all_))
+    _deliver(report, format_, output, lambda: print_report(report, console, everything=all_))
     if report.faults:
         raise typer.Exit(FAULTS_EXIT)
     if fail_on and report.worst and report.worst.rank >= fail_on.rank:
@@ -123,14 +123,14 @@ def audit(
     return None
 
 
-def _hand_over(
+def _deliver(
     report: AuditReport, wanted: Format, output: Path | None, table: Callable[[], None]
 ) -> None:
-    """Print or write the report in the wanted format."""
+    """Print or write the report in the requested format."""
     if wanted is Format.TABLE:
         if output:
             raise BadInput(
-                "a table is for the terminal", "Give --format json, sarif or html with --output."
+                "--output does not write --format table", "Give --format json, sarif or html too."
             )
         return table()
     text = _rendered(report, wanted)
@@ -152,7 +152,7 @@ def _rendered(report: AuditReport, wanted: Format) -> str:
 
 
 def _with_flavors(facts: HostFacts, path: Path | None) -> HostFacts:
-    """The facts with the flavors of the file, in place of those of running guests."""
+    """The facts with the flavors of the file instead of those of running guests."""
     if path is None:
         return facts
     missing: tuple[Missing, ...] = tuple(m for m in facts.missing if m.fact != "flavors")

@@ -23,21 +23,19 @@ STYLE = {
 
 
 def print_report(report: AuditReport, console: Console, *, everything: bool) -> None:
-    """Failed findings with what to do, then what could not be checked, then a summary."""
+    """Failed findings with their fix, then what could not be checked, then a summary."""
     for fault in report.faults:
         console.print(Text(f"fault: {fault}", style="bold magenta"))
     for note in report.notes:
         console.print(Text(f"note: {note}", style="yellow"))
-    failed = sorted(report.with_status(Status.FAILED), key=lambda f: (-f.severity.rank, f.rule))
-    for finding in failed:
+    for finding in report.failed:
         _print_finding(finding, console)
     shown = [Status.NOT_CHECKED, Status.SUPPRESSED]
     if everything:
         shown += [Status.PASSED, Status.NOT_APPLICABLE]
     for status in shown:
         _print_short(status, report.with_status(status), console)
-    counts = ", ".join(f"{len(report.with_status(status))} {status}" for status in Status)
-    console.print(Text.assemble((report.host, "bold"), f": {counts}"))
+    console.print(Text.assemble((report.host, "bold"), f": {report.counts}"))
 
 
 def _print_finding(finding: Finding, console: Console) -> None:
@@ -70,15 +68,15 @@ def _print_short(status: Status, findings: tuple[Finding, ...], console: Console
     for column in ("", "", ""):
         table.add_column(column, overflow="fold")
     for finding in findings:
-        said = finding.suppressed_because or finding.found
-        # A title names the fault; what passed is told by what is right.
+        text = finding.suppressed_because or finding.found
+        # The title names the fault, so that a rule that passed shows what it wants.
         about = finding.wanted if status is Status.PASSED else finding.title
-        table.add_row(f"  {finding.rule}", Text(about), Text(said))
+        table.add_row(f"  {finding.rule}", Text(about), Text(text))
     console.print(table)
 
 
 def print_rule(rule: Rule, console: Console) -> None:
-    """Everything there is to say about one rule."""
+    """One rule with all its texts."""
     console.print(Text(f"{rule.id} {rule.name}", style="bold"))
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="dim")

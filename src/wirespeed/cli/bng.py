@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed bng: what a Broadband Network Gateway needs besides its layout."""
+"""wirespeed bng: tables for a Broadband Network Gateway, and its figures as a drawing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def tables(
     ] = False,
     host: Annotated[
         str | None,
-        typer.Option(metavar="IPV4", help="One static host of this address for each subscriber."),
+        typer.Option(metavar="IPV4", help="Give each subscriber one static host: this address."),
     ] = None,
     pppoe: Annotated[
         bool, typer.Option(help="Give every subscriber a PPPoE session; needs --host.")
@@ -70,7 +70,7 @@ def curve(
         Path, typer.Option("--output", "-o", help="The drawing, an SVG file.")
     ] = Path("bng-cycles.svg"),
 ) -> None:
-    """Draw what a frame costs the gateway by number of subscribers, from a benchmark's output."""
+    """Draw the cycles of a frame over the number of subscribers, from a benchmark's output."""
     try:
         chart = cycles_chart(figures.read_text(encoding="utf-8").splitlines())
         output.write_text(line_svg(chart, standalone=True), encoding="utf-8")

@@ -16,14 +16,15 @@ from wirespeed.cli.console import plain_console
 from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.model.errors import BadInput
 from wirespeed.model.result import Bracket
+from wirespeed.model.words import NONE, mpps, percent
 from wirespeed.report.as_is import bracket_words
-from wirespeed.report.compare import Comparison, Difference, Verdict, compare_runs
-from wirespeed.report.text import NONE, mpps, percent
+from wirespeed.report.compare import compare_runs
+from wirespeed.report.comparison import Comparison, Difference, Judgement
 from wirespeed.store.read import read_run
 from wirespeed.store.records import RunRecord
 from wirespeed.store.store import Store
 
-_STYLE = {Verdict.WORSE: "red", Verdict.GONE: "red", Verdict.BETTER: "green"}
+_STYLE = {Judgement.WORSE: "red", Judgement.GONE: "red", Judgement.BETTER: "green"}
 
 
 def compare(
@@ -38,7 +39,7 @@ def compare(
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Compare two runs point by point; exit with 1 when B is worse beyond doubt."""
+    """Compare two runs point by point; exit with 1 when B is certainly worse."""
     share = _share(tolerance)
     with Store(store) as opened:
         run_a, run_b = read_run(opened, a), read_run(opened, b)
@@ -63,7 +64,7 @@ def _nothing_to_compare(a: RunRecord, b: RunRecord) -> BadInput:
     if unmeasured and {point.id for point in a.points} & {point.id for point in b.points}:
         return BadInput(
             f"runs {a.id} and {b.id} share no point with a figure: {'; '.join(unmeasured)}",
-            "The runs' reports say what kept every trial from running; measure again.",
+            "The runs' reports say why no trial could run; measure again.",
         )
     return BadInput(
         f"runs {a.id} and {b.id} have no complete point with the same parameters",
@@ -100,7 +101,7 @@ def _print(a: str, b: str, tolerance: float, compared: Comparison) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("point")
     table.add_column("figure")
-    for heading in (f"{a} Mpps", f"{b} Mpps", "change", "open"):
+    for heading in (f"{a} Mpps", f"{b} Mpps", "change", "error"):
         table.add_column(heading, justify="right")
     table.add_column("verdict")
     for difference in compared.differences:
@@ -111,18 +112,18 @@ def _print(a: str, b: str, tolerance: float, compared: Comparison) -> None:
             console.print(f"Only in {name}: {'; '.join(labels)}", soft_wrap=True)
     for sentence in _remarks(a, b, tolerance, compared):
         console.print(sentence, style="yellow", soft_wrap=True)
-    if any(d.verdict is Verdict.AS_IS for d in compared.differences):
+    if any(d.verdict is Judgement.AS_IS for d in compared.differences):
         console.print(
-            "Figures as the host is do not decide: they tell how loud it was that day as well.",
+            "Figures of the host as it is do not decide: they also depend on how noisy it was.",
             soft_wrap=True,
         )
     worse = len(compared.worse)
-    verdict = f"Worse by more than {percent(tolerance)} and than the runs leave open"
+    verdict = f"Worse by more than {percent(tolerance)} and by more than the error"
     console.print(f"{verdict}: {worse or 'nothing'}.", soft_wrap=True)
 
 
 def _remarks(a: str, b: str, tolerance: float, compared: Comparison) -> Iterator[str]:
-    """What else to know beside the verdicts."""
+    """What else affects the comparison: grades, placement of CPUs, noise."""
     for change in compared.grades:
         yield (
             f"{change.label}: grade {change.a or 'not recorded'} in {a}, "
@@ -130,24 +131,25 @@ def _remarks(a: str, b: str, tolerance: float, compared: Comparison) -> Iterator
         )
     for placement in compared.placements:
         yield (
-            f"{placement.label}: the polling CPUs were {placement.a} in {a}, {placement.b} in {b}. "
-            "That alone moves figures: run again, or pin the guest's CPUs."
+            f"{placement.label}: the polling CPUs were placed differently: {placement.a} in {a}; "
+            f"{placement.b} in {b}. "
+            "That alone changes figures: run again, or pin the guest's CPUs."
         )
-    noisy = sum(d.noise > tolerance for d in compared.differences)
-    if noisy:
+    large = sum(d.error > tolerance for d in compared.differences)
+    if large:
         yield (
-            f"{noisy} figures leave more open than the tolerance of {percent(tolerance)}: longer "
+            f"{large} figures have an error above the tolerance of {percent(tolerance)}: longer "
             "trials or a quieter host would decide them."
         )
 
 
 def _row(d: Difference) -> tuple[str | Text, ...]:
     change = NONE if d.change is None else f"{100 * d.change:+.1f}%"
-    noise = f"\N{PLUS-MINUS SIGN}{percent(d.noise)}" if d.noise else NONE
+    error = f"\N{PLUS-MINUS SIGN}{percent(d.error)}" if d.error else NONE
     style = _STYLE.get(d.verdict, "")
     return (
         d.label, d.figure, _value(d.a_fps, d.a_bracket), _value(d.b_fps, d.b_bracket), change,
-        noise, Text(d.verdict, style=style),
+        error, Text(d.verdict, style=style),
     )  # fmt: skip
 
 

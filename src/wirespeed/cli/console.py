@@ -7,5 +7,5 @@ from rich.console import Console
 
 
 def plain_console(*, stderr: bool = False, width: int | None = None) -> Console:
-    """A console that prints text as it is: titles and names may have [brackets]."""
+    """A console that prints text unchanged: titles and names may have [brackets]."""
     return Console(stderr=stderr, width=width, highlight=False, markup=False)

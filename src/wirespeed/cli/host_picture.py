@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a host look to a person: sockets, cores and their owners, memory, NICs?"""
+"""How is a host drawn on a terminal: sockets, cores and their owners, memory, NICs?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GIB_IN_KIB = 1024 * 1024
 
 
 def print_host(facts: HostFacts, console: Console) -> None:
-    """The whole picture, one panel per NUMA node."""
+    """Print the whole picture, one panel for each NUMA node."""
     console.print(_headline(facts))
     owned = owners(facts)
     for node in facts.nodes:
@@ -145,5 +145,5 @@ def _owner_table(facts: HostFacts, owned: dict[int, Owner]) -> Table:
 
 
 def _spaced(cpus: Iterable[int]) -> str:
-    """A list that a narrow terminal breaks between two numbers, never within one."""
+    """A list that a narrow terminal wraps between two numbers, never within one."""
     return format_list(cpus).replace(",", ", ")

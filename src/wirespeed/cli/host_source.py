@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which host does a command look at: this machine, one over ssh, a recorded one or a file?"""
+"""Which host does a command read: this machine, one over ssh, a recorded one or a file?"""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from wirespeed.host import file
 from wirespeed.host.collect import collect
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.facts import HostFacts
-from wirespeed.remote.interface import HostUnreachable, Runner
-from wirespeed.remote.local import LocalRunner
+from wirespeed.remote.interface import LOCALHOST, HostUnreachable, Runner
+from wirespeed.remote.reach import reach
 from wirespeed.remote.recorded import RecordedRunner
 from wirespeed.remote.recorder import Recorder
 from wirespeed.remote.recording import make_folder, save
-from wirespeed.remote.ssh import SshRunner, SshTarget
 
 HostOption = Annotated[
     str | None,
@@ -40,11 +39,11 @@ RecordedOption = Annotated[
 
 
 def read_facts(host: str | None, recorded: str | None, record: Path | None = None) -> HostFacts:
-    """The facts of the host named, kept in the folder `record` on the way. Raises BadInput."""
+    """The facts of the named host; the folder `record` gets what was read. Raises BadInput."""
     if host is not None and recorded is not None:
         raise BadInput("--host and --recorded name two hosts", "Give one of them.")
     for option, value in (("--host", host), ("--recorded", recorded)):
-        # As from an unset shell variable: this machine would be taken for the one that is meant.
+        # It may come from an unset shell variable: then this machine is not the one that is meant.
         if value == "":
             raise BadInput(
                 f"{option} names no host: it is empty", f"Leave out {option} or name it."
@@ -66,7 +65,7 @@ def read_facts(host: str | None, recorded: str | None, record: Path | None = Non
 
 
 def read_all_facts(hosts: Sequence[str], recordings: Sequence[str]) -> list[HostFacts]:
-    """The facts of every host named, or of this machine. Raises one BadInput for all bad ones."""
+    """The facts of every named host, or of this machine. Raises one BadInput for all bad ones."""
     if not hosts and not recordings:
         return [read_facts(None, None)]
     found: list[HostFacts] = []
@@ -82,8 +81,8 @@ def read_all_facts(hosts: Sequence[str], recordings: Sequence[str]) -> list[Host
         raise faults[0]
     if faults:
         steps = "\n".join(dict.fromkeys(fault.next_step for fault in faults if fault.next_step))
-        told = "\n".join(fault.what for fault in faults)
-        raise BadInput(f"{len(faults)} of {len(named)} hosts cannot be used:\n{told}", steps)
+        texts = "\n".join(fault.what for fault in faults)
+        raise BadInput(f"{len(faults)} of {len(named)} hosts cannot be used:\n{texts}", steps)
     return found
 
 
@@ -91,8 +90,6 @@ def read_all_facts(hosts: Sequence[str], recordings: Sequence[str]) -> list[Host
 def _runner(host: str | None, recorded: str | None) -> Iterator[Runner]:
     if recorded is not None:
         yield RecordedRunner.open(recorded)
-    elif host is not None:
-        with SshRunner(SshTarget.parse(host)) as runner:
-            yield runner
     else:
-        yield LocalRunner()
+        with reach(LOCALHOST if host is None else host) as runner:
+            yield runner

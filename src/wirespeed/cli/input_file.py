@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in a text file that the user named?"""
+"""How is a text file read that the user named?"""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ def read_input(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
-        said = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8 text"
-        raise BadInput(f"{path} cannot be read: {said}", "Check the path.") from fault
+        why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8 text"
+        raise BadInput(f"{path} cannot be read: {why}", "Check the path.") from fault

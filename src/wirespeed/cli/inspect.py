@@ -25,13 +25,13 @@ def inspect(
         typer.Option(
             "--record",
             metavar="DIR",
-            help="Also keep every file and command output that was read in a new folder, to send "
-            "it to somebody. Passwords in *.conf files are masked.",
+            help="Also write every file and command output that was read into a new folder. "
+            "Passwords in *.conf files are masked.",
         ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show sockets, cores and who owns them, memory, NICs. Changes nothing and needs no root."""
+    """Show sockets, cores and their owners, memory, NICs. Changes nothing and needs no root."""
     facts = read_facts(host, recorded, record)
     if json:
         typer.echo(json_text.dumps(document(facts), indent=1))

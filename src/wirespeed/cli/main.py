@@ -15,12 +15,15 @@ import typer
 from wirespeed.cli.signals import Interrupted, unwind_on_signals
 from wirespeed.model.errors import WirespeedError
 
-# Where each verb lives: a command's module and function, or a group's module and Typer. Only the
-# verb that is asked for is imported, so that `inspect` does not wait for the plotting library.
+# The module of each verb, and its function or, for a group, its Typer. Only the requested verb is
+# imported, so that `inspect` does not wait for the database and numpy.
 VERBS = {
     "inspect": "inspect:inspect",
     "audit": "audit:audit",
     "plan": "plan:app",
+    "apply": "apply:apply",
+    "verify": "verify:verify",
+    "rollback": "rollback:rollback",
     "study": "study:app",
     "run": "run:run",
     "runs": "runs:runs",
@@ -28,6 +31,8 @@ VERBS = {
     "compare": "compare:compare",
     "clean": "clean:clean",
     "bng": "bng:app",
+    "image": "image:app",
+    "lab": "lab:app",
 }
 
 
@@ -68,23 +73,23 @@ def build_app(verbs: Iterable[str] = tuple(VERBS)) -> typer.Typer:
     return app
 
 
-def _asked_for(arguments: list[str]) -> Iterable[str]:
-    """The verb on the command line; all verbs where none is there, for the help text."""
+def _requested(arguments: list[str]) -> Iterable[str]:
+    """The verb on the command line; all verbs where there is none, for the help text."""
     return arguments[:1] if arguments and arguments[0] in VERBS else VERBS
 
 
 def main() -> None:
-    """Run a command; end with its exit code, and with words instead of a traceback."""
+    """Run a command; end with its exit code, and with a message instead of a traceback."""
     unwind_on_signals()
     try:
-        build_app(_asked_for(sys.argv[1:]))()
+        build_app(_requested(sys.argv[1:]))()
     except WirespeedError as error:
         sys.exit(_tell(error.what, error.next_step, error.exit_code))
     except Interrupted as interrupted:
-        said = f"ended by {interrupted}; what it did to this host is undone"
-        sys.exit(_tell(said, "", interrupted.exit_code))
+        message = f"ended by {interrupted}; all changes to this host are undone"
+        sys.exit(_tell(message, "", interrupted.exit_code))
     except BrokenPipeError:
-        sys.exit(128 + 13)  # The reader of our output left, as `head` does.
+        sys.exit(128 + 13)  # The reader of our output has closed it, as `head` does.
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise

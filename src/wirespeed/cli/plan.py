@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed plan: who runs where, with which cores, memory and ports, and why?"""
+"""wirespeed plan: which guest runs where, with which cores, memory and ports, and why?"""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan writt
 
 
 class Unplaced(WirespeedError):
-    """The plan was made, but some guests fit nowhere."""
+    """The plan was made, but some guests do not fit on any host."""
 
 
 @app.command("make")
@@ -82,11 +82,11 @@ def make(
 ) -> None:
     """Place the workload on all hosts at once and derive every value, each with its reason.
 
-    Ends with 1 when a guest fits nowhere; the plan then says what lacks, and what would help.
+    Exits with 1 when a guest fits on no host; the plan then says what it lacks and what would help.
     """
-    asked = parse_workload(read_input(workload), str(workload))
+    requested = parse_workload(read_input(workload), str(workload))
     costs = parse_cycles(read_input(cycles), str(cycles)) if cycles else S2_CYCLES
-    plan = plan_workload(asked, read_all_facts(host or (), recorded or ()), costs)
+    plan = plan_workload(requested, read_all_facts(host or (), recorded or ()), costs)
     text = write_plan(plan)
     if output:
         _write(output, text)
@@ -122,11 +122,11 @@ def show(
 @app.command("diff")
 def diff(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="A plan.")],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="The plan that shall replace it.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The plan that replaces it.")],
     *,
     json: JsonOption = False,
 ) -> None:
-    """Say what changes, and what needs a reboot, a restart or a rebuild of guests."""
+    """List what changes, and which changes need a reboot, a restart or a rebuild of guests."""
     before, after = parse_plan(read_input(old), str(old)), parse_plan(read_input(new), str(new))
     print_differences(diff_plans(before, after), plain_console(), as_json=json)
 
@@ -145,17 +145,17 @@ def render_plan(
         Path, typer.Option("--output", "-o", metavar="DIR", help="The folder to write into.")
     ],
 ) -> None:
-    """Write the plan down for the programs that carry it out."""
+    """Write the plan as files for the programs that apply it."""
     read = parse_plan(read_input(plan), str(plan))
     _write_files(read, to or tuple(TARGETS), output)
 
 
 def _write_files(plan: Plan, targets: Sequence[str], folder: Path) -> None:
     files = render(plan, targets)
-    # Names of hosts and guests come from files, which may come from a stranger.
+    # Names of hosts and guests come from files, which may be from an untrusted source.
     for name in files:
         if ".." in PurePosixPath(name).parts:
-            raise BadInput(f"{name} leads out of {folder}", "Correct that name in the plan.")
+            raise BadInput(f"{name} is outside of {folder}", "Correct that name in the plan.")
     for name, text in files.items():
         path = folder / name
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a plan look to a person?"""
+"""How is a plan drawn on a terminal?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wirespeed.model.cpuset import format_list, format_mask
 from wirespeed.model.plan import CorePlan, HostPlan, NodeCores, Plan
 from wirespeed.plan.diff import Difference, Effort, needs_reboot
 
-# A letter for terminals without colour, what it stands for, and a style.
+# A letter for terminals without colour, what it means, and a style.
 _MARKS = {
     "h": ("housekeeping", ""),
     "V": ("ovs-vswitchd", "cyan"),
@@ -32,7 +32,7 @@ _MARKS = {
 
 
 def print_plan(plan: Plan, console: Console) -> None:
-    """One panel for each host, then what did not fit and what to know."""
+    """Print one panel for each host, then guests that did not fit, then warnings."""
     for host in plan.hosts:
         console.print(_host_panel(host))
     console.print(Text(_legend(plan), style="dim"))
@@ -50,7 +50,7 @@ def print_plan(plan: Plan, console: Console) -> None:
 
 
 def print_differences(found: Sequence[Difference], console: Console, *, as_json: bool) -> None:
-    """What changes, grouped by what it takes."""
+    """Print what changes, grouped by what has to happen for it."""
     if as_json:
         typer.echo(json_text.dumps([dataclasses.asdict(d) for d in found], indent=1))
         return
@@ -67,12 +67,12 @@ def print_differences(found: Sequence[Difference], console: Console, *, as_json:
                 table.add_row(*map(Text, (str(effort), d.where, d.what, *values)))
     console.print(table)
     reboots = needs_reboot(found)
-    said = f"Reboot: {', '.join(reboots)}." if reboots else "No host needs a reboot."
-    console.print(Text(said, style="bold"))
+    text = f"Reboot: {', '.join(reboots)}." if reboots else "No host needs a reboot."
+    console.print(Text(text, style="bold"))
 
 
 def _legend(plan: Plan) -> str:
-    """What the letters that were drawn stand for."""
+    """The meaning of the letters that were drawn."""
     drawn = {
         letter for host in plan.hosts if host.cores for letter in _owners(host, host.cores).values()
     }

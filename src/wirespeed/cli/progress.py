@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the person at the keyboard see while a study runs? A live table, or a line a point.
+"""How is progress shown while a study runs? As a live table, or one line for each point.
 
 Everything goes to stderr: stdout is for results.
 """
@@ -17,14 +17,15 @@ from rich.table import Table
 from rich.text import Text
 
 from wirespeed.cli.console import plain_console
+from wirespeed.explain.trial import counted_time
 from wirespeed.measure.interface import UNLIMITED, Progress
 from wirespeed.model.result import SearchResult
 from wirespeed.model.study import Point, Study
 from wirespeed.model.tcp import TcpRun
 from wirespeed.model.trial import Trial
+from wirespeed.model.words import gbps, mpps, seconds
 from wirespeed.report.sentence import short_sentence
-from wirespeed.report.text import gbps, mpps, seconds
-from wirespeed.report.trial_words import shown, told
+from wirespeed.report.trial_words import trial_words
 from wirespeed.study.interface import Watcher
 
 SHOWN_TRIALS = 6
@@ -32,7 +33,7 @@ SHOWN_TRIALS = 6
 
 @contextmanager
 def watching(study: Study, run_id: str, *, verbose: bool = False) -> Iterator[Watcher]:
-    """A display that fits where stderr goes; verbose: a line a trial, wherever that is."""
+    """A table on a terminal, else lines; verbose: always lines, one for each trial too."""
     console = plain_console(stderr=True)
     if verbose or not console.is_terminal:
         yield TrialLines(study, console) if verbose else PointLines(study, console)
@@ -46,7 +47,7 @@ def watching(study: Study, run_id: str, *, verbose: bool = False) -> Iterator[Wa
 
 
 class _Counter:
-    """Which point is it, of how many, and how long will the rest take?"""
+    """Counts points, and estimates how long the remaining ones take."""
 
     def __init__(self, study: Study) -> None:
         self.total = len(study.points)
@@ -69,7 +70,7 @@ class _Counter:
         return took_s
 
     def left_s(self, of_point_s: float | None) -> float | None:
-        """This point's rest, and for those after it the mean of those before."""
+        """The time left of this point, and for later points the mean time of earlier ones."""
         if of_point_s is None:
             return None
         after = self.total - self.number
@@ -78,19 +79,19 @@ class _Counter:
             return of_point_s + after * (elapsed_s + of_point_s)
         return of_point_s + after * self._measuring_s / self._measured
 
-    def others_left_s(self) -> float:
-        """Of the points that have not begun."""
+    def later_points_s(self) -> float:
+        """The estimated time of points that have not begun."""
         mean_s = self._measuring_s / self._measured if self._measured else 0.0
         return (self.total - self.number) * mean_s
 
 
 def _rates(run: TcpRun) -> str:
-    directions = dict.fromkeys(way.direction for way in run.ways)
+    directions = dict.fromkeys(result.direction for result in run.directions)
     return ", ".join(f"{d} {gbps(run.rate_bps(d))} Gbps" for d in directions)
 
 
 class PointLines:
-    """One line a point, for logs and pipes: what was found, and how sure that is."""
+    """One line for each point, for logs and pipes: its figures and their grade."""
 
     def __init__(self, study: Study, console: Console) -> None:
         self._counter = _Counter(study)
@@ -117,13 +118,13 @@ class PointLines:
 
     def point_complete(self, point: Point, result: SearchResult) -> None:  # noqa: ARG002
         took = seconds(self._counter.complete())
-        left_s = self._counter.others_left_s()
+        left_s = self._counter.later_points_s()
         left = f", about {seconds(left_s)} left" if left_s else ""
         self._line(f"{short_sentence(result)} ({took}{left})")
 
 
 class TrialLines(PointLines):
-    """And one line a trial."""
+    """One line for each point and each trial."""
 
     def __init__(self, study: Study, console: Console) -> None:
         super().__init__(study, console)
@@ -140,7 +141,7 @@ class TrialLines(PointLines):
         left = "" if self._left_s is None else f", about {seconds(self._left_s)} left"
         self._line(
             f"{trial.stage} {mpps(trial.intended_load_fps)} Mpps for "
-            f"{seconds(trial.duration_s)}: {told(trial)}{left}"
+            f"{seconds(trial.duration_s)}: {trial_words(trial)}{left}"
         )
 
     def tcp_run(self, run: TcpRun, number: int) -> None:
@@ -151,10 +152,10 @@ class TrialLines(PointLines):
 
 
 class LiveTable:
-    """Points done, the trial under way, the last trials, the time left; redrawn in place.
+    """Complete points, the current trial, the last trials and the time left, redrawn in place.
 
-    It is redrawn between trials only: on a small machine, drawing while frames fly takes the CPU
-    time of a polling thread and spoils the trial.
+    It is redrawn between trials only: on a small machine, drawing during a trial takes CPU time
+    from a polling thread and disturbs the trial.
     """
 
     def __init__(self, study: Study, run_id: str) -> None:
@@ -218,11 +219,11 @@ class LiveTable:
                             (counter.label, "bold"), "  ", self._now)  # fmt: skip
         trials = Table.grid(padding=(0, 2))
         for trial in self._trials:
-            counted = shown(trial)
+            counted = counted_time(trial)
             style = "yellow" if counted is None else "red" if counted.lost else "green"
             trials.add_row(
                 "   ", Text(str(trial.stage), style="dim"),
                 f"{mpps(trial.intended_load_fps)} Mpps", seconds(trial.duration_s),
-                Text(told(trial), style=style),
+                Text(trial_words(trial), style=style),
             )  # fmt: skip
         return Group(Text(self._title, style="bold"), head, done, now, trials)

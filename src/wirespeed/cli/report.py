@@ -26,21 +26,21 @@ def report(
         typer.Option("--html", metavar="FILE", help="Where to write it. Default: ./RUN.html."),
     ] = None,
     csv: Annotated[
-        bool, typer.Option("--csv", help="Print one CSV line a point on stdout instead.")
+        bool, typer.Option("--csv", help="Print one CSV line for each point on stdout instead.")
     ] = False,
     json: JsonOption = False,
     svg: Annotated[
         Path | None,
         typer.Option(
-            "--svg", metavar="DIRECTORY", help="Write the charts as SVG files, for papers and mail."
+            "--svg", metavar="DIRECTORY", help="Write the charts as SVG files into this directory."
         ),
     ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Write a run's report: one HTML file that opens without a network."""
+    """Write a run's report: one HTML file that needs no network."""
     if csv and json:
         raise BadInput("--csv and --json both print on stdout", "Choose one.")
-    # Only the pictures need what was counted over time.
+    # Only the charts need the series.
     drawn = html is not None or svg is not None or not (csv or json)
     with Store(store) as opened:
         record = read_run(opened, run, series=drawn)

@@ -1,48 +1,74 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a study get the host it runs on? This machine's facts, plan and bench."""
+"""How does a study get this machine's facts, plan and bench?"""
 
 from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from importlib.metadata import version
 
+from wirespeed.audit.engine import audit
+from wirespeed.audit.registry import all_rules
+from wirespeed.audit.rule import Subject
+from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
+from wirespeed.bench.assembly.kinds import needs_of, tcp_needs_of
+from wirespeed.bench.host.root import check_root, effective_user
 from wirespeed.bench.interface import Bench, TcpBench
-from wirespeed.bench.journal import state_directory
-from wirespeed.bench.root import check_root, effective_user
 from wirespeed.bench.session import open_bench
-from wirespeed.bench.tcp.session import open_tcp_bench
+from wirespeed.bench.tcp_session import open_tcp_bench
+from wirespeed.cli.guests import GuestSource
 from wirespeed.host.collect import collect
+from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import Frames, TcpStreams, Workload
 from wirespeed.plan.bench import plan_bench
+from wirespeed.plan.bench_tcp import plan_tcp
 from wirespeed.remote.local import LocalRunner
+from wirespeed.remote.state import state_directory
+from wirespeed.store.run_writer import Origin
 from wirespeed.study.interface import Rig
 
 
 def local_rig() -> Rig:
-    """This machine. Reads its facts once; changes nothing before a bench is opened."""
+    """This machine. Its facts are read once; nothing changes before a bench is opened."""
     runner = LocalRunner()
     facts, user = collect(runner), effective_user(runner)
+    source = GuestSource(runner)
 
-    def planned(spec: PointSpec) -> Plan:
-        plan = plan_bench(facts, spec)
-        check_root(user, spec, plan.hosts[0])
+    def planned(workload: Workload) -> Plan:
+        plan = plan_of(facts, workload)
+        check_root(user, workload, plan.sut_host)
         return plan
 
-    def opened(spec: PointSpec, plan: Plan, name: str) -> AbstractContextManager[Bench]:
-        return open_bench(spec, plan, runner, state_directory(os.environ) / "logs" / name)
-
-    def opened_tcp(spec: PointSpec, plan: Plan, name: str) -> AbstractContextManager[TcpBench]:
+    def opened(frames: Frames, plan: Plan, name: str) -> AbstractContextManager[Bench]:
         logs = state_directory(os.environ) / "logs" / name
-        return open_tcp_bench(spec, plan, runner, logs)
+        hosts, guests = BenchHosts(BenchHost(runner)), source.guests_of(plan)
+        return open_bench(frames, plan, hosts, logs, guests)
+
+    def opened_tcp(streams: TcpStreams, plan: Plan, name: str) -> AbstractContextManager[TcpBench]:
+        logs = state_directory(os.environ) / "logs" / name
+        return open_tcp_bench(streams, plan, runner, logs, source.guests_of(plan))
 
     return Rig(facts, planned, opened, opened_tcp)
 
 
+def origin_of(rig: Rig, command: Sequence[str]) -> Origin:
+    """Where a run on it comes from, with what the audit says of the hosts as they are now."""
+    audits = tuple(audit(Subject(facts), all_rules()) for facts in (rig.facts, *rig.others))
+    return Origin(command, own_versions(), rig.facts, audits)
+
+
+def plan_of(facts: HostFacts, workload: Workload) -> Plan:
+    """The plan of a point on a host with these facts. Raises BadInput."""
+    if isinstance(workload, TcpStreams):
+        return plan_tcp(facts, workload, tcp_needs_of(workload))
+    return plan_bench(facts, workload, needs_of(workload))
+
+
 def own_versions() -> dict[str, str]:
-    """The versions of what measures; the bench adds those of what is measured."""
+    """The versions of wirespeed and its libraries; the bench adds those of the SUT."""
     return {
         "wirespeed": version("wirespeed"),
         "python": platform.python_version(),

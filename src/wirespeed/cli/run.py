@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from wirespeed.cli import rig as rigs
+from wirespeed.cli.lab_rig import rig_for
 from wirespeed.cli.options import JsonOption, SetOption, StoreOption, StudyArgument
 from wirespeed.cli.progress import watching
 from wirespeed.cli.show import check_file, print_results, results_console, write_html
@@ -22,8 +23,8 @@ from wirespeed.model.study import Study
 from wirespeed.report.document import document
 from wirespeed.report.table import below_grade, without_figures
 from wirespeed.store.read import list_runs, read_run
-from wirespeed.store.recording import Origin, Recording
 from wirespeed.store.records import RunRecord
+from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store
 from wirespeed.study.load import load_study, resolve_study
 from wirespeed.study.run import run_study
@@ -37,7 +38,7 @@ def run(
         bool,
         typer.Option(
             "--resume",
-            help="Continue the study's newest incomplete run, or the run named instead of STUDY.",
+            help="Continue the study's newest incomplete run, or the run given as STUDY.",
         ),
     ] = False,
     json: JsonOption = False,
@@ -45,7 +46,10 @@ def run(
         Path | None, typer.Option("--html", metavar="FILE", help="Write the report to FILE, too.")
     ] = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Print a line for each trial as it ends.")
+        bool,
+        typer.Option(
+            "--verbose", "-v", help="Print each trial as it ends, and all that limits each point."
+        ),
     ] = False,
     require_grade: Annotated[
         str | None,
@@ -55,31 +59,43 @@ def run(
             help="Exit with 1 when a point's grade is below A, B or C.",
         ),
     ] = None,
+    lab: Annotated[
+        Path | None,
+        typer.Option(
+            "--lab",
+            metavar="FILE",
+            help="The hosts that the study names in its table hosts: a TOML file.",
+        ),
+    ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Measure every point of a study and keep each trial; then print the results."""
+    """Measure every point of a study, store each trial, then print the results."""
     required = _required_grade(require_grade)
     if html is not None:
         check_file(html)
     with Store(store) as opened:
-        rig = rigs.local_rig()
-        origin = Origin(["wirespeed", *sys.argv[1:]], rigs.own_versions(), rig.facts)
-        if resume:
-            loaded, recording = _resume(opened, study, set_ or (), origin)
-        else:
-            loaded, recording = load_study(study, set_ or ()), None
-        for point in loaded.points:
-            rig.plan(point.spec)  # What this host cannot do is said before anything is measured.
-        recording = recording or Recording.start(opened, loaded, origin)
-        with _kept(recording), watching(loaded, recording.run_id, verbose=verbose) as watcher:
-            run_study(loaded, recording, rig, watcher)
-        record = read_run(opened, recording.run_id, series=html is not None)
+        loaded, begun = _loaded(opened, study, set_ or (), resume=resume)
+        with rig_for(loaded, lab) as rig:
+            origin = rigs.origin_of(rig, ["wirespeed", *sys.argv[1:]])
+            if begun is not None:
+                _check_same(begun, loaded, origin)
+            for point in loaded.points:
+                # What the hosts cannot do is said before anything is measured.
+                rig.plan(point.workload)
+            writer = (
+                RunWriter.start(opened, loaded, origin)
+                if begun is None
+                else RunWriter(opened, begun.id)
+            )
+            with _kept(writer, lab), watching(loaded, writer.run_id, verbose=verbose) as watcher:
+                run_study(loaded, writer, rig, watcher)
+        record = read_run(opened, writer.run_id, series=html is not None)
     if html is not None:
         write_html(record, html)
     if json:
         typer.echo(json_text.dumps(document(record), indent=2, allow_nan=False))
     else:
-        print_results(record, results_console(), html)
+        print_results(record, results_console(), html, verbose=verbose)
     _check_figures(record, required)
 
 
@@ -93,37 +109,40 @@ def _required_grade(text: str | None) -> Grade | None:
 
 
 def _check_figures(record: RunRecord, required: Grade | None) -> None:
-    """Raises WirespeedError where a script must not go on: no figure, or one not sure enough."""
+    """Raises WirespeedError where a point has no figure, or one below the required grade."""
     total = len(record.points)
     if without := without_figures(record):
         raise WirespeedError(
             f"{len(without)} of {total} points have no figure: {'; '.join(without)}",
-            "The report says what kept every trial from running or counting.",
+            "The report says why no trial could run or count.",
         )
     if required is not None and (below := below_grade(record, required)):
         raise WirespeedError(
             f"{len(below)} of {total} points are below grade {required}: {'; '.join(below)}",
-            "The report says what disturbed them. Isolated CPUs lift the grade (wirespeed plan).",
+            "The report says what disturbed them. Isolated CPUs raise the grade (wirespeed plan).",
         )
 
 
 @contextmanager
-def _kept(recording: Recording) -> Iterator[None]:
+def _kept(writer: RunWriter, lab: Path | None) -> Iterator[None]:
     """Whatever ends the run early, say that its results are kept and how it goes on."""
+    hosts = "" if lab is None else f" --lab {lab}"
     try:
         yield
     except BaseException:
         sys.stderr.write(
-            f"run {recording.run_id} is incomplete; complete points are kept. "
-            f"Continue: wirespeed run {recording.run_id} --resume\n"
+            f"run {writer.run_id} is incomplete; complete points are kept. "
+            f"Continue: wirespeed run {writer.run_id} --resume{hosts}\n"
         )
         raise
 
 
-def _resume(
-    store: Store, named: str, overrides: Sequence[str], origin: Origin
-) -> tuple[Study, Recording]:
-    """The run to continue, and its study. Raises BadInput when there is none that fits."""
+def _loaded(
+    store: Store, named: str, overrides: Sequence[str], *, resume: bool
+) -> tuple[Study, RunRecord | None]:
+    """The study, and the run of it to continue. Raises BadInput when there is none of these."""
+    if not resume:
+        return load_study(named, overrides), None
     summaries = list_runs(store)
     if any(summary.id == named for summary in summaries):
         record = read_run(store, named)
@@ -142,12 +161,11 @@ def _resume(
                 "Leave out --resume to start a new run.",
             )
         record = read_run(store, ids[0])
-    _check_same(record, study, origin)
-    return study, Recording(store, record.id)
+    return study, record
 
 
 def _check_same(record: RunRecord, study: Study, origin: Origin) -> None:
-    """A run is one study, measured on one host with one version."""
+    """Raises BadInput where study, host or versions are not those of the run."""
     next_step = "Start a new run without --resume."
     if {p.id for p in record.points} != {p.id for p in study.points}:
         raise BadInput(f"run {record.id} has other points than {study.name} has now", next_step)

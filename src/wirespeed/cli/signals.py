@@ -9,7 +9,7 @@ from types import FrameType
 
 
 class Interrupted(BaseException):
-    """A signal asked for the end. No `except Exception` on the way takes it for an error."""
+    """A signal ends the command. As a BaseException it passes every `except Exception`."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -34,4 +34,4 @@ def _raise_once(number: int, _frame: FrameType | None) -> None:
 
 
 def _undoing_already(_number: int, _frame: FrameType | None) -> None:
-    sys.stderr.write("wirespeed: undoing what it did to this host; one moment\n")
+    sys.stderr.write("wirespeed: undoing its changes to this host; one moment\n")

@@ -11,8 +11,8 @@ from rich.table import Table
 
 from wirespeed.cli.console import plain_console
 from wirespeed.cli.options import JsonOption, SetOption, StudyArgument
+from wirespeed.model.fault import show
 from wirespeed.model.study import Study, flat
-from wirespeed.study.faults import show
 from wirespeed.study.load import load_study
 from wirespeed.study.shipped import shipped_names
 
@@ -60,7 +60,7 @@ def show_study(study: StudyArgument, set_: SetOption = None, json: JsonOption = 
     console.print("\nEvery point has:", soft_wrap=True)
     for key, value in _common(loaded).items():
         console.print(f"  {key} = {show(value)}")
-    console.print("What is not listed, the plan and the search's preset decide.")
+    console.print("The plan and the search's preset decide everything else.")
 
 
 def _as_json(study: Study) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def _as_json(study: Study) -> dict[str, Any]:
 
 
 def _common(study: Study) -> dict[str, Any]:
-    """What is set and the same at all points, by dotted key."""
+    """The settings that are the same at all points, by dotted key."""
     first, *others = [flat(point.parameters) for point in study.points]
     return {
         key: value

@@ -34,7 +34,7 @@ _MOVED = 1.1
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class ProbeStop:
     """The probe itself was stopped on this CPU: it woke up late, or its work took far too long.
 
     begin_ns: when it was seen to run last; end_ns: when it ran again.
@@ -102,7 +102,7 @@ class Reference:
 
 @dataclass(slots=True)
 class ContentionProbe:
-    """forwarding: the CPUs that threads of the SUT poll on."""
+    """forwarding: the CPUs that threads of the SUT poll on. host: see ContentionSamples."""
 
     program: WatchingProgram
     cpus: frozenset[int]
@@ -110,6 +110,7 @@ class ContentionProbe:
     reference: Reference
     period_ns: int = PERIOD_NS
     refused: str | None = None
+    host: str = ""
 
     def start(self, before_ns: int, duration_s: float) -> None:
         """Sample from now on: the traffic, asked for next, begins before_ns after that."""
@@ -127,7 +128,7 @@ class ContentionProbe:
 
     def stop(
         self, clock: TrialClock
-    ) -> tuple[tuple[ContentionSamples, ...], tuple[Witness, ...], tuple[str, ...]]:
+    ) -> tuple[tuple[ContentionSamples, ...], tuple[ProbeStop, ...], tuple[str, ...]]:
         """The samples, where the probe itself was stopped, and what could not be seen."""
         if self.refused is not None:
             return (), (), (f"nobody watched whether cores were shared: {self.refused}",)
@@ -135,7 +136,7 @@ class ContentionProbe:
         if file["format"] != _FORMAT:
             raise BenchError(f"wsdp writes samples as {file['format']}, not as {_FORMAT}")
         samples: list[ContentionSamples] = []
-        witnesses: list[Witness] = []
+        stopped: list[ProbeStop] = []
         unseen: list[str] = []
         for name, found in file["cpus"].items():
             cpu, taken = int(name), found["samples"]
@@ -150,25 +151,26 @@ class ContentionProbe:
                     cpu in self.forwarding,
                     tuple(clock.at_ns(tsc) for tsc, _, _ in taken),
                     tuple(round(work / cycles, 4) for _, work, _ in taken),
+                    self.host,
                 )
             )
-            witnesses += _witnesses(cpu, taken, clock)
+            stopped += _stops(cpu, taken, clock)
             if cpu in self.forwarding and (sentence := self.reference.moved(cpu)) is not None:
                 unseen.append(sentence)
-        return tuple(samples), tuple(witnesses), tuple(unseen)
+        return tuple(samples), tuple(stopped), tuple(unseen)
 
 
 # So much later than it usually wakes up, or for so long at its work: the CPU itself stood still.
 _STOPPED_NS = 100_000
 
 
-def _witnesses(cpu: int, taken: list[list[int]], clock: TrialClock) -> list[Witness]:
+def _stops(cpu: int, taken: list[list[int]], clock: TrialClock) -> list[ProbeStop]:
     usually_ns = median(late_ns for _, _, late_ns in taken)
     found = []
     ran_ns = clock.at_ns(taken[0][0])
     for tsc, work, late_ns in taken[1:]:
         at_ns, work_ns = clock.at_ns(tsc), clock.length_ns(work)
         if late_ns - usually_ns > _STOPPED_NS or work_ns > _STOPPED_NS:
-            found.append(Witness(cpu, ran_ns, at_ns + work_ns))
+            found.append(ProbeStop(cpu, ran_ns, at_ns + work_ns))
         ran_ns = at_ns
     return found

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wirespeed.bench.noise.contention import Witness
+from wirespeed.bench.noise.contention import ProbeStop
 from wirespeed.model.evidence import Disturbance, DisturbanceKind, Source
 
 SILENCE_NS = 100_000
@@ -29,15 +29,15 @@ def silences(
 
 
 def corroborated(
-    quiet: Sequence[tuple[int, int]], witnesses: Sequence[Witness]
+    quiet: Sequence[tuple[int, int]], stopped: Sequence[ProbeStop]
 ) -> Iterator[Disturbance]:
-    """What of the silences a witness confirms, as stops of its CPU: no longer than it was stopped
+    """What of the silences the probe confirms, as stops of its CPU: no longer than it was stopped
     itself, as what lies beyond is the SUT's own."""
     for begin, end in quiet:
-        for witness in witnesses:
-            first, last = max(begin, witness.begin_ns), min(end, witness.end_ns)
+        for stop in stopped:
+            first, last = max(begin, stop.begin_ns), min(end, stop.end_ns)
             if last - first > SILENCE_NS:
                 yield Disturbance(
-                    witness.cpu, first, last - first, DisturbanceKind.STOPPED, Source.SINK_SILENCE,
+                    stop.cpu, first, last - first, DisturbanceKind.STOPPED, Source.SINK_SILENCE,
                     "sut",
                 )  # fmt: skip

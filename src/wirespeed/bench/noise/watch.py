@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,9 @@ Arrivals = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 @dataclass(slots=True)
 class NoiseWatch:
-    """placement: None where only one CPU polls. sut_unknown: a SUT whose threads nobody knows.
-    tsc_invariant: whether one moment reads the same on every CPU and at every clock speed."""
+    """Of one host. placement: None where only one CPU polls, or another host's counts. sut_unknown:
+    a SUT whose threads nobody knows. tsc_invariant: whether one moment reads the same on every CPU
+    and at every clock speed."""
 
     contention: ContentionProbe
     switches: SwitchRecords
@@ -51,24 +52,33 @@ class NoiseWatch:
         placed: tuple[CpuPlacement, CpuPlacement] | None,
     ) -> Evidence:
         """What disturbed the trial that has just ended. placed: before and after it."""
-        samples, witnesses, unwatched = self.contention.stop(clock)
+        samples, stopped, unwatched = self.contention.stop(clock)
         switched, unrecorded = self.switches.stop(clock)
         logs = [log for part in parts for log in part.gap_logs()]
         stops = [stop for log in logs for stop in poll_gaps.stops(log, clock)]
         stops += switched
         for sent_ns, took_ns in arrivals:
-            stops += corroborated(silences(sent_ns, took_ns), witnesses)
+            stops += corroborated(silences(sent_ns, took_ns), stopped)
+        stops = [_widened(stop, clock.error_ns) for stop in stops]
         inside = [s for s in stops if s.begin_ns < duration_ns and s.begin_ns + s.length_ns > 0]
         unseen = [*unwatched, *unrecorded, *self._blind()]
+        unseen += [part.unwatched for part in parts if part.unwatched is not None]
         for log in logs:
             unseen += poll_gaps.unseen(log)
-        return Evidence((*inside, *_moved(placed, duration_ns)), samples, tuple(unseen))
+        return Evidence(
+            (*inside, *_moved(placed, duration_ns)), samples, tuple(unseen), clock.error_ns
+        )
 
     def _blind(self) -> Iterator[str]:
         if self.sut_unknown:
             yield "what stops the SUT's own threads is not known: they are not this bench's"
         if not self.tsc_invariant:
             yield "the CPUs' time stamp counter is not invariant: moments may not fit together"
+
+
+def _widened(stop: Disturbance, error_ns: int) -> Disturbance:
+    """It was somewhere in there, where the clock may be so wrong."""
+    return replace(stop, begin_ns=stop.begin_ns - error_ns, length_ns=stop.length_ns + 2 * error_ns)
 
 
 def _moved(

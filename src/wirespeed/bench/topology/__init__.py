@@ -1,29 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The topologies: each file turns a point's parameters into a Wiring, as pure data.
+"""The topologies: each file makes one kind, whose wiring is pure data.
 
-To add one: a file here with `wiring(spec) -> Wiring`, its line in `_WIRINGS`, its name in
-model.spec.TopologyKind.
+To add one: a file here, and its kind in TOPOLOGIES.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from wirespeed.bench.topology.chain import CHAIN
+from wirespeed.bench.topology.external import EXTERNAL
+from wirespeed.bench.topology.host import HOST
+from wirespeed.bench.topology.interface import TopologyKind
+from wirespeed.bench.topology.p2p import P2P
+from wirespeed.bench.topology.parallel import PARALLEL
+from wirespeed.bench.topology.pvp import PVP
+from wirespeed.bench.topology.sriov import SRIOV
+from wirespeed.bench.topology.wire import WIRE
+from wirespeed.model.kinds import Kinds
 
-from wirespeed.bench.topology import chain, external, host, p2p, parallel, pvp, wire
-from wirespeed.bench.topology.wiring import Wiring
-from wirespeed.model.spec import PointSpec, TopologyKind
-
-_WIRINGS: Mapping[TopologyKind, Callable[[PointSpec], Wiring]] = {
-    TopologyKind.WIRE: wire.wiring,
-    TopologyKind.HOST: host.wiring,
-    TopologyKind.P2P: p2p.wiring,
-    TopologyKind.PVP: pvp.wiring,
-    TopologyKind.CHAIN: chain.wiring,
-    TopologyKind.PARALLEL: parallel.wiring,
-    TopologyKind.EXTERNAL: external.wiring,
-}
-
-
-def wiring(spec: PointSpec) -> Wiring:
-    """How the topology of this point is wired."""
-    return _WIRINGS[spec.topology.kind](spec)
+TOPOLOGIES: Kinds[TopologyKind] = Kinds(
+    "topology.kind", WIRE, HOST, P2P, PVP, CHAIN, PARALLEL, SRIOV, EXTERNAL
+)

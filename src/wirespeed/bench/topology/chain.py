@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chain: the frames pass every VNF in turn, through the vSwitch before, between and after."""
+"""Chain: the frames pass every VNF in turn, through the switch before, between and after."""
 
 from __future__ import annotations
 
-from wirespeed.bench.topology.switched import through_vswitch
+from wirespeed.bench.topology.interface import Rewriting, TopologyKind
+from wirespeed.bench.topology.switched import function_names, through_switch
 from wirespeed.bench.topology.wiring import Wiring
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import Frames
 
 
-def wiring(spec: PointSpec) -> Wiring:
-    return through_vswitch(spec, ways=[range(spec.topology.vnfs)])
+def _wiring(frames: Frames, function: Rewriting) -> Wiring:
+    return through_switch(frames, function, visits=[range(frames.topology.vnfs)])
+
+
+CHAIN = TopologyKind(
+    "chain", "through `vnfs` VNFs in series, with the switch before, between and after", _wiring,
+    functions=lambda frames: function_names(frames.topology.vnfs), has_switch=True,
+    takes=frozenset({"topology.vnfs"}),
+)  # fmt: skip

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from wirespeed.bench.topology.addresses import generator_mac
+from wirespeed.bench.topology.addresses import Header
+from wirespeed.bench.topology.interface import Rewriting
 from wirespeed.bench.topology.wiring import (
     GENERATOR,
     PORTS,
@@ -13,29 +14,36 @@ from wirespeed.bench.topology.wiring import (
     Forward,
     Stream,
     Wiring,
+    generator_mac,
 )
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import Frames
 
 
-def streams(spec: PointSpec) -> tuple[Stream, ...]:
+def streams(frames: Frames) -> tuple[Stream, ...]:
     """One stream for each direction."""
-    ways = {0: PORTS, 1: PORTS[::-1]}
+    ends = {0: PORTS, 1: PORTS[::-1]}
     return tuple(
         Stream(f"{start}-{end}", i, start, end, generator_mac(start), generator_mac(end))
-        for i in spec.directions
-        for start, end in [ways[i]]
+        for i in frames.directions
+        for start, end in [ends[i]]
     )
 
 
-def between_ports(spec: PointSpec, name: str, rewrites: bool) -> Wiring:
-    """The generator's ports on the two sides of one function, which may rewrite addresses."""
+def between_ports(frames: Frames, function: Rewriting, name: str) -> Wiring:
+    """The generator's ports on the two sides of one function."""
     cables = tuple(
         Cable(End(GENERATOR, port), End(name, side))
         for port, side in zip(PORTS, SIDES, strict=True)
     )
-    side_of = dict(zip(PORTS, SIDES, strict=True))
-    forwards = tuple(
-        Forward(name, side_of[s.from_port], side_of[s.to_port], s.dst_mac if rewrites else None)
-        for s in streams(spec)
+    offered = streams(frames)
+    return Wiring(
+        cables, offered, tuple(_forward(frames, function, name, stream) for stream in offered)
     )
-    return Wiring(cables, streams(spec), forwards)
+
+
+def _forward(frames: Frames, function: Rewriting, name: str, stream: Stream) -> Forward:
+    side_of = dict(zip(PORTS, SIDES, strict=True))
+    leaves = side_of[stream.to_port]
+    header = Header(stream.src_mac, stream.dst_mac)
+    _, target = function.rewritten(frames, header, stream.dst_mac, stream.dst_mac, leaves)
+    return Forward(name, side_of[stream.from_port], leaves, target)

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Host: one forwarding program between two ports, no vSwitch."""
+"""Host: one forwarding program between two ports, no switch."""
 
 from __future__ import annotations
 
 from wirespeed.bench.topology.direct import between_ports
+from wirespeed.bench.topology.interface import Rewriting, TopologyKind
+from wirespeed.bench.topology.switched import function_names
 from wirespeed.bench.topology.wiring import Wiring
-from wirespeed.model.spec import PointSpec, VnfKind, VnfMode
+from wirespeed.model.spec import Frames
 
 
-def wiring(spec: PointSpec) -> Wiring:
-    vnf = spec.sut.vnf
-    rewrites = vnf.mode is VnfMode.MAC and vnf.kind is not VnfKind.BNG
-    return between_ports(spec, "vnf0", rewrites)
+def _wiring(frames: Frames, function: Rewriting) -> Wiring:
+    return between_ports(frames, function, *function_names(1))
+
+
+HOST = TopologyKind(
+    "host", "one VNF between two ports, no switch", _wiring,
+    functions=lambda _frames: function_names(1), function_is_sut=True,
+    takes=frozenset({"bng"}),
+)  # fmt: skip

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""P2P: the vSwitch between two ports, nothing else."""
+"""P2P: the switch between two ports, nothing else."""
 
 from __future__ import annotations
 
-from wirespeed.bench.topology.switched import through_vswitch
+from wirespeed.bench.topology.interface import Rewriting, TopologyKind
+from wirespeed.bench.topology.switched import through_switch
 from wirespeed.bench.topology.wiring import Wiring
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import Frames
 
 
-def wiring(spec: PointSpec) -> Wiring:
-    return through_vswitch(spec, ways=[()])
+def _wiring(frames: Frames, function: Rewriting) -> Wiring:
+    return through_switch(frames, function, visits=[()])
+
+
+P2P = TopologyKind(
+    "p2p", "the switch between two ports", _wiring, has_switch=True, takes=frozenset({"bng"})
+)

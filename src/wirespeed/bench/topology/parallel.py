@@ -3,10 +3,18 @@
 
 from __future__ import annotations
 
-from wirespeed.bench.topology.switched import through_vswitch
+from wirespeed.bench.topology.interface import Rewriting, TopologyKind
+from wirespeed.bench.topology.switched import function_names, through_switch
 from wirespeed.bench.topology.wiring import Wiring
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import Frames
 
 
-def wiring(spec: PointSpec) -> Wiring:
-    return through_vswitch(spec, ways=[(vnf,) for vnf in range(spec.topology.vnfs)])
+def _wiring(frames: Frames, function: Rewriting) -> Wiring:
+    return through_switch(frames, function, visits=[(vnf,) for vnf in range(frames.topology.vnfs)])
+
+
+PARALLEL = TopologyKind(
+    "parallel", "through `vnfs` VNFs side by side", _wiring,
+    functions=lambda frames: function_names(frames.topology.vnfs), has_switch=True,
+    takes=frozenset({"topology.vnfs"}),
+)  # fmt: skip

@@ -1,26 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a topology look whose every hop passes through the vSwitch?
+"""How does a topology look whose every hop passes through the switch?
 
-Such a topology is told by its ways: which network functions the frames of each stream visit, in
-which order. The rest follows: cables, what each function does to a frame, and the vSwitch's rules.
+Such a topology is told by its visits: which network functions the frames of each stream pass, in
+which order. The rest follows: cables, what each function does to a frame, the switch's rules.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wirespeed.bench.topology.addresses import (
-    Header,
-    beyond_gateway,
-    generator_mac,
-    vnf_mac,
-)
+from wirespeed.bench.topology.addresses import Header, vnf_mac
+from wirespeed.bench.topology.interface import Rewriting
 from wirespeed.bench.topology.wiring import (
     EAST,
     GENERATOR,
     PORTS,
     SIDES,
-    VSWITCH,
+    SWITCH,
     WEST,
     Cable,
     End,
@@ -28,35 +24,39 @@ from wirespeed.bench.topology.wiring import (
     Forward,
     Stream,
     Wiring,
+    generator_mac,
 )
 from wirespeed.model.frame import FlowField
-from wirespeed.model.spec import PointSpec, VnfKind, VnfMode
+from wirespeed.model.spec import Frames
 
 
-def through_vswitch(spec: PointSpec, ways: Sequence[Sequence[int]]) -> Wiring:
-    """The wiring in which each way is one stream through the functions of these numbers."""
+def through_switch(frames: Frames, function: Rewriting, visits: Sequence[Sequence[int]]) -> Wiring:
+    """The wiring in which each visit is one stream through the functions of these numbers."""
     streams: list[Stream] = []
     forwards: list[Forward] = []
     flows: list[Flow] = []
-    for direction in spec.directions:
-        for i, way in enumerate(ways):
-            number = direction * len(ways) + i
-            legs = _legs(way, direction)
+    for direction in frames.directions:
+        for i, visit in enumerate(visits):
+            number = direction * len(visits) + i
+            legs = _legs(visit, direction)
             stream = _stream(direction, number, legs)
             streams.append(stream)
-            does, rules = _walk(stream, legs, spec)
+            does, rules = _walk(stream, legs, frames, function)
             forwards += does
             flows += rules
-    vnfs = range(len({vnf for way in ways for vnf in way}))
-    return Wiring(_cables(vnfs), tuple(streams), tuple(forwards), tuple(flows))
+    vnfs = range(len({vnf for visit in visits for vnf in visit}))
+    first = _entries(visits[0])
+    # A ring into the switch and one out, and two more for each function on the way.
+    rings = 2 + 2 * max(len(visit) for visit in visits)
+    return Wiring(_cables(vnfs), tuple(streams), tuple(forwards), tuple(flows), first, rings)
 
 
-def vnf_name(index: int) -> str:
-    return f"vnf{index}"
+def function_names(count: int) -> tuple[str, ...]:
+    return tuple(f"vnf{index}" for index in range(count))
 
 
-def switch_port(owner: str, port: str) -> str:
-    """The vSwitch's ports are named after what is plugged into them."""
+def _switch_port(owner: str, port: str) -> str:
+    """The switch's ports are named after what is plugged into them."""
     return port if owner == GENERATOR else f"{owner}{port}"
 
 
@@ -64,9 +64,14 @@ def switch_port(owner: str, port: str) -> str:
 Leg = tuple[int, str, str]
 
 
-def _legs(way: Sequence[int], direction: int) -> list[Leg]:
+def _legs(visit: Sequence[int], direction: int) -> list[Leg]:
     enter, leave = SIDES if direction == 0 else SIDES[::-1]
-    return [(vnf, enter, leave) for vnf in (way if direction == 0 else reversed(way))]
+    return [(vnf, enter, leave) for vnf in (visit if direction == 0 else reversed(visit))]
+
+
+def _entries(visit: Sequence[int]) -> tuple[str, str]:
+    there, back = (_stream(direction, 0, _legs(visit, direction)) for direction in (0, 1))
+    return there.dst_mac, back.dst_mac
 
 
 def _stream(direction: int, number: int, legs: Sequence[Leg]) -> Stream:
@@ -75,9 +80,11 @@ def _stream(direction: int, number: int, legs: Sequence[Leg]) -> Stream:
     return Stream(f"{start}-{end}", number, start, end, generator_mac(start), first)
 
 
-def _walk(stream: Stream, legs: Sequence[Leg], spec: PointSpec) -> tuple[list[Forward], list[Flow]]:
+def _walk(
+    stream: Stream, legs: Sequence[Leg], frames: Frames, function: Rewriting
+) -> tuple[list[Forward], list[Flow]]:
     """What the functions do to the stream's frames, and the rule for each passage."""
-    mode, field = spec.sut.vnf.mode, spec.traffic.flow_field
+    field = frames.traffic.flow_field
     header = Header(
         stream.src_mac, stream.dst_mac, field is FlowField.SRC_MAC, field is FlowField.DST_MAC
     )
@@ -86,22 +93,16 @@ def _walk(stream: Stream, legs: Sequence[Leg], spec: PointSpec) -> tuple[list[Fo
     at = stream.from_port
     targets = [vnf_mac(vnf, enter) for vnf, enter, _ in legs[1:]] + [generator_mac(stream.to_port)]
     for (vnf, enter, leave), target in zip(legs, targets, strict=False):
-        name = vnf_name(vnf)
-        flows.append(Flow(at, header.match, switch_port(name, enter)))
-        rewrites = mode is VnfMode.MAC and spec.sut.vnf.kind is not VnfKind.BNG
-        forwards.append(Forward(name, enter, leave, target if rewrites else None))
-        if spec.sut.vnf.kind is VnfKind.BNG:
-            header = Header(vnf_mac(vnf, leave), beyond_gateway(leave), dst_steps=True)
-        elif mode is VnfMode.MAC:
-            header = Header(vnf_mac(vnf, leave), target)
-        elif mode is VnfMode.MACSWAP:
-            header = header.swapped()
-        at = switch_port(name, leave)
+        [name] = function_names(vnf + 1)[vnf:]
+        flows.append(Flow(at, header.match, _switch_port(name, enter)))
+        header, told = function.rewritten(frames, header, vnf_mac(vnf, leave), target, leave)
+        forwards.append(Forward(name, enter, leave, told))
+        at = _switch_port(name, leave)
     flows.append(Flow(at, header.match, stream.to_port))
     return forwards, flows
 
 
 def _cables(vnfs: Sequence[int]) -> tuple[Cable, ...]:
     ends = [End(GENERATOR, port) for port in (EAST, WEST)]
-    ends += [End(vnf_name(vnf), side) for vnf in vnfs for side in SIDES]
-    return tuple(Cable(e, End(VSWITCH, switch_port(e.owner, e.port))) for e in ends)
+    ends += [End(name, side) for name in function_names(len(vnfs)) for side in SIDES]
+    return tuple(Cable(e, End(SWITCH, _switch_port(e.owner, e.port))) for e in ends)

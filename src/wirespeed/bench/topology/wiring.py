@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a topology wired: who is connected to whom, which frames take which way?
+"""How is a topology wired: who is connected to whom, which path does each frame take?
 
-Pure data. Ports are named by what they are in the topology; which DPDK device stands behind each is
-the layout's matter (bench/layout.py).
+Pure data. Ports are named by what they are in the topology; what is behind each is a plug
+(plugs.py).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 GENERATOR = "tg"
-VSWITCH = "ovs"
+SWITCH = "switch"
 IMPAIR = "impair"
 # The generator's ports: the first direction runs from east to west.
 EAST, WEST = PORTS = ("east", "west")
@@ -18,9 +18,14 @@ EAST, WEST = PORTS = ("east", "west")
 SIDES = ("a", "b")
 
 
+def generator_mac(port: str) -> str:
+    """The address of a port of the generator: locally administered, the low three octets zero."""
+    return f"02:00:{PORTS.index(port):02x}:00:00:00"
+
+
 @dataclass(frozen=True, slots=True)
 class End:
-    """One end of a cable: a port of the generator, the vSwitch or a network function."""
+    """One end of a cable: a port of the generator, the switch or a network function."""
 
     owner: str
     port: str
@@ -31,7 +36,10 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Cable:
-    """A link between two ports; frames may flow either way."""
+    """A link between two ports; frames may flow either way.
+
+    a: a port of the generator or a function; b: of the switch, or of another function.
+    """
 
     a: End
     b: End
@@ -76,12 +84,20 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """A topology, completely."""
+    """A topology, completely. No cables: what lies between the generator's ports is not known.
+
+    entries: the addresses that frames are sent to from east and from west. rings: how many rings in
+    a row a frame may wait in. machines: the functions that are virtual machines, whose ports no
+    program of the host uses but QEMU.
+    """
 
     cables: tuple[Cable, ...]
     streams: tuple[Stream, ...]
     forwards: tuple[Forward, ...] = ()
     flows: tuple[Flow, ...] = ()
+    entries: tuple[str, str] = (generator_mac(WEST), generator_mac(EAST))
+    rings: int = 2
+    machines: frozenset[str] = frozenset()
 
     def ports_of(self, owner: str) -> tuple[str, ...]:
         """The owner's ports, in cable order."""

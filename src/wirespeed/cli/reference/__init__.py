@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference pages, written from the code itself.
+"""The reference pages, generated from the code.
 
 python -m wirespeed.cli.reference docs/reference
 """

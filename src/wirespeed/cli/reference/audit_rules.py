@@ -12,15 +12,15 @@ from wirespeed.cli.reference.markdown import MADE, table
 
 _HEAD = """# Audit rules
 
-`wirespeed audit` runs these rules. Each is a pure function of the host's facts and says *failed*,
-*passed*, *not checked* (a fact it needs could not be read, and why) or *not applicable* (the host
-has no such thing). `wirespeed audit --explain WS19` prints one of them;
-[how to add a check](../howto/add-a-check.md) tells how another one is written.
+`wirespeed audit` runs these rules. Each is a pure function of the host's facts. Its result is
+*failed*, *passed*, *not checked* (with the fact that could not be read, and why) or
+*not applicable* (the host has nothing to check). `wirespeed audit --explain WS19` prints one rule;
+[how to add a check](../howto/add-a-check.md) shows how to write another one.
 """
 
 
 def audit_rules_page() -> str:
-    """A table of all rules, then one section a rule."""
+    """A table of all rules, then one section for each."""
     rows = [
         (f"[{rule.id}](#{rule.id.lower()}-{rule.name})", str(rule.severity), rule.title)
         for rule in all_rules()
@@ -41,5 +41,5 @@ def _section(rule: Rule) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Text with what Markdown would take for markup, such as the * of a path, as it is."""
+    """The text with characters escaped that Markdown takes for markup, such as * in a path."""
     return text.replace("*", "\\*").replace("_", "\\_")

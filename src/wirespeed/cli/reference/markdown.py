@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the reference pages share: the line that says where they come from, and tables."""
+"""What the reference pages share: the line that names their origin, and tables."""
 
 from __future__ import annotations
 

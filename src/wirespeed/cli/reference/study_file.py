@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/reference/study-file.md: every section and key, from the types in model/spec.py."""
+"""docs/reference/study-file.md: every section and key, from the types of a study's tables."""
 
 from __future__ import annotations
 
@@ -13,12 +13,22 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from annotated_types import Ge, Gt, Le, Lt
 
+from wirespeed.bench.function import FUNCTIONS
+from wirespeed.bench.placement import PLACEMENTS
+from wirespeed.bench.switch import SWITCHES
+from wirespeed.bench.topology import TOPOLOGIES
+from wirespeed.bench.topology.tcp import PATHS
 from wirespeed.cli.reference.markdown import MADE, table
-from wirespeed.model import spec
+from wirespeed.model.fault import show
 from wirespeed.model.frame import FrameSizes
-from wirespeed.study.faults import show
+from wirespeed.model.kinds import Kinds
 from wirespeed.study.keys import without_none
 from wirespeed.study.shipped import shipped_directory, shipped_names
+from wirespeed.study.tables import Tables
+
+_KINDS: dict[str, Kinds[Any]] = {
+    kinds.key: kinds for kinds in (TOPOLOGIES, SWITCHES, FUNCTIONS, PLACEMENTS, PATHS)
+}
 
 
 def study_page() -> str:
@@ -26,17 +36,16 @@ def study_page() -> str:
     lines = [
         "# Study file\n", MADE,
         "TOML. Every key may be left out; an unknown key is an error. `--set section.key=value` "
-        "sets a key for one run, in all its points: one that `vary` or a `case` sets is then "
-        "fixed.\n",
+        "sets a key for one run, in all its points, even where `vary` or a `case` sets it.\n",
         "| key | value | meaning |\n|---|---|---|",
         "| `title` | text | the question that the study answers |",
-        "| `description` | text | what to know before and after |",
+        "| `description` | text | what to know before running it and reading its results |",
         "| `vary` | table of lists | the study has a point for each combination of the values, "
         'e.g. `"traffic.frame" = [64, 1518]` |',
-        "| `case` | list of tables | values that go together, each table written `[[case]]`: the "
-        "study has all of `vary` for each of them |\n",
+        "| `case` | list of tables | values that belong together, each table written `[[case]]`: "
+        "the study has all points of `vary` for each case |\n",
     ]  # fmt: skip
-    for name, kind in get_type_hints(spec.PointSpec).items():
+    for name, kind in get_type_hints(Tables).items():
         lines += _section(name, without_none(kind))
     lines += ["## Shipped studies\n"]
     for name in shipped_names():
@@ -57,7 +66,11 @@ def _section(path: str, kind: Any) -> Iterator[str]:
             inner.append((f"{path}.{field.name}", plain))
             continue
         default = _default(field)
-        rows.append((f"`{field.name}`", _type_words(plain), default, words.get(field.name, "")))
+        values, meaning = _type_words(plain), words.get(field.name, "")
+        if (kinds := _KINDS.get(f"{path}.{field.name}")) is not None:
+            values = ", ".join(f'`"{each.name}"`' for each in kinds)
+            meaning += " " + "; ".join(f"{each.name}: {each.summary}" for each in kinds) + "."
+        rows.append((f"`{field.name}`", values, default, meaning))
     if rows:
         yield from table(("key", "value", "default", "meaning"), rows)
     for name, section in inner:
@@ -77,7 +90,7 @@ def _field_docs(kind: Any) -> dict[str, str]:
 
 
 def _type_words(kind: Any) -> str:
-    """What may be written, in words."""
+    """The type of a key as text."""
     origin, args = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return f"{_type_words(args[0])} {_bounds(args[1:])}".strip()

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which kinds does a point name, and what do they need of the plan?"""
+
+from __future__ import annotations
+
+from wirespeed.bench.function import FUNCTIONS
+from wirespeed.bench.function.bng.gateway import tables_bytes
+from wirespeed.bench.function.interface import FunctionKind
+from wirespeed.bench.placement import PLACEMENTS
+from wirespeed.bench.placement.interface import PlacementKind
+from wirespeed.bench.switch import SWITCHES
+from wirespeed.bench.switch.interface import SwitchKind
+from wirespeed.bench.topology import TOPOLOGIES
+from wirespeed.bench.topology.addresses import mac_of
+from wirespeed.bench.topology.interface import TopologyKind
+from wirespeed.bench.topology.tcp import PATHS, guest_names, hosts
+from wirespeed.bench.topology.wiring import SIDES, End
+from wirespeed.model.needs import FunctionNeeds, Needs, PortNeeds, TcpGuestNeeds, TcpNeeds
+from wirespeed.model.spec import Frames, TcpStreams, Workload
+from wirespeed.model.sut import SutDescription
+
+
+def topology_of(frames: Frames) -> TopologyKind:
+    """Raises BadInput for a kind that is not known."""
+    return TOPOLOGIES[frames.topology.kind]
+
+
+def function_of(frames: Frames) -> FunctionKind:
+    """Of the topology's functions. Raises BadInput for a kind that is not known."""
+    return FUNCTIONS[topology_of(frames).function or frames.sut.vnf.kind]
+
+
+def placements_of(frames: Frames) -> tuple[PlacementKind, ...]:
+    """Those that the plan may choose from for the topology's functions; the one that the point
+    names, if it does. Raises BadInput for a kind that is not known."""
+    if frames.sut.vnf.placement is not None:
+        return (PLACEMENTS[frames.sut.vnf.placement],)
+    function, topology = function_of(frames), topology_of(frames)
+    return tuple(
+        kind
+        for kind in PLACEMENTS
+        if kind.chosen_by_plan and not any(kind.faults(function, topology, frames))
+    )
+
+
+def switch_of(frames: Frames) -> SwitchKind | None:
+    """None where the topology has no switch. Raises BadInput for a kind that is not known."""
+    return SWITCHES[frames.sut.vswitch.kind] if topology_of(frames).has_switch else None
+
+
+def needs_of(frames: Frames) -> Needs:
+    """What the bench of this point asks of its host."""
+    topology, switch = topology_of(frames), switch_of(frames)
+    demand = function_of(frames).demand(frames)
+    placements = tuple(kind.needs for kind in placements_of(frames))
+    functions = tuple(
+        FunctionNeeds(
+            name, placements, topology.function_is_sut, demand.workers, _ports(topology, name)
+        )
+        for name in topology.functions(frames)
+    )
+    return Needs(
+        None if switch is None else switch.needs(frames.sut.vswitch),
+        functions,
+        topology.one_process,
+        frames.sut.ports if topology.external or topology.virtual_functions(frames) else (),
+        demand.held_frames if functions else 0,
+        demand.tables_bytes + tables_bytes(frames),
+        frames.traffic.flows if frames.bng is None else frames.bng.users,
+    )
+
+
+def _ports(topology: TopologyKind, function: str) -> tuple[PortNeeds, ...]:
+    """Rings inside one process have no addresses."""
+    if topology.one_process:
+        return ()
+    return tuple(PortNeeds(side, mac_of(End(function, side))) for side in SIDES)
+
+
+def tcp_needs_of(streams: TcpStreams) -> TcpNeeds:
+    """The same of a point with TCP traffic."""
+    tcp, path = streams.tcp, PATHS[streams.tcp.path]
+    if path.guests is None:
+        return TcpNeeds(path.switch, path.forwarding)
+    ports: dict[str, list[PortNeeds]] = {name: [] for name in guest_names(tcp)}
+    for port in hosts(tcp).ports:
+        if port.host in ports:
+            ports[port.host].append(PortNeeds(port.name, port.mac))
+    guests = tuple(TcpGuestNeeds(name, tuple(found)) for name, found in ports.items())
+    return TcpNeeds(path.switch, path.forwarding, guests, path.guests)
+
+
+def ring_frames(frames: Frames) -> int:
+    """What the path holds at its shallowest stage, in frames of one direction; 0: not known."""
+    topology = topology_of(frames)
+    if topology.external:
+        return 0
+    vswitch = frames.sut.vswitch
+    rings = vswitch.descriptors * (1 if topology.one_process else vswitch.rx_queues)
+    own = function_of(frames).demand(frames).shallowest_frames if topology.one_process else None
+    return rings if own is None else min(rings, own)
+
+
+def sut_of(workload: Workload) -> SutDescription:
+    """What is measured at this point."""
+    if isinstance(workload, TcpStreams):
+        kind = PATHS[workload.tcp.path].switch
+        return _CABLE if kind is None else SWITCHES[kind].description
+    switch = switch_of(workload)
+    if switch is not None:
+        return switch.description
+    topology = topology_of(workload)
+    if topology.external:
+        return SutDescription(topology.name, topology.name, "the SUT's first ring")
+    if topology.virtual_functions(workload):
+        return _NIC
+    return function_of(workload).description(workload)
+
+
+_NIC = SutDescription("sriov", "the NIC's switch", "the first virtual function")
+_CABLE = SutDescription("kernel", "the kernel", "the kernel's cable")

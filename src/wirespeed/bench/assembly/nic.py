@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which virtual functions does a point take of its hosts' NICs, and who polls which of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from wirespeed.bench.assembly.kinds import topology_of
+from wirespeed.bench.assembly.layout import Layout, Places, function_prefix
+from wirespeed.bench.host.host import Host
+from wirespeed.bench.host.vf import give_vfs_to_dpdk
+from wirespeed.bench.switch.nic.counters import Link
+from wirespeed.bench.switch.nic.part import NicPort, NicSwitch
+from wirespeed.bench.topology.interface import VirtualFunction
+from wirespeed.bench.topology.plugs import Device
+from wirespeed.bench.topology.wiring import EAST, GENERATOR, PORTS, SIDES
+from wirespeed.model.spec import Frames
+
+
+def functions_on(frames: Frames, *, generator: bool, others: bool) -> tuple[VirtualFunction, ...]:
+    """Those of a host that runs the generator, the network functions, or both."""
+    return tuple(
+        each
+        for each in topology_of(frames).virtual_functions(frames)
+        if (generator if each.owner == GENERATOR else others)
+    )
+
+
+def physical_functions(frames: Frames, ports: Mapping[str, str]) -> Mapping[str, str]:
+    """The host's, by the name of the port that each is. ports: of a lab file; else the study's."""
+    if not ports:
+        ports = dict(zip(PORTS, frames.sut.ports, strict=False))
+    return {port: ports.get(port, ports[EAST]) for port in PORTS}
+
+
+def virtual_functions(
+    host: Host, wanted: Sequence[VirtualFunction], physical: Mapping[str, str], mtu: int
+) -> Mapping[str, Device]:
+    """What is plugged in at each port of the NIC's switch on this host, made and set."""
+    found: dict[str, Device] = {}
+    for pf in dict.fromkeys(physical.values()):
+        here = [each for each in wanted if physical[each.pf] == pf]
+        if here:
+            settings = [each.settings for each in here]
+            addresses = give_vfs_to_dpdk(host, pf, settings, mtu)
+            found |= {e.port: Device(a) for e, a in zip(here, addresses, strict=True)}
+    return found
+
+
+def nic_switch(
+    frames: Frames, places: Places, layout: Layout, generator: Host, sut: Host
+) -> NicSwitch:
+    """The NIC's switch as a part of the bench."""
+    wanted = topology_of(frames).virtual_functions(frames)
+    ports = [_port(each, places, layout, generator, sut) for each in wanted]
+    by_vlan: dict[int, list[str]] = {}
+    for each in wanted:
+        by_vlan.setdefault(each.settings.vlan, []).append(each.port)
+    links: list[Link] = [(a, b) for a, b in by_vlan.values()]
+    return NicSwitch(ports, links)
+
+
+def _port(
+    each: VirtualFunction, places: Places, layout: Layout, generator: Host, sut: Host
+) -> NicPort:
+    inside = [port.name for port in layout.traffic.ports]
+    if each.port in inside:
+        host, place, prefix = generator, places.generator, layout.traffic.file_prefix
+        index = inside.index(each.port)
+    else:
+        host, place, prefix = sut, places.sut, function_prefix(each.owner, places.sut.dirs)
+        index = SIDES.index(each.port.removeprefix(each.owner))
+    plug = place.ports[each.port]
+    if not isinstance(plug, Device):
+        raise TypeError(f"{each.port} is no device: {plug}")
+    return NicPort(each.port, host.runner, plug.devargs, place.dirs.run, prefix, index)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which parts make up the bench of a point, in the order in which they are brought up?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from wirespeed.bench.assembly.kinds import function_of, switch_of, topology_of
+from wirespeed.bench.assembly.layout import Layout, Places, Site, lay_out, program_plugs
+from wirespeed.bench.assembly.nic import nic_switch
+from wirespeed.bench.function.bng.gateway import gateway_of
+from wirespeed.bench.host.directories import Directories
+from wirespeed.bench.host.host import Host
+from wirespeed.bench.host.process import await_true
+from wirespeed.bench.interface import Part
+from wirespeed.bench.placement.interface import READY_S
+from wirespeed.bench.program.wsdp import Wsdp
+from wirespeed.bench.switch.interface import SwitchSetup
+from wirespeed.bench.topology.plugs import Interface, Plug
+from wirespeed.bench.topology.wiring import GENERATOR, SWITCH, End, Wiring
+from wirespeed.bench.traffic.frames.content import Content, UdpFrames
+from wirespeed.bench.traffic.frames.generator import Generator
+from wirespeed.model.plan import HostPlan
+from wirespeed.model.spec import Frames
+from wirespeed.model.trial import DropCause
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """sut: the parts besides the generator, in the order in which they are brought up before it.
+    unread: see frame_accounting."""
+
+    wiring: Wiring
+    layout: Layout
+    sut: Sequence[Part]
+    generator: Generator
+    unread: Mapping[End, DropCause]
+
+    @property
+    def parts(self) -> Sequence[Part]:
+        """In the order in which they are brought up."""
+        return (*self.sut, self.generator)
+
+    @property
+    def ready_s(self) -> float:
+        """What they take to be ready at most."""
+        return max((READY_S, *(launch.ready_s for launch in self.layout.launches)))
+
+
+def wiring_of(frames: Frames) -> Wiring:
+    """How the topology of this point is wired."""
+    return topology_of(frames).wiring(frames, function_of(frames))
+
+
+def assemble(frames: Frames, places: Places, generator: Host, sut: Host) -> Assembly:
+    """Make the parts, and the files that they read; nothing is started."""
+    site, plan, dirs = site_of(frames, places), places.sut.plan, places.sut.dirs
+    layout, switch = lay_out(site), switch_of(frames)
+    parts: list[Part] = []
+    if switch is not None and plan.vswitch is not None:
+        setup = SwitchSetup(sut, dirs, plan.vswitch, site.wiring, places.uplinks)
+        parts.append(switch.part(setup))
+    site.content.prepare(generator.runner)
+    if places.apart:
+        content_of(frames, site.wiring, dirs).prepare(sut.runner)
+    if topology_of(frames).virtual_functions(frames):
+        parts.append(nic_switch(frames, places, layout, generator, sut))
+    parts += [launch.part(sut, dirs) for launch in layout.launches]
+    program = Wsdp("generator", generator, places.generator.dirs, layout.traffic)
+    return Assembly(
+        site.wiring,
+        layout,
+        parts,
+        Generator(program, layout.directions, layout.shared),
+        _unread(site, plan.vswitch is not None),
+    )
+
+
+def _unread(site: Site, switched: bool) -> Mapping[End, DropCause]:
+    found = {
+        end: DropCause.TG_RX_RING_FULL if end.owner == GENERATOR else DropCause.VNF_RX_RING_FULL
+        for end, plug in site.plugs.items()
+        if isinstance(plug, Interface)
+    }
+    if switched:
+        found |= {
+            End(SWITCH, port): DropCause.RX_RING_FULL
+            for port, plug in site.places.uplinks.items()
+            if isinstance(plug, Interface)
+        }
+    return found
+
+
+def site_of(frames: Frames, places: Places) -> Site:
+    """What the point has on its hosts. Pure."""
+    sut, switch = places.sut, switch_of(frames)
+    wiring = replace(wiring_of(frames), machines=_machines(sut.plan))
+    ports: Mapping[str, Plug] = sut.ports if topology_of(frames).virtual_functions(frames) else {}
+    if switch is not None and sut.plan.vswitch is not None:
+        ports = switch.plugs(wiring, sut.plan.vswitch, sut.dirs)
+    plugs = program_plugs(frames, wiring, ports, places)
+    content = content_of(frames, wiring, places.generator.dirs)
+    return Site(frames, places, wiring, plugs, content)
+
+
+def _machines(plan: HostPlan) -> frozenset[str]:
+    return frozenset(guest.name for guest in plan.guests if guest.vcpus)
+
+
+def content_of(frames: Frames, wiring: Wiring, dirs: Directories) -> Content:
+    """What is in the frames of this point."""
+    return gateway_of(frames, dirs.run, wiring.entries) or UdpFrames(frames.traffic)
+
+
+def bring_up(parts: Sequence[Part], stack: ExitStack, within_s: float = READY_S) -> None:
+    """Start the parts in order; return once all of them can carry traffic.
+
+    They are taken down in reverse when the stack unwinds. Raises BenchError when a part ends or is
+    not ready in time.
+    """
+    for part in parts:
+        stack.callback(part.down)
+        part.up()
+    await_true(
+        lambda: not _waiting(parts),
+        within_s=within_s,
+        alive=lambda: first_ended(parts),
+        otherwise=lambda: "the bench is not ready: " + "; ".join(_waiting(parts)),
+    )
+
+
+def _waiting(parts: Iterable[Part]) -> list[str]:
+    found = [(part.name, part.waits_for()) for part in parts]
+    return [f"{name} waits for {what}" for name, what in found if what is not None]
+
+
+def first_ended(parts: Iterable[Part]) -> str | None:
+    """How the first part that ended did so; None while all run."""
+    return next((ended for part in parts if (ended := part.alive()) is not None), None)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where did every frame of a trial go? Counted at all hops and on all links between them.
+
+Pure. Each hop must have passed on or dropped what entered it, and what left one hop must have
+entered the next. What does not add up is told as `unknown` at the hop or link where it is missing
+(negative where more came out than went in). So offered = received + all drops always holds, and the
+`unknown` ones say how many frames are unaccounted for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TypeVar
+
+from wirespeed.bench.interface import HopCount
+from wirespeed.bench.topology.wiring import GENERATOR, Cable, End
+from wirespeed.model.trial import INGRESS, DirectionCount, Drop, DropCause, WorkerShare
+
+OUTSIDE = "external"
+
+Counts = Mapping[str, HopCount]
+K = TypeVar("K")
+
+
+def since(before: Iterable[HopCount], after: Iterable[HopCount]) -> Counts:
+    """What each hop did between two readings."""
+    start = {count.hop: count for count in before}
+    return {
+        count.hop: HopCount(
+            count.hop,
+            _minus(count.entered, start[count.hop].entered),
+            _minus(count.left, start[count.hop].left),
+            _minus(count.drops, start[count.hop].drops),
+            _minus(count.workers, start[count.hop].workers),
+        )
+        for count in after
+    }
+
+
+def _minus(after: Mapping[K, int], before: Mapping[K, int]) -> dict[K, int]:
+    return {key: value - before.get(key, 0) for key, value in after.items()}
+
+
+def drops(
+    counts: Counts,
+    cables: Sequence[Cable],
+    directions: Sequence[DirectionCount],
+    unread: Mapping[End, DropCause] = MappingProxyType({}),
+) -> tuple[Drop, ...]:
+    """Every frame that was offered and not received: where it was dropped, and why.
+
+    unread: ends where a program reads what the kernel keeps for it in a ring, and the cause that a
+    full one is. The kernel tells nobody else how many it could not keep (DPDK's AF_PACKET driver
+    does not ask), but there is no other place on such a cable where a frame can be lost.
+    """
+    found: Counter[tuple[str, DropCause]] = Counter()
+    found[INGRESS, DropCause.RX_RING_FULL] += sum(d.refused for d in directions)
+    for count in counts.values():
+        found.update(count.drops)
+        if count.hop != GENERATOR:
+            lacking = sum(count.entered.values()) - sum(count.left.values())
+            found[count.hop, DropCause.UNKNOWN] += lacking - sum(count.drops.values())
+    for cable in cables:
+        for origin, target in ((cable.a, cable.b), (cable.b, cable.a)):
+            lost = _lost_between(counts, origin, target)
+            if lost > 0 and target in unread:
+                found[str(target), unread[target]] += lost
+            else:
+                found[f"{origin}-{target}", DropCause.UNKNOWN] += lost
+    arrived = sum(counts[GENERATOR].entered.values())
+    if not cables:
+        sent = sum(counts[GENERATOR].left.values())
+        found[OUTSIDE, DropCause.UNKNOWN] += sent - arrived
+    wrong = {
+        DropCause.MISDIRECTED: sum(d.misdirected for d in directions),
+        DropCause.CORRUPTED: sum(d.corrupted for d in directions),
+    }
+    for cause, frames in wrong.items():
+        found[GENERATOR, cause] += frames
+    right = sum(d.received for d in directions)
+    missed = sum(counts[GENERATOR].drops.values())
+    found[GENERATOR, DropCause.UNKNOWN] += arrived - right - missed - sum(wrong.values())
+    return tuple(Drop(hop, cause, n) for (hop, cause), n in found.items() if n != 0)
+
+
+def _lost_between(counts: Counts, origin: End, target: End) -> int:
+    left = counts[origin.owner].left.get(origin.port, 0)
+    return left - counts[target.owner].entered.get(target.port, 0)
+
+
+def shares(counts: Counts) -> tuple[WorkerShare, ...]:
+    """What each of several workers took, by hop and number."""
+    loads: Counter[tuple[str, int]] = Counter()
+    for count in counts.values():
+        for (number, _), frames in count.workers.items():
+            loads[count.hop, number] += frames
+    return tuple(WorkerShare(hop, number, frames) for (hop, number), frames in loads.items())
+
+
+def unexplained(found: Iterable[Drop]) -> bool:
+    """Whether frames are unaccounted for: missing, or still in flight."""
+    return any(drop.cause is DropCause.UNKNOWN for drop in found)

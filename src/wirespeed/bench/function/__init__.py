@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The network functions: each kind is a file or folder here, and its name in FUNCTIONS."""
+
+from __future__ import annotations
+
+from wirespeed.bench.function.bng.kind import BngFunction
+from wirespeed.bench.function.forwarder import Forwarder
+from wirespeed.bench.function.impair import ReferenceSut
+from wirespeed.bench.function.interface import FunctionKind
+from wirespeed.bench.function.testpmd import Testpmd
+from wirespeed.model.kinds import Kinds
+
+FUNCTIONS: Kinds[FunctionKind] = Kinds(
+    "sut.vnf.kind", Forwarder(), Testpmd(), BngFunction(), ReferenceSut()
+)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What do the modes of a forwarder (testpmd's words) do to a frame's Ethernet addresses?"""
+
+from __future__ import annotations
+
+from wirespeed.bench.topology.addresses import Header
+from wirespeed.model.spec import VnfMode
+
+
+def rewritten(mode: VnfMode, header: Header, own: str, target: str) -> tuple[Header, str | None]:
+    """See topology.interface.Rewriting."""
+    match mode:
+        case VnfMode.MAC:
+            return Header(own, target), target
+        case VnfMode.MACSWAP:
+            return header.swapped(), None
+        case VnfMode.IO:
+            return header, None

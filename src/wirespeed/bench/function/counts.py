@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What do the counters of a network function's tasks mean as frames entered, left and dropped?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from wirespeed.bench.interface import HopCount
+from wirespeed.model.trial import DropCause
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRole:
+    """One task of a network function.
+
+    enters: the port whose frames it takes in, leaves: the port it sends to; None: a ring between
+    two tasks. worker: which of several workers it is, and the port that its frames came in by.
+    """
+
+    task: str
+    enters: str | None = None
+    leaves: str | None = None
+    worker: tuple[int, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCounts:
+    """Of a network function made of wsdp tasks, by hop and cause.
+
+    discards: why it drops on purpose. blocked_by: whose slowness a full output of it shows.
+    """
+
+    name: str
+    roles: tuple[TaskRole, ...]
+    discards: DropCause
+    blocked_by: DropCause
+
+    def read(self, stats: Mapping[str, Mapping[str, int]], missed: Mapping[str, int]) -> HopCount:
+        """Its counts, from those of wsdp by task. missed: frames that its ports dropped before a
+        task saw them, by name of the port."""
+        entered: dict[str, int] = {}
+        left: dict[str, int] = {}
+        drops: dict[tuple[str, DropCause], int] = {}
+        workers: dict[tuple[int, str], int] = {}
+        for role in self.roles:
+            seen = stats[role.task]
+            if role.enters is not None:
+                entered[role.enters] = entered.get(role.enters, 0) + seen["rx"]
+            if role.leaves is not None:
+                left[role.leaves] = left.get(role.leaves, 0) + seen["tx"]
+            if role.worker is not None:
+                workers[role.worker] = seen["rx"]
+            full = DropCause.VNF_RING_FULL if role.leaves is None else self.blocked_by
+            for cause, key in (
+                (full, "tx_fail"),
+                (self.discards, "discard"),
+                (DropCause.VNF_HANDLED, "handled"),
+            ):
+                place = (self.name, cause)
+                drops[place] = drops.get(place, 0) + seen[key]
+        for side in entered:
+            if port_missed := missed.get(f"{self.name}{side}", 0):
+                entered[side] += port_missed
+                place = (self.name, DropCause.VNF_RX_RING_FULL)
+                drops[place] = drops.get(place, 0) + port_missed
+        return HopCount(self.name, entered, left, drops, workers)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DPDK's testpmd as a network function, in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from wirespeed.bench.function.addresses import rewritten
+from wirespeed.bench.function.interface import Demand, Setup, polled_function
+from wirespeed.bench.host.directories import Directories
+from wirespeed.bench.host.host import Host
+from wirespeed.bench.host.network import inside
+from wirespeed.bench.host.process import Daemon, last_words
+from wirespeed.bench.interface import BenchError, Busy, GapLog, HopCount, Part, Poller
+from wirespeed.bench.noise.scheduler import pollers_of
+from wirespeed.bench.program import dpdk
+from wirespeed.bench.program.config import WsdpConfig
+from wirespeed.bench.program.telemetry import Telemetry
+from wirespeed.bench.topology.addresses import Header
+from wirespeed.bench.topology.wiring import SIDES
+from wirespeed.model.fault import Fault
+from wirespeed.model.spec import Frames, VnfMode, VnfTuning
+from wirespeed.model.sut import SutDescription
+from wirespeed.model.trial import DropCause
+from wirespeed.remote.interface import Process
+
+# Without a terminal, testpmd runs until it is told to stop only if it is to print statistics.
+_SELDOM_S = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class TestpmdConfig:
+    """What testpmd runs. process: where, with which memory and ports (it has no tasks).
+
+    sides: the function's names of the ports. peer_macs: the address that frames leaving there are
+    sent to; None where nothing is to be forwarded.
+    """
+
+    name: str
+    process: WsdpConfig
+    mode: VnfMode
+    sides: Sequence[str]
+    peer_macs: Sequence[str | None]
+    blocked_by: DropCause
+
+    def command(self) -> list[str]:
+        process, ports = self.process, self.process.ports
+        eal = [
+            *inside(process.namespace),
+            "dpdk-testpmd",
+            "--lcores", f"0@{process.control_cpu},1@{process.cpus[0]}",
+            f"--file-prefix={process.file_prefix}",
+            *dpdk.device_options(port.device for port in ports),
+            *dpdk.memory_options(process.memory),
+        ]  # fmt: skip
+        own = [
+            f"--forward-mode={self.mode}",
+            "--nb-cores=1",
+            f"--rxq={ports[0].queues}",
+            f"--txq={ports[0].queues}",
+            f"--rxd={ports[0].descriptors}",
+            f"--txd={ports[0].descriptors}",
+            f"--total-num-mbufs={process.memory.mbufs}",
+            f"--mbuf-size={process.memory.data_bytes}",
+            f"--max-pkt-len={ports[0].mtu + 18}",
+            f"--stats-period={_SELDOM_S}",
+        ]
+        own += [
+            f"--eth-peer={index},{mac}"
+            for index, mac in enumerate(self.peer_macs)
+            if mac is not None
+        ]
+        return [*eal, "--", *own]
+
+
+class TestpmdFunction:
+    """The part of a bench."""
+
+    unwatched = None
+
+    def __init__(self, host: Host, dirs: Directories, config: TestpmdConfig) -> None:
+        self.config = config
+        self._host, self._dirs = host, dirs
+        self._daemon = Daemon(config.name, host, dirs)
+        self._telemetry: Telemetry | None = None
+
+    @property
+    def name(self) -> str:
+        return self.config.name
+
+    def up(self) -> None:
+        process = self.config.process
+        self._daemon.start(
+            self.config.command(),
+            env=dpdk.environment(self._dirs.run),
+            cpus={process.control_cpu, *process.cpus},
+        )
+
+    def waits_for(self) -> str | None:
+        path = dpdk.telemetry_socket(self._dirs.run, self.config.process.file_prefix)
+        if self._telemetry is None:
+            if not self._host.runner.glob(path):
+                return f"DPDK ({last_words(self._host.runner, self._daemon.log)})"
+            self._telemetry = Telemetry(self._host.runner, path)
+        # testpmd forwards from the moment its last port is started.
+        known = self._telemetry.ask("/ethdev/list")
+        stopped = [
+            side
+            for index, side in enumerate(self.config.sides)
+            if index not in known or not self._telemetry.ask(f"/ethdev/info,{index}")["dev_started"]
+        ]
+        return f"its ports {stopped}" if stopped else None
+
+    def alive(self) -> str | None:
+        return self._daemon.ended()
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return self._daemon.processes
+
+    def begin(self) -> None:
+        """All its counts add up."""
+
+    def read(self) -> tuple[HopCount, ...]:
+        """testpmd itself counts only to its console; its devices' counters are asked for.
+
+        In these modes it drops a frame for one reason only: the other port's ring is full. So what
+        was received at one port and not sent at the other is that.
+        """
+        seen = [self._ask(f"/ethdev/stats,{index}") for index in range(len(self.config.sides))]
+        entered = {side: s["ipackets"] for side, s in zip(self.config.sides, seen, strict=True)}
+        left = {side: s["opackets"] for side, s in zip(self.config.sides, seen, strict=True)}
+        refused = sum(entered.values()) - sum(left.values())
+        drops = {(self.name, self.config.blocked_by): refused}
+        return (HopCount(self.name, entered, left, drops),)
+
+    def _ask(self, command: str) -> Mapping[str, int]:
+        if self._telemetry is None:
+            raise BenchError(f"{self.name} was asked for {command} before it was ready")
+        answer: Mapping[str, int] = self._telemetry.ask(command)
+        return answer
+
+    def pollers(self) -> tuple[Poller, ...]:
+        """Its lcores. testpmd does not time their polls."""
+        [process] = self.processes
+        return tuple(
+            Poller(t.tid, f"{self.name}/{t.name}", "sut", timed=False)
+            for t in pollers_of(self._host.runner, process.pid)
+        )
+
+    def gap_logs(self) -> tuple[GapLog, ...]:
+        return ()
+
+    def busy(self) -> Mapping[int, Busy]:
+        """testpmd counts none unless it is built to."""
+        return {}
+
+    def down(self) -> None:
+        if self._telemetry is not None:
+            self._telemetry.close()
+        self._daemon.stop()
+
+    def describe(self) -> dict[str, object]:
+        return {"command": list(self._daemon.command)}
+
+
+class Testpmd:
+    """The kind. Its part is TestpmdFunction."""
+
+    name = "testpmd"
+    summary = "DPDK's testpmd, always in a process of its own"
+
+    def faults(self, frames: Frames) -> Iterator[Fault]:
+        if frames.sut.vnf.tuning is not VnfTuning.CORES:
+            tuning = str(frames.sut.vnf.tuning)
+            yield Fault(
+                "sut.vnf.tuning", tuning, 'testpmd has no choice; needs sut.vnf.kind = "wsdp"'
+            )
+
+    def rewritten(
+        self, frames: Frames, header: Header, own: str, target: str, _side: str
+    ) -> tuple[Header, str | None]:
+        return rewritten(frames.sut.vnf.mode, header, own, target)
+
+    def demand(self, _frames: Frames) -> Demand:
+        return Demand()
+
+    def description(self, _frames: Frames) -> SutDescription:
+        return polled_function(self.name)
+
+    def part(self, host: Host, dirs: Directories, process: WsdpConfig, setup: Setup) -> Part:
+        return TestpmdFunction(host, dirs, self.config(process, setup))
+
+    def config(self, process: WsdpConfig, setup: Setup) -> TestpmdConfig:
+        targets = {forward.to_port: forward.dst_mac for forward in setup.forwards}
+        return TestpmdConfig(
+            setup.name,
+            process,
+            setup.frames.sut.vnf.mode,
+            SIDES,
+            tuple(targets.get(side) for side in SIDES),
+            setup.blocked_by,
+        )

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A network function that is made of wsdp tasks: it runs in any wsdp process.
+
+So it can share the generator's process, or have one of its own, which is a part of the bench here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol, runtime_checkable
+
+from wirespeed.bench.function.counts import TaskCounts
+from wirespeed.bench.function.interface import Demand, Setup, polled_function
+from wirespeed.bench.host.directories import Directories
+from wirespeed.bench.host.host import Host
+from wirespeed.bench.interface import Busy, GapLog, HopCount, Part, Poller
+from wirespeed.bench.program.config import WsdpConfig, WsdpRing, WsdpTask
+from wirespeed.bench.program.wsdp import Wsdp
+from wirespeed.model.fault import Fault
+from wirespeed.model.spec import Frames
+from wirespeed.model.sut import SutDescription
+from wirespeed.remote.interface import Process
+
+
+@runtime_checkable
+class RunsAsTasks(Protocol):
+    """A kind of function whose tasks any wsdp process can run."""
+
+    def tasks(self, setup: Setup) -> tuple[WsdpTask, ...]: ...
+
+    def rings(self, setup: Setup) -> tuple[WsdpRing, ...]:
+        """Between its tasks."""
+        ...
+
+    def counts(self, setup: Setup) -> TaskCounts:
+        """What the counters of its tasks mean."""
+        ...
+
+
+class WsdpFunctionKind:
+    """What kinds of wsdp tasks have in common; a kind adds rewritten, tasks and counts."""
+
+    name = ""
+    summary = ""
+
+    def faults(self, _frames: Frames) -> Iterator[Fault]:
+        return iter(())
+
+    def demand(self, _frames: Frames) -> Demand:
+        return Demand()
+
+    def description(self, _frames: Frames) -> SutDescription:
+        return polled_function(self.name)
+
+    def tasks(self, setup: Setup) -> tuple[WsdpTask, ...]:
+        raise NotImplementedError
+
+    def rings(self, _setup: Setup) -> tuple[WsdpRing, ...]:
+        return ()
+
+    def counts(self, setup: Setup) -> TaskCounts:
+        raise NotImplementedError
+
+    def part(self, host: Host, dirs: Directories, process: WsdpConfig, setup: Setup) -> Part:
+        config = self.config(process, setup)
+        return WsdpFunction(Wsdp(setup.name, host, dirs, config), [self.counts(setup)])
+
+    def config(self, process: WsdpConfig, setup: Setup) -> WsdpConfig:
+        """The process with the function's tasks."""
+        return replace(process, tasks=self.tasks(setup), rings=self.rings(setup))
+
+
+class WsdpFunction:
+    """The part of a bench: a wsdp process with the tasks of a function."""
+
+    unwatched = None
+
+    def __init__(self, program: Wsdp, counts: Sequence[TaskCounts]) -> None:
+        self.program = program
+        self._counts = tuple(counts)
+
+    @property
+    def name(self) -> str:
+        return self.program.name
+
+    def up(self) -> None:
+        self.program.start()
+
+    def waits_for(self) -> str | None:
+        return self.program.waits_for()
+
+    def alive(self) -> str | None:
+        return self.program.ended()
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return self.program.processes
+
+    def begin(self) -> None:
+        self.program.ask("reset")
+
+    def read(self) -> tuple[HopCount, ...]:
+        stats, missed = self.program.ask("stats"), self.program.missed()
+        return tuple(counts.read(stats, missed) for counts in self._counts)
+
+    def pollers(self) -> tuple[Poller, ...]:
+        return self.program.pollers("sut")
+
+    def gap_logs(self) -> tuple[GapLog, ...]:
+        return self.program.gap_logs("sut")
+
+    def busy(self) -> Mapping[int, Busy]:
+        return self.program.busy()
+
+    def down(self) -> None:
+        self.program.stop()
+
+    def describe(self) -> dict[str, object]:
+        return self.program.describe()

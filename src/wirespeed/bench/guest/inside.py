@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does a running guest become a host of the bench: changes, NICs, huge pages?
+
+Whatever is changed in a guest ends with it: nothing there is journalled for later.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path, PurePosixPath
+
+from wirespeed.bench.host.change import Change
+from wirespeed.bench.host.host import Host
+from wirespeed.bench.host.hugepages import reserved
+from wirespeed.bench.interface import BenchError
+from wirespeed.model.plan import HugePages, ProcessMemory
+from wirespeed.remote.interface import Runner
+from wirespeed.remote.pci import SYS_PCI
+
+# No IOMMU is there for vfio-pci, and what the guest's DPDK may write to is the guest's alone.
+_DRIVER = "uio_pci_generic"
+_PAGE_KIB = 2048
+_PCI = re.compile(r"/([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?=/|$)")
+
+
+class EndsWithGuest:
+    """The changes of a guest; see host.ChangeLog."""
+
+    def __init__(self) -> None:
+        self._changes: dict[int, Change] = {}
+
+    def note(self, change: Change) -> int:
+        number = len(self._changes) + 1
+        self._changes[number] = change
+        return number
+
+    def undo(self, number: int, runner: Runner, _others: tuple[Change, ...]) -> str | None:
+        return self._changes[number].undo(runner)
+
+    def forget(self, _number: int) -> None:
+        """It was not made: there is nothing to undo either way."""
+
+    def others(self) -> tuple[Change, ...]:
+        return ()
+
+
+def guest_host(runner: Runner, state_dir: Path) -> Host:
+    """The guest as a host that programs are started on."""
+    return Host(runner, state_dir, EndsWithGuest())
+
+
+def nics(runner: Runner, macs: Collection[str]) -> Mapping[str, str]:
+    """The PCI address of each NIC, by its MAC address. Raises BenchError for a lacking one."""
+    found = {}
+    for path, mac in runner.read_many(runner.glob("/sys/class/net/*/address")).items():
+        device = runner.readlink(str(PurePosixPath(path).parent / "device"))
+        addresses = _PCI.findall(device)
+        if isinstance(mac, str) and addresses:
+            found[mac.strip()] = addresses[-1]
+    if lacking := sorted(set(macs) - found.keys()):
+        raise BenchError(
+            f"guest {runner.name} has no NIC {', '.join(lacking)}, but {dict(found) or 'none'}",
+            "Does its kernel have virtio_net?",
+        )
+    return {mac: found[mac] for mac in macs}
+
+
+def give_to_dpdk(runner: Runner, addresses: Collection[str]) -> None:
+    """Take these PCI devices from the guest's kernel. Raises BenchError."""
+    runner.run(["modprobe", _DRIVER])
+    for address in addresses:
+        device = f"{SYS_PCI}/{address}"
+        try:
+            runner.write(f"{device}/driver_override", _DRIVER)
+            if runner.glob(f"{device}/driver"):
+                runner.write(f"{device}/driver/unbind", address)
+            runner.write(f"/sys/bus/pci/drivers/{_DRIVER}/bind", address)
+        except OSError as fault:
+            raise BenchError(
+                f"{address} of guest {runner.name} could not be bound to {_DRIVER}: "
+                f"{fault.strerror}"
+            ) from fault
+
+
+def reserve(host: Host, memory: ProcessMemory) -> None:
+    """Huge pages of the guest for a process. Raises BenchError where it has too little memory."""
+    pages = -(-memory.memory_mib * 1024 // _PAGE_KIB)
+    with reserved(host, [HugePages(node, _PAGE_KIB, pages) for node in memory.nodes]):
+        """Nobody else is there to take them."""

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does the domain that the plan renders become one that starts on this host? Pure.
+
+What the host lacks, and what the bench needs to talk to the guest, is changed; each change is told
+with its reason and stands in the result, so that what was measured can be read off the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from xml.etree import ElementTree as Xml
+
+from wirespeed.image.machine import CONTROL_PORT
+from wirespeed.model.cpuset import format_list, parse_list
+
+Element = Xml.Element
+
+
+@dataclass(frozen=True, slots=True)
+class Boot:
+    """What a guest boots from. serial: of the disk, by which the guest finds it. files: what it is
+    given by fw_cfg, by name."""
+
+    kernel: str
+    initrd: str
+    root: str
+    command_line: str
+    serial: str
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tap:
+    """A network interface of the host that exists already and becomes a port of the guest."""
+
+    interface: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What this host has for the domain. no_kvm: why KVM is not used, None: it is. ports: what each
+    NIC is plugged into, by MAC address: a vhost-user socket, or a tap. cpus: that may be used.
+    control, console: the socket of the control port, and the file of the first serial one."""
+
+    no_kvm: str | None
+    cpus: tuple[int, ...]
+    boot: Boot
+    ports: Mapping[str, str | Tap]
+    control: str
+    console: str
+
+
+@dataclass(frozen=True, slots=True)
+class DomainChange:
+    """was, now: "" where there was nothing, or is nothing any more."""
+
+    where: str
+    was: str
+    now: str
+    because: str
+
+    def __str__(self) -> str:
+        change = f"{self.was or 'nothing'} -> {self.now or 'nothing'}"
+        return f"{self.where}: {change}: {self.because}"
+
+
+def overlaid(rendered: str, offer: Offer) -> tuple[str, tuple[DomainChange, ...]]:
+    """The domain as it is started, and how it differs from what was rendered."""
+    with_comments = Xml.XMLParser(  # noqa: S314  rendered by us
+        target=Xml.TreeBuilder(insert_comments=True)
+    )
+    domain = Xml.fromstring(rendered, with_comments)  # noqa: S314  rendered by us
+    steps: tuple[Callable[[Element, Offer], Iterator[DomainChange]], ...] = (
+        _accelerator, _pins, _boot, _given, _disk, _ports, _control, _console, _end,
+    )  # fmt: skip
+    changes = tuple(change for step in steps for change in step(domain, offer))
+    Xml.indent(domain)
+    return Xml.tostring(domain, encoding="unicode") + "\n", changes
+
+
+def _accelerator(domain: Element, offer: Offer) -> Iterator[DomainChange]:
+    if offer.no_kvm is None:
+        return
+    was = domain.get("type", "")
+    domain.set("type", "qemu")
+    yield DomainChange("domain type", was, "qemu", offer.no_kvm)
+    cpu = _child(domain, "cpu")
+    was = cpu.get("mode", "")
+    cpu.set("mode", "maximum")
+    yield DomainChange("cpu mode", was, "maximum", "an emulated CPU has the features QEMU has")
+
+
+def _pins(domain: Element, offer: Offer) -> Iterator[DomainChange]:
+    """A CPU that is not there is replaced by one that is, in turn."""
+    for number, pin in enumerate(domain.findall("cputune/*[@cpuset]")):
+        was = pin.get("cpuset", "")
+        there = [cpu for cpu in parse_list(was) if cpu in offer.cpus]
+        now = format_list(there or [offer.cpus[number % len(offer.cpus)]])
+        if now != was:
+            pin.set("cpuset", now)
+            which = f"{pin.tag} {pin.get('vcpu', '')}".strip()
+            yield DomainChange(which, was, now, "this host has no such CPU")
+
+
+def _boot(domain: Element, offer: Offer) -> Iterator[DomainChange]:
+    os, boot = _child(domain, "os"), offer.boot
+    because = "the guest's image has no boot loader"
+    for name, text in (
+        ("kernel", boot.kernel), ("initrd", boot.initrd), ("cmdline", boot.command_line),
+    ):  # fmt: skip
+        Xml.SubElement(os, name).text = text
+        yield DomainChange(f"os/{name}", "", text, because)
+
+
+def _given(domain: Element, offer: Offer) -> Iterator[DomainChange]:
+    """Keys of this start alone, which are no part of an image."""
+    info = Xml.Element("sysinfo", type="fwcfg")
+    for name, file in offer.boot.files.items():
+        Xml.SubElement(info, "entry", name=name, file=file)
+        yield DomainChange(f"fw_cfg {name}", "", file, "the guest is controlled over ssh")
+    if offer.boot.files:
+        domain.insert(list(domain).index(_child(domain, "os")), info)
+
+
+def _disk(domain: Element, offer: Offer) -> Iterator[DomainChange]:
+    disk = _child(domain, "devices/disk")
+    source, driver = _child(disk, "source"), _child(disk, "driver")
+    because = "the bench's image, which no guest changes"
+    was, now = source.get("file", ""), offer.boot.root
+    source.set("file", now)
+    yield DomainChange("disk source", was, now, because)
+    was = f"{driver.get('type')}, {driver.get('cache')}"
+    driver.attrib.pop("cache", None)
+    driver.set("type", "raw")
+    Xml.SubElement(disk, "readonly")
+    yield DomainChange("disk driver", was, "raw, read only", because)
+    Xml.SubElement(disk, "serial").text = offer.boot.serial
+    yield DomainChange("disk serial", "", offer.boot.serial, "the guest finds its root by it")
+
+
+def _ports(domain: Element, offer: Offer) -> Iterator[DomainChange]:
+    for interface in domain.findall("devices/interface"):
+        mac = _child(interface, "mac").get("address", "")
+        port = offer.ports.get(mac)
+        if isinstance(port, Tap):
+            yield _tap(interface, mac, port)
+        elif port is not None:
+            source = _child(interface, "source")
+            was = source.get("path", "")
+            source.set("path", port)
+            yield DomainChange(f"interface {mac} source", was, port, "the bench's own vSwitch")
+
+
+def _tap(interface: Element, mac: str, tap: Tap) -> DomainChange:
+    was = f"{interface.get('type')} {_child(interface, 'source').get('bridge', '')}"
+    interface.set("type", "ethernet")
+    for name in ("source", "virtualport"):
+        if (found := interface.find(name)) is not None:
+            interface.remove(found)
+    interface.append(Xml.Element("target", dev=tap.interface, managed="no"))
+    driver = _child(interface, "driver")
+    driver.set("name", "qemu")
+    now = f"ethernet {tap.interface}, driver qemu"
+    return DomainChange(f"interface {mac}", was.strip(), now, "the bench's own bridge has the tap")
+
+
+def _control(domain: Element, offer: Offer) -> Iterator[DomainChange]:
+    channel = Xml.SubElement(_child(domain, "devices"), "channel", type="unix")
+    Xml.SubElement(channel, "source", mode="bind", path=offer.control)
+    Xml.SubElement(channel, "target", type="virtio", name=CONTROL_PORT)
+    because = "the guest has no network that it could be controlled over"
+    yield DomainChange(f"channel {CONTROL_PORT}", "", offer.control, because)
+
+
+def _console(domain: Element, offer: Offer) -> Iterator[DomainChange]:
+    devices = _child(domain, "devices")
+    serial, console = _child(devices, "serial"), _child(devices, "console")
+    was = serial.get("type", "")
+    serial.set("type", "file")
+    Xml.SubElement(serial, "source", path=offer.console)
+    because = "its last lines tell why a guest ended"
+    yield DomainChange("serial", was, f"file {offer.console}", because)
+    was = console.get("type", "")
+    devices.remove(console)
+    yield DomainChange("console", was, "", "it is the serial port, which is a file")
+
+
+def _end(domain: Element, _offer: Offer) -> Iterator[DomainChange]:
+    """A guest that panics or reboots ends: nobody waits for it in vain."""
+    after = list(domain).index(_child(domain, "clock"))
+    reboot = Xml.Element("on_reboot")
+    reboot.text = "destroy"
+    domain.insert(after + 1, reboot)
+    yield DomainChange("on_reboot", "", "destroy", "a guest that panics is to end, not to go on")
+
+
+def _child(parent: Element, path: str) -> Element:
+    """Raises ValueError where the template has none."""
+    found = parent.find(path)
+    if found is None:
+        raise ValueError(f"the rendered domain has no {path} in its <{parent.tag}>")
+    return found

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does a run change a host so that every change is journalled first and undone last?
+
+`Host` is one run's hand on the host: each method makes one kind of change, after the journal
+has it. Leaving the context undoes everything, newest first, on success, failure and Ctrl-C alike.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Protocol
+
+from wirespeed.bench.host.change import Change
+from wirespeed.bench.host.changes import (
+    DirectoryMade,
+    MountPointMade,
+    ProcessStarted,
+    SysctlSet,
+    start_ticks,
+)
+from wirespeed.bench.host.journal import (
+    Journal,
+    Undone,
+    hosts_left,
+    leftovers,
+    of_living_runs,
+    one_at_a_time,
+)
+from wirespeed.bench.interface import BenchError
+from wirespeed.model.errors import WirespeedError
+from wirespeed.remote.interface import LOCALHOST, Process, Runner
+
+log = logging.getLogger("wirespeed.bench")
+
+
+class ChangeLog(Protocol):
+    """Where changes are noted before they are made: a Journal, for what outlives us, or a log that
+    ends with the host itself."""
+
+    def note(self, change: Change) -> int: ...
+
+    def undo(self, number: int, runner: Runner, others: tuple[Change, ...]) -> str | None: ...
+
+    def forget(self, number: int) -> None: ...
+
+    def others(self) -> tuple[Change, ...]:
+        """What other, living runs have changed on this host."""
+        ...
+
+
+class Host:
+    """The changes of one run on one host.
+
+    state_dir: where we keep the journals of all hosts. wsdp: where a lab file says that the data
+    plane program is. nice: of what is started from now on.
+    """
+
+    def __init__(
+        self, runner: Runner, state_dir: Path, journal: ChangeLog, wsdp: str | None = None
+    ) -> None:
+        self.runner = runner
+        self.state_dir = state_dir
+        self.wsdp = wsdp
+        self.nice: int | None = None
+        self._journal = journal
+
+    @property
+    def name(self) -> str:
+        return self.runner.name
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is the machine that we run on."""
+        return self.runner.address == LOCALHOST
+
+    def note(self, change: Change) -> int:
+        """Journal a change that is about to be made; the number is for `undo`."""
+        return self._journal.note(change)
+
+    def undo(self, number: int) -> str | None:
+        """Undo one change before its turn."""
+        return self._journal.undo(number, self.runner, self.others())
+
+    def forget(self, number: int) -> None:
+        """Take a change back out of the journal: it was not made after all."""
+        self._journal.forget(number)
+
+    def others(self) -> tuple[Change, ...]:
+        """What other, living runs have changed on this host."""
+        return self._journal.others()
+
+    def spawn(
+        self,
+        argv: Sequence[str],
+        *,
+        log: str,
+        env: Mapping[str, str] | None = None,
+        cpus: Collection[int] | None = None,
+    ) -> Process:
+        """Start a process that is found and ended later whatever becomes of us.
+
+        Until it is journalled (its number is known only then), it is its parent's death that
+        ends it.
+        """
+        process = self.runner.spawn(argv, log=log, env=env, cpus=cpus, nice=self.nice)
+        ticks = start_ticks(self.runner, process.pid)
+        if ticks is not None:
+            self.note(ProcessStarted(process.pid, ticks, os.path.basename(argv[0])))
+        return process
+
+    def make_directory(self, path: str) -> None:
+        """Make a directory that is removed, with all it then holds, at the end."""
+        self.note(DirectoryMade(path))
+        self.runner.run(["mkdir", "-p", "-m", "0700", "--", path])
+
+    def make_mount_point(self, path: str) -> None:
+        """See to it that a directory is there; the last run that needs it removes it if it was not,
+        and if it is empty."""
+        change = MountPointMade(path)
+        with one_at_a_time(self.state_dir):
+            if not self.runner.glob(path) or change in self.others():
+                self.note(change)
+                self.runner.run(["mkdir", "-p", "--", path])
+
+    def set_sysctl(self, name: str, to: str) -> str | None:
+        """Set a kernel parameter; returns why it could not be, or None."""
+        return self.set_sysctl_file("/proc/sys/" + name.replace(".", "/"), to)
+
+    def set_sysctl_file(self, path: str, to: str) -> str | None:
+        """The same by its file: names of interfaces may hold dots."""
+        name = path.removeprefix("/proc/sys/").replace("/", ".")
+        with one_at_a_time(self.state_dir):
+            try:
+                was = self.runner.read(path).strip()
+            except FileNotFoundError:
+                return f"this kernel has no {name}"
+            for other in self.others():
+                if isinstance(other, SysctlSet) and other.path == path:
+                    was = other.was
+            number = self.note(SysctlSet(path, was, to))
+            try:
+                self.runner.write(path, to)
+            except PermissionError:
+                self.forget(number)
+                return f"{name} can be set by root only"
+        return None
+
+
+@contextmanager
+def changing_host(runner: Runner, state_dir: Path, wsdp: str | None = None) -> Iterator[Host]:
+    """First tidies up after runs that were killed, then yields; everything is undone at the end.
+
+    What cannot be undone stays in the journal: it is told by a BenchError, or by a warning where
+    an error ends the run already.
+    """
+    found = tidy_up(runner, state_dir)
+    for sentence in (*found.done, *found.failed):
+        log.warning("left by an earlier run: %s", sentence)
+    journal = Journal.create(state_dir, runner.address)
+    host = Host(runner, state_dir, journal, wsdp)
+    try:
+        yield host
+    except BaseException:
+        for sentence in _undo_all(journal, host).failed:
+            log.warning("%s", sentence)
+        raise
+    if failed := _undo_all(journal, host).failed:
+        raise BenchError("; ".join(failed), "Run `wirespeed clean` once the cause is removed.")
+
+
+def _undo_all(journal: Journal, host: Host) -> Undone:
+    with _uninterrupted():
+        undone = journal.undo_all(host.runner, host.others())
+        journal.close()
+    return undone
+
+
+def tidy_up(runner: Runner, state_dir: Path) -> Undone:
+    """Undo what killed runs left on this host.
+
+    Runs that are still alive are left alone, and so is what they rely on.
+    """
+    undone = Undone()
+    for journal in leftovers(state_dir, runner.address):
+        others = of_living_runs(state_dir, runner.address, journal)
+        undone += journal.undo_all(runner, others)
+        journal.close()
+    return undone
+
+
+def tidy_up_everywhere(
+    reach: Callable[[str], AbstractContextManager[Runner]], state_dir: Path
+) -> Undone:
+    """The same on every host that a journal names. reach: a Runner for a host's address."""
+    undone = Undone()
+    for address in hosts_left(state_dir):
+        try:
+            with reach(address) as runner:
+                undone += tidy_up(runner, state_dir)
+        except WirespeedError as fault:
+            undone += Undone(failed=(f"{address} is not cleaned: {fault.what}",))
+    return undone
+
+
+@contextmanager
+def terminated_like_interrupted() -> Iterator[None]:
+    """SIGTERM unwinds the stack as Ctrl-C does, so that the bench is taken down.
+
+    Only the main thread may choose handlers; elsewhere the program's own choice stands.
+    """
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield
+        return
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """A further Ctrl-C or SIGTERM does not stop the undoing half-way."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # A function and not SIG_IGN: commands run meanwhile would inherit that.
+    old = {n: signal.signal(n, lambda *_: None) for n in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How do interfaces of the kernel become ports that nobody but a bench uses, and go back?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from wirespeed.bench.host.changes import InterfaceSet
+from wirespeed.bench.host.host import Host
+
+
+def give_interfaces_to_bench(host: Host, names: Iterable[str], mtu: int) -> None:
+    """Bring each of them up with this MTU, and keep the kernel from sending frames of its own."""
+    for name in names:
+        # Neighbour discovery would be counted as frames that nobody offered.
+        host.set_sysctl_file(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6", "1")
+        [seen] = json.loads(host.runner.run(["ip", "-json", "link", "show", "dev", name]).stdout)
+        flags = seen["flags"]
+        host.note(InterfaceSet(name, "UP" in flags, int(seen["mtu"]), "PROMISC" in flags))
+        host.runner.run(["ip", "link", "set", name, "mtu", str(mtu), "up"])

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How do the NIC ports that a study names get to DPDK, and back to the kernel afterwards?
+
+Only ports that are named are touched, and never one that carries the default route or an ssh
+session: losing it would cut off whoever runs this.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from wirespeed.bench.host.changes import PciBound
+from wirespeed.bench.host.host import Host
+from wirespeed.bench.host.needed_interfaces import needed_interfaces
+from wirespeed.bench.interface import BenchError
+from wirespeed.model.errors import BadInput
+from wirespeed.model.lab import is_pci
+from wirespeed.remote.interface import Runner
+from wirespeed.remote.pci import SYS_PCI, driver_of
+
+_DRIVER = "vfio-pci"
+# Drivers that DPDK shares with the kernel.
+BIFURCATED = ("mlx5_core", "mlx4_core", "mana")
+# Drivers of bridges, which VFIO leaves where they are.
+_BRIDGES = ("pcieport", "shpchp")
+
+
+def give_ports_to_dpdk(host: Host, ports: Sequence[str]) -> None:
+    """Bind the named PCI ports to vfio-pci.
+
+    Raises BadInput for a port that does not exist or that this host needs, and BenchError when it
+    cannot be bound. Ports of a driver that DPDK shares with the kernel
+    (bifurcated, e.g. mlx5_core) stay where they are.
+    """
+    for address in (port for port in ports if is_pci(port)):
+        check_spare(host.runner, address)
+        bind(host, address)
+
+
+def check_spare(runner: Runner, address: str) -> None:
+    """Raises BadInput for a port that is not there, or that this host needs."""
+    if not runner.glob(f"{SYS_PCI}/{address}"):
+        raise BadInput(
+            f"sut.ports: there is no PCI device {address} on this host",
+            "`ls /sys/class/net/*/device -l` lists the addresses of the network interfaces.",
+        )
+    needed = needed_interfaces(runner)
+    # virtio puts one more folder in between.
+    patterns = (f"{SYS_PCI}/{address}/net/*", f"{SYS_PCI}/{address}/virtio*/net/*")
+    for name in (os.path.basename(path) for path in runner.glob(*patterns)):
+        if name in needed:
+            raise BadInput(
+                f"sut.ports: {address} is {name}, which carries {needed[name]}",
+                "Name a port that this host can do without.",
+            )
+
+
+def bind(host: Host, address: str) -> None:
+    """Give one device to vfio-pci. Raises BenchError when that cannot be."""
+    runner = host.runner
+    device = f"{SYS_PCI}/{address}"
+    was = driver_of(runner, address)
+    if was == _DRIVER or was in BIFURCATED:
+        return
+    if not runner.glob(f"/sys/bus/pci/drivers/{_DRIVER}"):
+        raise BenchError(
+            f"{address} cannot be given to DPDK: the kernel has no {_DRIVER} driver loaded",
+            f"Run `modprobe {_DRIVER}`.",
+        )
+    _check_group(runner, address)
+    host.note(PciBound(address, was))
+    try:
+        runner.write(f"{device}/driver_override", _DRIVER)
+        if was:
+            runner.write(f"{device}/driver/unbind", address)
+        runner.write(f"/sys/bus/pci/drivers/{_DRIVER}/bind", address)
+    except OSError as fault:
+        raise BenchError(
+            f"{address} could not be bound to {_DRIVER}: {fault.strerror}",
+            "Is the IOMMU on (intel_iommu=on or amd_iommu=on), and are you root?",
+        ) from fault
+
+
+def _check_group(runner: Runner, address: str) -> None:
+    """The devices of an IOMMU group reach each other: VFIO opens all of them or none."""
+    group = f"{SYS_PCI}/{address}/iommu_group"
+    if not runner.glob(group):
+        raise BenchError(
+            f"{address} cannot be given to DPDK: it is in no IOMMU group, so the IOMMU is off",
+            "Switch it on in the firmware, and boot with intel_iommu=on or amd_iommu=on.",
+        )
+    for path in runner.glob(f"{group}/devices/*"):
+        other = os.path.basename(path)
+        driver = driver_of(runner, other)
+        if other != address and driver not in ("", _DRIVER, *_BRIDGES):
+            raise BenchError(
+                f"{address} cannot be given to DPDK alone: {other}, which {driver} drives, is in "
+                "the same IOMMU group",
+                "Put the NIC into a slot that isolates it (PCIe ACS), or name a port of another.",
+            )

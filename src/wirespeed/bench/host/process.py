@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is a program of the bench started, awaited, watched and stopped?"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from wirespeed.bench.host.directories import Directories
+from wirespeed.bench.host.host import Host
+from wirespeed.bench.interface import BenchError
+from wirespeed.remote.interface import Process, Runner
+
+_STOP_S = 10.0
+
+
+def await_true(
+    condition: Callable[[], object],
+    *,
+    within_s: float,
+    every_s: float = 0.01,
+    alive: Callable[[], str | None],
+    otherwise: Callable[[], str],
+) -> None:
+    """Return once the condition holds.
+
+    Raises BenchError at once when a program that is needed for it ended (`alive` says how), and
+    with what `otherwise` says when the time is up.
+    """
+    deadline = time.monotonic() + within_s
+    while not condition():
+        if (ended := alive()) is not None:
+            raise BenchError(ended)
+        if time.monotonic() > deadline:
+            raise BenchError(f"{otherwise()} (after {within_s:g} s)")
+        time.sleep(every_s)
+
+
+class Daemon:
+    """One program that runs for as long as the bench does."""
+
+    def __init__(self, name: str, host: Host, dirs: Directories) -> None:
+        self.name = name
+        self.log = str(dirs.log / f"{name}.log")
+        self.command: tuple[str, ...] = ()
+        self._host = host
+        self._process: Process | None = None
+
+    def start(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cpus: Collection[int] | None = None,
+    ) -> None:
+        self.command = tuple(argv)
+        # What an earlier run wrote there would be taken for this one's.
+        self._host.runner.write(self.log, "")
+        self._process = self._host.spawn(argv, log=self.log, env=env, cpus=cpus)
+
+    def await_socket(self, path: str, within_s: float) -> None:
+        """Return once the program has made its socket."""
+        await_true(
+            lambda: self._host.runner.glob(path),
+            within_s=within_s,
+            alive=self.ended,
+            otherwise=lambda: (
+                f"{self.name} did not make {path}: " + last_words(self._host.runner, self.log)
+            ),
+        )
+
+    def ended(self) -> str | None:
+        """How it ended, or None while it runs or was never started."""
+        code = None if self._process is None else self._process.poll()
+        if code is None:
+            return None
+        how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+        return f"{self.name} ended ({how}): {last_words(self._host.runner, self.log)}"
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return () if self._process is None else (self._process,)
+
+    def stop(self) -> None:
+        """End it in good order if it still runs, else by force."""
+        for process in self.processes:
+            process.signal(signal.SIGTERM)
+            try:
+                process.wait(_STOP_S)
+            except TimeoutError:
+                process.signal(signal.SIGKILL)
+                process.wait(_STOP_S)
+
+
+def last_words(runner: Runner, log: str) -> str:
+    """What a program's log says about its end: its last errors, or else its last lines."""
+    try:
+        lines = [line.strip() for line in runner.read(log).splitlines() if line.strip()]
+    except FileNotFoundError:
+        return "it left no log"
+    words = ("ERR|", "EMER|", "error", "Cause:", "cannot", "Cannot", "failed", "FATAL")
+    errors = [line for line in lines if any(w in line for w in words)]
+    said = " / ".join((errors or lines)[-3:]) or "it said nothing"
+    return f"{said} ({log})"

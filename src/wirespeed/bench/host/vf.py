@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does a NIC's physical function (PF) get virtual functions (VFs) for DPDK, and lose them?
+
+VFs are made where the PF has none. Where it has some already, those are used that nobody uses, and
+set back afterwards. No driver of the kernel takes a new VF, and its address and VLAN are set before
+DPDK does: a VF reads them once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from wirespeed.bench.host.host import Host
+from wirespeed.bench.host.interfaces import give_interfaces_to_bench
+from wirespeed.bench.host.pci import BIFURCATED, bind, check_spare
+from wirespeed.bench.host.vf_changes import (
+    VfSet,
+    VfsMade,
+    pf_interface,
+    set_vf,
+    vf_entries,
+)
+from wirespeed.bench.host.vf_settings import VfSettings, parse_vf
+from wirespeed.bench.interface import BenchError
+from wirespeed.model.errors import BadInput
+from wirespeed.remote.interface import Runner
+from wirespeed.remote.pci import SYS_PCI, driver_of
+
+
+def give_vfs_to_dpdk(
+    host: Host, pf: str, wanted: Sequence[VfSettings], mtu: int
+) -> tuple[str, ...]:
+    """The PCI addresses of VFs of this PF, set as wanted, bound to vfio-pci.
+
+    mtu: of the PF, which bounds that of its VFs. Raises BadInput for a PF that is not there, that
+    this host needs, or that has too few VFs, and BenchError for what the host refuses.
+    """
+    interface = _checked(host.runner, pf, len(wanted))
+    give_interfaces_to_bench(host, [interface], mtu)
+    was_made = _make(host, pf, len(wanted))
+    chosen = range(len(wanted)) if was_made else _free(host.runner, pf, interface, len(wanted))
+    addresses = []
+    for number, settings in zip(chosen, wanted, strict=True):
+        if not was_made:
+            now = parse_vf(vf_entries(host.runner, interface)[number])
+            host.note(VfSet(pf, number, asdict(now), asdict(settings)))
+        set_vf(host.runner, pf, interface, number, settings)
+        addresses.append(_address(host.runner, pf, number))
+    for address in addresses:
+        bind(host, address)
+    return tuple(addresses)
+
+
+def _checked(runner: Runner, pf: str, count: int) -> str:
+    """The PF's interface. Nothing is changed yet."""
+    check_spare(runner, pf)
+    where = f"{pf} on {runner.name}"
+    total = f"{SYS_PCI}/{pf}/sriov_totalvfs"
+    if not runner.glob(total):
+        what = (
+            "is a virtual function itself" if runner.glob(f"{SYS_PCI}/{pf}/physfn") else "has none"
+        )
+        raise BadInput(
+            f"{where} can give no virtual functions: it {what}",
+            "Name a port with SR-IOV (`ls /sys/bus/pci/devices/*/sriov_totalvfs`); some NICs and "
+            "firmwares have it switched off.",
+        )
+    if count > int(runner.read(total)):
+        raise BadInput(
+            f"{count} virtual functions are needed of {where}, and it has at most "
+            f"{runner.read(total).strip()} (sriov_totalvfs)",
+            "Use fewer VNFs, or name two ports, which share them.",
+        )
+    if not runner.glob(f"{SYS_PCI}/{pf}/iommu_group"):
+        raise BenchError(
+            f"{where} is in no IOMMU group: the IOMMU is off, and DPDK cannot be given its "
+            "virtual functions",
+            "Switch it on in the firmware, and boot with intel_iommu=on or amd_iommu=on.",
+        )
+    interface = pf_interface(runner, pf)
+    if interface is None:
+        driver = driver_of(runner, pf) or "no driver"
+        raise BenchError(
+            f"{where} has no interface: it is bound to {driver}, and a NIC's own driver sets "
+            "virtual functions",
+            "Give it back to its own driver.",
+        )
+    if (driver := driver_of(runner, pf)) in BIFURCATED:
+        raise BenchError(
+            f"{where} is driven by {driver}: DPDK does not take its virtual functions by vfio-pci",
+            "The sriov topology has no other way yet; use a NIC of another driver.",
+        )
+    return interface
+
+
+def _make(host: Host, pf: str, count: int) -> bool:
+    """Whether the PF had none, and has so many now."""
+    runner, path = host.runner, f"{SYS_PCI}/{pf}/sriov_numvfs"
+    if int(runner.read(path)) > 0:
+        return False
+    host.set_sysctl_file(f"{SYS_PCI}/{pf}/sriov_drivers_autoprobe", "0")
+    host.note(VfsMade(pf, count))
+    try:
+        runner.write(path, str(count))
+    except OSError as fault:
+        raise BenchError(
+            f"{pf} gives no {count} virtual functions: {fault.strerror}",
+            "`dmesg` on that host says why.",
+        ) from fault
+    return True
+
+
+def _free(runner: Runner, pf: str, interface: str, count: int) -> Sequence[int]:
+    used = {n: why for n in vf_entries(runner, interface) for why in _used_by(runner, pf, n)}
+    free = [n for n in vf_entries(runner, interface) if n not in used]
+    if len(free) < count:
+        why = "; ".join(f"{n} {reason}" for n, reason in used.items())
+        raise BenchError(
+            f"{pf} ({interface}) has {len(free) + len(used)} virtual functions already, of which "
+            f"{len(free)} are free and {count} are needed" + (f" (number {why})" if why else ""),
+            f"Free them, or let none be there: `echo 0 > {SYS_PCI}/{pf}/sriov_numvfs`.",
+        )
+    return free[:count]
+
+
+def _used_by(runner: Runner, pf: str, number: int) -> Iterator[str]:
+    """By a guest or another DPDK program, or as an interface that is up."""
+    address = _address(runner, pf, number)
+    driver = driver_of(runner, address)
+    names = [os.path.basename(path) for path in runner.glob(f"{SYS_PCI}/{address}/net/*")]
+    up = [name for name in names if int(runner.read(f"/sys/class/net/{name}/flags"), 16) & 1]
+    if driver and not names:
+        yield f"is bound to {driver}"
+    elif up:
+        yield f"is {', '.join(up)}, which is up"
+
+
+def _address(runner: Runner, pf: str, number: int) -> str:
+    return os.path.basename(runner.readlink(f"{SYS_PCI}/{pf}/virtfn{number}"))

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which changes does a bench make to the virtual functions (VFs) of a NIC, and how are they undone?
+
+A VF is told by its physical function's (PF's) PCI address and its number: names of interfaces
+change.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from wirespeed.bench.host.change import Change
+from wirespeed.bench.host.vf_settings import VfSettings, parse_vf
+from wirespeed.bench.interface import BenchError
+from wirespeed.remote.interface import Runner
+from wirespeed.remote.pci import SYS_PCI
+
+
+def pf_interface(runner: Runner, pf: str) -> str | None:
+    """The PF's interface of the kernel, through which its VFs are set."""
+    return next((os.path.basename(p) for p in runner.glob(f"{SYS_PCI}/{pf}/net/*")), None)
+
+
+def vf_entries(runner: Runner, interface: str) -> Mapping[int, Mapping[str, Any]]:
+    """What the kernel tells of the VFs of a PF, by number."""
+    told = runner.run(["ip", "-json", "-details", "-statistics", "link", "show", "dev", interface])
+    [seen] = json.loads(told.stdout)
+    return {int(entry["vf"]): entry for entry in seen.get("vfinfo_list", ())}
+
+
+@dataclass(frozen=True, slots=True)
+class VfsMade(Change):
+    """A PF that had no VFs was given `count`. What was set on them goes with them."""
+
+    pf: str
+    count: int
+
+    def undo(self, runner: Runner) -> str | None:
+        path = f"{SYS_PCI}/{self.pf}/sriov_numvfs"
+        # Another number was written by somebody else since, who may use them.
+        if not runner.glob(path) or int(runner.read(path)) != self.count:
+            return None
+        runner.write(path, "0")
+        return f"took the {self.count} virtual functions of {self.pf} away"
+
+
+@dataclass(frozen=True, slots=True)
+class VfSet(Change):
+    """A VF that was there before was set from `was` to `to`: fields of VfSettings."""
+
+    pf: str
+    number: int
+    was: Mapping[str, Any]
+    to: Mapping[str, Any]
+
+    def undo(self, runner: Runner) -> str | None:
+        interface = pf_interface(runner, self.pf)
+        entry = {} if interface is None else vf_entries(runner, interface).get(self.number)
+        if interface is None or entry is None:
+            return None  # gone
+        now = parse_vf(entry)
+        # What somebody else has set since stays.
+        ours = {key: self.was[key] for key, value in self.to.items() if getattr(now, key) == value}
+        was = replace(now, **ours)
+        if now == was:
+            return None
+        set_vf(runner, self.pf, interface, self.number, was)
+        return f"set virtual function {self.number} of {self.pf} as it was"
+
+
+def set_vf(runner: Runner, pf: str, interface: str, number: int, wanted: VfSettings) -> None:
+    """Set what differs, and read back what the driver made of it.
+
+    Raises BenchError for what it refuses, or takes without keeping it.
+    """
+    for words in wanted.words_from(parse_vf(vf_entries(runner, interface)[number])):
+        told = runner.run(
+            ["ip", "link", "set", "dev", interface, "vf", str(number), *words], check=False
+        )
+        if told.exit_code != 0:
+            raise BenchError(
+                f"the driver of {pf} ({interface}) does not set {' '.join(words)} on virtual "
+                f"function {number}: {told.stderr.strip()}",
+                "Leave that key of [sriov] out, or use a NIC that has it.",
+            )
+    kept = parse_vf(vf_entries(runner, interface)[number])
+    if lost := [" ".join(words) for words in wanted.words_from(kept)]:
+        raise BenchError(
+            f"the driver of {pf} ({interface}) took {', '.join(lost)} for virtual function "
+            f"{number} and did not keep it: it says {kept}",
+            "Leave that key of [sriov] out, or use a NIC that has it.",
+        )

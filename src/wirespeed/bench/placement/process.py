@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A function in a process of its own, with cores and memory of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from wirespeed.bench.function.interface import FunctionKind, Setup
+from wirespeed.bench.host.directories import Directories
+from wirespeed.bench.host.host import Host
+from wirespeed.bench.interface import Part
+from wirespeed.bench.placement.interface import READY_S, OnHost, Own, Placed, Seat
+from wirespeed.bench.program.config import WsdpConfig
+from wirespeed.bench.topology.interface import TopologyKind
+from wirespeed.model.fault import Fault
+from wirespeed.model.needs import PlacementNeeds
+from wirespeed.model.spec import Frames
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessLaunch:
+    """A function and the process that it has to itself; the process has no tasks yet."""
+
+    function: FunctionKind
+    process: WsdpConfig
+    setup: Setup
+    ready_s: float = READY_S
+
+    def part(self, host: Host, dirs: Directories) -> Part:
+        return self.function.part(host, dirs, self.process, self.setup)
+
+
+class OwnProcess:
+    name = "process"
+    summary = "one process for each VNF"
+    chosen_by_plan = True
+    needs = PlacementNeeds(name, shares_generator=False)
+
+    def faults(
+        self, _function: FunctionKind, topology: TopologyKind, _frames: Frames
+    ) -> Iterator[Fault]:
+        if topology.one_process:
+            allowed = f'has no meaning with topology.kind = "{topology.name}": it is one process'
+            yield Fault("sut.vnf.placement", self.name, allowed)
+
+    def seat(self, on_host: OnHost) -> Seat:
+        plan = on_host.plan
+        floats = plan.floats_over.value if plan.floats_over is not None else ()
+        return Seat(on_host.control_cpu, plan.cpus.value, on_host.plugs, floats)
+
+    def place(self, function: FunctionKind, setup: Setup, own: Own | None) -> Placed:
+        if own is None:
+            raise ValueError(f"the plan gives {setup.name} no process of its own")
+        return Placed(launch=ProcessLaunch(function, own.process, setup))

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does a DPDK program of ours use a plug: as which device, and under which name in its tasks?
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wirespeed.bench.program.config import RING_DEVICES, WsdpPort
+from wirespeed.bench.topology.plugs import (
+    Device,
+    GuestNic,
+    Interface,
+    Plug,
+    Rings,
+    VhostUser,
+    VirtioUser,
+)
+
+# What a generator that sends and receives on one lcore posts for receiving. It pauses as a whole:
+# no more arrives meanwhile than the SUT holds. Buffers go round through all that are posted, and
+# those of two ports with 4,096 each do not fit in 1 MiB of second-level cache: p2p loses 5 to 10%.
+_ONE_LCORE_POSTED = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class PortSettings:
+    """Of every port of one program. one_lcore: it sends and receives on a single lcore."""
+
+    queues: int
+    descriptors: int
+    mtu: int
+    one_lcore: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """How a program's tasks name a plug, and what the program declares for it.
+
+    feeds_sut: whether a frame that its full transmit ring refuses is the SUT's loss (the ring is
+    the SUT's ingress queue) or the sender's (a NIC that sends no faster). namespace: of the kernel
+    interface behind it.
+    """
+
+    receive: tuple[str, ...]
+    transmit: tuple[str, ...]
+    port: WsdpPort | None = None
+    feeds_sut: bool = True
+    namespace: str | None = None
+
+
+def attach(plug: Plug, name: str, index: int, mac: str, settings: PortSettings) -> Attachment:
+    """The attachment of a plug as the program's port of this name; index tells devices apart."""
+    if isinstance(plug, Rings):
+        return Attachment((f"ring:{plug.receive}",), (f"ring:{plug.transmit}",))
+    device = _device(plug, index, mac, settings)
+    is_ring = device.startswith(RING_DEVICES)
+    posted = settings.descriptors
+    if settings.one_lcore and is_ring:
+        posted = min(posted, _ONE_LCORE_POSTED)
+    connects = isinstance(plug, VirtioUser) and not plug.serves
+    port = WsdpPort(
+        name=name,
+        device=device,
+        queues=settings.queues,
+        descriptors=settings.descriptors,
+        posted=posted,
+        mtu=settings.mtu,
+        connects_to=plug.socket if connects and isinstance(plug, VirtioUser) else None,
+        # Rings to another program: each of its senders has a queue of its own.
+        peer_spreads=isinstance(plug, GuestNic) or device.startswith("net_"),
+    )
+    queues = tuple(f"{name}:{queue}" for queue in range(settings.queues))
+    namespace = plug.namespace if isinstance(plug, Interface) else None
+    return Attachment(queues, queues, port, is_ring, namespace)
+
+
+def _device(plug: Plug, index: int, mac: str, settings: PortSettings) -> str:
+    match plug:
+        case VirtioUser(socket, serves):
+            device = (
+                f"net_virtio_user{index},path={socket},queues={settings.queues},"
+                f"queue_size={settings.descriptors},mac={mac}"
+            )
+            return f"{device},server=1" if serves else device
+        case VhostUser(socket):
+            return f"net_vhost{index},iface={socket},queues={settings.queues}"
+        case Interface(interface):
+            # Through the interface's queueing discipline, as other programs send.
+            ring = f"qpairs={settings.queues},framecnt={settings.descriptors},qdisc_bypass=0"
+            return f"net_af_packet{index},iface={interface},{ring}"
+        case Device(devargs):
+            return devargs
+        case GuestNic(address):
+            return address
+        case Rings():
+            raise ValueError("rings are no device")

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A conversation with a DPDK program over its telemetry socket (JSON over SOCK_SEQPACKET)."""
+
+from __future__ import annotations
+
+import json
+import socket
+from typing import Any
+
+from wirespeed.bench.interface import BenchError
+from wirespeed.remote.interface import Runner
+
+# rte_telemetry answers with at most this much (docs/reference/wsdp.md).
+_MAX_REPLY = 16 * 1024
+
+
+class Telemetry:
+    """One connection. DPDK serves it on a thread of its own, off the lcores."""
+
+    def __init__(self, runner: Runner, path: str, timeout_s: float = 10.0) -> None:
+        """Connect. Raises OSError while nobody listens yet."""
+        self._path = path
+        self._socket = runner.connect(path, socket.SOCK_SEQPACKET)
+        self._socket.settimeout(timeout_s)
+        self._socket.recv(_MAX_REPLY)  # the greeting
+
+    def ask(self, command: str) -> Any:
+        """The answer to one command.
+
+        Raises BenchError when the program refuses it or does not answer.
+        """
+        try:
+            self._socket.sendall(command.encode())
+            reply = json.loads(self._socket.recv(_MAX_REPLY))
+        except (OSError, ValueError) as fault:
+            raise BenchError(f"no answer to {command} on {self._path}: {fault}") from fault
+        answer = reply[command.partition(",")[0]]
+        if isinstance(answer, dict) and "error" in answer:
+            raise BenchError(f"wsdp refused {command}: {answer['error']}")
+        if answer is None:
+            raise BenchError(f"{command} is not known to the program on {self._path}")
+        return answer
+
+    def close(self) -> None:
+        self._socket.close()

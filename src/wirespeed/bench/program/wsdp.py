@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A running wsdp: found, started on its INI file, awaited, asked and stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from wirespeed.bench.host.directories import Directories
+from wirespeed.bench.host.host import Host
+from wirespeed.bench.host.network import inside
+from wirespeed.bench.host.process import Daemon, last_words
+from wirespeed.bench.host.programs import Program, find_program
+from wirespeed.bench.interface import BenchError, Busy, GapLog, Poller
+from wirespeed.bench.noise.poll_gaps import read_gap_logs
+from wirespeed.bench.program import dpdk
+from wirespeed.bench.program.config import RING_DEVICES, WsdpConfig
+from wirespeed.bench.program.telemetry import Telemetry
+from wirespeed.model.cpus import CpuPlacement
+from wirespeed.remote.interface import Process
+
+WSDP = Program(
+    "wsdp", Path(__file__).parents[4] / "build" / "dataplane" / "wsdp", made_by="make setup"
+)
+
+
+class Wsdp:
+    """One wsdp process."""
+
+    def __init__(self, name: str, host: Host, dirs: Directories, config: WsdpConfig) -> None:
+        self.name = name
+        self.config = config
+        self._host, self._dirs = host, dirs
+        self._daemon = Daemon(name, host, dirs)
+        self._ini = str(dirs.log / f"{name}.ini")
+        self._socket = dpdk.telemetry_socket(dirs.run, config.file_prefix)
+        self._telemetry: Telemetry | None = None
+
+    def start(self) -> None:
+        """Start it, now or as soon as the sockets are there that it connects to."""
+        self._host.runner.write(self._ini, self.config.render())
+        self.waits_for()
+
+    def waits_for(self) -> str | None:
+        """None once its ports are up and its telemetry answers, else what it waits for."""
+        runner = self._host.runner
+        if not self.processes:
+            wanted = {p.connects_to for p in self.config.ports if p.connects_to is not None}
+            if missing := wanted - set(runner.glob(*wanted)):
+                return f"the sockets {sorted(missing)}"
+            program = find_program(runner, WSDP, self._host.wsdp)
+            self._daemon.start(
+                [*inside(self.config.namespace), program, "--config", self._ini],
+                env=dpdk.environment(self._dirs.run),
+                cpus={self.config.control_cpu, *self.config.cpus, *self.config.floats_over},
+            )
+        if self._telemetry is None:
+            if "wsdp ready" not in runner.read(self._daemon.log):
+                return f"its ports ({last_words(runner, self._daemon.log)})"
+            self._telemetry = Telemetry(runner, self._socket)
+        return None
+
+    def ask(self, command: str) -> Any:
+        """The answer to a /wirespeed command, e.g. ask("stats").
+
+        Raises BenchError; when the process has ended, it says how.
+        """
+        if self._telemetry is None:
+            raise BenchError(f"{self.name} was asked for {command} before it was ready")
+        try:
+            return self._telemetry.ask(f"/wirespeed/{command}")
+        except BenchError as fault:
+            raise BenchError(self.ended() or str(fault)) from fault
+
+    def export(self, command: str) -> str:
+        """What a command writes to a file, because it would not fit into an answer."""
+        path = str(self._dirs.run / f"{self.name}.export")
+        self.ask(f"{command},{path}")
+        return self._host.runner.read(path)
+
+    @cached_property
+    def tsc_hz(self) -> int:
+        """Cycles of its time stamp counter per second."""
+        return int(self.ask("info")["tsc_hz"])
+
+    def ended(self) -> str | None:
+        return self._daemon.ended()
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return self._daemon.processes
+
+    def pollers(self, role: str) -> tuple[Poller, ...]:
+        """The lcores."""
+        return tuple(
+            Poller(seen["tid"], f"{self.name}/lcore{lcore}", role, timed=True)
+            for lcore, seen in self.ask("lcores").items()
+        )
+
+    def gap_logs(self, role: str) -> tuple[GapLog, ...]:
+        """When its lcores were away from their queues since the last reset."""
+        return read_gap_logs(self.export("gaps"), self.name, role)
+
+    def busy(self) -> Mapping[int, Busy]:
+        """Of its lcores since the last reset, in ns."""
+        return {
+            seen["tid"]: Busy(seen["busy_ns"], seen["total_ns"])
+            for seen in self.ask("lcores").values()
+        }
+
+    def missed(self) -> Mapping[str, int]:
+        """Frames that its ports dropped since the last reset as nobody read them, by port.
+
+        Rings in memory drop none: a sender finds them full.
+        """
+        if self._telemetry is None:
+            return {}
+        return {
+            port.name: int(self._telemetry.ask(f"/ethdev/stats,{number}")["imissed"])
+            for number, port in enumerate(self.config.ports)
+            if not port.device.startswith(RING_DEVICES)
+        }
+
+    def placement(self, cpu: int, other: int) -> CpuPlacement:
+        """What two CPUs of its host share. Raises BenchError if they are not to be had."""
+        found = self.ask(f"placement,{cpu},{other}")
+        return CpuPlacement(float(found["core_to_core_ns"]), found["slowdown_pct"] / 100)
+
+    def stop(self) -> None:
+        if self._telemetry is not None:
+            self._telemetry.close()
+        self._daemon.stop()
+
+    def describe(self) -> dict[str, object]:
+        info = self.ask("info")
+        return {
+            "command": self._daemon.command,
+            "version": info["version"],
+            "dpdk_version": info["dpdk"],
+            "config": self.config.render(),
+        }

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The switches: each kind is a file or folder here, and its name in SWITCHES."""
+
+from __future__ import annotations
+
+from wirespeed.bench.switch.interface import SwitchKind
+from wirespeed.bench.switch.linux_bridge.kind import LinuxBridgeKind
+from wirespeed.bench.switch.ovs_dpdk.kind import OvsDpdkKind
+from wirespeed.model.kinds import Kinds
+
+SWITCHES: Kinds[SwitchKind] = Kinds("sut.vswitch.kind", OvsDpdkKind(), LinuxBridgeKind())

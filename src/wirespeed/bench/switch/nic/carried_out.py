@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which settings of a virtual function does the NIC carry out, and not only its driver keep? Pure.
+
+A setting that was read back says what the driver remembers. Whether the device acts by it shows in
+its frames alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+# Of PCI devices that QEMU emulates (docs/specs/pci-ids.rst).
+_QEMU_SUBSYSTEM = "0x1af4"
+_NOT_TESTED = "set and read back; not tested whether the NIC acts by it"
+_NOT_EMULATED = "not emulated: set and read back, but QEMU's device has no such registers"
+_BY_PATH = "frames pass on no other way: each link is the only one in its VLAN"
+_BY_DRIVER = "the driver of the physical function acts by it; the device has no such register"
+
+REAL: Mapping[str, str] = MappingProxyType(
+    {
+        "mac": "frames to it arrive",
+        "vlan": _BY_PATH,
+        "spoofchk": _NOT_TESTED,
+        "trust": _NOT_TESTED,
+        "max_tx_rate": _NOT_TESTED,
+    }
+)
+# hw/net/igb_core.c looks at none of DTXSWC's anti-spoofing bits and at no rate scheduler.
+EMULATED: Mapping[str, str] = MappingProxyType(
+    {**REAL, "spoofchk": _NOT_EMULATED, "trust": _BY_DRIVER, "max_tx_rate": _NOT_EMULATED}
+)
+
+
+def is_emulated(subsystem_vendor: str) -> bool:
+    """Whether QEMU is the NIC. subsystem_vendor: as sysfs has it for the physical function."""
+    return subsystem_vendor.strip() == _QEMU_SUBSYSTEM
+
+
+def carried_out(subsystem_vendor: str) -> Mapping[str, str]:
+    """A clause for each setting."""
+    return EMULATED if is_emulated(subsystem_vendor) else REAL

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The switch inside a NIC, which joins its virtual functions (VFs), as a part of a bench.
+
+It is there before us and needs no process: the part tells how it is set, and counts. Where a path
+leads over two hosts, it stands for both NICs and the wire between them.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from wirespeed.bench.host.vf_changes import pf_interface, vf_entries
+from wirespeed.bench.interface import BenchError, HopCount, UnstartedPart
+from wirespeed.bench.program import dpdk
+from wirespeed.bench.program.telemetry import Telemetry
+from wirespeed.bench.switch.nic.carried_out import carried_out, is_emulated
+from wirespeed.bench.switch.nic.counters import Link, VfCount, between, hop, lost, vf_count
+from wirespeed.remote.interface import Runner
+from wirespeed.remote.pci import SYS_PCI, driver_of
+
+# Frames may be on their way still: what is missing counts once it stays the same.
+_SETTLE_S, _AGAIN_S = 0.2, 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class NicPort:
+    """One VF. run_dir, file_prefix, index: the program that polls it, and as which device."""
+
+    name: str
+    runner: Runner
+    address: str
+    run_dir: PurePosixPath
+    file_prefix: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Physical:
+    """A physical function, and where one of its VFs stands in its list."""
+
+    runner: Runner
+    address: str
+    interface: str
+    number: int
+
+
+class NicSwitch(UnstartedPart):
+    """links: which ports share a VLAN.
+
+    The programs at its ports wait for their links themselves.
+    """
+
+    name = "NIC"
+
+    def __init__(self, ports: Sequence[NicPort], links: Sequence[Link]) -> None:
+        self._ports, self._links = tuple(ports), tuple(links)
+        self._physical: dict[str, _Physical] = {}
+        self._programs: dict[tuple[str, str], Telemetry] = {}
+        self._before: Mapping[str, VfCount] = {}
+
+    def up(self) -> None:
+        self._physical = {port.name: _physical(port) for port in self._ports}
+
+    def begin(self) -> None:
+        self._before = self._read()
+
+    def read(self) -> tuple[HopCount, ...]:
+        seen = self._since_begin()
+        deadline = time.monotonic() + _SETTLE_S
+        while any(lost(seen, self._links).values()) and time.monotonic() < deadline:
+            time.sleep(_AGAIN_S)
+            again = self._since_begin()
+            if again == seen:
+                break
+            seen = again
+        return (hop(seen, self._links),)
+
+    def _since_begin(self) -> Mapping[str, VfCount]:
+        return between(self._before, self._read())
+
+    def _read(self) -> Mapping[str, VfCount]:
+        listed = {
+            (each.address, each.runner.name): vf_entries(each.runner, each.interface)
+            for each in self._physical.values()
+        }
+        found = {}
+        for port in self._ports:
+            physical = self._physical[port.name]
+            entry = listed[physical.address, physical.runner.name][physical.number]
+            device = self._program(port).ask(f"/ethdev/stats,{port.index}")
+            found[port.name] = vf_count(device, entry)
+        return found
+
+    def _program(self, port: NicPort) -> Telemetry:
+        key = (port.runner.name, port.file_prefix)
+        if key not in self._programs:
+            socket = dpdk.telemetry_socket(port.run_dir, port.file_prefix)
+            self._programs[key] = Telemetry(port.runner, socket)
+        return self._programs[key]
+
+    def down(self) -> None:
+        for telemetry in self._programs.values():
+            telemetry.close()
+        self._programs.clear()
+
+    def describe(self) -> Mapping[str, object]:
+        """The VFs as the driver of their physical function says that they are set."""
+        return {port.name: self._describe(port) for port in self._ports}
+
+    @property
+    def emulated(self) -> str | None:
+        """Why figures say nothing about speed; None where they do."""
+        found = [p for p in self._physical.values() if is_emulated(_subsystem_vendor(p))]
+        return f"NIC {found[0].address} of {found[0].runner.name}: QEMU's" if found else None
+
+    def _describe(self, port: NicPort) -> Mapping[str, object]:
+        physical = self._physical[port.name]
+        entry = dict(vf_entries(physical.runner, physical.interface)[physical.number])
+        entry.pop("stats", None)
+        return {
+            "address": port.address,
+            "physical_function": physical.address,
+            "driver": driver_of(physical.runner, physical.address),
+            "set": entry,
+            "carried_out": dict(carried_out(_subsystem_vendor(physical))),
+        }
+
+
+def _subsystem_vendor(physical: _Physical) -> str:
+    return physical.runner.read(f"{SYS_PCI}/{physical.address}/subsystem_vendor")
+
+
+def _physical(port: NicPort) -> _Physical:
+    """Raises BenchError when the VF, or its physical function's driver, has gone."""
+    runner = port.runner
+    pf = os.path.basename(runner.readlink(f"{SYS_PCI}/{port.address}/physfn"))
+    interface = pf_interface(runner, pf)
+    for path in runner.glob(f"{SYS_PCI}/{pf}/virtfn*"):
+        if interface and os.path.basename(runner.readlink(path)) == port.address:
+            number = int(os.path.basename(path).removeprefix("virtfn"))
+            return _Physical(runner, pf, interface, number)
+    raise BenchError(f"{port.address} is no virtual function of {pf} any more")

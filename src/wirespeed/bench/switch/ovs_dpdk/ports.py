@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which type of Open vSwitch port stands for which end of a cable?
+
+The generator's ports stand for physical ones: `type=dpdk`, so that they run through the same code
+of Open vSwitch as a NIC's (netdev_dpdk_eth_tx and its XPS), with DPDK's vhost driver as the device.
+Network functions are plugged in as a cloud does it: `type=dpdkvhostuserclient`, with the function
+as the vhost-user server. docs/decisions/0001-ports-of-the-vswitch.md compares the alternatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from types import MappingProxyType
+
+from wirespeed.bench.switch.interface import KernelPorts
+from wirespeed.bench.topology.plugs import Device, Interface, Plug, VirtioUser
+from wirespeed.bench.topology.wiring import GENERATOR, SWITCH, Cable, Wiring
+from wirespeed.model.plan import VswitchPlan
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchPort:
+    """A port of the vSwitch as ovs-vsctl is to make it.
+
+    peer_serves: whether the program at the other end creates the socket (and the vSwitch
+    connects), or the other way round.
+    """
+
+    name: str
+    number: int
+    kind: str
+    options: Mapping[str, str]
+    socket: str
+    peer_serves: bool
+    to_generator: bool
+
+
+def program_ports(
+    wiring: Wiring,
+    plan: VswitchPlan,
+    run_dir: PurePosixPath,
+    uplinks: Mapping[str, Plug] = MappingProxyType({}),
+) -> tuple[SwitchPort, ...]:
+    """Ports with a program of ours at the other end, numbered from 1 in cable order.
+
+    uplinks: see SwitchSetup.
+    """
+    return tuple(
+        _port(cable, number, plan, run_dir, uplinks)
+        for number, cable in enumerate(wiring.cables, start=1)
+    )
+
+
+def _port(
+    cable: Cable,
+    number: int,
+    plan: VswitchPlan,
+    run_dir: PurePosixPath,
+    uplinks: Mapping[str, Plug],
+) -> SwitchPort:
+    far, near = (cable.a, cable.b) if cable.b.owner == SWITCH else (cable.b, cable.a)
+    socket = str(run_dir / f"{near.port}.sock")
+    queues = plan.rx_queues.value
+    match uplinks.get(near.port):
+        case Interface(interface):
+            return replace(_polled_port(near.port, interface, number, queues), to_generator=True)
+        case Device(devargs):
+            options = {"dpdk-devargs": devargs, "n_rxq": str(queues)}
+            return SwitchPort(near.port, number, "dpdk", options, "", False, True)
+    if far.owner == GENERATOR:
+        devargs = f"net_vhost{number},iface={socket},queues={queues}"
+        options = {"dpdk-devargs": devargs, "n_rxq": str(queues)}
+        return SwitchPort(near.port, number, "dpdk", options, socket, False, True)
+    options = {"vhost-server-path": socket}
+    return SwitchPort(near.port, number, "dpdkvhostuserclient", options, socket, True, False)
+
+
+def peer_plug(port: SwitchPort) -> VirtioUser:
+    """What the program at the other end of a program's port has to do."""
+    return VirtioUser(port.socket, port.peer_serves)
+
+
+def kernel_ports(ports: KernelPorts, first: int = 1) -> tuple[SwitchPort, ...]:
+    """Ports that are interfaces of a namespace, numbered in their order."""
+    make = _polled_port if ports.polled else _kernel_port
+    return tuple(
+        make(name, interface, number, ports.queues)
+        for number, (name, interface) in enumerate(ports.interfaces.items(), start=first)
+    )
+
+
+def _kernel_port(name: str, _interface: str, number: int, _queues: int) -> SwitchPort:
+    return SwitchPort(name, number, "system", {}, "", False, False)
+
+
+def _polled_port(name: str, interface: str, number: int, queues: int) -> SwitchPort:
+    """A port of DPDK's AF_PACKET driver, whose queues are sockets of one fan-out group."""
+    devargs = f"net_af_packet{number},iface={interface},qpairs={queues}"
+    options = {"dpdk-devargs": devargs, "n_rxq": str(queues)}
+    return SwitchPort(name, number, "dpdk", options, "", False, False)
+
+
+def add_ports_command(bridge: str, ports: Sequence[SwitchPort], mtu: int) -> list[str]:
+    """The ovs-vsctl words that add all ports in one transaction: one reconfiguration, not many."""
+    words: list[str] = []
+    for port in ports:
+        words += ["--", "add-port", bridge, port.name]
+        words += ["--", "set", "Interface", port.name, f"type={port.kind}"]
+        words += [f"ofport_request={port.number}", f"mtu_request={mtu}"]
+        words += [f"options:{key}={_quoted(value)}" for key, value in port.options.items()]
+    return words[1:]
+
+
+def _quoted(value: str) -> str:
+    """As an OVSDB string: a bare comma would end the value."""
+    return f'"{value}"'

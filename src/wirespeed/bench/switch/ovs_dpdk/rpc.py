@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A call to Open vSwitch's control socket: JSON-RPC 1.0 over a unix socket (ovs-appctl(8))."""
+
+from __future__ import annotations
+
+import json
+import socket
+
+from wirespeed.bench.interface import BenchError
+from wirespeed.remote.interface import Connection, Runner
+
+_TIMEOUT_S = 10.0
+
+
+def call(runner: Runner, path: str, method: str, *params: str) -> str:
+    """The text that the command answers. Raises BenchError when it refuses or does not answer.
+
+    A socket of our own rather than `ovs-appctl`: starting a program takes longer than the answer,
+    and a trial waits for several.
+    """
+    request = json.dumps({"id": 0, "method": method, "params": list(params)})
+    try:
+        with runner.connect(path, socket.SOCK_STREAM) as connection:
+            connection.settimeout(_TIMEOUT_S)
+            connection.sendall(request.encode())
+            reply = _read_object(connection)
+    except OSError as fault:
+        raise BenchError(f"Open vSwitch does not answer `{method}` on {path}: {fault}") from fault
+    if reply.get("error") is not None:
+        raise BenchError(f"Open vSwitch refused `{method} {' '.join(params)}`: {reply['error']}")
+    return str(reply["result"])
+
+
+def _read_object(connection: Connection) -> dict[str, object]:
+    """The one JSON object of the answer; nothing marks its end but its own closing brace."""
+    received = b""
+    while chunk := connection.recv(1 << 16):
+        received += chunk
+        try:
+            parsed = json.loads(received)
+        except ValueError:  # not all of it yet, perhaps not even all of a character
+            continue
+        if isinstance(parsed, dict):
+            return parsed
+    raise OSError("the connection ended in the middle of the answer")

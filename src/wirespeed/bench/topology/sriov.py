@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SR-IOV: every port is a virtual function (VF), and the NIC's own switch joins them.
+
+With one function frames go north-south: in by one VF of it, out by another. With more they go
+east-west besides: from function to function through the NIC, which each time carries them over PCIe
+twice. Each link has a VLAN of its own that only the VFs at its two ends are in; frames that were
+sent to the wrong address would not arrive. The NIC takes the tag off again: no program sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirespeed.bench.host.vf_settings import VfSettings
+from wirespeed.bench.topology.addresses import mac_of
+from wirespeed.bench.topology.interface import Rewriting, TopologyKind, VirtualFunction
+from wirespeed.bench.topology.switched import function_names, through_switch
+from wirespeed.bench.topology.wiring import EAST, GENERATOR, SIDES, WEST, End, Wiring
+from wirespeed.model.fault import Fault
+from wirespeed.model.frame import Encapsulation, FlowField
+from wirespeed.model.lab import is_pci
+from wirespeed.model.spec import Frames, Sriov, VnfMode
+
+_MOST_FUNCTIONS = 4
+_LAST_VLAN = 4094
+
+
+def _wiring(frames: Frames, function: Rewriting) -> Wiring:
+    return through_switch(frames, function, visits=[range(frames.topology.vnfs)])
+
+
+def links(frames: Frames) -> tuple[tuple[End, End], ...]:
+    """The two ends of each, from east to west."""
+    functions = function_names(frames.topology.vnfs)
+    ends = [End(GENERATOR, EAST)]
+    ends += [End(name, side) for name in functions for side in SIDES]
+    ends.append(End(GENERATOR, WEST))
+    return tuple(zip(ends[::2], ends[1::2], strict=True))
+
+
+def _virtual_functions(frames: Frames) -> tuple[VirtualFunction, ...]:
+    """The first half of the links is on the physical function in the east, the rest on the other:
+    a function in the middle joins the two."""
+    found = []
+    joined = links(frames)
+    for number, link in enumerate(joined):
+        pf = EAST if number < (len(joined) + 1) // 2 else WEST
+        for end in link:
+            port = end.port if end.owner == GENERATOR else f"{end.owner}{end.port}"
+            found.append(VirtualFunction(port, end.owner, pf, _settings(frames, end, number)))
+    return tuple(found)
+
+
+def _settings(frames: Frames, end: End, link: int) -> VfSettings:
+    wanted = frames.sriov or Sriov()
+    return VfSettings(
+        mac_of(end), wanted.first_vlan + link, wanted.qos, wanted.spoofchk, wanted.trust,
+        wanted.max_tx_rate_mbps,
+    )  # fmt: skip
+
+
+def _faults(frames: Frames) -> Iterator[Fault]:
+    """What a NIC's switch does not pass: it knows a VF by its one address and its one VLAN."""
+    ports, traffic, vnfs = frames.sut.ports, frames.traffic, frames.topology.vnfs
+    if frames.hosts.generator is None:
+        if not 1 <= len(ports) <= 2 or not all(map(is_pci, ports)):
+            allowed = "sriov needs one or two physical functions, as PCI addresses (0000:3b:00.0)"
+            yield Fault("sut.ports", ports, allowed)
+        elif len(set(ports)) != len(ports):
+            yield Fault("sut.ports", ports, "names the same physical function twice")
+    elif ports:
+        yield Fault("sut.ports", ports, "not with [hosts]: the lab file names the ports")
+    if vnfs > _MOST_FUNCTIONS:
+        yield Fault("topology.vnfs", vnfs, f"must be at most {_MOST_FUNCTIONS} with sriov")
+    if frames.sut.vnf.mode is not VnfMode.MAC:
+        allowed = 'must be "mac" with sriov: the NIC delivers by destination address'
+        yield Fault("sut.vnf.mode", str(frames.sut.vnf.mode), allowed)
+    if traffic.encapsulation is not Encapsulation.NONE:
+        allowed = 'must be "none" with sriov: the NIC itself tags the frames of each link'
+        yield Fault("traffic.encapsulation", str(traffic.encapsulation), allowed)
+    if traffic.flow_field in (FlowField.SRC_MAC, FlowField.DST_MAC):
+        allowed = "must not be an address with sriov: a virtual function has just one"
+        yield Fault("traffic.flow_field", str(traffic.flow_field), allowed)
+    if traffic.pcap is not None:
+        allowed = "does not go with sriov: its frames are sent to other addresses"
+        yield Fault("traffic.pcap", traffic.pcap, allowed)
+    first = (frames.sriov or Sriov()).first_vlan
+    if first + vnfs > _LAST_VLAN:
+        allowed = f"must be at most {_LAST_VLAN - vnfs}: each of the {vnfs + 1} links has a VLAN"
+        yield Fault("sriov.first_vlan", first, allowed)
+
+
+SRIOV = TopologyKind(
+    "sriov", "through `vnfs` VNFs on virtual functions, joined by the NIC's own switch", _wiring,
+    functions=lambda frames: function_names(frames.topology.vnfs),
+    virtual_functions=_virtual_functions,
+    takes=frozenset({"topology.vnfs", "sut.ports", "sriov"}), faults=_faults,
+)  # fmt: skip

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which hosts, cables and vSwitch rules does TCP traffic need?
+
+Pure. The server is one host; every client is another. Without a switch each client has a cable and
+a subnet of its own with the server; with one, all are plugged into it and share a subnet
+(198.18.0.0/15 is set aside for measurements, RFC 2544 appendix C.2.2). A host is a network
+namespace or a virtual machine: the path and tcp.guests say which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from wirespeed.bench.topology.wiring import Cable, End, Flow, Wiring
+from wirespeed.model.fault import Fault
+from wirespeed.model.kinds import Kinds
+from wirespeed.model.needs import Forwarding
+from wirespeed.model.policy import InterfaceKind
+from wirespeed.model.tcp import Tcp, TcpGuests
+
+SERVER, SWITCH = "server", "switch"
+# What DPDK's AF_PACKET driver has room for in a frame of its ring (2 KiB by default).
+_AF_PACKET_MTU = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class TcpPath:
+    """What joins the hosts. switch: the kind of switch that all of them are plugged into, None: a
+    cable from each client to the server. forwarding: who forwards in it. guests: how
+    the switch reaches those hosts that are virtual machines, the server first; None: none is."""
+
+    name: str
+    summary: str
+    switch: str | None = None
+    forwarding: Forwarding = Forwarding.KERNEL
+    guests: InterfaceKind | None = None
+
+    @property
+    def polled(self) -> bool:
+        """Whether the kernel's interfaces are polled by PMD threads."""
+        return self.forwarding is Forwarding.PMD_THREADS and self.guests is None
+
+    def faults(self, tcp: Tcp) -> Iterator[Fault]:
+        if self.polled and tcp.offloads:
+            allowed = (
+                f'must be false with path = "{self.name}": DPDK\'s AF_PACKET driver carries none'
+            )
+            yield Fault("tcp.offloads", True, allowed)
+        if self.polled and tcp.mtu > _AF_PACKET_MTU:
+            allowed = f'must be at most {_AF_PACKET_MTU} with path = "{self.name}"'
+            yield Fault("tcp.mtu", tcp.mtu, allowed)
+
+
+PATHS = Kinds(
+    "tcp.path",
+    TcpPath("veth", "a cable of its own from each client to the server"),
+    TcpPath(
+        "ovs", "a userspace Open vSwitch, whose main thread forwards", "ovs-dpdk",
+        Forwarding.MAIN_THREAD,
+    ),
+    TcpPath(
+        "ovs-pmd", "the same, but its PMD threads poll the ports through DPDK's AF_PACKET driver, "
+        "which carries no offloads", "ovs-dpdk", Forwarding.PMD_THREADS,
+    ),
+    TcpPath("bridge", "a Linux bridge, forwarded by the kernel", "linux-bridge"),
+    TcpPath(
+        "vhost-user", "the server, or all hosts, are QEMU guests on vhost-user ports of Open "
+        "vSwitch with DPDK, polled by its PMD threads; its main thread serves the other clients",
+        "ovs-dpdk", Forwarding.PMD_THREADS, InterfaceKind.VHOST,
+    ),
+    TcpPath(
+        "tap", "the same hosts, as guests on virtio-net whose taps are ports of a Linux bridge",
+        "linux-bridge", guests=InterfaceKind.VIRTIO,
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An interface of a host, or of the switch, where it has no address."""
+
+    host: str
+    name: str
+    mac: str
+    ip: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TcpCable:
+    """a: a port of a host; b: of another host or of the switch."""
+
+    a: Port
+    b: Port
+
+    @property
+    def ends(self) -> tuple[Port, Port]:
+        return (self.a, self.b)
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """clients: each with the server's address for it. server_ports: the server's interfaces."""
+
+    cables: tuple[TcpCable, ...]
+    clients: tuple[tuple[str, str], ...]
+    server_ports: tuple[Port, ...]
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """The ports of clients and server."""
+        return tuple(end for cable in self.cables for end in cable.ends if end.ip is not None)
+
+    def neighbours(self, port: Port) -> tuple[Port, ...]:
+        """The ports in its subnet."""
+        return tuple(
+            other for other in self.ports if other != port and _subnet(other) == _subnet(port)
+        )
+
+
+def _subnet(port: Port) -> str | None:
+    return None if port.ip is None else port.ip.rpartition(".")[0]
+
+
+def host_names(tcp: Tcp) -> tuple[str, ...]:
+    return (SERVER, *client_names(tcp))
+
+
+def client_names(tcp: Tcp) -> tuple[str, ...]:
+    return tuple(f"client{number}" for number in range(tcp.clients))
+
+
+def guest_names(tcp: Tcp) -> tuple[str, ...]:
+    """The hosts that are virtual machines."""
+    if PATHS[tcp.path].guests is None:
+        return ()
+    return host_names(tcp) if tcp.guests is TcpGuests.ALL else (SERVER,)
+
+
+def hosts(tcp: Tcp) -> Hosts:
+    """The cables between the hosts, and where each client finds the server."""
+    return _switched(tcp) if PATHS[tcp.path].switch else _cabled(tcp)
+
+
+def _cabled(tcp: Tcp) -> Hosts:
+    cables, clients = [], []
+    for number, name in enumerate(client_names(tcp)):
+        server = Port(SERVER, f"eth{number}", _mac(0, number), f"198.18.{number}.1")
+        client = Port(name, "eth0", _mac(1, number), f"198.18.{number}.2")
+        cables.append(TcpCable(client, server))
+        clients.append((name, f"198.18.{number}.1"))
+    return Hosts(tuple(cables), tuple(clients), tuple(cable.b for cable in cables))
+
+
+def _switched(tcp: Tcp) -> Hosts:
+    cables = []
+    for number, name in enumerate(host_names(tcp)):
+        host = Port(name, "eth0", _mac(1, number), f"198.18.0.{1 + number}")
+        cables.append(TcpCable(host, Port(SWITCH, name, _mac(2, number))))
+    clients = tuple((name, "198.18.0.1") for name in client_names(tcp))
+    return Hosts(tuple(cables), clients, (cables[0].a,))
+
+
+def _mac(side: int, number: int) -> str:
+    """Locally administered."""
+    return f"02:00:00:00:{side:02x}:{number:02x}"
+
+
+def switch_interfaces(tcp: Tcp) -> dict[str, str]:
+    """The switch's ports that are interfaces of the kernel, by name, in cable order.
+
+    A polled port is no interface of the kernel itself, and has a name of its own.
+    """
+    sockets = _on_sockets(tcp)
+    return {
+        _switch_port(tcp, cable): cable.b.name
+        for cable in hosts(tcp).cables
+        if cable.a.host not in sockets
+    }
+
+
+def switch_wiring(tcp: Tcp) -> Wiring:
+    """The server's frames go to the client they are for, the clients' to the server.
+
+    Its cables are those of hosts on vhost-user: what is between them and the switch is the switch's
+    own to make.
+    """
+    cables, sockets = hosts(tcp).cables, _on_sockets(tcp)
+    plugged = tuple(
+        Cable(End(cable.a.host, cable.a.name), End(SWITCH, cable.b.name))
+        for cable in cables
+        if cable.a.host in sockets
+    )
+    server = _switch_port(tcp, cables[0])
+    flows = []
+    for cable in cables[1:]:
+        port = _switch_port(tcp, cable)
+        flows.append(Flow(server, cable.a.mac, port))
+        flows.append(Flow(port, cables[0].a.mac, server))
+    return Wiring(cables=plugged, streams=(), flows=tuple(flows))
+
+
+def _switch_port(tcp: Tcp, cable: TcpCable) -> str:
+    return f"polled-{cable.b.name}" if PATHS[tcp.path].polled else cable.b.name
+
+
+def _on_sockets(tcp: Tcp) -> tuple[str, ...]:
+    """The hosts on vhost-user ports."""
+    return guest_names(tcp) if PATHS[tcp.path].guests is InterfaceKind.VHOST else ()

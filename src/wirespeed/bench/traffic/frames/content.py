@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is in the frames that the generator sends and checks? Told to its tasks as keys.
+
+Frames of UDP, or those of a file, are here; other contents (function/bng/gateway.py) have the same
+shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from wirespeed.bench.topology.wiring import Stream
+from wirespeed.model.frame import Encapsulation
+from wirespeed.model.spec import Traffic
+from wirespeed.remote.interface import Runner
+
+_TPID_QINQ = "0x88a8"
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """One of the `queues` generators of a stream of so many flows."""
+
+    stream: Stream
+    flows: int
+    queue: int
+    queues: int
+
+
+class Content(Protocol):
+    """What the generator's tasks are told of the frames."""
+
+    def prepare(self, runner: Runner) -> None:
+        """Make what the tasks read, before any program starts."""
+        ...
+
+    def sender_keys(self, sender: Sender) -> Mapping[str, str]: ...
+
+    def receiver_keys(self, from_port: str, flows: int) -> Mapping[str, str]:
+        """Of the sink of frames that were sent from this port, each stream of so many flows."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class UdpFrames:
+    """UDP in IP, or the frames of a capture file as they are."""
+
+    traffic: Traffic
+
+    def prepare(self, _runner: Runner) -> None:
+        """The tasks read no file of ours."""
+
+    def sender_keys(self, sender: Sender) -> Mapping[str, str]:
+        if self.traffic.pcap is not None:
+            return {"pcap": self.traffic.pcap}
+        keys = _frame_keys(self.traffic) | _header_keys(self.traffic, sender.stream)
+        keys["flows"] = str(sender.flows)
+        if sender.queues > 1:
+            keys |= {"rss_queues": str(sender.queues), "rss_queue": str(sender.queue)}
+        return keys
+
+    def receiver_keys(self, _from_port: str, flows: int) -> Mapping[str, str]:
+        return {"flows": str(flows)}
+
+
+def _frame_keys(traffic: Traffic) -> dict[str, str]:
+    keys = {
+        "frame": traffic.frame.text,
+        "ip": str(traffic.ip_version),
+        "flow_field": str(traffic.flow_field),
+    }
+    if traffic.encapsulation is not Encapsulation.NONE:
+        keys["vlan"] = str(traffic.vlan_id)
+    if traffic.encapsulation is Encapsulation.QINQ:
+        keys |= {"inner_vlan": str(traffic.inner_vlan_id), "outer_tpid": _TPID_QINQ}
+    return keys
+
+
+def _header_keys(traffic: Traffic, stream: Stream) -> dict[str, str]:
+    """Each stream's addresses are its own, from the ranges set aside for benchmarks.
+
+    198.18.0.0/15: RFC 2544 appendix C.2.2; 2001:2::/48: RFC 5180 section 8.
+    """
+    number = stream.number
+    if traffic.ip_version == 4:
+        addresses = {"src_ip": f"198.18.{number}.1", "dst_ip": f"198.19.{number}.1"}
+    else:
+        addresses = {"src_ip": f"2001:2:0:{number:x}::1", "dst_ip": f"2001:2:0:8{number:03x}::1"}
+    return {"src_mac": stream.src_mac, "dst_mac": stream.dst_mac, **addresses}

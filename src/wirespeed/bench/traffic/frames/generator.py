@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The traffic generator: a wsdp process with gen and sink tasks, and perhaps functions besides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from wirespeed.bench.function.counts import TaskCounts
+from wirespeed.bench.interface import Busy, GapLog, HopCount, Poller
+from wirespeed.bench.noise.clock import TrialClock
+from wirespeed.bench.program.wsdp import Wsdp
+from wirespeed.bench.topology.wiring import GENERATOR
+from wirespeed.bench.traffic.frames.figures import TrialFigures
+from wirespeed.bench.traffic.frames.latency import SinkLatency, merged
+from wirespeed.bench.traffic.frames.streams import Direction
+from wirespeed.bench.traffic.frames.windows import DirectionBins, read_bins, read_latency_rows
+from wirespeed.model.trial import DropCause, Latency, LatencyRows
+from wirespeed.remote.interface import Process
+
+# Short enough for what is still in flight.
+_PAUSE_NS = 50_000
+# The trial's number in a stamp has 8 bits; 0 is what a generator starts with.
+_TRIALS = 255
+# Until the first frame is due, whoever asked for it has gone to sleep: it may share the CPU.
+AFTER_NS = 30_000_000
+
+
+class Generator:
+    """The part of a bench that offers and receives its traffic."""
+
+    unwatched = None
+
+    name = "generator"
+
+    def __init__(
+        self, program: Wsdp, directions: Sequence[Direction], functions: Sequence[TaskCounts]
+    ) -> None:
+        self.program = program
+        self._directions = tuple(directions)
+        self._functions = tuple(functions)
+        self._trials = 0
+
+    def up(self) -> None:
+        self.program.start()
+
+    def waits_for(self) -> str | None:
+        waits = self.program.waits_for()
+        if waits is None:
+            self.pause()
+        return waits
+
+    def alive(self) -> str | None:
+        return self.program.ended()
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return self.program.processes
+
+    def begin(self) -> None:
+        self.program.ask("reset")
+
+    def start(self, load_fps: float, duration_s: float) -> None:
+        """Offer load_fps over all directions (0: as fast as possible) for duration_s."""
+        senders = sum(len(d.generators) for d in self._directions)
+        trial = self._trials % _TRIALS + 1
+        self._trials += 1
+        rate_fps = load_fps / senders
+        duration_ns = round(duration_s * 1e9)
+        self.program.ask(
+            f"start,rate_fps={rate_fps:.6f},duration_ns={duration_ns},trial={trial},"
+            f"after_ns={AFTER_NS}"
+        )
+
+    def running(self) -> bool:
+        return any(self._task(g)["running"] for d in self._directions for g in d.generators)
+
+    def pause(self) -> None:
+        """Leave the CPUs to those who read the counters, until the next start.
+
+        On a small host they would otherwise get their turn only every few milliseconds.
+        """
+        self.program.ask(f"pause_pollers,ns={_PAUSE_NS}")
+
+    def read(self) -> tuple[HopCount, ...]:
+        """The generator's own hop (its sinks are the entrance) and those of its functions."""
+        stats, missed = self.program.ask("stats"), self.program.missed()
+        lost = {d.to_port: missed.get(d.to_port, 0) for d in self._directions}
+        entered = {d.to_port: stats[d.sink]["rx"] + lost[d.to_port] for d in self._directions}
+        left = {d.from_port: sum(stats[g]["tx"] for g in d.generators) for d in self._directions}
+        drops = {(f"{GENERATOR}:{p}", DropCause.TG_RX_RING_FULL): n for p, n in lost.items()}
+        own = HopCount(GENERATOR, entered, left, drops)
+        return (own, *(function.read(stats, missed) for function in self._functions))
+
+    def holds(self) -> int:
+        """Frames that tasks keep back (the reference SUT's delay): not lost, not yet sent on."""
+        return sum(int(seen["held"]) for seen in self.program.ask("stats").values())
+
+    def figures(self) -> TrialFigures:
+        """What every task has counted since `begin`."""
+        names = (name for d in self._directions for name in (*d.generators, d.sink))
+        return TrialFigures(
+            self._directions, {name: self._task(name) for name in names}, self.program.tsc_hz
+        )
+
+    def latency(self, seen: TrialFigures) -> Latency | None:
+        """Over all directions, since `begin`; None when no frame carried a time stamp."""
+        return merged(
+            [
+                SinkLatency(
+                    self.program.export(f"histogram,{direction.sink}"),
+                    float(seen.tasks[direction.sink]["jitter_ns"]),
+                )
+                for direction in self._directions
+            ]
+        )
+
+    def _task(self, name: str) -> Mapping[str, int]:
+        answer: Mapping[str, int] = self.program.ask(f"task,{name}")
+        return answer
+
+    def bins(self, seen: TrialFigures) -> tuple[DirectionBins, ...]:
+        """Frames of the last trial by when they were sent."""
+        return tuple(
+            DirectionBins(
+                direction.name,
+                tuple(read_bins(self.program.export(f"windows,{g}")) for g in direction.generators),
+                read_bins(self.program.export(f"windows,{direction.sink}")),
+                seen.refused_by_nic(direction),
+                seen.tasks[direction.sink]["clock_behind"],
+            )
+            for direction in self._directions
+        )
+
+    def latency_rows(self, clock: TrialClock) -> LatencyRows | None:
+        """Latency by when frames were sent, over all directions."""
+        texts = [
+            self.program.export(f"latency_rows,{direction.sink}") for direction in self._directions
+        ]
+        return read_latency_rows(texts, clock)
+
+    def pollers(self) -> tuple[Poller, ...]:
+        return self.program.pollers("generator")
+
+    def gap_logs(self) -> tuple[GapLog, ...]:
+        return self.program.gap_logs("generator")
+
+    def busy(self) -> Mapping[int, Busy]:
+        return self.program.busy()
+
+    def down(self) -> None:
+        self.program.stop()
+
+    def describe(self) -> dict[str, object]:
+        config = self.program.config
+        queues = max((port.queues for port in config.ports), default=1)
+        flows = "by the Toeplitz hash, as a NIC with RSS" if queues > 1 else "one queue"
+        return {**self.program.describe(), "flows_over_queues": flows}

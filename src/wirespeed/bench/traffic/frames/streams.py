@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which tasks offer and receive a bench's traffic?
+
+Pure. Each stream has one `gen` task for each queue of its port; each direction has one `sink` task,
+which reads all queues and tells the streams apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from wirespeed.bench.program.attachment import Attachment
+from wirespeed.bench.program.config import WsdpTask
+from wirespeed.bench.topology.wiring import GENERATOR, End, Stream, Wiring
+from wirespeed.bench.traffic.frames.content import Content, Sender
+from wirespeed.model.spec import Traffic
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """The tasks of one direction. feeds_sut: see Attachment."""
+
+    name: str
+    from_port: str
+    to_port: str
+    generators: tuple[str, ...]
+    sink: str
+    feeds_sut: bool
+
+
+def directions(wiring: Wiring, attached: Mapping[End, Attachment]) -> tuple[Direction, ...]:
+    """The directions of a bench, in order."""
+    found: list[Direction] = []
+    for index, name in enumerate(wiring.directions):
+        streams = [s for s in wiring.streams if s.direction == name]
+        attachment = attached[End(GENERATOR, streams[0].from_port)]
+        generators = tuple(
+            _name(stream, queue) for stream in streams for queue in range(len(attachment.transmit))
+        )
+        found.append(
+            Direction(name, streams[0].from_port, streams[0].to_port, generators,
+                      f"sink{index}", attachment.feeds_sut)
+        )  # fmt: skip
+    return tuple(found)
+
+
+def traffic_tasks(
+    traffic: Traffic,
+    wiring: Wiring,
+    attached: Mapping[End, Attachment],
+    lcores: int,
+    content: Content,
+) -> Iterator[WsdpTask]:
+    """All gen and sink tasks. Senders and receivers share `lcores` lcores as evenly as it goes.
+
+    The flows are shared out among a direction's streams. Each queue carries those of its stream
+    that a NIC with RSS would put there.
+    """
+    found = directions(wiring, attached)
+    lcore_of = _lcores(2 * len(found), lcores)
+    for index, direction in enumerate(found):
+        streams = [s for s in wiring.streams if s.direction == direction.name]
+        transmit = attached[End(GENERATOR, direction.from_port)].transmit
+        flows = _flows(traffic, len(streams))
+        first = streams[0].number * len(transmit)
+        for stream in streams:
+            for queue, target in enumerate(transmit):
+                number = stream.number * len(transmit) + queue
+                keys = {"burst": str(traffic.burst), "stream": str(number)}
+                sender = Sender(stream, flows, queue, len(transmit))
+                yield WsdpTask(
+                    _name(stream, queue), "gen", lcore_of[2 * index], (), (target,),
+                    {**keys, **content.sender_keys(sender)},
+                )  # fmt: skip
+        yield WsdpTask(
+            direction.sink,
+            "sink",
+            lcore_of[2 * index + 1],
+            rx=attached[End(GENERATOR, direction.to_port)].receive,
+            keys={
+                "stream": str(first),
+                "streams": str(len(direction.generators)),
+                **content.receiver_keys(direction.from_port, flows),
+            },
+        )
+
+
+def _flows(traffic: Traffic, streams: int) -> int:
+    """Of each stream. A replayed file's frames are one flow: its headers stay as they are."""
+    return 1 if traffic.pcap is not None else max(1, traffic.flows // streams)
+
+
+def _lcores(roles: int, lcores: int) -> list[int]:
+    """The lcore of each role; neighbours share when there are fewer lcores than roles."""
+    used = min(roles, lcores)
+    return [1 + role * used // roles for role in range(roles)]
+
+
+def _name(stream: Stream, queue: int) -> str:
+    return f"gen{stream.number}_{queue}"

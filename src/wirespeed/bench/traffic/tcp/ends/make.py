@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which kind of end is each host of a TCP test?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from wirespeed.bench.guest.interface import Guests
+from wirespeed.bench.guest.overlay import Tap
+from wirespeed.bench.guest.part import GuestSetup
+from wirespeed.bench.host.directories import Directories
+from wirespeed.bench.host.host import Host
+from wirespeed.bench.host.network import Network
+from wirespeed.bench.interface import BenchError
+from wirespeed.bench.switch import SWITCHES
+from wirespeed.bench.topology import tcp as topology
+from wirespeed.bench.topology.plugs import VirtioUser
+from wirespeed.bench.traffic.tcp.ends.guest import GuestEnd
+from wirespeed.bench.traffic.tcp.ends.interface import End
+from wirespeed.bench.traffic.tcp.ends.namespace import NamespaceEnd
+from wirespeed.model.plan import HostPlan
+from wirespeed.model.tcp import Tcp
+
+# What the plan calls the CPUs that all clients share which are no virtual machines.
+CLIENTS = "clients"
+
+
+def make_ends(
+    tcp: Tcp, host: Host, dirs: Directories, plan: HostPlan, guests: Guests | None
+) -> Mapping[str, End]:
+    """Every host of the point, by name; no guest is started. Raises BenchError."""
+    planned = {guest.name: guest for guest in plan.guests}
+    sockets = _sockets(tcp, dirs, plan)
+    namespace = Network(host, dirs.tag).namespace(topology.SWITCH)
+    ends: dict[str, End] = {}
+    for name in topology.host_names(tcp):
+        mine = planned.get(name) or planned[CLIENTS]
+        if not mine.vcpus:
+            ends[name] = NamespaceEnd(name, tcp, host, dirs, mine.cpus.value)
+            continue
+        if guests is None:
+            raise BenchError(f"host {name} of the TCP test is a guest, and there are none here")
+        plugged = {port.mac: sockets.get(name) or Tap(name) for port in mine.ports}
+        taps = None if name in sockets else namespace
+        ends[name] = GuestEnd(tcp, host, dirs, GuestSetup(mine, guests, plugged, taps))
+    return ends
+
+
+def _sockets(tcp: Tcp, dirs: Directories, plan: HostPlan) -> Mapping[str, str]:
+    """The vhost-user socket of each port of the switch that has one."""
+    path = topology.PATHS[tcp.path]
+    if path.switch is None or plan.vswitch is None:
+        return {}
+    plugs = SWITCHES[path.switch].plugs(topology.switch_wiring(tcp), plan.vswitch, dirs)
+    return {port: plug.socket for port, plug in plugs.items() if isinstance(plug, VirtioUser)}

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What do trials of a point run on: which hosts, what polls there, who watches each of them?"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from wirespeed.bench.assembly.kinds import ring_frames, switch_of
+from wirespeed.bench.assembly.opened import OpenHost
+from wirespeed.bench.assembly.parts import Assembly
+from wirespeed.bench.host.host import Host
+from wirespeed.bench.noise.clock import ClockElsewhere
+from wirespeed.bench.noise.contention import ContentionProbe, Reference
+from wirespeed.bench.noise.placement import PlacementProbe
+from wirespeed.bench.noise.switches import SwitchRecords
+from wirespeed.bench.noise.watch import NoiseWatch
+from wirespeed.bench.program.watcher import Watcher
+from wirespeed.bench.program.wsdp import Wsdp
+from wirespeed.bench.trial import TrialHost, TrialSetup
+from wirespeed.model.plan import HostPlan
+from wirespeed.model.spec import Frames
+from wirespeed.remote.local import LocalRunner
+from wirespeed.remote.state import state_directory
+
+
+def setup_on_one_host(frames: Frames, on: OpenHost, assembly: Assembly) -> TrialSetup:
+    """Where the generator's program watches the SUT's CPUs as well as its own."""
+    plan, generator = on.place.plan, assembly.generator
+    cpus = _polled(frames, plan) | _generating(plan)
+    probe = ContentionProbe(generator.program, cpus, _forwarding(plan), _reference(on.host))
+    watch = _watch(probe, generator.program, assembly)
+    watch.placement = PlacementProbe.of(cpus, generator.program.placement)
+    host = TrialHost("", on.host.runner, assembly.parts, watch, cpus)
+    shared = plan.generator is not None and bool(plan.generator.shared)
+    return _setup(frames, assembly, (host,), "shared_lcore" if shared else None)
+
+
+def setup_between(
+    frames: Frames, generator: OpenHost, sut: OpenHost, assembly: Assembly, watcher: Watcher
+) -> TrialSetup:
+    """Where the generator's program watches its own host, and another one the SUT's."""
+    program, there = assembly.generator.program, watcher.program
+    own, cpus = _generating(generator.place.plan), _polled(frames, sut.place.plan)
+    near_probe = ContentionProbe(
+        program, own, frozenset(), _reference(generator.host), host=generator.host.name
+    )
+    far_probe = ContentionProbe(
+        there, cpus, _forwarding(sut.place.plan), _reference(sut.host), host=sut.host.name
+    )
+    near, far = _watch(near_probe, program, assembly), _watch(far_probe, there, assembly)
+    far.placement = PlacementProbe.of(cpus, there.placement)
+    hosts = (
+        TrialHost(
+            sut.host.name, sut.host.runner, (*assembly.sut, watcher), far, cpus,
+            ClockElsewhere(program, there),
+        ),
+        TrialHost(generator.host.name, generator.host.runner, (assembly.generator,), near, own),
+    )  # fmt: skip
+    return _setup(frames, assembly, hosts, None)
+
+
+def _forwarding(plan: HostPlan) -> frozenset[int]:
+    """The CPUs that the SUT forwards on."""
+    found = {cpu for guest in plan.guests for cpu in (guest.floats_over or guest.cpus).value}
+    if plan.vswitch is not None:
+        found |= set(plan.vswitch.pmd_cpus.value)
+    return frozenset(found)
+
+
+def _polled(frames: Frames, plan: HostPlan) -> frozenset[int]:
+    """Those of them that threads poll on."""
+    found = _forwarding(plan)
+    if (switch := switch_of(frames)) is not None and not switch.needs(frames.sut.vswitch).polls:
+        # Softirqs interrupt the probe as well: it would take the SUT's own work for a sharer.
+        found -= set(plan.vswitch.pmd_cpus.value if plan.vswitch is not None else ())
+    return found
+
+
+def _generating(plan: HostPlan) -> frozenset[int]:
+    return frozenset(plan.generator.cpus.value if plan.generator is not None else ())
+
+
+def _watch(probe: ContentionProbe, program: Wsdp, assembly: Assembly) -> NoiseWatch:
+    """Without a placement probe."""
+    return NoiseWatch(
+        probe,
+        SwitchRecords(program),
+        None,
+        sut_unknown=not assembly.wiring.cables,
+        tsc_invariant=bool(program.ask("info")["tsc_invariant"]),
+    )
+
+
+def _reference(host: Host) -> Reference:
+    """What the SMT contention probe found at best, session by session: of each host, kept here."""
+    where = "" if host.is_local else "-" + re.sub(r"\W+", "-", host.runner.address)
+    return Reference.open(LocalRunner(), f"{state_directory(os.environ)}/contention{where}.json")
+
+
+def _setup(
+    frames: Frames, assembly: Assembly, hosts: tuple[TrialHost, ...], limited_by: str | None
+) -> TrialSetup:
+    held = ring_frames(frames)
+    return TrialSetup(
+        hosts,
+        assembly.wiring,
+        assembly.generator,
+        held,
+        held * assembly.wiring.rings,
+        limited_by,
+        assembly.unread,
+    )

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed apply: make a host what its plan says."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from wirespeed.apply import session
+from wirespeed.cli.console import plain_console
+from wirespeed.cli.host_change_tables import applied_json, print_applied
+from wirespeed.cli.host_change_target import (
+    ChangedHostOption,
+    PlanArgument,
+    RebootOption,
+    address,
+    named_plan,
+)
+from wirespeed.cli.options import JsonOption
+from wirespeed.remote.reach import reach
+
+
+def apply(
+    plan: PlanArgument,
+    *,
+    host: ChangedHostOption,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print every change with its reason; change nothing.")
+    ] = False,
+    reboot: RebootOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Make a host what its plan says. Each change is written down there before it is made.
+
+    Run again it continues where it was cut, and changes nothing that is so already. Exits with 1
+    when something is not as planned.
+    """
+    read, where = named_plan(plan), address(host)
+    if dry_run:
+        applied = session.preview(reach, where, read, will_reboot=reboot)
+    else:
+        applied = session.apply(reach, where, read, may_reboot=reboot)
+    if json:
+        typer.echo(applied_json(applied))
+    else:
+        print_applied(applied, plain_console(), dry_run=dry_run)
+    rows = applied.rows or ()
+    if any(result.failed for result in applied.results) or any(row.failed for row in rows):
+        raise typer.Exit(1)

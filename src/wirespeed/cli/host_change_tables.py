@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How are changes to a host, comparisons with its plan and a rollback printed?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from wirespeed.apply.rollback import RolledBack
+from wirespeed.apply.row import Row, Verdict
+from wirespeed.apply.session import Applied
+from wirespeed.apply.step import Result, State
+from wirespeed.model.words import counted
+
+SCHEMA_VERSION = "1.0"
+_STYLES = {
+    State.SO: "green", State.DONE: "green", State.CHANGE: "yellow", State.PARTLY: "yellow",
+    State.REBOOT: "yellow", State.ABSENT: "dim", State.DIFFERS: "bold red",
+    Verdict.OK: "green", Verdict.DIFFERS: "bold red", Verdict.ABSENT: "dim",
+    Verdict.REBOOT: "yellow",
+}  # fmt: skip
+
+
+def print_applied(applied: Applied, console: Console, *, dry_run: bool) -> None:
+    """Each step: what it was and is, and why; then what is left to do."""
+    if applied.undone_before:
+        console.print("A timer on the host undid the network changes of an apply that was cut.")
+    for result in applied.results:
+        _print_result(result, console)
+    changes = [r for r in applied.results if r.changed or r.state is State.CHANGE]
+    if not changes:
+        console.print(Text(f"{applied.host}: nothing to change", style="bold"))
+    else:
+        verb = "to make" if dry_run else "made"
+        count = counted(len(changes), "change")
+        console.print(Text(f"{applied.host}: {count} {verb}", style="bold"))
+    waiting = [result.name for result in applied.results if result.state is State.REBOOT]
+    if applied.reboot_due or waiting:
+        words = [*applied.reboot_due, *waiting]
+        console.print(f"A reboot is due, for {', '.join(words)}. Then run the command again.")
+    if applied.rows is not None:
+        print_rows(applied.host, applied.rows, console)
+
+
+def print_rows(host: str, rows: Sequence[Row], console: Console) -> None:
+    """What differs with its reason; what is as planned in short; a summary."""
+    for row in sorted(rows, key=lambda row: row.failed):
+        head = Text.assemble((f"{row.verdict:<15}", _STYLES[row.verdict]), (row.decision, "cyan"))
+        console.print(head)
+        if row.failed:
+            _detail(console, "planned", row.planned)
+            _detail(console, "found", row.found or "nothing")
+            _detail(console, "why", row.reason)
+        elif row.found:
+            _detail(console, "found", row.found)
+        _detail(console, "note", row.note)
+    counts = ", ".join(
+        f"{sum(row.verdict is verdict for row in rows)} {verdict}" for verdict in Verdict
+    )
+    console.print(Text(f"{host}: {counts}", style="bold"))
+
+
+def print_rolled_back(undone: RolledBack, console: Console) -> None:
+    """What was undone, and which facts are not what they were."""
+    if undone.nothing:
+        console.print(f"{undone.host}: nothing to roll back")
+        return
+    for result in undone.results:
+        _print_result(result, console)
+    for difference in undone.differences or ():
+        console.print(Text(f"{difference.fact}: was {difference.before}, is {difference.now}"))
+        _detail(console, "note", difference.expected)
+    if undone.reboot_due:
+        console.print("A reboot is due: the kernel still runs with the planned words. Then run the "
+                      "command again: it compares the facts.")  # fmt: skip
+    elif undone.differences is not None:
+        unexpected = sum(not difference.expected for difference in undone.differences)
+        text = "the facts are those before the first apply" if not unexpected else (
+            f"{counted(unexpected, 'fact')} not as before the first apply")  # fmt: skip
+        console.print(Text(f"{undone.host}: {text}", style="bold"))
+
+
+def applied_json(applied: Applied) -> str:
+    rows = None if applied.rows is None else [asdict(row) for row in applied.rows]
+    return _document(
+        host=applied.host,
+        steps=_results(applied.results),
+        reboot_due=list(applied.reboot_due),
+        undone_before=applied.undone_before,
+        decisions=rows,
+    )
+
+
+def rows_json(host: str, rows: Iterable[Row]) -> str:
+    return _document(host=host, decisions=[asdict(row) for row in rows])
+
+
+def rolled_back_json(undone: RolledBack) -> str:
+    differences = undone.differences
+    return _document(
+        host=undone.host,
+        steps=_results(undone.results),
+        reboot_due=undone.reboot_due,
+        differences=None if differences is None else [asdict(d) for d in differences],
+    )
+
+
+def _document(**body: Any) -> str:
+    return json.dumps({"schema_version": SCHEMA_VERSION, **body}, indent=1)
+
+
+def _results(results: Iterable[Result]) -> list[dict[str, Any]]:
+    return [asdict(result) for result in results]
+
+
+def _print_result(result: Result, console: Console) -> None:
+    state = (f"{result.state:<15}", _STYLES[result.state])
+    console.print(Text.assemble(state, (result.name, "bold")))
+    if result.state in (State.SO, State.ABSENT):
+        _detail(console, "is", result.old)
+    else:
+        _detail(console, "was" if result.changed else "is", result.old)
+        _detail(console, "planned", result.new)
+        _detail(console, "why", result.because)
+    _detail(console, "note", result.note)
+
+
+def _detail(console: Console, label: str, text: str) -> None:
+    if text:
+        line = Text.assemble((f"{label:<8} ", "dim"), text)
+        console.print(Padding(line, (0, 0, 0, 15)), soft_wrap=False)

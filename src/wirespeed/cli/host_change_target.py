@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which host does a command change? It must be named: never this machine by default."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wirespeed.cli.input_file import read_input
+from wirespeed.model.errors import BadInput
+from wirespeed.model.plan import Plan
+from wirespeed.plan.plan_file import parse_plan
+from wirespeed.remote.interface import LOCALHOST
+from wirespeed.remote.ssh_target import SshTarget
+
+PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan written with -o.")]
+ChangedHostOption = Annotated[
+    str,
+    typer.Option(
+        "--host", metavar="HOST", help="ssh://user@host:port, or localhost. It has no default."
+    ),
+]
+RebootOption = Annotated[
+    bool,
+    typer.Option(
+        "--reboot", help="Reboot the host where that is due, wait until it answers, and continue."
+    ),
+]
+
+
+def address(host: str) -> str:
+    """The host's address. Raises BadInput."""
+    if host == LOCALHOST:
+        return host
+    if not host.startswith("ssh:"):
+        raise BadInput(f"--host {host!r} is neither an ssh address nor localhost",
+                       "Write it as ssh://user@host or ssh://user@host:port.")  # fmt: skip
+    return SshTarget.parse(host).url
+
+
+def named_plan(path: Path) -> Plan:
+    """The plan in that file. Raises BadInput."""
+    return parse_plan(read_input(path), str(path))

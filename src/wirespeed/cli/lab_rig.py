@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does a study get the hosts that it names, from a lab file? Without any, it gets this one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
+from wirespeed.bench.assembly.hosts import check_hosts as check_reached
+from wirespeed.bench.assembly.kinds import needs_of, topology_of
+from wirespeed.bench.host.root import check_root, effective_user
+from wirespeed.bench.interface import Bench
+from wirespeed.bench.session import open_bench
+from wirespeed.bench.topology.wiring import PORTS
+from wirespeed.cli import rig as rigs
+from wirespeed.host.collect import collect
+from wirespeed.model.errors import BadInput
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.lab import Lab, LabHost, is_pci
+from wirespeed.model.plan import Plan
+from wirespeed.model.spec import Frames, Roles, Workload
+from wirespeed.model.study import Study
+from wirespeed.plan.bench import plan_bench, plan_between
+from wirespeed.remote.interface import LOCALHOST
+from wirespeed.remote.reach import reach
+from wirespeed.remote.state import state_directory
+from wirespeed.study.interface import Rig
+from wirespeed.study.lab import check_hosts, load_lab
+
+
+@contextmanager
+def rig_for(study: Study, lab_file: Path | None) -> Iterator[Rig]:
+    """What the study runs on. Raises BadInput for all that is wrong with the lab or its hosts."""
+    lab = None if lab_file is None else load_lab(lab_file)
+    workloads = [point.workload for point in study.points]
+    names = check_hosts(workloads, lab, study.name)
+    if lab is None:
+        yield rigs.local_rig()
+        return
+    if not names:
+        raise BadInput(
+            f"--lab {lab_file}: no point of study {study.name} names a host",
+            "Leave out --lab, or add a table [hosts] with generator and sut to the study.",
+        )
+    with ExitStack() as stack:
+        yield _rig(_opened(lab, names, workloads, stack), workloads)
+
+
+@dataclass(frozen=True, slots=True)
+class _LabHost:
+    """A host of the lab, reached. facts: as collected now, under the lab's name for it."""
+
+    bench: BenchHost
+    facts: HostFacts
+    user: str
+
+    @property
+    def pci_ports(self) -> tuple[str, ...]:
+        return tuple(device for device in self.bench.ports.values() if is_pci(device))
+
+
+def _opened(
+    lab: Lab, names: tuple[str, ...], workloads: list[Workload], stack: ExitStack
+) -> Mapping[str, _LabHost]:
+    cabled = {
+        name
+        for frames in workloads
+        if isinstance(frames, Frames) and not topology_of(frames).external
+        for name in (frames.hosts.generator, frames.hosts.sut)
+    }
+    found = {name: _bench_host(name, lab.hosts[name], name in cabled, stack) for name in names}
+    check_reached(tuple(found.values()), lab.source)
+    return {
+        name: _LabHost(
+            host, replace(collect(host.runner), host=name), effective_user(host.runner)
+        )
+        for name, host in found.items()
+    }  # fmt: skip
+
+
+def _bench_host(name: str, host: LabHost, cabled: bool, stack: ExitStack) -> BenchHost:
+    runner = stack.enter_context(reach(host.ssh or LOCALHOST, name))
+    named = [port for port in PORTS if port in host.ports] if cabled else []
+    ports = {port: host.ports[port] for port in named}
+    return BenchHost(runner, ports, host.wsdp)
+
+
+def _rig(hosts: Mapping[str, _LabHost], workloads: list[Workload]) -> Rig:
+    """Of points that name hosts, and of others, which this machine measures."""
+    local = rigs.local_rig()
+
+    def planned(workload: Workload) -> Plan:
+        roles = _roles(workload)
+        if not isinstance(workload, Frames) or roles.generator is None:
+            return local.plan(workload)
+        generator, needs = hosts[roles.generator], needs_of(workload)
+        if roles.sut is None:
+            plan = plan_bench(generator.facts, workload, needs)
+        else:
+            sut = hosts[roles.sut]
+            plan = plan_between(
+                generator.facts, sut.facts, workload, needs,
+                generator_ports=generator.pci_ports, sut_ports=sut.pci_ports,
+            )  # fmt: skip
+            check_root(sut.user, workload, plan.sut_host)
+        check_root(generator.user, workload, plan.generator_host)
+        return plan
+
+    def opened(frames: Frames, plan: Plan, name: str) -> AbstractContextManager[Bench]:
+        roles = frames.hosts
+        if roles.generator is None:
+            return local.open_bench(frames, plan, name)
+        generator = hosts[roles.generator].bench
+        if roles.sut is None:
+            on = BenchHosts(replace(generator, ports={}))
+        else:
+            on = BenchHosts(generator, hosts[roles.sut].bench)
+        return open_bench(frames, plan, on, state_directory(os.environ) / "logs" / name)
+
+    measured = {roles.sut or roles.generator: None for roles in map(_roles, workloads)}
+    facts = [hosts[name].facts for name in measured if name is not None]
+    others = [host.facts for host in hosts.values() if host.facts not in facts]
+    first, *rest = [*facts, *others]
+    return Rig(first, planned, opened, local.open_tcp, tuple(rest))
+
+
+def _roles(workload: Workload) -> Roles:
+    return workload.hosts if isinstance(workload, Frames) else Roles()

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed verify: is a host what its plan says?"""
+
+from __future__ import annotations
+
+import typer
+
+from wirespeed.apply import session
+from wirespeed.cli.console import plain_console
+from wirespeed.cli.host_change_tables import print_rows, rows_json
+from wirespeed.cli.host_change_target import ChangedHostOption, PlanArgument, address, named_plan
+from wirespeed.cli.options import JsonOption
+from wirespeed.remote.reach import reach
+
+
+def verify(plan: PlanArgument, *, host: ChangedHostOption, json: JsonOption = False) -> None:
+    """Compare every decision of a plan with what the host is now, and audit it. Changes nothing.
+
+    Exits with 1 when something differs or waits for a reboot.
+    """
+    read = named_plan(plan)
+    name, rows = session.verify(reach, address(host), read)
+    if json:
+        typer.echo(rows_json(name, rows))
+    else:
+        print_rows(name, rows, plain_console())
+    if any(row.failed for row in rows):
+        raise typer.Exit(1)

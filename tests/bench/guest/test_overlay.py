@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does the overlay change what it says, and nothing else?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from xml.etree import ElementTree as Xml
+
+import pytest
+
+from tests import golden
+from tests.plan.test_bench import host
+from wirespeed.bench.guest.overlay import Boot, Offer, Tap, overlaid
+from wirespeed.cli.rig import plan_of
+from wirespeed.model.spec import Frames, Guest, GuestPages, Sut, Topology, Vnf, Vswitch
+from wirespeed.plan.render.libvirt import bench_domains
+
+GIVEN = {"opt/wirespeed/host_key": "/run/x/host_key"}
+BOOT = Boot("/i/kernel", "/i/initramfs", "/i/root", "console=ttyS0", "wirespeed-root", GIVEN)
+PORTS: dict[str, str | Tap] = {
+    "02:01:00:00:00:00": "/run/x/vnf0a.sock",
+    "02:01:01:00:00:00": "/run/x/vnf0b.sock",
+}
+OFFER = Offer("no KVM here", tuple(range(16)), BOOT, PORTS, "/run/x/control", "/log/console")
+# Where each change may be seen: a path of elements, and nothing below or beside it.
+PLACES = {
+    "domain type": {"/domain@type"},
+    "cpu mode": {"/domain/cpu@mode"},
+    "os/kernel": {"/domain/os/kernel"},
+    "os/initrd": {"/domain/os/initrd"},
+    "os/cmdline": {"/domain/os/cmdline"},
+    "fw_cfg opt/wirespeed/host_key": {"/domain/sysinfo"},
+    "disk source": {"/domain/devices/disk/source@file"},
+    "disk driver": {"/domain/devices/disk/driver@type", "/domain/devices/disk/driver@cache",
+                    "/domain/devices/disk/readonly"},
+    "disk serial": {"/domain/devices/disk/serial"},
+    "interface 02:01:00:00:00:00 source": {"/domain/devices/interface/source@path"},
+    "interface 02:01:01:00:00:00 source": {"/domain/devices/interface/source@path"},
+    "interface 02:01:00:00:00:00": {"/domain/devices/interface"},
+    "interface 02:01:01:00:00:00": {"/domain/devices/interface"},
+    "channel wirespeed.control": {"/domain/devices/channel"},
+    "serial": {"/domain/devices/serial@type", "/domain/devices/serial/source"},
+    "console": {"/domain/devices/console"},
+    "on_reboot": {"/domain/on_reboot"},
+    "vcpupin 1": {"/domain/cputune/vcpupin@cpuset"},
+}  # fmt: skip
+
+
+def rendered(cores: int = 8, **sut: object) -> str:
+    parts = {"vnf": Vnf(placement="guest"), **sut}
+    frames = Frames(Topology("pvp"), sut=Sut(**parts))  # type: ignore[arg-type]
+    return bench_domains(plan_of(host(cores=cores), frames))["vnf0"]
+
+
+def facts_of(element: Xml.Element, above: str = "") -> Iterator[tuple[str, str]]:
+    """Every attribute and text, by where it is."""
+    if not isinstance(element.tag, str):
+        yield f"{above}/comment", element.text or ""
+        return
+    path = f"{above}/{element.tag}"
+    yield path, (element.text or "").strip()
+    yield from ((f"{path}@{name}", value) for name, value in element.attrib.items())
+    for child in element:
+        yield from facts_of(child, path)
+
+
+def facts(text: str) -> list[tuple[str, str]]:
+    parser = Xml.XMLParser(target=Xml.TreeBuilder(insert_comments=True))  # noqa: S314
+    return list(facts_of(Xml.fromstring(text, parser)))  # noqa: S314
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        OFFER,
+        replace(OFFER, no_kvm=None),
+        replace(OFFER, cpus=(0, 1)),
+        replace(OFFER, ports={mac: Tap(f"tap{i}") for i, mac in enumerate(PORTS)}),
+    ],
+    ids=["emulated", "with KVM", "two CPUs", "taps"],
+)
+def test_what_is_changed_is_told_and_nothing_else_is(offer: Offer) -> None:
+    kind = "linux-bridge" if any(isinstance(p, Tap) for p in offer.ports.values()) else "ovs-dpdk"
+    before = rendered(vswitch=Vswitch(kind=kind))
+    text, changes = overlaid(before, offer)
+    differing = {where for where, _ in set(facts(before)) ^ set(facts(text))}
+    allowed = set[str]().union(*(PLACES[change.where] for change in changes))
+    unsaid = {p for p in differing if not any(p.startswith(place) for place in allowed)}
+    assert not unsaid
+    for change in changes:
+        assert any(p.startswith(tuple(PLACES[change.where])) for p in differing), change
+        assert change.was != change.now
+        assert change.because
+
+
+def test_with_kvm_the_cpu_is_the_hosts_own() -> None:
+    text, changes = overlaid(rendered(), replace(OFFER, no_kvm=None))
+    assert "host-passthrough" in text
+    assert not {"domain type", "cpu mode"} & {change.where for change in changes}
+
+
+def test_a_pin_to_a_cpu_that_is_not_there_is_moved_to_one_that_is() -> None:
+    _, changes = overlaid(rendered(), replace(OFFER, cpus=(0, 1)))
+    [moved] = [change for change in changes if change.where.startswith("vcpupin")]
+    assert moved.was == "3"
+    assert moved.now in ("0", "1")
+
+
+def test_a_domain_that_lacks_what_is_changed_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no serial"):
+        overlaid(rendered().replace("<serial type='pty'/>", ""), OFFER)
+
+
+@pytest.mark.parametrize("name", ["vnf0", "memfd"])
+def test_the_bench_renders_guests_as_deployments_are(name: str) -> None:
+    guest = Guest(pages=GuestPages.MEMFD) if name == "memfd" else None
+    frames = Frames(Topology("pvp"), sut=Sut(vnf=Vnf(placement="guest")), guest=guest)
+    golden.check(f"bench/{name}.xml", bench_domains(plan_of(host(cores=8), frames))["vnf0"])
+
+
+def test_the_overlaid_domain() -> None:
+    text, changes = overlaid(rendered(), OFFER)
+    told = "".join(f"{change}\n" for change in changes)
+    golden.check("bench/vnf0-started.xml", text)
+    golden.check("bench/vnf0-changes.txt", told)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is every offered frame received, dropped with a cause, or told to be unexplained?"""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wirespeed.bench import frame_accounting as accounts
+from wirespeed.bench.assembly.parts import wiring_of
+from wirespeed.bench.interface import HopCount
+from wirespeed.bench.topology.wiring import GENERATOR, SWITCH
+from wirespeed.model.spec import Frames, Topology
+from wirespeed.model.trial import DirectionCount, Drop, DropCause
+
+PVP = wiring_of(Frames(Topology("pvp"))).cables
+FULL = DropCause.VHOST_TX_RING_FULL
+
+
+def direction(offered: int, accepted: int, received: int) -> DirectionCount:
+    return DirectionCount("east-west", offered, offered, accepted, 0, received, 0, 0, 0)
+
+
+def counts(
+    sent: int, to_vnf: int, from_vnf: int, arrived: int, drops: dict[tuple[str, DropCause], int]
+) -> accounts.Counts:
+    """A pvp trial in which every link passes everything on."""
+    return {
+        GENERATOR: HopCount(GENERATOR, {"west": arrived}, {"east": sent}),
+        SWITCH: HopCount(
+            SWITCH, {"east": sent, "vnf0b": from_vnf}, {"vnf0a": to_vnf, "west": arrived}, drops
+        ),
+        "vnf0": HopCount("vnf0", {"a": to_vnf}, {"b": from_vnf}),
+    }
+
+
+def test_conserved_frames_leave_nothing_unexplained() -> None:
+    seen = counts(90, 80, 80, 80, {("switch:vnf0a", FULL): 10})
+    found = accounts.drops(seen, PVP, [direction(100, 90, 80)])
+    assert set(found) == {
+        Drop("sut-ingress", DropCause.RX_RING_FULL, 10),
+        Drop("switch:vnf0a", FULL, 10),
+    }
+    assert not accounts.unexplained(found)
+
+
+def test_frames_missing_inside_a_hop_are_told_there() -> None:
+    seen = counts(100, 100, 93, 93, {})
+    found = accounts.drops(seen, PVP, [direction(100, 100, 93)])
+    assert found == (Drop("vnf0", DropCause.UNKNOWN, 7),)
+    assert accounts.unexplained(found)
+
+
+def test_frames_missing_on_a_link_are_told_there() -> None:
+    seen = dict(counts(100, 100, 100, 100, {}))
+    seen["vnf0"] = HopCount("vnf0", {"a": 98}, {"b": 98})
+    seen[SWITCH] = HopCount(SWITCH, {"east": 100, "vnf0b": 98}, {"vnf0a": 100, "west": 98}, {})
+    seen[GENERATOR] = HopCount(GENERATOR, {"west": 98}, {"east": 100})
+    found = accounts.drops(seen, PVP, [direction(100, 100, 98)])
+    assert found == (Drop("switch:vnf0a-vnf0:a", DropCause.UNKNOWN, 2),)
+
+
+def test_frames_that_came_from_nowhere_are_told_too() -> None:
+    found = accounts.drops(counts(100, 100, 104, 104, {}), PVP, [direction(100, 100, 104)])
+    assert found == (Drop("vnf0", DropCause.UNKNOWN, -4),)
+
+
+def test_frames_that_arrived_but_are_not_of_this_trial_are_told() -> None:
+    found = accounts.drops(counts(100, 100, 100, 100, {}), PVP, [direction(100, 100, 97)])
+    assert found == (Drop(GENERATOR, DropCause.UNKNOWN, 3),)
+
+
+def test_outside_the_bench_nothing_is_known() -> None:
+    seen = {GENERATOR: HopCount(GENERATOR, {"west": 60}, {"east": 100})}
+    found = accounts.drops(seen, (), [direction(100, 100, 60)])
+    assert found == (Drop("external", DropCause.UNKNOWN, 40),)
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=9, max_size=9))
+def test_offered_is_always_received_plus_drops(numbers: list[int]) -> None:
+    """Whatever the counters say, however wrong they are."""
+    offered, sent, received, into, out, dropped, arrived, back, fail = numbers
+    seen = {
+        GENERATOR: HopCount(GENERATOR, {"west": arrived}, {"east": sent}),
+        SWITCH: HopCount(
+            SWITCH, {"east": into, "vnf0b": back}, {"vnf0a": out, "west": arrived},
+            {("switch:vnf0a", FULL): dropped},
+        ),
+        "vnf0": HopCount("vnf0", {"a": out}, {"b": back}, {("vnf0", FULL): fail}),
+    }  # fmt: skip
+    found = accounts.drops(seen, PVP, [direction(offered, sent, received)])
+    assert offered == received + sum(drop.frames for drop in found)
+
+
+def test_a_reading_is_taken_from_the_one_before() -> None:
+    key = ("switch:vnf0a", FULL)
+    before = HopCount("switch", {"east": 10}, {"west": 4}, {key: 6})
+    after = HopCount("switch", {"east": 110, "new": 1}, {"west": 54}, {key: 56})
+    assert accounts.since([before], [after])["switch"] == HopCount(
+        "switch", {"east": 100, "new": 1}, {"west": 50}, {key: 50}
+    )

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where did frames stay that a NIC's switch was given, from its virtual functions' counters?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from wirespeed.bench import frame_accounting
+from wirespeed.bench.interface import HopCount
+from wirespeed.bench.switch.nic.carried_out import carried_out
+from wirespeed.bench.switch.nic.counters import VfCount, between, hop, vf_count
+from wirespeed.bench.topology.wiring import GENERATOR, Cable, End
+from wirespeed.model.trial import DirectionCount, DropCause
+
+LINKS = [("east", "vnf0a"), ("vnf0b", "west")]
+NONE = VfCount(0, 0, 0, 0)
+
+
+def counted(**ports: VfCount) -> HopCount:
+    return hop({"east": NONE, "vnf0a": NONE, "vnf0b": NONE, "west": NONE, **ports}, LINKS)
+
+
+def drops(seen: HopCount) -> Mapping[tuple[str, DropCause], int]:
+    return {place: frames for place, frames in seen.drops.items() if frames}
+
+
+def test_what_all_arrived_is_no_drop() -> None:
+    seen = counted(east=VfCount(10, 0, 0, 0), vnf0a=VfCount(0, 10, 0, 0))
+    assert drops(seen) == {}
+    assert (seen.entered["east"], seen.left["vnf0a"]) == (10, 10)
+
+
+def test_what_a_vf_was_sent_and_not_given_had_no_room_in_its_ring() -> None:
+    seen = counted(
+        east=VfCount(195_136, 0, 0, 0), vnf0a=VfCount(0, 64_405, 0, 0),
+        vnf0b=VfCount(64_405, 0, 0, 0), west=VfCount(0, 63_385, 0, 0),
+    )  # fmt: skip
+    assert drops(seen) == {
+        ("switch:vnf0a", DropCause.VNF_RX_RING_FULL): 130_731,
+        ("switch:west", DropCause.TG_RX_RING_FULL): 1_020,
+    }
+
+
+def test_what_the_nic_refused_to_send_is_told_apart() -> None:
+    seen = counted(east=VfCount(100, 0, 0, 30), vnf0a=VfCount(0, 60, 0, 0))
+    assert drops(seen) == {
+        ("switch:east", DropCause.NIC_DISCARD): 30,
+        ("switch:vnf0a", DropCause.VNF_RX_RING_FULL): 10,
+    }
+
+
+def test_the_way_back_is_counted_by_itself() -> None:
+    seen = counted(east=VfCount(10, 3, 0, 0), vnf0a=VfCount(5, 10, 0, 0))
+    assert drops(seen) == {("switch:east", DropCause.TG_RX_RING_FULL): 2}
+
+
+def test_frames_of_somebody_else_do_not_hide() -> None:
+    """They are no drop, so that the accounting misses as many: below 0, and unknown."""
+    seen = counted(east=VfCount(10, 0, 0, 0), vnf0a=VfCount(0, 12, 0, 0))
+    assert drops(seen) == {}
+    assert sum(seen.entered.values()) - sum(seen.left.values()) == -2
+
+
+def test_what_the_ring_missed_was_given_to_the_vf() -> None:
+    device = {"opackets": 3, "ipackets": 7, "imissed": 2}
+    physical: Mapping[str, Any] = {"vf": 0, "stats": {"tx": {"packets": 4, "dropped": 1}}}
+    assert vf_count(device, physical) == VfCount(sent=3, received=9, missed=2, discarded=1)
+    assert vf_count(device, {"vf": 0}) == VfCount(3, 9, 2, 0)
+
+
+def test_counts_are_those_since_the_trial_began() -> None:
+    before, after = {"east": VfCount(5, 1, 0, 1)}, {"east": VfCount(9, 1, 2, 1)}
+    assert between(before, after) == {"east": VfCount(4, 0, 2, 0)}
+
+
+def test_with_the_programs_counts_every_frame_is_accounted_for() -> None:
+    nic = counted(
+        east=VfCount(100, 0, 0, 0), vnf0a=VfCount(0, 90, 5, 0),
+        vnf0b=VfCount(85, 0, 0, 0), west=VfCount(0, 80, 0, 0),
+    )  # fmt: skip
+    generator = HopCount(GENERATOR, {"west": 80}, {"east": 100})
+    missed = {("vnf0", DropCause.VNF_RX_RING_FULL): 5}
+    function = HopCount("vnf0", {"a": 90}, {"b": 85}, missed)
+    cables = [
+        Cable(End(GENERATOR, "east"), End("switch", "east")),
+        Cable(End(GENERATOR, "west"), End("switch", "west")),
+        Cable(End("vnf0", "a"), End("switch", "vnf0a")),
+        Cable(End("vnf0", "b"), End("switch", "vnf0b")),
+    ]
+    direction = DirectionCount("east-west", 100, 100, 100, 0, 80, 0, 0, 0)
+    counts = {each.hop: each for each in (nic, generator, function)}
+    found = frame_accounting.drops(counts, cables, [direction])
+    assert {(d.hop, d.cause): d.frames for d in found} == {
+        ("switch:vnf0a", DropCause.VNF_RX_RING_FULL): 10,
+        ("vnf0", DropCause.VNF_RX_RING_FULL): 5,
+        ("switch:west", DropCause.TG_RX_RING_FULL): 5,
+    }
+
+
+def test_what_an_emulated_nic_lacks_is_never_told_as_done() -> None:
+    told = carried_out("0x1af4\n")
+    for key in ("spoofchk", "max_tx_rate"):
+        assert told[key].startswith("not emulated")
+        assert carried_out("0x15d9")[key].endswith("not tested whether the NIC acts by it")

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""apply, verify and rollback as commands: what they print and end with, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.apply.fake_host import FakeHost
+from tests.apply.plans import lab_plan
+from tests.cli.conftest import Command
+from wirespeed.cli import apply, rollback, verify
+from wirespeed.plan.plan_file import write_plan
+
+HOST = ("--host", "ssh://lab1")
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> FakeHost:
+    """The host that every address reaches."""
+    fake = FakeHost()
+    for module in (apply, rollback, verify):
+        monkeypatch.setattr(module, "reach", fake.reach)
+    return fake
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> str:
+    path = tmp_path / "plan.json"
+    path.write_text(write_plan(lab_plan()))
+    return str(path)
+
+
+def test_a_host_must_be_named(wirespeed: Command, plan: str) -> None:
+    for words in (("apply", plan), ("verify", plan), ("rollback",)):
+        ended = wirespeed(*words)
+        assert ended.code == 2
+        assert "Missing option '--host'" in ended.err
+
+
+@pytest.mark.parametrize("address", ["compute-1", "http://lab1", ""])
+def test_an_address_that_is_none(wirespeed: Command, plan: str, address: str) -> None:
+    ended = wirespeed("apply", plan, "--host", address)
+    assert ended.code == 2
+    assert "neither an ssh address nor localhost" in ended.err
+
+
+def test_a_plan_of_another_schema(wirespeed: Command, server: FakeHost, tmp_path: Path) -> None:
+    path = tmp_path / "old.json"
+    path.write_text('{"schema_version": "9.0", "hosts": []}')
+    ended = wirespeed("apply", str(path), *HOST)
+    assert ended.code == 2
+    assert "schema_version '9.0'" in ended.err
+    assert not server.log
+
+
+def test_a_dry_run_prints_every_change_with_its_reason(
+    wirespeed: Command, server: FakeHost, plan: str
+) -> None:
+    ended = wirespeed("apply", plan, *HOST, "--dry-run")
+    assert ended.code == 0
+    assert not server.log
+    text = " ".join(ended.out.split())
+    assert "to change VFs of 0000:21:00.0 is 0 VFs planned 4 VFs; vf 0: mac" in text
+    assert "why nic[outside].vfs of the workload" in text
+    assert "A reboot is due, for default_hugepagesz=1G" in text
+
+
+def test_apply_verify_and_rollback(wirespeed: Command, server: FakeHost, plan: str) -> None:
+    before = server.state()
+    assert wirespeed("verify", plan, *HOST).code == 1
+    ended = wirespeed("apply", plan, *HOST)
+    assert ended.code == 0
+    assert "changes made" in ended.out
+    waiting = wirespeed("verify", plan, *HOST)
+    assert waiting.code == 1
+    assert "needs a reboot cores.isolated" in " ".join(waiting.out.split())
+    server.reboot()
+    assert wirespeed("apply", plan, *HOST).code == 0
+    assert wirespeed("verify", plan, *HOST).code == 0
+    assert "lab1: nothing to change" in wirespeed("apply", plan, *HOST).out
+    assert "A reboot is due" in wirespeed("rollback", *HOST).out
+    server.reboot()
+    assert "the facts are those before the first apply" in wirespeed("rollback", *HOST).out
+    assert "lab1: nothing to roll back" in wirespeed("rollback", *HOST).out
+    assert server.state() == before
+
+
+def test_json(wirespeed: Command, server: FakeHost, plan: str) -> None:
+    made = json.loads(wirespeed("apply", plan, *HOST, "--json").out)
+    assert made["schema_version"] == "1.0"
+    assert {step["state"] for step in made["steps"]} <= {
+        "done", "already so", "needs a reboot", "with exceptions",
+    }  # fmt: skip
+    assert "intel_iommu=on" in made["reboot_due"]
+    rows = json.loads(wirespeed("verify", plan, *HOST, "--json").out)["decisions"]
+    assert {"decision", "planned", "found", "verdict", "reason", "note"} == set(rows[0])
+    undone = json.loads(wirespeed("rollback", *HOST, "--json").out)
+    assert undone["differences"] == [] or undone["differences"][0]["expected"]
+    assert server.boots == 1
+
+
+def test_what_does_not_hold_ends_with_1(wirespeed: Command, plan: str, server: FakeHost) -> None:
+    server.ovs = None
+    ended = wirespeed("apply", plan, *HOST)
+    assert ended.code == 1
+    assert "ovs-vsctl is not installed" in ended.out

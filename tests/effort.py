@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many cases does a test try: some with `make test`, many more with `make test-all`?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TypeVar
+
+Case = TypeVar("Case")
+
+EXHAUSTIVE = bool(os.environ.get("WIRESPEED_EXHAUSTIVE"))
+
+
+def effort(short: int, exhaustive: int) -> int:
+    return exhaustive if EXHAUSTIVE else short
+
+
+def cases(every: Mapping[str, Case], *repeated: str) -> dict[str, Case]:
+    """Without those whose way another case takes, too, unless the tests are exhaustive."""
+    assert every.keys() >= set(repeated), repeated
+    return {name: every[name] for name in every if EXHAUSTIVE or name not in repeated}
