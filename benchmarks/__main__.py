@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every benchmark of this folder, or those named, one after the other.
+"""Runs every benchmark of this folder, or the named ones, one after the other.
 
 Each prints lines of `name value unit ratio-to-what`; nothing is compared with a figure from another
 run or machine. Exits 1 when a benchmark could not run.
@@ -13,13 +13,20 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SHARED = {
+    "attack_bytes",
+    "attack_round",
+    "attack_server",
+    "attacker",
+    "attacks",
     "beside_nova",
+    "cpu_counter",
     "cpu_quota",
     "disturbances",
     "faulty_client",
     "figures",
     "mixes",
     "point",
+    "scaled_workloads",
 }
 
 

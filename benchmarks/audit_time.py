@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long does an audit take, from the shell's prompt back to it?
+"""How long does the command `wirespeed audit` take, start and exit included?
 
-The product promises that this machine's own audit ends within 2 s; the ratio is to that promise.
+The product promises that the audit of this machine ends within 2 s; the ratio is to that promise.
 The parts are timed in one process: reading the host, and the 50 rules on the largest recorded host.
 """
 

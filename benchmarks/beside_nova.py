@@ -62,7 +62,7 @@ def main() -> int:
 def decisions() -> bool:
     """Both decide every pair once; everything either needs is built before the clock starts.
 
-    The clock is this thread's CPU time: on a busy machine wall time measures the neighbours.
+    The clock is this thread's CPU time: on a busy machine wall time depends on other programs.
     """
     ours, theirs = _prepare(PAIRS)
     spent = {"ours": 0.0, "nova": 0.0}

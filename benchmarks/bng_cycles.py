@@ -9,8 +9,8 @@ One lcore in one process, minimum frames of random subscribers and 8,192 routes,
 source that costs almost nothing and restored between timed passes; each frame must be forwarded, or
 the program fails. `hot`: 64 mbufs, `cold`: 2,048 circulating. All chains and `io` take 100 turns of
 131,072 frames; a turn's figure is its median pass in TSC cycles a frame. Another tenant of the
-machine can slow a core down for most of a second: the figure is the turn at the lowest decile, the
-median turn stands beside it in the table at the end, with what is asked. Prints `name value unit
+machine can slow a core down for most of a second: the figure is the turn at the lowest decile; the
+table at the end also has the median turn and the required figure. Prints `name value unit
 ratio-to-what`; the ratio is to what is asked, or to the figure with the fewest subscribers.
 `--users N ...` measures these numbers only. Needs root, for 512 MiB of huge pages; two minutes.
 """
@@ -30,12 +30,12 @@ from pathlib import Path
 
 from benchmarks.figures import show
 
-from wirespeed.bench.host_state import changing_host
-from wirespeed.bench.hugepages import reserved
-from wirespeed.bench.journal import state_directory
+from wirespeed.bench.host.host import changing_host
+from wirespeed.bench.host.hugepages import reserved
 from wirespeed.model.bng import TableSpec, table_lines
 from wirespeed.model.plan import HugePages
 from wirespeed.remote.local import LocalRunner
+from wirespeed.remote.state import state_directory
 
 PROGRAMS = Path(__file__).parents[1] / "build/dataplane/bench"
 USERS = (1, 1024, 32_768, 131_072, 1_048_576)
@@ -201,8 +201,8 @@ def main() -> None:
     )
     with (
         tempfile.TemporaryDirectory() as name,
-        changing_host(runner, state_directory(os.environ)) as state,
-        reserved(state, [HugePages(0, 2048, HUGE_MIB // 2)]),
+        changing_host(runner, state_directory(os.environ)) as host,
+        reserved(host, [HugePages(0, 2048, HUGE_MIB // 2)]),
     ):
         first: dict[str, float] = {}
         for users in sorted(arguments.users):

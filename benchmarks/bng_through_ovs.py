@@ -21,7 +21,7 @@ from benchmarks.point import bench_of, point_of
 
 from wirespeed.bench.interface import Bench
 from wirespeed.model.gateway import Bng, GatewayDirection
-from wirespeed.model.spec import PointSpec, Vnf, VnfKind, VnfMode
+from wirespeed.model.spec import Frames, Vnf, VnfMode
 from wirespeed.model.trial import DropCause, Observation
 
 TURNS = 3
@@ -30,11 +30,11 @@ TRIAL_S = 0.5
 # takes less of it when it offers less.
 LOADS = (0.9, 1.1, 1.3, 1.6)
 REQUIRED = 0.5
-FUNCTIONS = {"bng": Vnf(VnfKind.BNG), "io": Vnf(VnfKind.WSDP, VnfMode.IO)}
+FUNCTIONS = {"bng": Vnf("bng"), "io": Vnf("wsdp", VnfMode.IO)}
 WRONG = (DropCause.MISDIRECTED, DropCause.CORRUPTED, DropCause.VNF_DISCARD)
 
 
-def point(direction: GatewayDirection, vnf: Vnf) -> PointSpec:
+def point(direction: GatewayDirection, vnf: Vnf) -> Frames:
     """No announcements: both functions are offered the same frames."""
     spec = point_of("s1-bng", "topology.kind=pvp", "traffic.frame=64")
     bng = Bng(direction, users=32_768, routes=8192, arp_share=0.0)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Disturbances on purpose, of known kind, place and length. Each ends with its context.
 
-A program takes the CPU at the real-time priority that pollers do not have, but the probes have
-more: to what is measured it looks like a hypervisor or an interrupt storm does.
+A program takes the CPU at a real-time priority above that of pollers and below that of the probes:
+for the measurement that is like a hypervisor or an interrupt storm.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An iperf3 client with a fault of its own, for tests of who is found to limit a transfer.
+"""An iperf3 client with a fault of its own, for tests of the verdict on what limits a transfer.
 
 Run as a program: `python faulty_client.py '{"server": "198.18.0.1", ...}'` with the fields of
 `Fault`; prints the server's own JSON of the test. The protocol is iperf3's: a cookie of 37 octets,

@@ -26,15 +26,16 @@ from statistics import median
 
 from benchmarks.figures import show
 
-from wirespeed.bench.dpdk import telemetry_socket
-from wirespeed.bench.host_state import changing_host, terminated_like_interrupted
-from wirespeed.bench.hugepages import reserved
+from wirespeed.bench.host.host import changing_host, terminated_like_interrupted
+from wirespeed.bench.host.hugepages import reserved
+from wirespeed.bench.host.programs import find_program
 from wirespeed.bench.interface import BenchError
-from wirespeed.bench.journal import state_directory
-from wirespeed.bench.wsdp.program import find_program
-from wirespeed.bench.wsdp.telemetry import Telemetry
+from wirespeed.bench.program.dpdk import telemetry_socket
+from wirespeed.bench.program.telemetry import Telemetry
+from wirespeed.bench.program.wsdp import WSDP
 from wirespeed.model.plan import HugePages
 from wirespeed.remote.local import LocalRunner
+from wirespeed.remote.state import state_directory
 
 ROUNDS = 7
 MEASURED_S = 1.0
@@ -132,7 +133,8 @@ def take_turns(flows: int, memory: Memory, directory: Path) -> tuple[float, floa
     """The medians of gen's and flowgen's rates, in frames/s."""
     config = directory / "wsdp.ini"
     config.write_text(gen_config(flows, memory))
-    ours, theirs = [find_program(), "--config", str(config)], flowgen_command(flows, memory)
+    ours = [find_program(LocalRunner(), WSDP), "--config", str(config)]
+    theirs = flowgen_command(flows, memory)
     print("ours:", shlex.join(ours))
     print("  " + config.read_text().strip().replace("\n", "\n  "))
     print("theirs:", shlex.join(theirs), flush=True)
@@ -159,8 +161,8 @@ def huge_pages() -> Iterator[None]:
     wanted = HugePages(node, 2048, MEMORY_MIB // 2)
     with (
         terminated_like_interrupted(),
-        changing_host(LocalRunner(), state_directory(os.environ)) as state,
-        reserved(state, [wanted]),
+        changing_host(LocalRunner(), state_directory(os.environ)) as host,
+        reserved(host, [wanted]),
     ):
         yield
 

@@ -14,7 +14,7 @@ from wirespeed.model.policy import (
     PciNumaPolicy,
     ThreadPolicy,
 )
-from wirespeed.model.workload import Network, Nic, Port, Vnf, Workload
+from wirespeed.model.workload import Nic, ProviderNetwork, Vnf, VnfPort, Workload
 from wirespeed.plan.guests import guest_request
 from wirespeed.plan.placement.batch import PlacementHost, Unit
 from wirespeed.plan.placement.host import CellShape, HostShape, PoolShape, empty_use
@@ -81,7 +81,7 @@ def _model(random: Random, number: int) -> tuple[HostShape, tuple[int, ...]]:
 
 
 def _vnfs(random: Random) -> tuple[Workload, dict[int, tuple[Vnf, GuestRequest]]]:
-    networks = tuple(Network(name, name) for name in NETWORKS)
+    networks = tuple(ProviderNetwork(name, name) for name in NETWORKS)
     nics = tuple(Nic(name, NicUse.SRIOV, ("pf",)) for name in NETWORKS)
     made = [_vnf(random, number) for number in range(random.randint(3, 7))]
     workload = Workload("mix", tuple(made), networks=networks, nics=nics)
@@ -103,5 +103,5 @@ def _vnf(random: Random, number: int) -> Vnf:
         emulator_policy=random.choice((None, EmulatorPolicy.SHARE, EmulatorPolicy.ISOLATE)),
         numa_nodes=nodes,
         pci_numa_policy=random.choice((None, PciNumaPolicy.REQUIRED, PciNumaPolicy.PREFERRED)),
-        ports=tuple(Port(name, random.choice(NETWORKS)) for name in names),
+        ports=tuple(VnfPort(name, random.choice(NETWORKS)) for name in names),
     )  # fmt: skip

@@ -2,7 +2,7 @@
 """How much trial time does MLRsearch save against two binary searches, for NDR and for PDR?
 
 Both end with 60 s trials, 60 s for each bound, at 0.5% width, on the reference SUT (a fixed rate
-behind a queue of 1,024 frames) with its clock simulated: what is compared is the trials asked for.
+behind a queue of 1,024 frames) with its clock simulated: the trials of both are compared.
 The time of mlr includes its warm-up and MRR trials. A search that misses the capacity by more than
 its width fails the benchmark.
 """

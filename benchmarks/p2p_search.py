@@ -2,7 +2,7 @@
 """How near to the MRR do NDR and PDR of p2p 64 B come, and do two searches agree?
 
 Two runs of the quick search through a real Open vSwitch with DPDK, one after the other, each with a
-bench of its own. A run without an NDR says what it has instead; then this fails.
+bench of its own. A run without an NDR prints what it has instead, and the benchmark fails.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from wirespeed.model.result import SearchResult
 def tell(run: int, result: SearchResult) -> float | None:
     """Print one run's figures; its NDR in frames/s."""
     trials = result.trials
-    overhead_s = [trial.seen.overhead_s for trial in trials]
+    overhead_s = [trial.observation.overhead_s for trial in trials]
     show(f"p2p_64B_run{run}_overhead_a_trial_median", median(overhead_s), "s")
     show(f"p2p_64B_run{run}_overhead_a_trial_longest", max(overhead_s), "s")
     shares = [trial.gated.clean_share for trial in trials if trial.gated is not None]
@@ -28,7 +28,7 @@ def tell(run: int, result: SearchResult) -> float | None:
     if result.mrr_fps is None:
         print(f"p2p_64B_run{run} has no undisturbed MRR: {result.as_is}")
         return None
-    if (pair := trials[-1].seen.placement) is not None:
+    if (pair := trials[-1].observation.placement) is not None:
         print(f"p2p_64B_run{run} CPUs: {pair[0]}")
     show(f"p2p_64B_run{run}_mrr", result.mrr_fps, "fps")
     ndr_fps = None

@@ -23,25 +23,27 @@ from statistics import median
 from benchmarks.figures import show
 from benchmarks.point import point_of
 
-from wirespeed.bench import dpdk
-from wirespeed.bench.host_state import HostState, changing_host, terminated_like_interrupted
-from wirespeed.bench.hugepages import reserved
-from wirespeed.bench.interface import BenchError, Part
-from wirespeed.bench.journal import state_directory
-from wirespeed.bench.parts import Assembly, assemble, bring_up
-from wirespeed.bench.priority import polling_first
-from wirespeed.bench.process import Daemon, await_true
-from wirespeed.bench.session import directories, rig_of
+from wirespeed.bench.assembly.layout import Place, Places
+from wirespeed.bench.assembly.opened import OpenHost
+from wirespeed.bench.assembly.parts import Assembly, assemble, bring_up
+from wirespeed.bench.host.directories import Directories, run_directories
+from wirespeed.bench.host.host import Host, changing_host, terminated_like_interrupted
+from wirespeed.bench.host.hugepages import reserved
+from wirespeed.bench.host.priority import polling_first
+from wirespeed.bench.host.process import Daemon, await_true, last_words
+from wirespeed.bench.interface import BenchError
+from wirespeed.bench.program import dpdk
+from wirespeed.bench.program.config import WsdpConfig
+from wirespeed.bench.program.telemetry import Telemetry
+from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.topology.wiring import PORTS
-from wirespeed.bench.trial import Rig, run_trial
-from wirespeed.bench.vswitch.control import Control
-from wirespeed.bench.wsdp.config import WsdpConfig
-from wirespeed.bench.wsdp.telemetry import Telemetry
+from wirespeed.bench.trial import TrialSetup, run_trial
+from wirespeed.bench.trial_setup import setup_on_one_host
+from wirespeed.cli.rig import plan_of
 from wirespeed.host.collect import collect
-from wirespeed.model.plan import HostPlan
-from wirespeed.model.spec import PointSpec
-from wirespeed.plan.bench import plan_bench
+from wirespeed.model.spec import Frames
 from wirespeed.remote.local import LocalRunner
+from wirespeed.remote.state import state_directory
 
 ROUNDS = 9
 TRIAL_S = 0.5
@@ -67,23 +69,21 @@ def flowgen_command(config: WsdpConfig) -> list[str]:
 
 
 @contextmanager
-def flowgen(state: HostState, dirs: dpdk.Directories, config: WsdpConfig) -> Iterator[Telemetry]:
+def flowgen(host: Host, dirs: Directories, config: WsdpConfig) -> Iterator[Telemetry]:
     """testpmd, sending."""
-    daemon = Daemon("flowgen", state, dirs)
+    daemon = Daemon("flowgen", host, dirs)
     socket = dpdk.telemetry_socket(dirs.run, config.file_prefix)
     command = flowgen_command(config)
     cpus = {config.control_cpu, *config.cpus}
     daemon.start(command, env=dpdk.environment(dirs.run), cpus=cpus)
     try:
         daemon.await_socket(socket, OPEN_S)
-        telemetry = Telemetry(state.runner, socket)
+        telemetry = Telemetry(host.runner, socket)
         await_true(
             lambda: all(_received(telemetry, port) for port in range(len(PORTS))),
             within_s=OPEN_S,
             alive=daemon.ended,
-            otherwise=lambda: (
-                "testpmd receives nothing: " + dpdk.last_words(state.runner, daemon.log)
-            ),
+            otherwise=lambda: "testpmd receives nothing: " + last_words(host.runner, daemon.log),
         )
         yield telemetry
         telemetry.close()
@@ -98,9 +98,9 @@ def _received(telemetry: Telemetry, port: int) -> int:
     return int(telemetry.ask(f"/ethdev/stats,{port}")["ipackets"])
 
 
-def flowgen_fps(state: HostState, dirs: dpdk.Directories, config: WsdpConfig) -> float:
+def flowgen_fps(host: Host, dirs: Directories, config: WsdpConfig) -> float:
     """Frames/s that testpmd received on both ports, over TRIAL_S after the first ones arrived."""
-    with flowgen(state, dirs, config) as telemetry:
+    with flowgen(host, dirs, config) as telemetry:
         time.sleep(0.2)
         before = sum(_received(telemetry, port) for port in range(len(PORTS)))
         began = time.monotonic()
@@ -109,7 +109,7 @@ def flowgen_fps(state: HostState, dirs: dpdk.Directories, config: WsdpConfig) ->
         return received / (time.monotonic() - began)
 
 
-def ours_fps(rig: Rig) -> float:
+def ours_fps(rig: TrialSetup) -> float:
     """Frames/s that our sinks received on both ports, over TRIAL_S after the path is open."""
     deadline = time.monotonic() + OPEN_S
     while True:
@@ -120,35 +120,33 @@ def ours_fps(rig: Rig) -> float:
             raise BenchError("the path through the vSwitch does not open for our generator")
 
 
-def take_turns(
-    spec: PointSpec, plan: HostPlan, state: HostState, dirs: dpdk.Directories
-) -> list[tuple[float, float]]:
+def take_turns(spec: Frames, on: OpenHost) -> list[tuple[float, float]]:
     """ROUNDS pairs of (ours, flowgen's) frames/s."""
     found = []
+    host, dirs = on.host, on.place.dirs
     with ExitStack() as stack:
-        stack.enter_context(polling_first(state))
-        [vswitch, _] = assemble(spec, plan, state, dirs).parts
+        stack.enter_context(polling_first(host))
+        [vswitch] = assembled(spec, on).sut
         bring_up([vswitch], stack)
-        control = Control(state.runner, dirs.run, f"ws{dirs.tag}")
+        control = Control(host.runner, dirs.run, f"ws{dirs.tag}")
         for number, other in ((1, 2), (2, 1)):
             rule = f"in_port={number},dl_dst={FLOWGEN_MAC},actions=output:{other}"
             control.ofctl("add-flows", "-", stdin=rule)
         for _ in range(ROUNDS):
-            again = assemble(spec, plan, state, dirs)
-            ours = _our_turn(spec, plan, state, again, vswitch)
-            found.append((ours, flowgen_fps(state, dirs, again.layout.traffic.config)))
+            again = assembled(spec, on)
+            ours = _our_turn(spec, on, replace(again, sut=[vswitch]))
+            found.append((ours, flowgen_fps(host, dirs, again.layout.traffic)))
     return found
 
 
-def _our_turn(
-    spec: PointSpec, plan: HostPlan, state: HostState, assembly: Assembly, vswitch: Part
-) -> float:
-    generator = assembly.generator
+def _our_turn(spec: Frames, on: OpenHost, assembly: Assembly) -> float:
     with ExitStack() as stack:
-        bring_up([generator], stack)
-        parts = [vswitch, generator]
-        assembly = replace(assembly, parts=parts)
-        return ours_fps(rig_of(spec, plan, state.runner, assembly))
+        bring_up([assembly.generator], stack)
+        return ours_fps(setup_on_one_host(spec, on, assembly))
+
+
+def assembled(spec: Frames, on: OpenHost) -> Assembly:
+    return assemble(spec, Places(on.place, on.place), on.host, on.host)
 
 
 def main() -> int:
@@ -157,18 +155,19 @@ def main() -> int:
         f"traffic.frame={FRAME_BYTES}", f"traffic.flows={FLOWS}",
     )  # fmt: skip
     runner = LocalRunner()
-    plan = plan_bench(collect(runner), spec).hosts[0]
+    plan = plan_of(collect(runner), spec).hosts[0]
     with (
         tempfile.TemporaryDirectory(prefix="ws-") as logs,
         terminated_like_interrupted(),
-        changing_host(runner, state_directory(os.environ)) as state,
-        reserved(state, plan.huge_pages.value),
+        changing_host(runner, state_directory(os.environ)) as host,
+        reserved(host, plan.huge_pages.value),
+        run_directories(host, Path(logs)) as dirs,
     ):
-        dirs = directories(state, Path(logs))
-        config = assemble(spec, plan, state, dirs).layout.traffic.config
+        on = OpenHost(host, Place(plan, dirs), "")
+        config = assembled(spec, on).layout.traffic
         print("ours: wsdp, gen and sink on each port, trial as fast as possible")
         print("theirs:", " ".join(flowgen_command(config)))
-        turns = take_turns(spec, plan, state, dirs)
+        turns = take_turns(spec, on)
     for number, (ours, theirs) in enumerate(turns, 1):
         show(f"p2p_64B_turn{number}", ours, "fps", ours / theirs, "flowgen-in-the-same-turn")
     ours, theirs = median(t[0] for t in turns), median(t[1] for t in turns)

@@ -12,7 +12,7 @@ from wirespeed.cli.rig import local_rig
 from wirespeed.measure.interface import Progress
 from wirespeed.measure.run import run_search
 from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import Frames
 from wirespeed.model.trial import Stage, Trial
 from wirespeed.study.load import load_study
 from wirespeed.study.run import max_load_fps
@@ -20,33 +20,35 @@ from wirespeed.study.run import max_load_fps
 
 @dataclass(frozen=True, slots=True)
 class Silent:
-    """A listener that tells nobody."""
+    """A listener that prints nothing."""
 
     def progress(self, progress: Progress) -> None: ...
 
     def trial(self, trial: Trial) -> None: ...
 
 
-def point_of(study: str, *overrides: str) -> PointSpec:
+def point_of(study: str, *overrides: str) -> Frames:
     """The first point of a study with the overrides on top."""
-    return load_study(study, list(overrides)).points[0].spec
+    workload = load_study(study, list(overrides)).points[0].workload
+    assert isinstance(workload, Frames)
+    return workload
 
 
 @contextmanager
-def bench_of(spec: PointSpec) -> Iterator[Bench]:
+def bench_of(spec: Frames) -> Iterator[Bench]:
     """The point's bench on this machine, brought up."""
     rig = local_rig()
     with rig.open_bench(spec, rig.plan(spec), "benchmark") as bench:
         yield bench
 
 
-def searched(spec: PointSpec) -> SearchResult:
+def searched(spec: Frames) -> SearchResult:
     """What the point's own search finds."""
     with bench_of(spec) as bench:
         return run_search(spec.search, bench.measure, max_load_fps(spec), Silent())
 
 
-def trials_at(spec: PointSpec, loads_fps: Sequence[float], duration_s: float) -> list[Trial]:
+def trials_at(spec: Frames, loads_fps: Sequence[float], duration_s: float) -> list[Trial]:
     """One trial at each load on one bench, unjudged; a short one before them warms the path up."""
     with bench_of(spec) as bench:
         bench.measure(loads_fps[0], 0.2)

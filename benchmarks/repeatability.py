@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do repeated runs say the same on this host, as noisy as it is?
+"""Do repeated runs give the same figures on this host, as noisy as it is?
 
 p2p and pvp at 64 and 512 B through a real Open vSwitch with DPDK, ROUNDS times each in random
 order, each with a bench of its own: how each point was graded, and the coefficient of variation of
-the undisturbed figures with its 95% interval, beside that of whole trials. A placebo for each
-point: is what was left out what lost frames? Fails when a point has no grade.
+the undisturbed figures with its 95% interval, beside that of whole trials. The placebo test of each
+point: were frames lost in the time left out? Fails when a point has no grade.
 """
 
 from __future__ import annotations

@@ -37,12 +37,12 @@ from benchmarks.speedtest_iperf3 import (
     server,
 )
 
-from wirespeed.bench.host_state import changing_host
+from wirespeed.bench.host.host import changing_host
+from wirespeed.bench.host.network import Network, inside
 from wirespeed.bench.interface import BenchError
-from wirespeed.bench.journal import state_directory
-from wirespeed.bench.network import Network, inside
 from wirespeed.remote.interface import RemoteError
 from wirespeed.remote.local import LocalRunner
+from wirespeed.remote.state import state_directory
 
 WORKSPACE = OURS.parents[2]
 BASELINE = OURS.parent / "speedtest-baseline"
@@ -70,10 +70,10 @@ class Server:
 @contextmanager
 def big_tcp() -> Iterator[Host]:
     """A host whose loopback takes segments of 512 KiB; for IPv4, too, ip-link(8) needs 6.3."""
-    with changing_host(LocalRunner(), state_directory(os.environ)) as state:
-        name = Network(state, f"{os.getpid()}").host("big")
+    with changing_host(LocalRunner(), state_directory(os.environ)) as host:
+        name = Network(host, f"{os.getpid()}").host("big")
         sizes = ("gso_max_size", SEGMENT_BYTES, "gro_max_size", SEGMENT_BYTES)
-        state.runner.run(["ip", "-n", name, "link", "set", "dev", "lo", *sizes])
+        host.runner.run(["ip", "-n", name, "link", "set", "dev", "lo", *sizes])
         yield Host(inside(name), "[::1]")
 
 
@@ -118,7 +118,8 @@ def servers_on(host: Host) -> Iterator[dict[str, list[Server]]]:
     ours_port, ws_port, http_port = free_port(), free_port(), free_port()
     at = {port: f"{host.address}:{port}" for port in (ours_port, ws_port, http_port)}
     ours = [*host.words, str(OURS), "serve", "--http", at[ours_port]]
-    other = [*host.words, str(BASELINE), at[ws_port], at[http_port]]
+    kinds = [f"tungstenite={at[ws_port]}", f"hyper={at[http_port]}"]
+    other = [*host.words, str(BASELINE), *kinds]
     with server(ours, ours_port) as ours_pid, server(other, http_port) as other_pid:
         yield {
             protocol: [Server(host, ours_port, ours_pid), Server(host, port, other_pid)]

@@ -19,8 +19,8 @@ from benchmarks.figures import show
 
 from wirespeed.cli.rig import local_rig
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.spec import PointSpec
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpPath, TcpResult, TcpRun
+from wirespeed.model.spec import TcpStreams
+from wirespeed.model.tcp import Tcp, TcpDirection, TcpResult, TcpRun
 from wirespeed.study.interface import Rig
 from wirespeed.study.tcp import measure_tcp
 
@@ -42,17 +42,17 @@ class Counting:
     def tcp_run(self, run: TcpRun, number: int) -> None: ...
 
 
-def points() -> Iterator[tuple[TcpPath, int]]:
-    for path in (TcpPath.VETH, TcpPath.OVS):
+def points() -> Iterator[tuple[str, int]]:
+    for path in ("veth", "ovs"):
         for streams in (1, 4):
             yield path, streams
 
 
-def measured(rig: Rig, watcher: Counting, path: TcpPath, streams: int, offloads: bool) -> TcpResult:
+def measured(rig: Rig, watcher: Counting, path: str, streams: int, offloads: bool) -> TcpResult:
     """One run, or two. Raises WirespeedError where none has a rate."""
     tcp = Tcp(path=path, streams=streams, offloads=offloads, direction=TcpDirection.DOWN,
               seconds=SECONDS, omit_s=0, congestion=CONGESTION, repeats=1)  # fmt: skip
-    spec = PointSpec(tcp=tcp)
+    spec = TcpStreams(tcp)
     with rig.open_tcp(spec, rig.plan(spec), f"benchmark-{offloads}") as bench:
         found = measure_tcp(bench, tcp, watcher)
     if found.tcp is None:

@@ -2,10 +2,11 @@
 """Does the server's verdict name what really limits a transfer?
 
 Each case has a real cause, between two network namespaces with a router between them: hogs on the
-server's CPU, a client that reads or writes slowly, a small SO_RCVBUF or SO_SNDBUF, a slow or lossy
-wire (tbf on the router's port), a rate limit of the server. Each is tested several times. Prints
-the confusion matrix (what was caused against what the verdict says), then `name value unit
-ratio-to-what`; exits 1 when a case is not named right most of the time. Needs root.
+server's CPU, other tests of the same server, a client that reads or writes slowly, a small
+SO_RCVBUF or SO_SNDBUF, a slow or lossy wire (tbf on the router's port), a rate limit of the server.
+Each is tested several times. Prints the confusion matrix (real cause against verdict), then `name
+value unit ratio-to-what`; exits 1 when a case does not get the right verdict most of the time.
+Needs root.
 """
 
 from __future__ import annotations
@@ -23,21 +24,24 @@ from pathlib import Path
 
 from benchmarks.faulty_client import Fault
 
-from wirespeed.bench.host_state import HostState, changing_host
-from wirespeed.bench.journal import state_directory
-from wirespeed.bench.network import Cable, Network, Port, inside
-from wirespeed.bench.parts import bring_up
-from wirespeed.bench.session import directories
-from wirespeed.bench.tcp.programs import PORT, SpeedtestServer, client_words, find_program
+from wirespeed.bench.assembly.parts import bring_up
+from wirespeed.bench.host.directories import run_directories
+from wirespeed.bench.host.host import Host, changing_host
+from wirespeed.bench.host.network import Network, VethEnd, VethPair, inside
+from wirespeed.bench.host.programs import find_program
+from wirespeed.bench.traffic.tcp.ends.interface import Place
+from wirespeed.bench.traffic.tcp.programs import PORT, SPEEDTEST, SpeedtestServer, client_words
 from wirespeed.model.tcp import Tcp, TcpDirection
 from wirespeed.remote.local import LocalRunner
+from wirespeed.remote.state import state_directory
 
 REPEATS = 3
 SECONDS = 2
 CONGESTION = "cubic"
 HOGS = 4
+OTHERS = 8
 SERVER_IP, CLIENT_IP = "198.18.0.1", "198.18.1.1"
-LIMITERS = ("server_cpu", "client", "receive_window", "send_buffer", "path", "policy")
+LIMITERS = ("server_cpu", "client", "receive_window", "send_buffer", "path", "policy", "shared")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +49,16 @@ class Case:
     """What is caused, and how.
 
     wire: rate in bits/s and queue in ms of the router's port towards the receiver. hogs: busy loops
-    on the server's CPU, each a session of its own. client: fields of faulty_client.Fault; none is
-    our own, faultless client.
+    on the server's CPU, each a session of its own. others: downloads in small blocks beside the
+    test, which take all that the server's CPU can do. client: fields of faulty_client.Fault; none
+    is our own, faultless client.
     """
 
     name: str
     caused: str
     reverse: bool
     hogs: int = 0
+    others: int = 0
     wire: tuple[float, float] | None = None
     server: tuple[str, ...] = ()
     client: dict[str, float] | None = None
@@ -61,6 +67,7 @@ class Case:
 DOWN, UP = True, False
 CASES = (
     Case("download, server CPU hogged", "server_cpu", DOWN, hogs=HOGS),
+    Case("download, others test", "shared", DOWN, others=OTHERS),
     Case("download, slow reader", "client", DOWN, client={"pace_bps": 200e6}),
     Case("download, small SO_RCVBUF", "receive_window", DOWN, client={"rcvbuf": 16384}),
     Case("download, small SO_SNDBUF", "send_buffer", DOWN, client={"window": 16384}),
@@ -68,6 +75,7 @@ CASES = (
     Case("download, lossy wire", "path", DOWN, wire=(500e6, 0.5)),
     Case("download, rate limit", "policy", DOWN, server=("--max-rate", "200000000")),
     Case("upload, server CPU hogged", "server_cpu", UP, hogs=HOGS),
+    Case("upload, others test", "shared", UP, others=OTHERS),
     Case("upload, slow writer", "client", UP, client={"pace_bps": 200e6}),
     Case("upload, small SO_RCVBUF", "receive_window", UP, client={"window": 16384}),
     Case("upload, slow wire", "path", UP, wire=(200e6, 40)),
@@ -77,18 +85,19 @@ CASES = (
 
 
 @contextmanager
-def rig(state: HostState, case: Case, logs: Path) -> Iterator[str]:
+def rig(state: Host, case: Case, logs: Path) -> Iterator[str]:
     """Two hosts with the case's cause in place and the server up; yields the client's host."""
     cpus = sorted(os.sched_getaffinity(0))
     with ExitStack() as stack:
-        dirs = directories(state, logs)
+        dirs = stack.enter_context(run_directories(state, logs))
         network = Network(state, dirs.tag)
-        server = Port(network.host("server"), "eth0", "02:00:00:00:00:01", SERVER_IP)
-        client = Port(network.host("client"), "eth0", "02:00:00:00:00:02", CLIENT_IP)
+        server = VethEnd(network.host("server"), "eth0", "02:00:00:00:00:01", SERVER_IP)
+        client = VethEnd(network.host("client"), "eth0", "02:00:00:00:00:02", CLIENT_IP)
         towards = through_router(network, server, client)
         if case.wire is not None:
             network.limit(towards[client if case.reverse else server], *case.wire)
-        part = SpeedtestServer(state, dirs, server.namespace, cpus[:1], case.server)
+        place = Place(state, dirs, inside(server.namespace), tuple(cpus[:1]))
+        part = SpeedtestServer(place, case.server)
         bring_up([part], stack)
         if case.hogs:
             come_last(state, part.processes[0].pid)
@@ -97,10 +106,22 @@ def rig(state: HostState, case: Case, logs: Path) -> Iterator[str]:
                               log=str(dirs.log / f"hog{number}.log"), cpus=cpus[:1])  # fmt: skip
             stack.callback(hog.wait, 10)
             stack.callback(hog.signal, 9)
+        if case.others:
+            beside = state.spawn(others(state, client.namespace, case.others),
+                                 log=str(dirs.log / "others.log"), cpus=cpus[-1:])  # fmt: skip
+            stack.callback(beside.wait, 10)
+            stack.callback(beside.signal, 9)
         yield client.namespace
 
 
-def come_last(state: HostState, pid: int) -> None:
+def others(state: Host, host: str, streams: int) -> list[str]:
+    """A client that downloads in small blocks until it is killed."""
+    program = find_program(state.runner, SPEEDTEST)
+    test = ["--time", "3600", "--reverse", "--parallel", str(streams), "--block", "256"]
+    return [*inside(host), program, "client", f"{SERVER_IP}:{PORT}", *test]
+
+
+def come_last(state: Host, pid: int) -> None:
     """Let everybody else on its CPU run before this process: a server that drops what it receives
     inside the kernel needs so little that its fair share would do."""
     group = f"/proc/{pid}/autogroup"
@@ -110,27 +131,27 @@ def come_last(state: HostState, pid: int) -> None:
         state.runner.run(["renice", "-n", "19", "-p", task.rpartition("/")[2]])
 
 
-def through_router(network: Network, server: Port, client: Port) -> dict[Port, Port]:
+def through_router(network: Network, server: VethEnd, client: VethEnd) -> dict[VethEnd, VethEnd]:
     """Join the two by a router; its port towards each."""
     router = network.host("router")
     towards = {
-        server: Port(router, "server", "02:00:00:00:00:03", "198.18.0.2"),
-        client: Port(router, "client", "02:00:00:00:00:04", "198.18.1.2"),
+        server: VethEnd(router, "server", "02:00:00:00:00:03", "198.18.0.2"),
+        client: VethEnd(router, "client", "02:00:00:00:00:04", "198.18.1.2"),
     }
     for host, port in towards.items():
-        network.connect(Cable(host, port), 1500)
+        network.connect(VethPair(host, port), 1500)
         assert port.ip is not None
         network.route_all(host, port.ip)
     network.forward(router)
     return towards
 
 
-def verdict(state: HostState, case: Case, host: str) -> tuple[str, list[str]]:
+def verdict(state: Host, case: Case, host: str) -> tuple[str, list[str]]:
     """One test's verdict and its evidence."""
     if case.client is None:
         direction = TcpDirection.DOWN if case.reverse else TcpDirection.UP
         tcp = Tcp(direction=direction, seconds=SECONDS, omit_s=0, congestion=CONGESTION)
-        words = [find_program(), *client_words(SERVER_IP, tcp)]
+        words = [find_program(state.runner, SPEEDTEST), *client_words(SERVER_IP, tcp)]
     else:
         fault = Fault(SERVER_IP, PORT, SECONDS, CONGESTION, case.reverse)
         faulty = json.dumps(dataclasses.asdict(fault) | case.client)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the measurement tell the truth about a SUT whose behaviour is known exactly?
+"""Does the measurement find the figures of a SUT whose behaviour is known exactly?
 
 `wire`: real generator, real analyser, and between them the reference SUT (`impair`) of hidden rate,
-loss, delay and stalls, on a host that is left alone, whose CPU is taken again and again, or that
-has another program on it. Each figure stands beside the truth. Fails when a search had no figure.
+loss, delay and stalls, on a host without disturbances, with many stops of the CPU, or with another
+program on it. Each figure is printed beside the true one. Fails when a search had no figure.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from benchmarks.figures import show
 from benchmarks.point import point_of, searched, trials_at
 
 from wirespeed.cli.rig import local_rig
-from wirespeed.measure.account import unexplained
+from wirespeed.measure.conservation import unaccounted_frames
 from wirespeed.measure.run import WIDTH, WIDTH_WHEN_DISTURBED
 from wirespeed.model.result import Grade, SearchResult
-from wirespeed.model.spec import PointSpec
+from wirespeed.model.spec import Frames
 
 RATES_FPS = (100e3, 200e3, 500e3, 1e6, 2e6)
 LOSS_EVERY = (0, 1000, 200, 100)
@@ -32,7 +32,7 @@ LATENCY_LOAD_FPS = 100e3
 LATENCY_TRIALS = 5
 
 
-def poller_cpu(spec: PointSpec) -> int:
+def poller_cpu(spec: Frames) -> int:
     """The CPU that generator, reference SUT and analyser share."""
     [host] = local_rig().plan(spec).hosts
     assert host.generator is not None
@@ -78,8 +78,12 @@ def rates() -> bool:
                 ratio = interval.lower.load_fps / rate_fps
                 false_passes += ratio > 1 + tolerance(result)
                 show(f"{name}_{goal}", interval.lower.load_fps, "fps", ratio, "hidden-rate")
-            show(f"{name}_unexplained", sum(unexplained(t.seen) for t in result.trials), "frames")
-            overhead_s = [trial.seen.overhead_s for trial in result.trials]
+            show(
+                f"{name}_unexplained",
+                sum(unaccounted_frames(t.observation) for t in result.trials),
+                "frames",
+            )
+            overhead_s = [trial.observation.overhead_s for trial in result.trials]
             show(f"{name}_overhead_a_trial_median", median(overhead_s), "s")
     show("wire_rates_above_hidden_rate_plus_widths", false_passes, "figures")
     return found_all
@@ -144,7 +148,9 @@ def delay() -> None:
     for delay_ns in (0, DELAY_NS):
         spec = point_of("wire", "sut.impair.rate_fps=0", f"sut.impair.delay_ns={delay_ns}")
         trials = trials_at(spec, [LATENCY_LOAD_FPS] * LATENCY_TRIALS, 1.0)
-        latencies = [t.seen.latency.p50_ns for t in trials if t.seen.latency is not None]
+        latencies = [
+            t.observation.latency.p50_ns for t in trials if t.observation.latency is not None
+        ]
         medians_ns[delay_ns] = median(latencies)
         show(f"wire_p50_at_delay_{delay_ns / 1e3:g}us", medians_ns[delay_ns] / 1e3, "us")
     net_ns = medians_ns[DELAY_NS] - medians_ns[0]
