@@ -6,33 +6,57 @@ VENV := .venv
 NOVA_VENV := .venv-nova
 BIN := $(VENV)/bin
 DATAPLANE := build/dataplane
+GUEST_DATAPLANE := build/dataplane-guest
 SANITIZED := build/dataplane-asan
 C_FILES = $(shell git ls-files 'dataplane/*.c' 'dataplane/*.h')
+# A target's output is shown when it ends, so that lines of two do not mix. Of what `built` needs,
+# one or another waits for the network.
+SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target --jobs=
+PIP_INSTALL := pip install --quiet --disable-pip-version-check
+# Python compiles what is imported when it is imported first; see --no-compile below.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test lint format bench docs clean \
-	packages packages-dev npm cargo dataplane dataplane-asan speedtest test-dataplane test-python \
-	test-nova test-speedtest
+.PHONY: help setup setup-dev demo test test-all lint format bench docs clean \
+	packages packages-dev packages-guests tools cargo dataplane dataplane-asan speedtest speedtest-debug \
+	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane test-python test-nova test-speedtest \
+	dataplane-guest guest-image host-image lab lab-down test-lab
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 setup: packages $(VENV)/.run dataplane ## Install packages, make .venv, build the data plane
 
 demo: setup ## Measure a real OVS-DPDK and leave a report in out/
 	$(BIN)/wirespeed run quickstart --html out/quickstart.html
 
-test: test-dataplane test-speedtest test-nova test-python ## All tests: C (also under ASan and UBSan), Rust, Nova, Python, real OVS
+test: tools ## All tests in their short form: C (also under ASan and UBSan), Rust, Nova, Python, real OVS
+	@$(SIDE_BY_SIDE)3 built
+	@$(SIDE_BY_SIDE)2 test-speedtest test-nova test-dataplane
+	@$(MAKE) --no-print-directory test-python
 
-lint: packages-dev cargo $(VENV)/.dev ## Formatting, types, import arrows, shell
+test-all: export WIRESPEED_EXHAUSTIVE := 1
+test-all: test speedtest ## The same with many more cases, fuzzing, and the speed test as it is released
+	speedtest/fuzz/run.sh 60
+	SPEEDTEST=$(CURDIR)/speedtest/target/release/wirespeed-speedtest $(BIN)/pytest tests/speedtest
+
+lint: tools ## Formatting, types, import arrows, shell
+	@$(SIDE_BY_SIDE)2 lint-speedtest lint-python lint-files
+
+lint-python: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python setup/check_tree.py
+
+lint-files:
 	clang-format --dry-run --Werror $(C_FILES)
 	git ls-files '*.sh' .ci/run | xargs shellcheck
-	$(BIN)/python setup/check_tree.py
-	cd speedtest && cargo fmt --all --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+
+lint-speedtest: cargo
+	cd speedtest && cargo fmt --all --check
+	cd speedtest && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 
 format: setup-dev ## Rewrite Python and C in the project's format
 	$(BIN)/ruff check --fix .
@@ -50,7 +74,7 @@ clean: ## Remove what the other targets built, and what a killed run left on thi
 	[ ! -x $(BIN)/wirespeed ] || $(BIN)/wirespeed clean
 	rm -rf build out speedtest/target .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-setup-dev: setup packages-dev npm $(VENV)/.dev speedtest
+setup-dev: tools $(VENV)/.dev dataplane speedtest
 
 packages:
 	@setup/install-packages.sh setup/packages-run.txt
@@ -58,8 +82,13 @@ packages:
 packages-dev:
 	@setup/install-packages.sh setup/packages-run.txt setup/packages-dev.txt
 
-npm:
-	@command -v npm >/dev/null || setup/install-packages.sh setup/packages-npm.txt
+packages-guests:
+	@setup/install-packages.sh setup/packages-guests.txt
+
+tools:
+	@setup/install-packages.sh setup/packages-run.txt setup/packages-dev.txt \
+		$$(command -v npm >/dev/null || echo setup/packages-npm.txt) \
+		$$(command -v cargo >/dev/null || echo setup/packages-rust.txt)
 
 cargo:
 	@command -v cargo >/dev/null || setup/install-packages.sh setup/packages-rust.txt
@@ -68,21 +97,41 @@ $(BIN)/python: | packages
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(BIN)/$(PIP_INSTALL) -c constraints.txt -e .
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,postgresql]'
+	$(BIN)/$(PIP_INSTALL) --no-compile -c constraints.txt -e '.[dev,postgresql]'
 	touch $@ $(VENV)/.run
 
 $(DATAPLANE)/build.ninja: | packages
 	meson setup --buildtype=release $(DATAPLANE) dataplane
 
 $(SANITIZED)/build.ninja: | packages-dev
-	meson setup --buildtype=debugoptimized -Db_sanitize=address,undefined $(SANITIZED) dataplane
+	meson setup --buildtype=plain --optimization=1 -Dc_args=-g1 \
+		-Db_sanitize=address,undefined $(SANITIZED) dataplane
 
 dataplane: $(DATAPLANE)/build.ninja
 	@ninja -C $(DATAPLANE) --quiet
+
+# An emulated CPU has not the instructions of this one.
+$(GUEST_DATAPLANE)/build.ninja: | packages
+	meson setup --buildtype=release -Dmarch=x86-64-v2 $(GUEST_DATAPLANE) dataplane
+
+dataplane-guest: $(GUEST_DATAPLANE)/build.ninja
+	@ninja -C $(GUEST_DATAPLANE) --quiet wsdp
+
+guest-image: $(VENV)/.run packages-guests dataplane-guest speedtest ## Build what guests boot from
+	$(BIN)/wirespeed image build guest
+
+host-image: $(VENV)/.run packages-guests dataplane-guest speedtest ## Build what the lab's hosts boot from
+	$(BIN)/wirespeed image build host
+
+lab: host-image ## Start two emulated servers; wirespeed inspect --host ssh://lab1
+	$(BIN)/wirespeed lab up
+
+lab-down: ## End them, and remove what they have written
+	$(BIN)/wirespeed lab down
 
 dataplane-asan: $(SANITIZED)/build.ninja
 	@ninja -C $(SANITIZED) --quiet
@@ -90,9 +139,21 @@ dataplane-asan: $(SANITIZED)/build.ninja
 speedtest: cargo
 	cd speedtest && cargo build --quiet --locked --release
 
+# Shares its dependencies with the unit tests; a panic ends it, as it ends the release.
+speedtest-debug: cargo
+	cd speedtest && cargo rustc --quiet --locked -p speedtest-cli --bin wirespeed-speedtest -- -C panic=abort
+
+speedtest-tests: speedtest-debug
+	cd speedtest && cargo test --quiet --locked --no-run
+
+built: npm-client speedtest-tests dataplane dataplane-asan $(NOVA_VENV)/.installed guest-image
+
+npm-client: $(VENV)/.dev
+	$(BIN)/python -m tests.speedtest.ndt7_js_package
+
 $(NOVA_VENV)/.installed: pyproject.toml constraints-nova.txt | packages
 	$(PYTHON) -m venv $(NOVA_VENV)
-	$(NOVA_VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints-nova.txt -e '.[nova]'
+	$(NOVA_VENV)/bin/$(PIP_INSTALL) --no-compile -c constraints-nova.txt -e '.[nova]'
 	touch $@
 
 test-nova: $(NOVA_VENV)/.installed ## Our placement beside the real Nova library's
@@ -100,11 +161,20 @@ test-nova: $(NOVA_VENV)/.installed ## Our placement beside the real Nova library
 
 test-speedtest: cargo
 	cd speedtest && cargo test --quiet --locked
-	speedtest/fuzz/run.sh 3
 
 test-dataplane: dataplane dataplane-asan
 	meson test -C $(DATAPLANE) --print-errorlogs
 	meson test -C $(SANITIZED) --print-errorlogs
 
-test-python: setup-dev
-	$(BIN)/pytest
+# Most tests wait more than they reckon: two a CPU, in the order of tests/side_by_side.py. What is
+# marked `alone` has the CPUs to itself. Guests boot here, whole servers in
+# test-lab alone: they take minutes on two CPUs.
+test-python: tools $(VENV)/.dev dataplane speedtest-debug
+	$(BIN)/pytest --durations=10 -m 'not alone and not lab' --numprocesses=4 --dist=loadfile \
+		--no-loadscope-reorder
+	$(BIN)/pytest --durations=10 -m alone
+	$(BIN)/pytest --durations=10 -m lab tests/bench
+
+test-lab: export WIRESPEED_LAB := whole
+test-lab: $(VENV)/.dev guest-image host-image ## All tests in emulated servers, whole
+	$(BIN)/pytest --durations=0 -m lab

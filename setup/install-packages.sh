@@ -1,13 +1,35 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Install the Debian packages named in the given files, if any is missing. Installing Open vSwitch
-# or PostgreSQL would normally start and enable a system service: what this script brings in is
-# neither started nor enabled, and a service that was there before is left as it is. An entry A|B
-# means: the first of these that this Debian has.
+# Install the Debian packages named in the given files, if any is missing. Installing Open vSwitch,
+# libvirt, PostgreSQL or sshd would normally start and enable a system service: what this script
+# brings in is neither started nor enabled, and a service that was there before is left as it is. An
+# entry A|B means: the first of these that this Debian has. An entry A>=VERSION that this Debian has
+# only older comes from its backports, which are not added to the system's sources.
 set -eu
 
 installed() {
-	dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'
+	found=$(dpkg-query -W -f '${Status} ${Version}' "${1%%>=*}" 2>/dev/null) || return 1
+	case "$found" in
+	*'ok installed '*) new_enough "${found##* }" "$1" ;;
+	*) return 1 ;;
+	esac
+}
+
+# Whether version $1 is what entry $2 asks for.
+new_enough() {
+	case "$2" in
+	*'>='*) dpkg --compare-versions "$1" ge "${2##*>=}" ;;
+	esac
+}
+
+# Whether entry $1 can be had only from the backports.
+from_backports() {
+	case "$1" in
+	*'>='*) ;;
+	*) return 1 ;;
+	esac
+	candidate=$(apt-cache policy "${1%%>=*}" | sed -n 's/^ *Candidate: //p')
+	! new_enough "$candidate" "$1"
 }
 
 # The first of A|B|C that is installed, else the first that can be, else nothing.
@@ -17,7 +39,7 @@ choose() {
 		installed "$name" && echo "$name" && return
 	done
 	for name in $names; do
-		apt-cache show "$name" >/dev/null 2>&1 && echo "$name" && return
+		apt-cache show "${name%%>=*}" >/dev/null 2>&1 && echo "$name" && return
 	done
 	echo "${names%% *}"
 }
@@ -36,39 +58,71 @@ if [ "$(id -u)" -ne 0 ]; then
 	exit 1
 fi
 
+scratch=$(mktemp -d)
 policy=/usr/sbin/policy-rc.d
+ours=""
+trap 'rm -rf "$scratch" $ours' EXIT
+trap 'exit 130' INT TERM
 if [ ! -e "$policy" ]; then
+	ours=$policy
 	printf '#!/bin/sh\nexit 101\n' >"$policy"
 	chmod 755 "$policy"
-	trap 'rm -f "$policy"' EXIT
-	trap 'exit 130' INT TERM
 fi
 
-services_before=" "
-for unit in openvswitch-switch ovsdb-server ovs-vswitchd postgresql; do
-	[ -e "/lib/systemd/system/$unit.service" ] && services_before="$services_before$unit "
-done
+units="openvswitch-switch ovsdb-server ovs-vswitchd postgresql ssh libvirtd virtlogd virtlockd
+	libvirt-guests"
+# Either kind: libvirt also has sockets that would start its service.
+existing() {
+	for kind in service socket; do
+		for unit in $units libvirtd-ro libvirtd-admin virtlogd-admin virtlockd-admin; do
+			[ -e "/lib/systemd/system/$unit.$kind" ] && echo "$unit.$kind"
+		done
+	done
+	return 0
+}
+units_before=" $(existing | tr '\n' ' ')"
 
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 # Package lists are there only now: choose again.
 missing=""
+newer=""
 for entry in $wanted; do
 	package=$(choose "$entry")
-	installed "$package" || missing="$missing $package"
+	installed "$package" && continue
+	if from_backports "$package"; then
+		newer="$newer ${package%%>=*}"
+	else
+		missing="$missing ${package%%>=*}"
+	fi
 done
-echo "Installing$missing"
-# shellcheck disable=SC2086  # the list is meant to be split
-apt-get install -y -qq --no-install-recommends $missing >/dev/null
+echo "Installing$missing$newer"
+install="apt-get install -y -qq --no-install-recommends"
+if [ -n "$newer" ]; then
+	# Sources and lists of its own, so that the system's stay as they are.
+	mkdir "$scratch/parts" "$scratch/lists"
+	cp -a /etc/apt/sources.list.d/. "$scratch/parts/"
+	setup_directory=$(dirname "$0")
+	"$setup_directory/backports-source.sh" >"$scratch/parts/wirespeed-backports.list"
+	chmod 755 "$scratch" "$scratch/parts" "$scratch/lists"
+	own="-o Dir::Etc::sourceparts=$scratch/parts -o Dir::State::lists=$scratch/lists"
+	# shellcheck disable=SC1091  # the host's own
+	suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	# shellcheck disable=SC2086  # the lists are meant to be split
+	apt-get $own update -qq
+	# shellcheck disable=SC2086
+	$install $own -t "$suite-backports" $newer >/dev/null
+fi
+# shellcheck disable=SC2086
+[ -z "$missing" ] || $install $missing >/dev/null
 
-for unit in openvswitch-switch ovsdb-server ovs-vswitchd postgresql; do
-	case "$services_before" in
+for unit in $(existing); do
+	case "$units_before" in
 	*" $unit "*) ;;
 	*)
-		if [ -e "/lib/systemd/system/$unit.service" ] && command -v systemctl >/dev/null; then
-			systemctl --quiet disable "$unit.service" 2>/dev/null ||
-				echo "Note: $unit.service could not be disabled; see systemctl status $unit" >&2
-		fi
+		command -v systemctl >/dev/null || continue
+		systemctl --quiet disable "$unit" 2>/dev/null ||
+			echo "Note: $unit could not be disabled; see systemctl status $unit" >&2
 		;;
 	esac
 done
