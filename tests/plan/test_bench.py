@@ -115,6 +115,19 @@ def test_a_bench_stays_on_one_numa_node() -> None:
     assert plan.generator.process.value.nodes == (1,)
 
 
+def test_a_program_over_two_nodes_has_memory_on_both() -> None:
+    """Also where only its main lcore is on the other one: what it has not there it would take
+    from those that were given it."""
+    facts = host(nodes=2, cores=2)
+    plan = planned(facts, spec_of("pvp"))
+    assert plan.generator is not None
+    process = plan.guests[0].process
+    assert process is not None
+    cpus = {plan.generator.control_cpu.value, *plan.guests[0].cpus.value}
+    assert {facts.node_of(cpu) for cpu in cpus} == {0, 1}
+    assert process.value.nodes == (0, 1)
+
+
 def test_external_ports_choose_the_node() -> None:
     facts = replace(
         host(nodes=2, cores=6), pci=(PciDevice("0000:81:00.0", "8086", "1572", node=1),)

@@ -158,8 +158,9 @@ def physical_cores(facts: HostFacts) -> int:
     return len({facts.siblings(cpu) for cpu in _threads(facts)})
 
 
-def polled_nodes(facts: HostFacts, cpus: Sequence[int]) -> set[int]:
-    """The NUMA nodes of these CPUs: DPDK allocates on the nodes it polls on."""
+def nodes_of(facts: HostFacts, cpus: Sequence[int]) -> set[int]:
+    """The NUMA nodes of these CPUs. A DPDK process allocates on those of all its lcores; what it
+    was given nothing on, it takes from others there (the main lcore's too: ethdev's own data)."""
     return {facts.node_of(cpu) or 0 for cpu in cpus}
 
 
