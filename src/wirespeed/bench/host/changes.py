@@ -198,6 +198,23 @@ class InterfaceSet(Change):
 
 
 @dataclass(frozen=True, slots=True)
+class InterfaceMoved(Change):
+    """A network interface of the host's was given to a namespace, where it has another name."""
+
+    name: str
+    namespace: str
+    name_there: str
+
+    def undo(self, runner: Runner) -> str | None:
+        there = ["ip", "-n", self.namespace, "link"]
+        if runner.run([*there, "show", "dev", self.name_there], check=False).exit_code != 0:
+            return None  # never moved, unplugged, or its namespace has gone
+        runner.run([*there, "set", "dev", self.name_there, "down"])
+        runner.run([*there, "set", "dev", self.name_there, "netns", "1", "name", self.name])
+        return f"took {self.name} back from the network namespace {self.namespace}"
+
+
+@dataclass(frozen=True, slots=True)
 class NamespaceMade(Change):
     """A network namespace was made (ip-netns(8)); all that is in it goes with it."""
 
@@ -221,6 +238,7 @@ _KINDS: Mapping[str, type[Change]] = {
         MountPointMade,
         PciBound,
         NamespaceMade,
+        InterfaceMoved,
         InterfaceMade,
         InterfaceSet,
         VfsMade,
