@@ -20,8 +20,8 @@ from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI
 
 # No IOMMU is there for vfio-pci, and Debian's kernel has no VFIO without one; what the guest's DPDK
-# may write to is the guest's alone. Since Linux 5.2 it takes a virtual function, too, which has no
-# INTx: DPDK then says once that it cannot read interrupts, and polls.
+# may write to is the guest's alone. It takes a virtual function, too, which has no INTx: DPDK then
+# says once that it cannot read interrupts, and polls.
 _DRIVER = "uio_pci_generic"
 _PAGE_KIB = 2048
 _PCI = re.compile(r"/([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?=/|$)")
