@@ -2,7 +2,7 @@
 """A host with a NIC that can do SR-IOV, as far as sysfs and ip-link(8) show it.
 
 As with igb, a VF's rate is refused while the port has no link, and that comes some time after it
-was brought up.
+was brought up or VFs were made.
 """
 
 from __future__ import annotations
@@ -93,6 +93,7 @@ class FakeNic(FakeHost):
         self.written.append(f"{path} {text.strip()}")
         if path == NUMVFS:
             self.make(int(text))
+            files[CARRIER] = "0\n"  # as igb starts the port anew
         elif path == "/sys/bus/pci/drivers/vfio-pci/bind":
             files[f"{PCI}/{text}/driver"] = "/sys/bus/pci/drivers/vfio-pci"
         elif path == "/sys/bus/pci/drivers_probe":

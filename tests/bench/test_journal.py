@@ -20,9 +20,6 @@ from wirespeed.bench.host.change import Change
 from wirespeed.bench.host.changes import (
     DirectoryMade,
     HugePagesAdded,
-    InterfaceMade,
-    InterfaceMoved,
-    InterfaceSet,
     PciBound,
     ProcessStarted,
     SysctlSet,
@@ -41,6 +38,7 @@ from wirespeed.bench.host.journal import (
     leftovers,
     of_living_runs,
 )
+from wirespeed.bench.host.network_changes import InterfaceMade, InterfaceMoved, InterfaceSet
 from wirespeed.bench.interface import BenchError
 from wirespeed.remote.interface import Completed, HostUnreachable, Runner
 from wirespeed.remote.local import LocalRunner

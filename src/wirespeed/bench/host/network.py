@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wirespeed.bench.host.changes import InterfaceMoved, NamespaceMade
 from wirespeed.bench.host.host import Host
+from wirespeed.bench.host.network_changes import InterfaceMoved, NamespaceMade
 
 # Where ip-netns(8) keeps them.
 NAMESPACES = "/run/netns"

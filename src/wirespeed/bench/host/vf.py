@@ -94,9 +94,9 @@ def _set(
 ) -> tuple[str, ...]:
     """The addresses of as many VFs, set."""
     give_interfaces_to_bench(host, [interface], mtu)
+    was_made = _make(host, pf, len(wanted))
     if any(settings.max_tx_rate_mbps for settings in wanted):
         _await_link(host.runner, pf, interface)
-    was_made = _make(host, pf, len(wanted))
     chosen = range(len(wanted)) if was_made else _free(host.runner, pf, interface, len(wanted))
     addresses = []
     for number, settings in zip(chosen, wanted, strict=True):
@@ -155,7 +155,8 @@ def _check_dpdk_takes(runner: Runner, pf: str) -> None:
 
 
 def _await_link(runner: Runner, pf: str, interface: str) -> None:
-    """Drivers compare a VF's rate with the link's, and refuse it where there is none."""
+    """Drivers compare a VF's rate with the link's, and refuse it where there is none: after the
+    port was brought up, and after VFs were made, for which igb starts it anew."""
     await_true(
         lambda: runner.read(f"/sys/class/net/{interface}/carrier") == "1\n",
         within_s=_LINK_S, every_s=0.1, alive=lambda: None,
