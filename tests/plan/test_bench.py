@@ -159,6 +159,15 @@ def test_between_two_hosts_each_side_has_its_own_cores_and_memory() -> None:
     assert "generator" not in dut.huge_pages.because
 
 
+def test_without_a_switch_functions_share_the_cores_there_are() -> None:
+    facts = host(cores=4)
+    frames = Frames(Topology("sriov", 4), hosts=Roles("g", "s"))
+    plan = plan_between(facts, facts, frames, needs_of(frames))
+    shared = [guest.cpus.value for guest in plan.sut_host.guests]
+    assert shared == [(1,), (2,), (3,), (1,)]
+    assert plan.sut_host.guests[0].cpus.because.endswith("share 3")
+
+
 def test_between_two_hosts_each_side_is_near_its_ports() -> None:
     facts = replace(
         host(nodes=2, cores=6), pci=(PciDevice("0000:81:00.0", "8086", "1572", node=1),)
