@@ -19,9 +19,9 @@ from wirespeed.model.plan import HugePages, ProcessMemory
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI
 
-# No IOMMU is there for vfio-pci, and Debian's kernel has no VFIO without one; what the guest's DPDK
-# may write to is the guest's alone. It takes a virtual function, too, which has no INTx: DPDK then
-# says once that it cannot read interrupts, and polls.
+# No IOMMU is there for vfio-pci, and Debian 12's kernel has no VFIO without one; what the guest's
+# DPDK may write to is the guest's alone. It takes a virtual function, too, which has no INTx: DPDK
+# then says once that it cannot read interrupts, and polls.
 _DRIVER = "uio_pci_generic"
 _PAGE_KIB = 2048
 _PCI = re.compile(r"/([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?=/|$)")
