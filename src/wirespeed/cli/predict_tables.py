@@ -43,7 +43,7 @@ def print_waterfall(label: str, found: Prediction, console: Console) -> None:
     console.print(f"\n{label}: each frame takes", style="bold", soft_wrap=True)
     table = Table(box=None, pad_edge=False, show_header=False)
     for justify in ("left", "right", "left", "right"):
-        table.add_column(justify=justify)  # type: ignore[arg-type]
+        table.add_column(justify=justify)
     for load in found.loads:
         if load.utilisation >= _LEAST_SHOWN:
             bar = "#" * max(1, round(_BAR * min(1.0, load.utilisation)))

@@ -47,7 +47,7 @@ def fit(
         error = float(np.percentile(errors, 90))
     unsure = _spread(found)
     groups = _together(found)
-    estimates = {name: Estimate(value, value, value) for name, value in given.items()}
+    estimates = {name: Estimate(value, value, value, told=False) for name, value in given.items()}
     for index, name in enumerate(names):
         estimates[name] = _estimate(name, found.values[name], unsure[index], groups)
     return Parameters(source, estimates, error, checked, len(rates), kind, clock_hz, groups)
@@ -81,7 +81,8 @@ def _spread(found: Fitted) -> Floats:
     variance = float(np.sum(np.minimum(np.abs(found.residuals), 3 * SOFT_ABOVE) ** 2)) / freedom
     half = _NINETY * np.sqrt(np.diag(covariance) * variance)
     silent = np.linalg.norm(found.jacobian, axis=0) * np.array(list(found.values.values())) < 1e-9
-    return np.where(silent, np.inf, half)
+    unsure: Floats = np.where(silent, np.inf, half)
+    return unsure
 
 
 def _covariance(found: Fitted) -> Floats:
