@@ -87,9 +87,8 @@ def _spread(found: Fitted) -> Floats:
 
 def _covariance(found: Fitted) -> Floats:
     """Of the values, but for the variance of a residual."""
-    square: Floats = found.jacobian.T @ found.jacobian
-    inverse: Floats = np.linalg.pinv(square, hermitian=True)
-    return inverse
+    square = found.jacobian.T @ found.jacobian
+    return np.asarray(np.linalg.pinv(square, hermitian=True), dtype=np.float64)
 
 
 def _together(found: Fitted) -> tuple[tuple[str, ...], ...]:
