@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
@@ -18,10 +19,11 @@ from wirespeed.predict.deployment import cases_of_plan
 from wirespeed.predict.document import parse_parameters
 from wirespeed.predict.observation import Observation
 from wirespeed.predict.parameters import Parameters
+from wirespeed.predict.predict import predict
 from wirespeed.predict.published import shipped_parameters
-from wirespeed.predict.study import case_of
+from wirespeed.predict.study import case_of, predictable
 from wirespeed.store.read import read_run
-from wirespeed.store.records import PointRecord
+from wirespeed.store.records import PointRecord, RunRecord
 from wirespeed.store.store import Store
 from wirespeed.study.load import load_study
 
@@ -82,6 +84,17 @@ def observations_of_runs(
 def case_of_record(point: PointRecord) -> Case:
     """The case of a stored point, with the cores that its plan gave it. Raises BadInput."""
     return case_of(Point(point.id, point.label, point.workload, point.parameters), point.plan)
+
+
+def with_predictions(run: RunRecord, parameters: Parameters) -> RunRecord:
+    """The run, each point that the model knows with its prediction. Raises BadInput."""
+    points = [
+        replace(point, predicted=predict([case_of_record(point)], parameters)[0])
+        if predictable(point.workload)
+        else point
+        for point in run.points
+    ]
+    return replace(run, points=tuple(points))
 
 
 def rate_of(result: SearchResult, kind: RateKind) -> float | None:

@@ -152,6 +152,8 @@ def _demands(
             reached.setdefault(workload.network(nic.network).physical_network, set()).update(names)
     internal = sum(hz for network, hz in total.items() if network not in reached) / len(hosts)
     needed = any(network not in reached for network in total)
+    # The default costs need no mention; others do.
+    source = "" if cycles is S2_CYCLES else cycles.source
     demands = []
     for facts in hosts:
         mine = {
@@ -159,5 +161,5 @@ def _demands(
             for network, hz in total.items()
             if facts.host in reached.get(network, ())
         }
-        demands.append(SwitchDemand(mine, internal, needed, cycles.source))
+        demands.append(SwitchDemand(mine, internal, needed, source))
     return demands
