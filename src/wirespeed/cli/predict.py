@@ -142,11 +142,15 @@ def ask(
     pattern: Annotated[
         str, typer.Option("--pattern", metavar="PATTERN", help="north-south or east-west.")
     ] = "north-south",
-    functions: Annotated[int, typer.Option("--functions", min=0, max=1000)] = 1,
+    functions: Annotated[
+        int, typer.Option("--functions", min=0, max=1000, help="Network functions; 0 with none.")
+    ] = 1,
     frame: Annotated[
         int, typer.Option("--frame", metavar="OCTETS", min=64, max=9216, help="With FCS.")
     ] = 64,
-    link_gbps: Annotated[float, typer.Option("--link-gbps", min=0.1, max=1000.0)] = 40.0,
+    link_gbps: Annotated[
+        float, typer.Option("--link-gbps", min=0.1, max=1000.0, help="Of each NIC's port.")
+    ] = 40.0,
     pmds: Annotated[
         int | None,
         typer.Option(
@@ -158,11 +162,15 @@ def ask(
     queues: Annotated[
         int, typer.Option("--queues", min=1, max=64, help="Cores, each with a queue, a function.")
     ] = 1,
-    nics: Annotated[int, typer.Option("--nics", min=1, max=16)] = 1,
+    nics: Annotated[
+        int, typer.Option("--nics", min=1, max=16, help="NICs that share the frames.")
+    ] = 1,
     pcie_gts: Annotated[
         float, typer.Option("--pcie-gts", min=2.5, max=64.0, help="8: generation 3; 16: 4.")
     ] = 8.0,
-    pcie_lanes: Annotated[int, typer.Option("--pcie-lanes", min=1, max=32)] = 8,
+    pcie_lanes: Annotated[
+        int, typer.Option("--pcie-lanes", min=1, max=32, help="Of each NIC's slot.")
+    ] = 8,
     params: ParametersOption = None,
     json: JsonOption = False,
 ) -> None:  # fmt: skip
