@@ -77,7 +77,7 @@ def rate(
     found = predict([case for _, case in points], parameters)
     answers = [(label, case, p) for (label, case), p in zip(points, found, strict=True)]
     if json:
-        typer.echo(json_text.dumps(prediction_document(parameters, answers), indent=2))
+        typer.echo(json_text.dumps(prediction_document(parameters, answers), indent=2, allow_nan=False))
         return
     console = plain_console()
     print_predictions([(label, found) for label, _, found in answers], parameters, console)
@@ -190,7 +190,7 @@ def ask(
     changes = sensitivity(case, parameters)
     if json:
         document = sensitivity_document(parameters, case, found, changes)
-        typer.echo(json_text.dumps(document, indent=2))
+        typer.echo(json_text.dumps(document, indent=2, allow_nan=False))
         return
     console = plain_console()
     print_predictions([(describe(case), found)], parameters, console)

@@ -32,7 +32,7 @@ def print_predictions(
         table.add_row(
             label, mpps(found.rate_fps), mpps(found.low_fps), mpps(found.high_fps),
             str(found.limit.resource), str(next_.resource) if next_ else "",
-            percent(next_.utilisation, 0) if next_ else "", f"+{percent(found.next_gain, 0)}",
+            percent(next_.utilisation, 0) if next_ else "", "" if found.next_gain is None else f"+{percent(found.next_gain, 0)}",
         )  # fmt: skip
     console.print(table)
     console.print(_basis(parameters), style="dim", soft_wrap=True)

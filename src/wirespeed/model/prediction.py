@@ -115,7 +115,8 @@ class Load:
 class Prediction:
     """The rate at full load in frames/s with a 90% interval, and every resource, busiest first.
 
-    next_gain: by what share the rate would grow if the busiest resource cost nothing. ndr_share:
+    next_gain: by what share the rate would grow if the busiest resource cost nothing, None where no
+    other one is known. ndr_share:
     the lossless rate over this one. latency_us: the median at half of this rate. source: of the
     parameters. docs/explanation/prediction.md tells how far each of them is valid.
     """
@@ -124,7 +125,7 @@ class Prediction:
     low_fps: float
     high_fps: float
     loads: tuple[Load, ...]
-    next_gain: float
+    next_gain: float | None
     ndr_share: float
     latency_us: float
     source: str

@@ -43,14 +43,14 @@ def predict(cases: Sequence[Case], parameters: Parameters) -> tuple[Prediction, 
         resource: np.where(busiest == row, 0.0, time)
         for row, (resource, time) in enumerate(times.items())
     }
-    gain = limit / delivered_ns(relieved, value["sharpness"]) - 1
+    others = delivered_ns(relieved, value["sharpness"])
     return tuple(
         _prediction(
             case,
             {resource: float(time[number]) for resource, time in times.items()},
             float(limit[number]),
             float(counted[number]),
-            gain=float(gain[number]),
+            others_ns=float(others[number]),
             parameters=parameters,
         )
         for number, case in enumerate(cases)
@@ -63,7 +63,7 @@ def _prediction(
     limit_ns: float,
     counted: float,
     *,
-    gain: float,
+    others_ns: float,
     parameters: Parameters,
 ) -> Prediction:
     rate = 1e9 / limit_ns * counted
@@ -77,7 +77,7 @@ def _prediction(
         low_fps=rate / (1 + parameters.error),
         high_fps=rate * (1 + parameters.error),
         loads=loads,
-        next_gain=gain,
+        next_gain=limit_ns / others_ns - 1 if others_ns > 0 else None,
         ndr_share=ndr_share(case.ring_frames),
         latency_us=_latency_us([time for time, _ in used]),
         source=parameters.source,
