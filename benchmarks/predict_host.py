@@ -7,8 +7,8 @@ DPDK, in one session; only undisturbed MRRs of grade C or better count. Beside e
 NDR/MRR ratio and the median latency at half the PDR, predicted and measured. Asked: a median error
 of at most 10%. SECONDS limits each point; the model's structure was frozen before this was run.
 
-What one PMD core cannot tell apart is not fitted here, but left as in S2's table: the half of a pass
-that puts a frame into a ring, and the end of a burst.
+What one PMD core cannot tell apart is not fitted here, but left as in S2's table: the half of a
+pass that puts a frame into a ring, and the end of a burst.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from statistics import median
 
 from benchmarks.figures import show
 from benchmarks.point import point_of, searched
+
 from wirespeed.cli.rig import local_rig
 from wirespeed.model.prediction import Case, RateKind
 from wirespeed.model.result import Grade, SearchResult
@@ -31,6 +32,8 @@ from wirespeed.predict.predict import predict
 from wirespeed.predict.published import shipped_parameters
 from wirespeed.predict.study import case_of
 
+# D only to try this out: such MRRs are not undisturbed.
+LEAST = Grade(os.environ.get("LEAST_GRADE", "C"))
 SECONDS = float(os.environ.get("SECONDS_A_POINT", "16"))
 ASKED = 0.10
 AS_IN_S2 = ("vhost_tx_ns", "vhost_tx_byte_ns", "burst_ns")
@@ -55,8 +58,8 @@ class Found:
 
     @property
     def mrr_fps(self) -> float | None:
-        """The undisturbed MRR, where its grade is C or better."""
-        graded = self.result.grade is not None and self.result.grade <= Grade.C
+        """The undisturbed MRR, where its grade is good enough."""
+        graded = self.result.grade is not None and self.result.grade <= LEAST
         return self.result.mrr_fps if graded else None
 
 
@@ -92,7 +95,7 @@ def beside(point: Found, parameters: Parameters) -> float | None:
     show(f"{point.label}_predicted", found.rate_fps, f"fps {limited}")
     result, rate = point.result, point.mrr_fps
     if rate is None:
-        print(f"{point.label}_measured none of grade C or better")
+        print(f"{point.label}_measured none of grade {LEAST} or better")
         return None
     show(f"{point.label}_measured", rate, f"fps grade {result.grade}", found.rate_fps / rate, "mrr")
     if result.ndr is not None and result.ndr.lower is not None:
@@ -117,7 +120,7 @@ def main() -> int:
     missed = [beside(measured(*point), parameters) for point in PREDICTED]
     counted = [error for error in missed if error is not None]
     if not counted:
-        print("no point that was held out has a grade of C or better")
+        print(f"no point that was held out has grade {LEAST} or better")
         return 1
     show("held_out_points", len(counted), f"of-{len(missed)}")
     show("held_out_median_error", 100 * median(counted), f"% asked {100 * ASKED:.0f}")

@@ -77,7 +77,9 @@ def rate(
     found = predict([case for _, case in points], parameters)
     answers = [(label, case, p) for (label, case), p in zip(points, found, strict=True)]
     if json:
-        typer.echo(json_text.dumps(prediction_document(parameters, answers), indent=2, allow_nan=False))
+        typer.echo(
+            json_text.dumps(prediction_document(parameters, answers), indent=2, allow_nan=False)
+        )
         return
     console = plain_console()
     print_predictions([(label, found) for label, _, found in answers], parameters, console)

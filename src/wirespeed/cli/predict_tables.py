@@ -32,10 +32,15 @@ def print_predictions(
         table.add_row(
             label, mpps(found.rate_fps), mpps(found.low_fps), mpps(found.high_fps),
             str(found.limit.resource), str(next_.resource) if next_ else "",
-            percent(next_.utilisation, 0) if next_ else "", "" if found.next_gain is None else f"+{percent(found.next_gain, 0)}",
+            percent(next_.utilisation, 0) if next_ else "", _freed(found),
         )  # fmt: skip
     console.print(table)
     console.print(_basis(parameters), style="dim", soft_wrap=True)
+
+
+def _freed(found: Prediction) -> str:
+    """What the rate would gain, were the busiest resource free of charge."""
+    return "" if found.next_gain is None else f"+{percent(found.next_gain, 0)}"
 
 
 def print_waterfall(label: str, found: Prediction, console: Console) -> None:
