@@ -27,9 +27,6 @@ from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.pmd_demand import S2_CYCLES, parse_cycles
 from wirespeed.plan.render.targets import TARGETS, render
 from wirespeed.plan.workload_file import parse_workload
-from wirespeed.predict.document import parse_parameters
-from wirespeed.predict.planning import cycles as predicted_cycles
-from wirespeed.predict.planning import rates_of_ports
 
 
 class _MakeByDefault(TyperGroup):
@@ -123,6 +120,11 @@ def _costs(
     if cycles and params:
         raise BadInput("--cycles and --params both tell what a frame costs", "Choose one.")
     if params:
+        # They load numpy, for which no other plan waits.
+        from wirespeed.predict.document import parse_parameters
+        from wirespeed.predict.planning import cycles as predicted_cycles
+        from wirespeed.predict.planning import rates_of_ports
+
         parameters = parse_parameters(read_input(params), str(params))
         return predicted_cycles(parameters), rates_of_ports(workload, parameters)
     return (parse_cycles(read_input(cycles), str(cycles)) if cycles else S2_CYCLES), None
