@@ -16,6 +16,7 @@ from wirespeed.cli.options import JsonOption, SetOption, StoreOption
 from wirespeed.cli.predict_input import (
     choice,
     is_csv,
+    kept,
     observations_of_runs,
     parameters_of,
     points_of,
@@ -96,12 +97,14 @@ def fit_parameters(
     kind: Annotated[
         str, typer.Option("--kind", metavar="KIND", help="Of runs: fit their mrr, ndr or pdr.")
     ] = "mrr",
-    known: Annotated[
-        Path | None,
+    keep: Annotated[
+        list[str] | None,
         typer.Option(
-            "--known", metavar="FILE", help="Parameters that are left as they are in this file."
+            "--keep", metavar="NAME", help="A parameter that is not fitted but left as in --params. "
+            "Repeatable.",
         ),
     ] = None,
+    params: ParametersOption = None,
     clock_ghz: Annotated[
         float | None,
         typer.Option(
@@ -123,8 +126,7 @@ def fit_parameters(
     else:
         source = f"run {', '.join(data)}"
         observations = observations_of_runs(data, kind, store)
-    left = {} if known is None else parameters_of(known).values
-    values = {name: estimate.value for name, estimate in left.items()}
+    values = kept(keep or (), parameters_of(params))
     found = fit(observations, source, known=values, clock_hz=clock_ghz * 1e9 if clock_ghz else None)
     text = write_parameters(found)
     if output is not None:

@@ -52,6 +52,17 @@ def points_of(what: str, overrides: Sequence[str]) -> list[tuple[str, Case]]:
     return found
 
 
+def kept(names: Sequence[str], parameters: Parameters) -> dict[str, float]:
+    """The values of the named parameters. Raises BadInput where one is not known."""
+    for name in names:
+        if name not in parameters.values:
+            raise BadInput(
+                f"--keep {name}: not among the parameters of {parameters.source}",
+                f"There are {', '.join(parameters.values)}.",
+            )
+    return {name: parameters.values[name].value for name in names}
+
+
 def is_csv(data: Sequence[str]) -> bool:
     """Whether rates are in a file. Raises BadInput for a file among others."""
     files = [name for name in data if name.endswith(".csv")]
