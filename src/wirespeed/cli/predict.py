@@ -100,8 +100,8 @@ def fit_parameters(
     keep: Annotated[
         list[str] | None,
         typer.Option(
-            "--keep", metavar="NAME", help="A parameter that is not fitted but left as in --params. "
-            "Repeatable.",
+            "--keep", metavar="NAME",
+            help="A parameter that is not fitted but left as in --params. Repeatable.",
         ),
     ] = None,
     params: ParametersOption = None,

@@ -57,7 +57,7 @@ def check_enough(points: int, names: Collection[str], source: str) -> None:
     if points < len(names):
         raise BadInput(
             f"{source}: {points} points for {len(names)} parameters: {', '.join(names)}",
-            "Measure more sizes or numbers of functions, or leave some parameters as they are: --keep NAME.",
+            "Measure more sizes or numbers of functions, or leave some as they are: --keep NAME.",
         )
 
 
