@@ -148,7 +148,7 @@ def test_a_line_rate_is_never_exceeded() -> None:
     assert max(load for load, _ in rig.calls) == 14.88e6
     assert result.ndr is not None
     assert result.ndr.upper is None
-    assert result.limited_by == "max_load"
+    assert result.limited_by == "link"
 
 
 def test_a_pdr_without_upper_bound_is_not_the_ceilings_fault() -> None:

@@ -18,6 +18,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from wirespeed.model.frame import Encapsulation, FlowField, FrameSizes
 from wirespeed.model.gateway import Bng, GatewayDirection
 from wirespeed.model.tcp import Tcp
+from wirespeed.model.units import line_rate_fps
 
 VlanId = Annotated[int, Ge(1), Le(4094)]
 Cpu = Annotated[int, Ge(0)]
@@ -56,7 +57,11 @@ class Traffic:
     burst: Annotated[int, Ge(1), Le(64)] = 32
     """The most frames handed to the port at once."""
     link_bps: Annotated[float, Gt(0)] = 10e9
-    """The link speed that "% of line rate" refers to. Virtual ports have no speed of their own."""
+    """The link speed that "% of line rate" refers to. Virtual ports have no speed of their own:
+    for them it is nominal."""
+    link_bound: bool = False
+    """Offer virtual ports no more than a link of link_bps carries, as a NIC would. Left out, they
+    get as much as the generator can. Ports of the external topology are bound in any case."""
     pcap: str | None = None
     """A capture file to replay instead of generated frames."""
 
@@ -287,6 +292,17 @@ class Frames:
     @property
     def mean_wire_bytes(self) -> float:
         return sum(self.wire_bytes) / len(self.wire_bytes)
+
+    @property
+    def line_rate_fps(self) -> float:
+        """What links of traffic.link_bps carry, summed over the directions."""
+        each = line_rate_fps(self.traffic.link_bps, self.mean_wire_bytes)
+        return len(self.directions) * each
+
+    @property
+    def nominal_link(self) -> bool:
+        """Whether traffic.link_bps is the speed of no NIC: the generator's ports are virtual."""
+        return not self.sut.ports and self.hosts == Roles()
 
 
 @dataclass(frozen=True, slots=True)

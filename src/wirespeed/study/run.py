@@ -18,7 +18,6 @@ from wirespeed.model.result import SearchResult
 from wirespeed.model.spec import Frames, TcpStreams
 from wirespeed.model.study import Point, Study
 from wirespeed.model.trial import Trial
-from wirespeed.model.units import line_rate_fps
 from wirespeed.store.errors import StoreError
 from wirespeed.store.run_writer import RunWriter
 from wirespeed.study.interface import Rig, Watcher
@@ -69,14 +68,14 @@ def _measure_point(point: Point, writer: RunWriter, rig: Rig, watcher: Watcher) 
 
 
 def max_load_fps(frames: Frames) -> float:
-    """The highest load that makes sense: the links' line rate where ports are real.
+    """The highest load that makes sense: the links' line rate where ports are real, or stand for
+    ports that are.
 
-    Where they are not, as much as possible: the generator's best changes from second to second on a
-    shared machine, and trials that ask for what it once reached would be short of it.
+    Elsewhere, as much as possible: the generator's best changes from second to second on a shared
+    machine, and trials that ask for what it once reached would be short of it.
     """
-    if not topology_of(frames).external:
-        return UNLIMITED
-    return len(frames.directions) * line_rate_fps(frames.traffic.link_bps, frames.mean_wire_bytes)
+    bound = topology_of(frames).external or frames.traffic.link_bound
+    return frames.line_rate_fps if bound else UNLIMITED
 
 
 @dataclass(frozen=True, slots=True)
