@@ -63,6 +63,8 @@ def assemble(frames: Frames, places: Places, generator: Host, sut: Host) -> Asse
         setup = SwitchSetup(sut, dirs, plan.vswitch, site.wiring, places.uplinks)
         parts.append(switch.part(setup))
     site.content.prepare(generator.runner)
+    for path, text in layout.files.items():
+        generator.runner.write(path, text)
     if places.apart:
         content_of(frames, site.wiring, dirs).prepare(sut.runner)
     if topology_of(frames).virtual_functions(frames):
