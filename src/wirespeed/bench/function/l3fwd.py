@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -12,18 +11,16 @@ from wirespeed.bench.function.forwarder import counts_of_lanes, lanes, task_betw
 from wirespeed.bench.function.interface import Demand, Setup
 from wirespeed.bench.function.wsdp_tasks import WsdpFunctionKind
 from wirespeed.bench.program.config import WsdpTask
-from wirespeed.bench.topology.addresses import Header, flows_of_each, mac_of, stream_ips
-from wirespeed.bench.topology.wiring import PORTS, SIDES, End, Forward, Stream
+from wirespeed.bench.topology.addresses import Header, mac_of
+from wirespeed.bench.topology.routes import destinations, not_routable
+from wirespeed.bench.topology.wiring import PORTS, SIDES, End, Forward
 from wirespeed.model.fault import Fault
-from wirespeed.model.frame import Encapsulation, FlowField
 from wirespeed.model.spec import Frames, VnfMode
 from wirespeed.model.trial import DropCause
 
 _FORMAT = "wirespeed-routes 1"
 # DPDK's rte_fib: 2^24 entries of two octets, and what its own tree takes.
 _TABLE_BYTES = 40 << 20
-# Streams are 256 IPv4 addresses apart.
-_ADDRESSES = 256
 _CAUSES = {
     "no_route": DropCause.NO_ROUTE,
     "ttl_expired": DropCause.TTL_EXPIRED,
@@ -36,22 +33,12 @@ class Router(WsdpFunctionKind):
     summary = "this project's router with static routes: TTL, checksum, next hop's address"
 
     def faults(self, frames: Frames) -> Iterator[Fault]:
-        traffic, vnf = frames.traffic, frames.sut.vnf
+        vnf = frames.sut.vnf
         if vnf.kind != self.name:
             return
         if vnf.mode is not VnfMode.MAC:
             yield Fault("sut.vnf.mode", str(vnf.mode), "a router has no mode; leave it out")
-        if frames.bng is not None:
-            yield Fault("sut.vnf.kind", self.name, "knows IP only, not a gateway's frames ([bng])")
-        if traffic.pcap is not None:
-            yield Fault("traffic.pcap", traffic.pcap, "has destinations that l3fwd has no route to")
-        if traffic.encapsulation is not Encapsulation.NONE:
-            tags = str(traffic.encapsulation)
-            yield Fault("traffic.encapsulation", tags, "must be none: l3fwd takes untagged frames")
-        both_ways = frames.topology.bidirectional and traffic.ip_version == 4
-        if both_ways and traffic.flow_field is FlowField.DST_IP and traffic.flows > _ADDRESSES:
-            allowed = f"must be at most {_ADDRESSES}: else both directions have the same addresses"
-            yield Fault("traffic.flows", traffic.flows, allowed)
+        yield from not_routable(frames, self.name)
 
     def rewritten(
         self, _frames: Frames, _header: Header, own: str, target: str, _side: str
@@ -90,16 +77,6 @@ def _lines(setup: Setup) -> Iterator[str]:
         yield f"hop {hop} {hop} {mac_of(End(setup.name, forward.to_port))} {forward.dst_mac}"
         start = PORTS[SIDES.index(forward.from_port)]
         streams = [stream for stream in setup.streams if stream.from_port == start]
-        found = (p for stream in streams for p in _prefixes(setup.frames, stream, len(streams)))
+        found = (p for stream in streams for p in destinations(setup.frames, stream, len(streams)))
         for prefix in dict.fromkeys(found):
             yield f"route {prefix} {hop}"
-
-
-def _prefixes(frames: Frames, stream: Stream, streams: int) -> Iterator[str]:
-    """The addresses of the stream's flows, and no others. streams: of its direction."""
-    traffic = frames.traffic
-    _, written = stream_ips(stream.number, traffic.ip_version)
-    first = ipaddress.ip_address(written)
-    stepped = traffic.flow_field is FlowField.DST_IP
-    last = first + (flows_of_each(traffic, streams) - 1 if stepped else 0)
-    yield from map(str, ipaddress.summarize_address_range(first, last))
