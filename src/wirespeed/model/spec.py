@@ -66,6 +66,56 @@ class Traffic:
     """A capture file to replay instead of generated frames."""
 
 
+class RxqAssign(StrEnum):
+    """Which PMD thread polls which receive queue."""
+
+    ROUNDROBIN = "roundrobin"
+    CYCLES = "cycles"
+    GROUP = "group"
+    PINNED = "pinned"
+
+
+class PortMemory(StrEnum):
+    """Whether ports with the same MTU share buffers."""
+
+    SHARED = "shared"
+    PER_PORT = "per-port"
+
+
+class PageSize(StrEnum):
+    MIB_2 = "2M"
+    GIB_1 = "1G"
+
+    @property
+    def kib(self) -> int:
+        return 2048 if self is PageSize.MIB_2 else 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Ovs:
+    """Factors of Open vSwitch with DPDK alone. The defaults are its own."""
+
+    emc: bool = True
+    """The exact match cache: one of a hundred new flows gets an entry, as Open vSwitch has it.
+    Off: none does."""
+    smc: bool = False
+    """The signature match cache, which is looked in behind the exact match cache."""
+    rxq_assign: RxqAssign = RxqAssign.CYCLES
+    """Which PMD thread polls which receive queue. roundrobin: in turn; cycles: in turn, the busiest
+    queues first; group: the thread with the least work gets the next; pinned: queue by queue in
+    turn, and never changed."""
+    auto_lb: bool = False
+    """Open vSwitch assigns receive queues anew where that would even out the PMD threads' work
+    (at its own intervals: once a minute, at 95% load)."""
+    pmd_max_sleep_us: Annotated[int, Ge(0), Le(10_000)] = 0
+    """How long a PMD thread without frames may sleep, in microseconds; 0: it never does."""
+    memory: PortMemory = PortMemory.SHARED
+    """shared: ports with one MTU share a pool of buffers; per-port: each has its own."""
+    pages: PageSize = PageSize.MIB_2
+    """Its huge pages. 4 KiB are not to be had: Open vSwitch asks DPDK for memory without files,
+    which DPDK has in huge pages only."""
+
+
 @dataclass(frozen=True, slots=True)
 class Vswitch:
     """The virtual switch. A value left out is decided by the plan."""
@@ -82,6 +132,7 @@ class Vswitch:
     """The ports' MTU in octets of the IP packet. Left out: what the largest frame needs."""
     kind: str = "ovs-dpdk"
     """Which switch."""
+    ovs: Ovs = field(default_factory=Ovs)
 
 
 class VnfMode(StrEnum):

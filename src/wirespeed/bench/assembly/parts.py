@@ -60,7 +60,9 @@ def assemble(frames: Frames, places: Places, generator: Host, sut: Host) -> Asse
     layout, switch = lay_out(site), switch_of(frames)
     parts: list[Part] = []
     if switch is not None and plan.vswitch is not None:
-        setup = SwitchSetup(sut, dirs, plan.vswitch, site.wiring, places.uplinks)
+        setup = SwitchSetup(
+            sut, dirs, plan.vswitch, site.wiring, frames.sut.vswitch, places.uplinks
+        )
         parts.append(switch.part(setup))
     site.content.prepare(generator.runner)
     for path, text in layout.files.items():

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from wirespeed.model.fault import Fault
 from wirespeed.model.needs import SwitchNeeds
 from wirespeed.model.policy import InterfaceKind
-from wirespeed.model.spec import Frames, Vswitch
+from wirespeed.model.spec import Frames, Ovs, Vswitch
 from wirespeed.model.units import mtu_for
 
 # Our programs use its ports by DPDK's AF_PACKET driver.
@@ -24,6 +24,8 @@ def kernel_faults(name: str, vswitch: Vswitch, frames: Frames) -> Iterator[Fault
         yield Fault("traffic.frame", frames.traffic.frame.text, allowed)
     if vswitch.rx_queues != 1:
         yield Fault("sut.vswitch.rx_queues", vswitch.rx_queues, "a veth port here has one")
+    if vswitch.ovs != Ovs():
+        yield Fault("sut.vswitch.ovs", "(set)", 'goes with sut.vswitch.kind = "ovs-dpdk"')
     if vswitch.socket_memory_mib is not None:
         memory = vswitch.socket_memory_mib
         yield Fault("sut.vswitch.socket_memory_mib", memory, "the kernel needs no huge pages")

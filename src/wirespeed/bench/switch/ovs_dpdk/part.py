@@ -16,7 +16,7 @@ from wirespeed.bench.interface import BenchError, Busy, GapLog, HopCount, Poller
 from wirespeed.bench.noise.scheduler import pollers_of
 from wirespeed.bench.program import dpdk
 from wirespeed.bench.switch.interface import SwitchSetup
-from wirespeed.bench.switch.ovs_dpdk import counters, flows
+from wirespeed.bench.switch.ovs_dpdk import counters, factors, flows
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort, add_ports_command
 from wirespeed.bench.switch.ovs_dpdk.reading import CounterReader
@@ -56,6 +56,7 @@ class OvsDpdk:
         self._on_host = any(isinstance(plug, Interface) for plug in setup.uplinks.values())
         self._host, self._dirs, self._plan = host, dirs, setup.plan
         self._wiring, self._ports = setup.wiring, tuple(ports)
+        self._factors = setup.wanted.ovs
         self._unplugged = [port for port in self._ports if port.peer_serves]
         self.control = Control(host.runner, dirs.run, f"ws{dirs.tag}")
         self._pollers: tuple[Poller, ...] = ()
@@ -189,6 +190,7 @@ class OvsDpdk:
             "n-revalidator-threads": "1",
             "max-idle": str(_MAX_IDLE_MS),
             "userspace-tso-enable": str(self._tso).lower(),
+            **factors.other_config(self._factors),
         }
         return [f'other_config:{key}="{value}"' for key, value in wanted.items()]
 
@@ -222,6 +224,8 @@ class OvsDpdk:
                 + last_words(self._host.runner, self._daemon.log)
             ),
         )
+        if (lacks := factors.lacking(self._factors, self.control.ask("version"))) is not None:
+            raise BenchError(lacks, "Leave the factor out, or install a newer Open vSwitch.")
 
     def _where(self) -> Sequence[str]:
         """The words that start it in the network namespace of its ports.
@@ -247,7 +251,10 @@ class OvsDpdk:
     def _add_ports(self, ports: Sequence[SwitchPort]) -> None:
         if not ports:
             return
-        words = add_ports_command(self.control.bridge, ports, self._plan.mtu.value)
+        pinned = factors.affinities(
+            self._factors, self._ports, self._plan.pmd_cpus.value, self._plan.rx_queues.value
+        )
+        words = add_ports_command(self.control.bridge, ports, self._plan.mtu.value, pinned)
         self.control.vsctl(*words)
         wanted = {port.name: port.number for port in ports}
         made = {
