@@ -21,18 +21,24 @@ from wirespeed.model.trial import Trial
 from wirespeed.store.errors import StoreError
 from wirespeed.store.run_writer import RunWriter
 from wirespeed.study.interface import Rig, Watcher
+from wirespeed.study.needs import lacking
 from wirespeed.study.tcp import measure_tcp
 
 
 def run_study(study: Study, writer: RunWriter, rig: Rig, watcher: Watcher) -> None:
     """Measure the study's points in order, but not those that are complete.
 
-    An error ends the run; what is stored by then stays, and the point is measured again on resume.
+    A point that needs what the host lacks is left out with the reason. An error ends the run; what
+    is stored by then stays, and the point is measured again on resume.
     """
     done = writer.complete_points()
     for point in study.points:
         if point.id in done:
-            watcher.point_skipped(point)
+            watcher.point_skipped(point, "complete already")
+            continue
+        if (why := lacking(point.needs, rig.facts)) is not None:
+            writer.leave_out(point.id, why)
+            watcher.point_skipped(point, why)
             continue
         watcher.point_started(point)
         try:
