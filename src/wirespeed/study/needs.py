@@ -114,4 +114,4 @@ def lacking(conditions: Sequence[str], facts: HostFacts) -> str | None:
         meaning, of = CONDITIONS[match[1]]
         if of(facts) < int(match[2]):
             short.append(f"{condition} ({meaning}; {facts.host} has {of(facts)})")
-    return f"not run: needs {' and '.join(short)}" if short else None
+    return f"needs {' and '.join(short)}" if short else None

@@ -38,7 +38,7 @@ def run_study(study: Study, writer: RunWriter, rig: Rig, watcher: Watcher) -> No
             continue
         if (why := lacking(point.needs, rig.facts)) is not None:
             writer.leave_out(point.id, why)
-            watcher.point_skipped(point, why)
+            watcher.point_skipped(point, f"not run: {why}")
             continue
         watcher.point_started(point)
         try:
