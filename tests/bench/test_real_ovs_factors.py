@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -12,11 +13,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.real import frames_are_conserved, opened, point, vswitch
+from tests.bench.real import drops, frames_are_conserved, opened, point, vswitch
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.session import RealBench
 from wirespeed.bench.switch.ovs_dpdk import factors
-from wirespeed.model.spec import Ovs, PageSize, PortMemory, RxqAssign, Vswitch
+from wirespeed.model.frame import Encapsulation
+from wirespeed.model.spec import (
+    Ovs,
+    PageSize,
+    PortMemory,
+    RxqAssign,
+    VlanTranslation,
+    Vswitch,
+)
+from wirespeed.model.trial import DropCause
 
 pytestmark = [
     pytest.mark.root,
@@ -92,6 +102,47 @@ def test_its_memory_is_in_pages_of_the_size_asked_for(tmp_path: Path) -> None:
     with bench(Ovs(pages=PageSize.GIB_1), tmp_path):
         used = int((pool / "nr_hugepages").read_text()) - int((pool / "free_hugepages").read_text())
         assert used >= 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "vlan", "actions"),
+    [
+        ("p2p", VlanTranslation.NONE, ()),
+        ("pvp", VlanTranslation.STRIP, ("pop_vlan", "push_vlan(vid=100")),
+        ("pvp", VlanTranslation.REWRITE, ("push_vlan(vid=1000", "push_vlan(vid=100,")),
+    ],
+)
+def test_frames_pass_two_bridges_with_the_tag_that_each_has(
+    kind: str, vlan: VlanTranslation, actions: tuple[str, ...], tmp_path: Path
+) -> None:
+    tags = Encapsulation.VLAN if actions else Encapsulation.NONE
+    spec = point(kind, bidirectional=True, tags=tags)
+    wanted = Vswitch(ovs=Ovs(bridges=2, vlan=vlan))
+    with opened(replace(spec, sut=replace(spec.sut, vswitch=wanted)), tmp_path) as found:
+        for load_fps in (LOAD_FPS, math.inf):
+            seen = found.measure(load_fps, DURATION_S)
+            assert frames_are_conserved(seen), seen.drops
+            assert all(way.received > 0 for way in seen.directions)
+        control = vswitch(found).control
+        assert control.ask("dpif/show").count("(patch: peer=") == 2
+        flows = control.ask("dpctl/dump-flows")
+        for action in actions:
+            assert action in flows, flows
+
+
+def test_what_a_patch_port_brings_and_no_rule_wants_is_dropped_there(tmp_path: Path) -> None:
+    spec = point("p2p")
+    wanted = Vswitch(ovs=Ovs(bridges=2))
+    with opened(replace(spec, sut=replace(spec.sut, vswitch=wanted)), tmp_path) as found:
+        control = vswitch(found).control
+        # Frames whose count has not reached their rule yet would count for the drop rule.
+        control.ask("revalidator/purge")
+        control.ofctl(
+            "del-flows", "in_port=3,dl_dst=02:00:01:00:00:00", bridge=f"{control.bridge}i"
+        )
+        seen = found.measure(LOAD_FPS, DURATION_S)
+    assert frames_are_conserved(seen), seen.drops
+    assert drops(seen)["switch:patch", DropCause.NO_FLOW] == seen.total("offered") > 0
 
 
 def test_an_open_vswitch_that_lacks_a_factor_is_told(

@@ -82,6 +82,14 @@ class PortMemory(StrEnum):
     PER_PORT = "per-port"
 
 
+class VlanTranslation(StrEnum):
+    """What becomes of a frame's VLAN tag between two bridges."""
+
+    NONE = "none"
+    STRIP = "strip"
+    REWRITE = "rewrite"
+
+
 class PageSize(StrEnum):
     MIB_2 = "2M"
     GIB_1 = "1G"
@@ -114,6 +122,14 @@ class Ovs:
     pages: PageSize = PageSize.MIB_2
     """Its huge pages. 4 KiB are not to be had: Open vSwitch asks DPDK for memory without files,
     which DPDK has in huge pages only."""
+    bridges: Annotated[int, Ge(1), Le(2)] = 1
+    """2: as OpenStack has it, one bridge with the physical ports and one with the network functions
+    (with p2p: with the second port), joined by patch ports."""
+    vlan: VlanTranslation = VlanTranslation.NONE
+    """What becomes of the tag traffic.vlan_id from the first bridge to the second, and is undone on
+    the way back: strip: it is taken off; rewrite: it becomes local_vlan_id."""
+    local_vlan_id: VlanId = 1000
+    """With vlan = "rewrite", the tag on the second bridge."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from itertools import cycle
 
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.model.fault import Fault
-from wirespeed.model.spec import Ovs, PortMemory, RxqAssign
+from wirespeed.model.frame import Encapsulation, FlowField
+from wirespeed.model.spec import Frames, Ovs, PortMemory, RxqAssign, VlanTranslation, Workload
 
 # In the order of the table: what a factor needs where it is not at its default.
 _SINCE: Mapping[str, tuple[int, int]] = {
@@ -58,11 +59,29 @@ def affinities(
     }
 
 
-def faults(ovs: Ovs) -> Iterator[Fault]:
-    """What Open vSwitch would ignore."""
+def faults(ovs: Ovs, workload: Workload) -> Iterator[Fault]:
+    """What Open vSwitch would ignore, or cannot do to such frames."""
     if ovs.auto_lb and ovs.rxq_assign not in (RxqAssign.CYCLES, RxqAssign.GROUP):
         allowed = 'needs sut.vswitch.ovs.rxq_assign = "cycles" or "group"'
         yield Fault("sut.vswitch.ovs.auto_lb", True, allowed)
+    if ovs.local_vlan_id != Ovs().local_vlan_id and ovs.vlan is not VlanTranslation.REWRITE:
+        allowed = 'goes with sut.vswitch.ovs.vlan = "rewrite"'
+        yield Fault("sut.vswitch.ovs.local_vlan_id", ovs.local_vlan_id, allowed)
+    if ovs.vlan is not VlanTranslation.NONE and isinstance(workload, Frames):
+        yield from _translation_faults(ovs, workload)
+
+
+def _translation_faults(ovs: Ovs, frames: Frames) -> Iterator[Fault]:
+    key, vlan, traffic = "sut.vswitch.ovs.vlan", str(ovs.vlan), frames.traffic
+    if ovs.bridges == 1:
+        yield Fault(key, vlan, "needs sut.vswitch.ovs.bridges = 2")
+    if traffic.encapsulation is not Encapsulation.VLAN or traffic.flow_field is FlowField.VLAN:
+        yield Fault(key, vlan, 'needs traffic.encapsulation = "vlan" with one tag for all flows')
+    if frames.topology.kind == "p2p" and frames.topology.bidirectional:
+        allowed = (
+            "with p2p needs one direction: the generator's second port is on the second bridge"
+        )
+        yield Fault(key, vlan, allowed)
 
 
 def lacking(ovs: Ovs, answer: str) -> str | None:

@@ -28,8 +28,8 @@ class OvsDpdkKind:
         more_cpus="sut.vswitch.pmd_cpus, sut.vswitch.rx_queues",
     )  # fmt: skip
 
-    def faults(self, vswitch: Vswitch, _workload: Workload) -> Iterator[Fault]:
-        yield from factors.faults(vswitch.ovs)
+    def faults(self, vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:
+        yield from factors.faults(vswitch.ovs, workload)
 
     def needs(self, vswitch: Vswitch) -> SwitchNeeds:
         return SwitchNeeds(
