@@ -70,7 +70,7 @@ if [ ! -e "$policy" ]; then
 fi
 
 units="openvswitch-switch ovsdb-server ovs-vswitchd postgresql ssh libvirtd virtlogd virtlockd
-	libvirt-guests"
+	libvirt-guests grub-common grub-initrd-fallback"
 # Either kind: libvirt also has sockets that would start its service.
 existing() {
 	for kind in service socket; do

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host with a NIC that can do SR-IOV, as far as sysfs and ip-link(8) show it."""
+"""A host with a NIC that can do SR-IOV, as far as sysfs and ip-link(8) show it.
+
+As with igb, a VF's rate is refused while the port has no link, and that comes some time after it
+was brought up.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ PCI = "/sys/bus/pci/devices"
 PF = "0000:3b:00.0"
 NO_ROUTE = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n"
 AUTOPROBE = f"{PCI}/{PF}/sriov_drivers_autoprobe"
+CARRIER = "/sys/class/net/ens1f0/carrier"
 NUMVFS = f"{PCI}/{PF}/sriov_numvfs"
 
 
@@ -50,7 +55,8 @@ class FakeNic(FakeHost):
             f"{PCI}/{PF}/sriov_totalvfs": f"{total}\n",
             NUMVFS: "0\n", AUTOPROBE: "1\n", f"{PCI}/{PF}/driver": "/sys/bus/pci/drivers/igb",
             "/sys/bus/pci/drivers/vfio-pci": "", "/proc/net/route": NO_ROUTE,
-            "/sys/class/net/ens1f0": "", "/proc/sys/net/ipv6/conf/ens1f0/disable_ipv6": "0\n",
+            "/sys/class/net/ens1f0": "", CARRIER: "0\n",
+            "/proc/sys/net/ipv6/conf/ens1f0/disable_ipv6": "0\n",
         }  # fmt: skip
         super().__init__(files, self._kernel)
         self._group(PF, 1)
@@ -89,6 +95,12 @@ class FakeNic(FakeHost):
         else:
             files[path] = f"{text.strip()}\n"  # as sysfs shows it
 
+    def read(self, path: str) -> str:
+        seen = super().read(path)
+        if path == CARRIER and "UP" in self.link["flags"]:
+            self.files[CARRIER] = "1\n"  # by the next time
+        return seen
+
     def run(
         self,
         argv: Sequence[str],
@@ -108,11 +120,15 @@ class FakeNic(FakeHost):
             case ["ip", "link", "set", _, *words]:
                 self.written.append(" ".join(argv))
                 self.link["mtu"] = int(words[1])
+                self.link["flags"] = ["BROADCAST", *(["UP"] if words[-1] == "up" else [])]
+                self.files[CARRIER] = "0\n"
         return _done("")
 
     def _set(self, number: int, key: str, value: str, more: Sequence[str]) -> Completed:
         if self.dies_before == key:
             raise KeyboardInterrupt
+        if key == "max_tx_rate" and self.files[CARRIER] != "1\n":
+            return Completed((), 2, "", "RTNETLINK answers: Invalid argument")
         if key in self.refuses:
             return Completed((), 2, "", "RTNETLINK answers: Operation not supported")
         self.written.append(f"vf {number} {key} {value}")

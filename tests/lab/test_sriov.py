@@ -196,6 +196,9 @@ def test_over_two_hosts_from_one_to_four_functions(
     """A chain of four takes five virtual functions of the SUT's NIC in the east, three in the west:
     the wire between the hosts carries the first and the last link, each in its VLAN."""
     near, far = lab_pair
+    for node in (near, far):
+        with node.runner() as there:
+            there.run(["modprobe", "vfio-pci"])
     (tmp_path / "study.toml").write_text(STUDY)
     store = f"--store={tmp_path}/runs.sqlite"
     done = near.wirespeed(

@@ -115,6 +115,19 @@ def test_a_bench_stays_on_one_numa_node() -> None:
     assert plan.generator.process.value.nodes == (1,)
 
 
+def test_a_program_over_two_nodes_has_memory_on_both() -> None:
+    """Also where only its main lcore is on the other one: what it has not there it would take
+    from those that were given it."""
+    facts = host(nodes=2, cores=2)
+    plan = planned(facts, spec_of("pvp"))
+    assert plan.generator is not None
+    process = plan.guests[0].process
+    assert process is not None
+    cpus = {plan.generator.control_cpu.value, *plan.guests[0].cpus.value}
+    assert {facts.node_of(cpu) for cpu in cpus} == {0, 1}
+    assert process.value.nodes == (0, 1)
+
+
 def test_external_ports_choose_the_node() -> None:
     facts = replace(
         host(nodes=2, cores=6), pci=(PciDevice("0000:81:00.0", "8086", "1572", node=1),)
@@ -144,6 +157,15 @@ def test_between_two_hosts_each_side_has_its_own_cores_and_memory() -> None:
     assert all(guest.process is not None for guest in dut.guests)
     assert "vSwitch" not in tester.huge_pages.because
     assert "generator" not in dut.huge_pages.because
+
+
+def test_without_a_switch_functions_share_the_cores_there_are() -> None:
+    facts = host(cores=4)
+    frames = Frames(Topology("sriov", 4), hosts=Roles("g", "s"))
+    plan = plan_between(facts, facts, frames, needs_of(frames))
+    shared = [guest.cpus.value for guest in plan.sut_host.guests]
+    assert shared == [(1,), (2,), (3,), (1,)]
+    assert plan.sut_host.guests[0].cpus.because.endswith("share 3")
 
 
 def test_between_two_hosts_each_side_is_near_its_ports() -> None:

@@ -24,7 +24,7 @@ from wirespeed.model.plan import (
 )
 from wirespeed.model.spec import Frames
 from wirespeed.model.units import mtu_for
-from wirespeed.plan.bench_cpus import BenchCpus, Demand, physical_cores, place, polled_nodes
+from wirespeed.plan.bench_cpus import BenchCpus, Demand, nodes_of, physical_cores, place
 from wirespeed.plan.bench_functions import function_plans
 from wirespeed.plan.bench_guest import NETWORK, PAGE_KIB, data_plane_vcpus, guest_pages
 from wirespeed.plan.bench_memory import (
@@ -134,9 +134,7 @@ def _one_process(facts: HostFacts, frames: Frames, needs: Needs) -> HostPlan:
     cpus = [c.id for c in facts.cpus if c.online and c.allowed]
     poller = cpus[-1]
     turns = "a task beside the generator's"
-    memory = process_memory(
-        frames, needs, ports=2, nodes=polled_nodes(facts, (poller,)), huge=False
-    )
+    memory = process_memory(frames, needs, ports=2, nodes=nodes_of(facts, (poller,)), huge=False)
     return HostPlan(
         facts.host,
         Decision((), "one process exchanges frames over rings in ordinary memory"),
@@ -209,7 +207,11 @@ def _generator(
         Decision(cpus, chosen.why_generator),
         Decision(chosen.control, _WHY_CONTROL),
         process_memory(
-            frames, needs, 2 + 2 * len(shared), polled_nodes(facts, cpus), lcores=len(cpus)
+            frames,
+            needs,
+            2 + 2 * len(shared),
+            nodes_of(facts, (chosen.control, *cpus)),
+            lcores=len(cpus),
         ),
         shared,
     )

@@ -110,12 +110,15 @@ def _assign(demand: Demand, shape: _Shape, free: Sequence[int], node: int) -> Be
         why_sut = f"what is measured polls on a core of its own, on NUMA node {node}"
     why_vnfs = "each network function polls on a core of its own"
     if demand.vnfs and not vnfs:
-        if demand.own_process:
-            vnfs = tuple(sut[i % len(sut)] for i in range(demand.vnfs))
+        if demand.own_process and sut:
+            vnfs = _in_turn(sut, demand.vnfs)
             why_vnfs = (
                 "a CPU of its own was asked for and no core is left: it takes turns with the "
                 "SUT, which costs much more than a core of its own would bring"
             )
+        elif demand.own_process:
+            vnfs = _in_turn(cpus or generator, demand.vnfs)
+            why_vnfs = f"there are more network functions than cores: they share {len(set(vnfs))}"
         else:
             why_vnfs = (
                 "no core is left for network functions: they are tasks of the generator's process, "
@@ -123,6 +126,11 @@ def _assign(demand: Demand, shape: _Shape, free: Sequence[int], node: int) -> Be
             )
     return BenchCpus(control, generator, vnfs, sut, node, _why_generator(demand, shape), why_vnfs,
                      why_sut)  # fmt: skip
+
+
+def _in_turn(cpus: Sequence[int], count: int) -> tuple[int, ...]:
+    """One for each of so many, from the first one on again where there are fewer."""
+    return tuple(cpus[i % len(cpus)] for i in range(count))
 
 
 def _why_generator(demand: Demand, shape: _Shape) -> str:
@@ -158,8 +166,9 @@ def physical_cores(facts: HostFacts) -> int:
     return len({facts.siblings(cpu) for cpu in _threads(facts)})
 
 
-def polled_nodes(facts: HostFacts, cpus: Sequence[int]) -> set[int]:
-    """The NUMA nodes of these CPUs: DPDK allocates on the nodes it polls on."""
+def nodes_of(facts: HostFacts, cpus: Sequence[int]) -> set[int]:
+    """The NUMA nodes of these CPUs. A DPDK process allocates on those of all its lcores; what it
+    was given nothing on, it takes from others there (the main lcore's too: ethdev's own data)."""
     return {facts.node_of(cpu) or 0 for cpu in cpus}
 
 

@@ -7,7 +7,7 @@ from wirespeed.model.facts import HostFacts
 from wirespeed.model.needs import FunctionNeeds, Needs
 from wirespeed.model.plan import Decision, GuestPlan
 from wirespeed.model.spec import Frames, VnfTuning
-from wirespeed.plan.bench_cpus import BenchCpus, polled_nodes
+from wirespeed.plan.bench_cpus import BenchCpus, nodes_of
 from wirespeed.plan.bench_guest import data_plane_vcpus, guest_plan
 from wirespeed.plan.bench_memory import process_memory
 
@@ -37,7 +37,7 @@ def function_plans(
             placed = function.placement(shares_generator=True).name
             found.append(GuestPlan(function.name, decided, placement=placed))
             continue
-        found.append(_own_process(facts, frames, needs, function, chosen))
+        found.append(_own_process(facts, frames, needs, function, chosen, control=cpus.control))
     return tuple(found)
 
 
@@ -64,18 +64,24 @@ def _own_process(
     needs: Needs,
     function: FunctionNeeds,
     chosen: tuple[tuple[int, ...], str],
+    *,
+    control: int,
 ) -> GuestPlan:
     """A function in a process of its own, tuned as far as the point says. chosen: CPUs, and why."""
     cpus, why = chosen
     tuning = frames.sut.vnf.tuning
-    nodes = polled_nodes(facts, cpus)
     return GuestPlan(
         function.name,
         Decision(cpus, why),
         process=process_memory(
-            frames, needs, ports=2, nodes=nodes, lcores=len(cpus), huge=tuning.huge_pages
+            frames,
+            needs,
+            2,
+            nodes_of(facts, (control, *cpus)),
+            lcores=len(cpus),
+            huge=tuning.huge_pages,
         ),
-        floats_over=_floats_over(facts, tuning, nodes),
+        floats_over=_floats_over(facts, tuning, nodes_of(facts, cpus)),
         placement=function.placement(shares_generator=False).name,
     )
 

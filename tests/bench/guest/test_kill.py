@@ -32,7 +32,8 @@ from wirespeed.remote.state import state_directory
 from wirespeed.bench.host.process import await_true
 from wirespeed.remote.local import LocalRunner
 domain = '''<domain type="qemu"><name>idle</name><memory unit="MiB">64</memory><vcpu>1</vcpu>
-<os><type arch="x86_64" machine="q35">hvm</type></os><devices/></domain>'''
+<os><type arch="x86_64" machine="q35">hvm</type></os><features><acpi/></features>
+<devices/></domain>'''
 with (
     changing_host(LocalRunner(), state_directory(os.environ)) as host,
     run_directories(host, Path(sys.argv[1])) as dirs,
@@ -41,6 +42,12 @@ with (
     guest.prepare()
     guest.start(domain)
     await_true(guest.pid, within_s=300, alive=guest.ended, otherwise=guest.last_lines)
+    # Until then QEMU ends by itself when libvirt does.
+    started = Path(f"{guest.root}/run/qemu/idle.xml")
+    await_true(
+        lambda: started.exists() and "state='running'" in started.read_text(),
+        within_s=300, alive=guest.ended, otherwise=guest.last_lines,
+    )
     print(guest.pid(), guest.root, flush=True)
     sys.stdin.readline()
     guest.stop()
@@ -80,7 +87,7 @@ def test_killed_the_next_command_ends_its_qemu(tmp_path: Path) -> None:
     state = Path(os.environ["XDG_STATE_HOME"]) / "wirespeed"
     undone = tidy_up(RUNNER, state)
     assert not undone.failed
-    assert any(f"ended guest idle (process {pid})" in each for each in undone.done)
+    assert f"ended guest idle (process {pid})" in "\n".join(undone.done)
     assert gone(pid)
     assert not Path(root).exists()
 

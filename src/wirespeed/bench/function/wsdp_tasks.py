@@ -6,7 +6,7 @@ So it can share the generator's process, or have one of its own, which is a part
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
@@ -14,13 +14,13 @@ from wirespeed.bench.function.counts import TaskCounts, task_stats
 from wirespeed.bench.function.interface import Demand, Setup, polled_function
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
-from wirespeed.bench.interface import Busy, GapLog, HopCount, Part, Poller
+from wirespeed.bench.interface import HopCount, Part
 from wirespeed.bench.program.config import WsdpConfig, WsdpRing, WsdpTask
+from wirespeed.bench.program.part import WsdpPart
 from wirespeed.bench.program.wsdp import Wsdp
 from wirespeed.model.fault import Fault
 from wirespeed.model.spec import Frames
 from wirespeed.model.sut import SutDescription
-from wirespeed.remote.interface import Process
 
 
 @runtime_checkable
@@ -80,50 +80,13 @@ class WsdpFunctionKind:
         return replace(process, tasks=self.tasks(setup), rings=self.rings(setup))
 
 
-class WsdpFunction:
+class WsdpFunction(WsdpPart):
     """The part of a bench: a wsdp process with the tasks of a function."""
 
-    unwatched = None
-
     def __init__(self, program: Wsdp, counts: Sequence[TaskCounts]) -> None:
-        self.program = program
+        super().__init__(program, role="sut")
         self._counts = tuple(counts)
-
-    @property
-    def name(self) -> str:
-        return self.program.name
-
-    def up(self) -> None:
-        self.program.start()
-
-    def waits_for(self) -> str | None:
-        return self.program.waits_for()
-
-    def alive(self) -> str | None:
-        return self.program.ended()
-
-    @property
-    def processes(self) -> tuple[Process, ...]:
-        return self.program.processes
-
-    def begin(self) -> None:
-        self.program.ask("reset")
 
     def read(self) -> tuple[HopCount, ...]:
         stats, missed = task_stats(self.program, self._counts), self.program.missed()
         return tuple(counts.read(stats, missed) for counts in self._counts)
-
-    def pollers(self) -> tuple[Poller, ...]:
-        return self.program.pollers("sut")
-
-    def gap_logs(self) -> tuple[GapLog, ...]:
-        return self.program.gap_logs("sut")
-
-    def busy(self) -> Mapping[int, Busy]:
-        return self.program.busy()
-
-    def down(self) -> None:
-        self.program.stop()
-
-    def describe(self) -> dict[str, object]:
-        return self.program.describe()

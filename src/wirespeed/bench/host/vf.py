@@ -15,6 +15,7 @@ from dataclasses import asdict
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.host.interfaces import give_interfaces_to_bench
 from wirespeed.bench.host.pci import BIFURCATED, bind, check_spare
+from wirespeed.bench.host.process import await_true
 from wirespeed.bench.host.vf_changes import (
     VfSet,
     VfsMade,
@@ -28,6 +29,9 @@ from wirespeed.model.errors import BadInput
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI, driver_of
 
+# Ports of twisted pair negotiate for three seconds.
+_LINK_S = 20.0
+
 
 def give_vfs_to_dpdk(
     host: Host, pf: str, wanted: Sequence[VfSettings], mtu: int
@@ -39,6 +43,8 @@ def give_vfs_to_dpdk(
     """
     interface = _checked(host.runner, pf, len(wanted))
     give_interfaces_to_bench(host, [interface], mtu)
+    if any(settings.max_tx_rate_mbps for settings in wanted):
+        _await_link(host.runner, pf, interface)
     was_made = _make(host, pf, len(wanted))
     chosen = range(len(wanted)) if was_made else _free(host.runner, pf, interface, len(wanted))
     addresses = []
@@ -93,6 +99,16 @@ def _checked(runner: Runner, pf: str, count: int) -> str:
             "The sriov topology has no other way yet; use a NIC of another driver.",
         )
     return interface
+
+
+def _await_link(runner: Runner, pf: str, interface: str) -> None:
+    """Drivers compare a VF's rate with the link's, and refuse it where there is none."""
+    await_true(
+        lambda: runner.read(f"/sys/class/net/{interface}/carrier") == "1\n",
+        within_s=_LINK_S, every_s=0.1, alive=lambda: None,
+        otherwise=lambda: f"{pf} ({interface}) has no link, and so its driver limits no rate of a "
+        "virtual function",
+    )  # fmt: skip
 
 
 def _make(host: Host, pf: str, count: int) -> bool:

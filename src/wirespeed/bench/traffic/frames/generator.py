@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from wirespeed.bench.function.counts import TaskCounts, task_stats
-from wirespeed.bench.interface import Busy, GapLog, HopCount, Poller
+from wirespeed.bench.interface import HopCount
 from wirespeed.bench.noise.clock import TrialClock
+from wirespeed.bench.program.part import WsdpPart
 from wirespeed.bench.program.wsdp import Wsdp
 from wirespeed.bench.topology.wiring import GENERATOR
 from wirespeed.bench.traffic.frames.figures import TrialFigures
@@ -15,7 +16,6 @@ from wirespeed.bench.traffic.frames.latency import SinkLatency, merged
 from wirespeed.bench.traffic.frames.streams import Direction
 from wirespeed.bench.traffic.frames.windows import DirectionBins, read_bins, read_latency_rows
 from wirespeed.model.trial import DropCause, Latency, LatencyRows
-from wirespeed.remote.interface import Process
 
 # Short enough for what is still in flight.
 _PAUSE_NS = 50_000
@@ -25,39 +25,22 @@ _TRIALS = 255
 AFTER_NS = 30_000_000
 
 
-class Generator:
+class Generator(WsdpPart):
     """The part of a bench that offers and receives its traffic."""
-
-    unwatched = None
-
-    name = "generator"
 
     def __init__(
         self, program: Wsdp, directions: Sequence[Direction], functions: Sequence[TaskCounts]
     ) -> None:
-        self.program = program
+        super().__init__(program, role="generator")
         self._directions = tuple(directions)
         self._functions = tuple(functions)
         self._trials = 0
 
-    def up(self) -> None:
-        self.program.start()
-
     def waits_for(self) -> str | None:
-        waits = self.program.waits_for()
+        waits = super().waits_for()
         if waits is None:
             self.pause()
         return waits
-
-    def alive(self) -> str | None:
-        return self.program.ended()
-
-    @property
-    def processes(self) -> tuple[Process, ...]:
-        return self.program.processes
-
-    def begin(self) -> None:
-        self.program.ask("reset")
 
     def start(self, load_fps: float, duration_s: float) -> None:
         """Offer load_fps over all directions (0: as fast as possible) for duration_s."""
@@ -138,20 +121,8 @@ class Generator:
         ]
         return read_latency_rows(texts, clock)
 
-    def pollers(self) -> tuple[Poller, ...]:
-        return self.program.pollers("generator")
-
-    def gap_logs(self) -> tuple[GapLog, ...]:
-        return self.program.gap_logs("generator")
-
-    def busy(self) -> Mapping[int, Busy]:
-        return self.program.busy()
-
-    def down(self) -> None:
-        self.program.stop()
-
     def describe(self) -> dict[str, object]:
         config = self.program.config
         queues = max((port.queues for port in config.ports), default=1)
         flows = "by the Toeplitz hash, as a NIC with RSS" if queues > 1 else "one queue"
-        return {**self.program.describe(), "flows_over_queues": flows}
+        return {**super().describe(), "flows_over_queues": flows}

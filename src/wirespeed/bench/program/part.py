@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What do all parts of a bench say of the wsdp process that they are?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from wirespeed.bench.interface import Busy, GapLog, Poller
+from wirespeed.bench.program.wsdp import Wsdp
+from wirespeed.remote.interface import Process
+
+
+class WsdpPart:
+    """Everything of a Part but what it counts. role: of its polling threads."""
+
+    unwatched: str | None = None
+
+    def __init__(self, program: Wsdp, role: str) -> None:
+        self.program = program
+        self._role = role
+
+    @property
+    def name(self) -> str:
+        return self.program.name
+
+    def up(self) -> None:
+        self.program.start()
+
+    def waits_for(self) -> str | None:
+        return self.program.waits_for()
+
+    def alive(self) -> str | None:
+        return self.program.ended()
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return self.program.processes
+
+    def begin(self) -> None:
+        self.program.ask("reset")
+
+    def pollers(self) -> tuple[Poller, ...]:
+        return self.program.pollers(self._role)
+
+    def gap_logs(self) -> tuple[GapLog, ...]:
+        return self.program.gap_logs(self._role)
+
+    def busy(self) -> Mapping[int, Busy]:
+        return self.program.busy()
+
+    def down(self) -> None:
+        self.program.stop()
+
+    def describe(self) -> Mapping[str, object]:
+        return self.program.describe()
