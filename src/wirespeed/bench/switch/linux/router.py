@@ -17,14 +17,22 @@ from wirespeed.bench.switch.linux.counters import hop, parse_ip_drops
 from wirespeed.bench.switch.linux.ports import KernelForwarding, program_ends
 from wirespeed.bench.topology.wiring import PORTS, SWITCH, generator_mac
 
-# IPv6 without link-local addresses: a port then sends nothing of its own.
-_SYSCTLS = (
-    "net.ipv4.ip_forward=1",
-    "net.ipv4.conf.all.rp_filter=0",
-    "net.ipv4.conf.default.rp_filter=0",
-    "net.ipv6.conf.default.addr_gen_mode=1",
-    "net.ipv6.conf.all.forwarding=1",
-)
+# A port sends nothing of its own: without link-local addresses there are no solicitations, and
+# reports of multicast groups are repeated in a day (ms).
+_SYSCTLS = {
+    4: (
+        "net.ipv4.ip_forward=1",
+        "net.ipv4.conf.all.rp_filter=0",
+        "net.ipv4.conf.default.rp_filter=0",
+        "net.ipv6.conf.all.disable_ipv6=1",
+        "net.ipv6.conf.default.disable_ipv6=1",
+    ),
+    6: (
+        "net.ipv6.conf.default.addr_gen_mode=1",
+        "net.ipv6.conf.default.mldv2_unsolicited_report_interval=86400000",
+        "net.ipv6.conf.all.forwarding=1",
+    ),
+}
 # The programs' ends of the cables are in the same namespace: what arrives there is not routed.
 _END_SYSCTLS = ("net.ipv4.conf.{}.forwarding=0", "net.ipv6.conf.{}.disable_ipv6=1")
 _NEIGHBOURS = {4: "192.0.2.1", 6: "fe80::1"}
@@ -40,12 +48,12 @@ class LinuxRouter(KernelForwarding):
 
     def up(self) -> None:
         macs = {stream.from_port: stream.dst_mac for stream in self._setup.wiring.streams}
-        self.make_ports(self._ends, (), macs, *_SYSCTLS)
+        version = 6 if any(":" in route.prefix for route in self._routes) else 4
+        self.make_ports(self._ends, (), macs, *_SYSCTLS[version])
         for end in self._ends.values():
             words = [sysctl.format(end) for sysctl in _END_SYSCTLS]
             self.run(*inside(self._namespace), "sysctl", "-q", "-w", *words)
         for route in self._routes:
-            version = 6 if ":" in route.prefix else 4
             neighbour, port = _NEIGHBOURS[version], route.out_port
             self.ip("neighbour", "replace", neighbour, "lladdr", generator_mac(port), "dev", port,
                     "nud", "permanent")  # fmt: skip
