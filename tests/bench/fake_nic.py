@@ -2,7 +2,7 @@
 """A host with a NIC that can do SR-IOV, as far as sysfs and ip-link(8) show it.
 
 As with igb, a VF's rate is refused while the port has no link, and that comes some time after it
-was brought up.
+was brought up or VFs were made.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class FakeNic(FakeHost):
     """refuses: settings that the driver does not have; forgets: that it takes and does not keep.
 
     ssh: the address that an ssh session came in by. written: all writes and ip commands, in order.
-    dies_before: at the first write that contains this, everything ends, as on kill -9.
+    drives: whether the kernel has a driver for VFs. dies_before: at the first write that contains
+    this, everything ends, as on kill -9.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class FakeNic(FakeHost):
         }  # fmt: skip
         self.written: list[str] = []
         self.dies_before = ""
+        self.drives = True
         files = {
             f"{PCI}/{PF}": "", f"{PCI}/{PF}/net/ens1f0": "",
             f"{PCI}/{PF}/sriov_totalvfs": f"{total}\n",
@@ -74,7 +76,10 @@ class FakeNic(FakeHost):
         for number in range(count):
             address = vf_address(number)
             self.files[f"{PCI}/{PF}/virtfn{number}"] = f"{PCI}/{address}"
-            self.files |= {f"{PCI}/{address}": "", f"{PCI}/{address}/driver_override": "(null)\n"}
+            self.files |= {
+                f"{PCI}/{address}": "", f"{PCI}/{address}/driver_override": "(null)\n",
+                f"{PCI}/{address}/modalias": "pci:v00008086d000010CA\n",
+            }  # fmt: skip
             self._group(address, 10 + number)
             self.vfs[number] = {
                 "vf": number, "address": "00:00:00:00:00:00", "vlan_list": [{}],
@@ -88,8 +93,15 @@ class FakeNic(FakeHost):
         self.written.append(f"{path} {text.strip()}")
         if path == NUMVFS:
             self.make(int(text))
+            files[CARRIER] = "0\n"  # as igb starts the port anew
         elif path == "/sys/bus/pci/drivers/vfio-pci/bind":
             files[f"{PCI}/{text}/driver"] = "/sys/bus/pci/drivers/vfio-pci"
+        elif path == "/sys/bus/pci/drivers_probe":
+            # A VF whose drivers are not to be asked is passed over.
+            if files[AUTOPROBE] == "1\n" and self.drives:
+                number = text.rpartition(".")[2]
+                files[f"{PCI}/{text}/driver"] = "/sys/bus/pci/drivers/igbvf"
+                files[f"{PCI}/{text}/net/ens1f0v{number}"] = ""
         elif path.endswith("/driver/unbind"):
             del files[f"{PCI}/{text}/driver"]
         else:

@@ -20,8 +20,6 @@ from wirespeed.bench.host.change import Change
 from wirespeed.bench.host.changes import (
     DirectoryMade,
     HugePagesAdded,
-    InterfaceMade,
-    InterfaceSet,
     PciBound,
     ProcessStarted,
     SysctlSet,
@@ -40,6 +38,7 @@ from wirespeed.bench.host.journal import (
     leftovers,
     of_living_runs,
 )
+from wirespeed.bench.host.network_changes import InterfaceMade, InterfaceMoved, InterfaceSet
 from wirespeed.bench.interface import BenchError
 from wirespeed.remote.interface import Completed, HostUnreachable, Runner
 from wirespeed.remote.local import LocalRunner
@@ -313,13 +312,14 @@ def test_huge_pages_are_given_back_but_never_below_zero() -> None:
 class Recorded(FakeHost):
     """Keeps the commands that it was given."""
 
-    def __init__(self, files: dict[str, str]) -> None:
+    def __init__(self, files: dict[str, str], exit_code: int = 0) -> None:
         super().__init__(files)
         self.commands: list[str] = []
+        self.exit_code = exit_code
 
     def run(self, argv: Sequence[str], **_: object) -> Completed:
         self.commands.append(" ".join(argv))
-        return Completed(tuple(argv), 0, "", "")
+        return Completed(tuple(argv), self.exit_code, "", "")
 
 
 @pytest.mark.parametrize(
@@ -339,6 +339,18 @@ def test_interfaces_become_what_they_were(change: Change, command: str) -> None:
     unplugged = Recorded({})
     assert change.undo(unplugged) is None
     assert unplugged.commands == []
+
+
+def test_an_interface_is_taken_back_from_a_namespace() -> None:
+    host = Recorded({})
+    assert InterfaceMoved("ens1f0v0", "wsx-server", "eth0").undo(host) is not None
+    assert host.commands[1:] == [
+        "ip -n wsx-server link set dev eth0 down",
+        "ip -n wsx-server link set dev eth0 netns 1 name ens1f0v0",
+    ]
+    never_moved = Recorded({}, exit_code=1)
+    assert InterfaceMoved("ens1f0v0", "wsx-server", "eth0").undo(never_moved) is None
+    assert len(never_moved.commands) == 1
 
 
 def test_a_pci_device_goes_back_to_its_driver() -> None:

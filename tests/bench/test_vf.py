@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.bench.fake_nic import AUTOPROBE, NO_ROUTE, NUMVFS, PCI, PF, FakeNic, vf_address
+from wirespeed.bench.host import vf as bench_vf
 from wirespeed.bench.host.host import Host, changing_host, tidy_up
 from wirespeed.bench.host.journal import Journal
-from wirespeed.bench.host.vf import give_vfs_to_dpdk
+from wirespeed.bench.host.vf import give_vfs_to_dpdk, give_vfs_to_kernel
 from wirespeed.bench.host.vf_settings import VfSettings, parse_vf
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.errors import BadInput, WirespeedError
@@ -47,6 +48,43 @@ def test_vfs_are_made_set_bound_and_taken_away(tmp_path: Path) -> None:
         assert [step for step in nic.written if step in order] == order
     assert nic.files == before
     assert nic.link["mtu"] == 1500
+
+
+def test_the_kernels_driver_takes_a_vf_that_is_set_already(tmp_path: Path) -> None:
+    nic = FakeNic(iommu=False)  # which the kernel's driver needs not
+    before = dict(nic.files)
+    with changing_host(nic, tmp_path) as host:
+        assert give_vfs_to_kernel(host, PF, [A, B], 9000) == ("ens1f0v0", "ens1f0v1")
+        assert settings(nic) == {0: A, 1: B}
+        order = [
+            f"{AUTOPROBE} 0", f"{NUMVFS} 2", "vf 0 mac 02:00:00:00:00:00", "vf 0 vlan 101",
+            "vf 1 vlan 101", f"{AUTOPROBE} 1",
+            *(f"/sys/bus/pci/drivers_probe {vf_address(number)}" for number in (0, 1)),
+        ]  # fmt: skip
+        assert [step for step in nic.written if step in order] == order
+    assert nic.files == before
+
+
+def test_a_kernel_without_a_driver_for_vfs_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench_vf, "_DRIVER_S", 0.0)
+    nic = FakeNic()
+    nic.drives, before = False, dict(nic.files)
+    with pytest.raises(BenchError) as caught, changing_host(nic, tmp_path) as host:
+        give_vfs_to_kernel(host, PF, [A], 1500)
+    assert "has no interface: no driver of its kernel took it" in caught.value.what
+    assert nic.files == before
+
+
+def test_the_kernels_driver_is_not_given_vfs_that_are_there_already(tmp_path: Path) -> None:
+    nic = FakeNic()
+    nic.make(2)
+    before = dict(nic.files)
+    with pytest.raises(BenchError) as caught, changing_host(nic, tmp_path) as host:
+        give_vfs_to_kernel(host, PF, [A], 1500)
+    assert "has 2 virtual functions already" in caught.value.what
+    assert nic.files == before
 
 
 def test_only_what_differs_is_told_to_the_driver(tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.bench.real import drops, frames_are_conserved
+from tests.lab.nic import EAST, PCI, interface, management, nic, set_vf
 from tests.lab_node import LabNode
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
 from wirespeed.bench.host.host import changing_host
@@ -30,7 +30,6 @@ from wirespeed.bench.session import RealBench, open_bench
 from wirespeed.cli.rig import plan_of
 from wirespeed.host.collect import collect
 from wirespeed.lab.lab import WSDP, Lab
-from wirespeed.lab.machine import port_address
 from wirespeed.model.errors import WirespeedError
 from wirespeed.model.spec import Frames, Sriov, Sut, Topology, Vswitch
 from wirespeed.model.trial import DropCause
@@ -38,8 +37,6 @@ from wirespeed.remote.interface import Runner
 from wirespeed.remote.state import state_directory
 
 pytestmark = pytest.mark.lab
-PCI = "/sys/bus/pci/devices"
-EAST = port_address("east")
 VF = VfSettings("02:00:00:00:00:01", vlan=101, qos=3, spoofchk=False, trust=True,
                 max_tx_rate_mbps=100)  # fmt: skip
 # Enough frames for a trial, few enough for an emulated core beside others.
@@ -59,33 +56,6 @@ def runner(lab_node: LabNode) -> Iterator[Runner]:
         yield found
 
 
-@dataclass(frozen=True)
-class Nic:
-    """What a run may change of the NIC."""
-
-    count: str
-    autoprobe: str
-    interface: tuple[str, ...]
-    drivers: tuple[str, ...]
-
-
-def nic(runner: Runner) -> Nic:
-    words = ["ip", "-json", "link", "show", "dev", interface(runner)]
-    [link] = json.loads(runner.run(words).stdout)
-    drivers = [runner.readlink(path) for path in runner.glob(f"{PCI}/*/driver")]
-    return Nic(
-        runner.read(f"{PCI}/{EAST}/sriov_numvfs"),
-        runner.read(f"{PCI}/{EAST}/sriov_drivers_autoprobe"),
-        (str(link["mtu"]), *sorted({"UP", "PROMISC"} & set(link["flags"]))),
-        tuple(drivers),
-    )
-
-
-def interface(runner: Runner) -> str:
-    [path] = runner.glob(f"{PCI}/{EAST}/net/*")
-    return os.path.basename(path)
-
-
 @pytest.fixture
 def unused(lab_way: str, runner: Runner) -> Iterator[Runner]:
     del lab_way
@@ -95,18 +65,6 @@ def unused(lab_way: str, runner: Runner) -> Iterator[Runner]:
     yield runner
     assert nic(runner) == before
     assert hosts_left(state_directory(os.environ)) == ()
-
-
-def management(runner: Runner) -> str:
-    """The PCI address of the only interface with an address: our ssh session's."""
-    links = json.loads(runner.run(["ip", "-json", "address", "show"]).stdout)
-    [name] = [
-        link["ifname"]
-        for link in links
-        if any(address["scope"] == "global" for address in link["addr_info"])
-    ]
-    device = runner.readlink(f"/sys/class/net/{name}/device")
-    return next(part for part in reversed(device.split("/")) if part.count(":") == 2)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +236,3 @@ def test_what_is_told_as_not_emulated_has_no_effect(bench: RealBench, runner: Ru
     sent_bps = flooded.total("offered") * 64 * 8 / 0.2
     assert sent_bps > 2e6
     assert frames_are_conserved(flooded)
-
-
-def set_vf(runner: Runner, number: int, *words: str) -> None:
-    runner.run(["ip", "link", "set", "dev", interface(runner), "vf", str(number), *words])

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.plan.nic import PF, with_nic
 from tests.plan.test_bench import host
 from wirespeed.cli.rig import plan_of
 from wirespeed.model.errors import BadInput
@@ -75,6 +76,28 @@ def test_its_memory_is_part_of_the_hosts_huge_pages_unless_it_is_in_small_ones()
     )
     assert huge_mib - small_mib == only(planned(point())).memory_mib
     assert only(planned(small)).nodes[0].page_kib == 4
+
+
+def test_a_virtual_function_is_planned_as_one_that_is_to_be_made() -> None:
+    spec = Frames(Topology("sriov", 2), sut=Sut(vnf=Vnf(placement="guest"), ports=(PF,)))
+    plan = plan_of(with_nic(host(cores=10)), spec)
+    [first, second] = plan.hosts[0].guests
+    [nic] = plan.hosts[0].nics
+    assert (nic.address, nic.interface) == (PF, "ens1f0")
+    assert [port.mac for port in second.ports] == ["02:01:02:00:00:00", "02:01:03:00:00:00"]
+    told = [(port.device.value, plan.network(port.network).segment)
+            for guest in (first, second) for port in guest.ports if port.device]  # fmt: skip
+    # Numbers 0 and 5 are the generator's.
+    assert told == [(f"{PF}/vf1", 101), (f"{PF}/vf2", 102), (f"{PF}/vf3", 102), (f"{PF}/vf4", 103)]
+    assert {port.kind.value for port in first.ports} == {InterfaceKind.SRIOV}
+
+
+def test_a_nic_that_the_host_lacks_is_refused_before_anything_starts() -> None:
+    ports = ("0000:7f:00.0",)
+    spec = Frames(Topology("sriov"), sut=Sut(vnf=Vnf(placement="guest"), ports=ports))
+    with pytest.raises(BadInput, match=r"0000:7f:00\.0: host server1 has no such NIC") as caught:
+        plan_of(with_nic(host(cores=10)), spec)
+    assert PF in caught.value.next_step
 
 
 def test_with_one_vcpu_kernel_and_data_plane_share_it() -> None:

@@ -13,10 +13,10 @@ from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import HostPlan, Plan
 from wirespeed.model.policy import InterfaceKind
+from wirespeed.model.switch_cost import CycleModel, PassCost
 from wirespeed.plan.errors import PlanError
 from wirespeed.plan.plan_file import parse_plan, write_plan
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.pmd_demand import CycleModel, PassCost
 from wirespeed.plan.workload_file import parse_workload
 
 HEAD = """

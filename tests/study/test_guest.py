@@ -35,6 +35,11 @@ def test_where_there_is_no_function_there_is_none_to_be_in_a_guest(tmp_path: Pat
     assert len(study.points) == 2
 
 
+def test_a_guest_may_have_virtual_functions(tmp_path: Path) -> None:
+    text = 'topology.kind = "sriov"\nsut.vnf.placement = "guest"\nsut.ports = ["0000:3b:00.0"]\n'
+    assert len(load_study(write(tmp_path, text)).points) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "key", "said"),
     [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which points with TCP traffic cannot have guests, and what is said of each?"""
+"""Which points with TCP traffic cannot have guests or virtual functions, and what is said?"""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.study.test_load import faults, write
-from wirespeed.model.spec import Guest, TcpStreams
+from wirespeed.bench.topology.tcp import virtual_functions
+from wirespeed.model.spec import Guest, Sriov, TcpStreams
 from wirespeed.model.tcp import Tcp, TcpGuests, TcpPinning
+from wirespeed.store.codec import encode
+from wirespeed.store.workloads import decode_workload
 from wirespeed.study.load import load_study
 
 
@@ -28,9 +31,28 @@ def test_hosts_of_a_test_are_guests_with_the_table_of_all_guests(tmp_path: Path)
     assert point.parameters["guest"]["vcpus"] == 4
 
 
+def test_virtual_functions_are_of_the_nic_that_the_study_names(tmp_path: Path) -> None:
+    text = 'tcp.path = "sriov"\nsut.ports = ["0000:3b:00.0"]\nsriov.first_vlan = 7'
+    [point] = load_study(write(tmp_path, text)).points
+    wanted = TcpStreams(Tcp(path="sriov"), ports=("0000:3b:00.0",), sriov=Sriov(first_vlan=7))
+    assert point.workload == wanted
+    assert point.parameters["sut"] == {"ports": ["0000:3b:00.0"]}
+    assert decode_workload(encode(wanted)) == wanted
+    vfs = virtual_functions(wanted)
+    assert {host: (vf.mac, vf.vlan) for host, vf in vfs.items()} == {
+        "server": ("02:00:00:00:01:00", 7), "client0": ("02:00:00:00:01:01", 7),
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("text", "key", "said"),
     [
+        ('tcp.path = "sriov"', "sut.ports", "needs the NIC whose virtual functions"),
+        ('tcp.path = "sriov"\nsut.ports = ["eth0"]', "sut.ports", "by PCI address"),
+        ('tcp.path = "sriov"\nsut.ports = ["0000:3b:00.0", "0000:3b:00.1"]', "sut.ports", "NIC"),
+        ('tcp.path = "veth"\nsut.ports = ["0000:3b:00.0"]', "sut.ports", "does not apply"),
+        ('tcp.path = "veth"\n[sriov]\nqos = 1', "sriov", "has no virtual functions"),
+        ('tcp.path = "sriov"\n[guest]\nvcpus = 2', "guest", "has no guests"),
         ('tcp.guests = "all"', "tcp.guests", 'path = "veth" has no guests'),
         ('tcp.path = "ovs"\ntcp.pinning = "on-pmd"', "tcp.pinning", "has no guests"),
         ('tcp.path = "tap"\ntcp.pinning = "on-pmd"', "tcp.pinning", "has no PMD threads"),

@@ -19,11 +19,13 @@ from wirespeed.bench.host.host import Host, changing_host, terminated_like_inter
 from wirespeed.bench.host.hugepages import reserved
 from wirespeed.bench.host.network import Network
 from wirespeed.bench.host.root import check_root, effective_user
+from wirespeed.bench.host.vf_changes import pf_interface, vf_entries
 from wirespeed.bench.interface import BenchError, Part, TcpBench
 from wirespeed.bench.noise.competing import Competing, Usage, competing, look
 from wirespeed.bench.placement.interface import READY_S
 from wirespeed.bench.switch import SWITCHES
 from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
+from wirespeed.bench.switch.nic.part import describe_vf, emulated_nic
 from wirespeed.bench.topology import tcp as topology
 from wirespeed.bench.traffic.tcp.clients import Client, TcpServer, cpu_s, run_clients
 from wirespeed.bench.traffic.tcp.ends.interface import End
@@ -146,7 +148,7 @@ def open_tcp_bench(
     ):
         check_root(effective_user(runner), streams, host_plan)
         dirs = stack.enter_context(run_directories(host, run_dir))
-        ends = make_ends(tcp, host, dirs, host_plan, guests)
+        ends = make_ends(streams, host, dirs, host_plan, guests)
         hosts = topology.hosts(tcp)
         switch = _switch(tcp, host, dirs, host_plan)
         for cable in hosts.cables:
@@ -162,10 +164,26 @@ def open_tcp_bench(
         programs = _programs(ends, server, switch, host_plan)
         parts = (*(() if switch is None else (switch,)), *apart, server)
         description = {part.name: part.describe() for part in parts}
+        emulated = emulated_by(guests)
+        if topology.PATHS[tcp.path].on_vfs:
+            [pf] = streams.ports
+            description["NIC"] = _describe_nic(streams, runner, pf)
+            emulated = emulated_nic(runner, pf)
         yield RealTcpBench(
             tcp, host, ends, server, clients, switch, programs,
-            _counters(tcp, hosts, ends, server, switch), description, emulated_by(guests),
+            _counters(tcp, hosts, ends, server, switch), description, emulated,
         )  # fmt: skip
+
+
+def _describe_nic(streams: TcpStreams, runner: Runner, pf: str) -> Mapping[str, object]:
+    """How the driver says that the hosts' virtual functions are set, by host."""
+    interface = pf_interface(runner, pf)
+    if interface is None:
+        raise BenchError(f"{pf} on {runner.name} has lost its interface")
+    seen = vf_entries(runner, interface)
+    # The bench has made them all, in this order.
+    hosts = enumerate(topology.virtual_functions(streams))
+    return {host: describe_vf(runner, pf, seen[number], one_vlan=True) for number, host in hosts}
 
 
 def _ready_s(guests: Guests | None) -> float:

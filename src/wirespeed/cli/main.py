@@ -29,6 +29,7 @@ VERBS = {
     "runs": "runs:runs",
     "report": "report:report",
     "compare": "compare:compare",
+    "predict": "predict:app",
     "clean": "clean:clean",
     "bng": "bng:app",
     "image": "image:app",

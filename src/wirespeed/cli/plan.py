@@ -18,7 +18,9 @@ from wirespeed.cli.plan_picture import print_differences, print_plan
 from wirespeed.cli.plan_reasons import print_reasons
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.plan import Plan
+from wirespeed.model.switch_cost import CycleModel, RatesOfPorts
 from wirespeed.model.words import counted
+from wirespeed.model.workload import Workload
 from wirespeed.plan.diff import diff_plans
 from wirespeed.plan.plan_file import parse_plan, write_plan
 from wirespeed.plan.planner import plan_workload
@@ -74,6 +76,15 @@ def make(
             "--cycles", metavar="FILE", help="Measured cycles per frame, instead of S2's."
         ),
     ] = None,
+    params: Annotated[
+        Path | None,
+        typer.Option(
+            "--params",
+            metavar="FILE",
+            help="Parameters written by `wirespeed predict fit`: kinds of ports and PMD cores "
+            "follow from predicted rates.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="PLAN", help="Also write the plan as JSON."),
@@ -85,8 +96,8 @@ def make(
     Exits with 1 when a guest fits on no host; the plan then says what it lacks and what would help.
     """
     requested = parse_workload(read_input(workload), str(workload))
-    costs = parse_cycles(read_input(cycles), str(cycles)) if cycles else S2_CYCLES
-    plan = plan_workload(requested, read_all_facts(host or (), recorded or ()), costs)
+    costs, rates = _costs(requested, cycles, params)
+    plan = plan_workload(requested, read_all_facts(host or (), recorded or ()), costs, rates)
     text = write_plan(plan)
     if output:
         _write(output, text)
@@ -100,6 +111,23 @@ def make(
         verb = "fits" if len(plan.unplaced) == 1 else "fit"
         count = counted(len(plan.unplaced), "guest")
         raise Unplaced(f"{count} {verb} nowhere: {names}{more}")
+
+
+def _costs(
+    workload: Workload, cycles: Path | None, params: Path | None
+) -> tuple[CycleModel, RatesOfPorts | None]:
+    """Cycles of a frame, and predicted rates where there are parameters. Raises BadInput."""
+    if cycles and params:
+        raise BadInput("--cycles and --params both tell what a frame costs", "Choose one.")
+    if params:
+        # They load numpy, for which no other plan waits.
+        from wirespeed.predict.document import parse_parameters
+        from wirespeed.predict.planning import cycles as predicted_cycles
+        from wirespeed.predict.planning import rates_of_ports
+
+        parameters = parse_parameters(read_input(params), str(params))
+        return predicted_cycles(parameters), rates_of_ports(workload, parameters)
+    return (parse_cycles(read_input(cycles), str(cycles)) if cycles else S2_CYCLES), None
 
 
 @app.command("show")

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from wirespeed.cli.options import JsonOption, RunArgument, StoreOption
+from wirespeed.cli.predict_input import parameters_of, with_predictions
 from wirespeed.cli.show import write_html, write_svg
 from wirespeed.model.errors import BadInput
 from wirespeed.report.document import document
@@ -35,6 +36,14 @@ def report(
             "--svg", metavar="DIRECTORY", help="Write the charts as SVG files into this directory."
         ),
     ] = None,
+    params: Annotated[
+        Path | None,
+        typer.Option(
+            "--params",
+            metavar="FILE",
+            help="Parameters written by `wirespeed predict fit`: say what they predict, too.",
+        ),
+    ] = None,
     store: StoreOption = None,
 ) -> None:
     """Write a run's report: one HTML file that needs no network."""
@@ -44,6 +53,8 @@ def report(
     drawn = html is not None or svg is not None or not (csv or json)
     with Store(store) as opened:
         record = read_run(opened, run, series=drawn)
+    if params is not None:
+        record = with_predictions(record, parameters_of(params))
     if csv:
         typer.echo(csv_text(record), nl=False)
     if json:

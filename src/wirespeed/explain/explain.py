@@ -6,6 +6,7 @@ from __future__ import annotations
 from wirespeed.explain.ceiling import ceiling
 from wirespeed.explain.cores import balance, contention, placement
 from wirespeed.explain.emulated import emulated
+from wirespeed.explain.expected import expected
 from wirespeed.explain.interface import Explainer, Measured
 from wirespeed.explain.loss import loss, not_reached
 from wirespeed.explain.saturation import frame_cost, overload, pauses
@@ -15,6 +16,7 @@ from wirespeed.model.result import TCP
 
 OF_FRAMES: tuple[Explainer, ...] = (
     loss, ceiling, not_reached, pauses, overload, placement, contention, frame_cost, balance,
+    expected,
 )  # fmt: skip
 # Of speed there is nothing to explain then.
 OF_EMULATED: tuple[Explainer, ...] = (emulated, loss)

@@ -11,16 +11,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from wirespeed.model.explanation import Explanation
+from wirespeed.model.prediction import Prediction
 from wirespeed.model.result import SearchResult
 from wirespeed.model.sut import SutDescription
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A point that is complete. result: with all its trials."""
+    """A point that is complete. result: with all its trials. predicted: None where nothing is."""
 
     sut: SutDescription
     result: SearchResult
+    predicted: Prediction | None = None
 
 
 Explainer = Callable[[Measured], Iterable[Explanation]]

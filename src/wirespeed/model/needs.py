@@ -47,11 +47,23 @@ class PlacementNeeds:
 
 
 @dataclass(frozen=True, slots=True)
+class VfNeeds:
+    """A virtual function of a NIC. pf: its physical function, as PCI address. number: among those
+    that are made of it. vlan: that the NIC puts its frames in."""
+
+    pf: str
+    number: int
+    vlan: int
+
+
+@dataclass(frozen=True, slots=True)
 class PortNeeds:
-    """A port of a function. mac: the address that frames find it by."""
+    """A port of a function. mac: the address that frames find it by. vf: what it is; None: a port
+    of the switch."""
 
     name: str
     mac: str
+    vf: VfNeeds | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,7 +242,7 @@ class Sut:
     ports: tuple[str, ...] = ()
     """external: the generator's two ports, as PCI addresses or DPDK device strings. sriov: the one
     or two physical functions whose virtual functions are used, as PCI addresses; not with [hosts],
-    where the lab file names them."""
+    where the lab file names them. [tcp] with path = "sriov": the one physical function."""
 
 
 class SearchKind(StrEnum):
@@ -299,12 +299,12 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Sriov:
-    """How the NIC's driver is told to set the virtual functions of the sriov topology. What the NIC
-    does not carry out is reported as such, never as done."""
+    """How the NIC's driver is told to set the virtual functions of the sriov topology, and of [tcp]
+    with path = "sriov". What the NIC does not carry out is reported as such, never as done."""
 
     first_vlan: VlanId = 101
     """The VLAN of the first link; each further link has the next number, so that the NIC passes
-    frames from hop to hop on no other way."""
+    frames from hop to hop on no other way. With [tcp]: the VLAN of all hosts."""
     qos: Annotated[int, Ge(0), Le(7)] = 0
     """The priority (PCP) in the tag that the NIC puts on the frames of a virtual function."""
     spoofchk: bool = True
@@ -374,11 +374,14 @@ class Frames:
 
 @dataclass(frozen=True, slots=True)
 class TcpStreams:
-    """A workload: TCP between hosts. vswitch, guest: of a path that has one."""
+    """A workload: TCP between hosts. vswitch, guest: of a path that has one. ports: the physical
+    function whose virtual functions are the hosts' ports, set as in sriov."""
 
     tcp: Tcp
     vswitch: Vswitch = field(default_factory=Vswitch)
     guest: Guest | None = None
+    ports: tuple[str, ...] = ()
+    sriov: Sriov | None = None
 
 
 # Everything one point of a study depends on; its id is the hash of its canonical form.

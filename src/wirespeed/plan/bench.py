@@ -34,6 +34,7 @@ from wirespeed.plan.bench_memory import (
     process_memory,
     socket_memory,
 )
+from wirespeed.plan.bench_vfs import vf_networks, vf_nics
 
 _ETHERNET_MTU = 1500
 _WHY_CONTROL = "control threads sleep most of the time"
@@ -52,8 +53,11 @@ def plan_bench(facts: HostFacts, frames: Frames, needs: Needs) -> Plan:
     guests = function_plans(facts, frames, needs, cpus)
     generator = _generator(facts, frames, needs, cpus, guests)
     pages = _huge_pages(facts, needs.switch, vswitch, generator, guests)
-    networks = (NETWORK,) if any(guest.ports for guest in guests) else ()
-    return Plan((HostPlan(facts.host, pages, vswitch, guests, generator),), networks=networks)
+    nics, networks = vf_nics(facts, needs.functions), vf_networks(needs.functions)
+    if not networks and any(guest.ports for guest in guests):
+        networks = (NETWORK,)
+    host = HostPlan(facts.host, pages, vswitch, guests, generator, nics=nics)
+    return Plan((host,), networks=networks)
 
 
 def plan_between(

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 
 from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import HostFacts
-from wirespeed.model.needs import FunctionNeeds, Needs
+from wirespeed.model.needs import FunctionNeeds, Needs, PortNeeds
 from wirespeed.model.plan import Decision, GuestNode, GuestPlan, PortPlan
 from wirespeed.model.spec import Frames, Guest, GuestPages
 from wirespeed.model.workload import ProviderNetwork
 from wirespeed.plan.bench_memory import process_memory
+from wirespeed.plan.bench_vfs import vf_port
 
 PAGE_KIB = 2048
 _SMALL_PAGE_KIB = 4
@@ -123,10 +124,16 @@ def memory_pages(wanted: Guest) -> Decision[int]:
 
 
 def _ports(frames: Frames, needs: Needs, function: FunctionNeeds) -> tuple[PortPlan, ...]:
+    queues = Decision(frames.sut.vswitch.rx_queues, "sut.vswitch.rx_queues")
+    return tuple(_port(port, needs, function, queues) for port in function.ports)
+
+
+def _port(
+    port: PortNeeds, needs: Needs, function: FunctionNeeds, queues: Decision[int]
+) -> PortPlan:
+    if port.vf is not None:
+        return vf_port(port, port.vf, queues)
     if needs.switch is None:
         raise ValueError(f"guest {function.name} needs a switch to be plugged into")
     kind = Decision(needs.switch.guest_ports, f"what {needs.switch.name} has for guests")
-    queues = Decision(frames.sut.vswitch.rx_queues, "sut.vswitch.rx_queues")
-    return tuple(
-        PortPlan(port.name, NETWORK.name, kind, queues, port.mac) for port in function.ports
-    )
+    return PortPlan(port.name, NETWORK.name, kind, queues, port.mac)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from wirespeed.model.facts import PciDevice
 from wirespeed.model.plan import Decision
 from wirespeed.model.policy import DataPlane, InterfaceKind, NicUse, Pattern
+from wirespeed.model.switch_cost import PortRates
 from wirespeed.model.units import l2_bps
 from wirespeed.model.workload import Vnf, VnfPort, Workload
 
@@ -24,13 +25,22 @@ NIC_MAX_BPS = 45e9
 
 
 def choose_kind(
-    port: VnfPort, vnf: Vnf, workload: Workload, nics: Iterable[PciDevice]
+    port: VnfPort,
+    vnf: Vnf,
+    workload: Workload,
+    nics: Iterable[PciDevice],
+    rates: PortRates | None = None,
 ) -> Decision[InterfaceKind]:
-    """The kind of a port: as set, or by S2's findings. nics: VF-capable ones of its network."""
+    """The kind of a port: as set, by its predicted rates, or by S2's findings.
+
+    nics: VF-capable ones of its network. rates: None where nothing is predicted.
+    """
     uses = {nic.use for nic in workload.nics if nic.network == port.network}
     devices = tuple(nics)
     if port.kind is not InterfaceKind.AUTO:
         return Decision(port.kind, "kind of the port in the workload")
+    if rates is not None and devices and vnf.data_plane is DataPlane.DPDK:
+        return _faster(port, workload, rates)
     if port.pattern is Pattern.EAST_WEST:
         return _east_west(port, vnf, workload, devices)
     if NicUse.SRIOV in uses and devices:
@@ -56,6 +66,19 @@ def _east_west(
     if nics:
         text += f", the NIC's slot carries {min(pcie_limit_bps(nic) for nic in nics) / 1e9:.1f}"
     return Decision(InterfaceKind.VHOST, f"{text}; vhost-user only crosses memory (S2 section 4.2)")
+
+
+def _faster(port: VnfPort, workload: Workload, rates: PortRates) -> Decision[InterfaceKind]:
+    """The kind that is predicted to carry more."""
+    hops = chain_hops(port, workload)
+    where = f"east-west over {hops} hop(s)" if hops > 1 else str(port.pattern)
+    vf = rates.sriov_fps > rates.vhost_fps
+    return Decision(
+        InterfaceKind.SRIOV if vf else InterfaceKind.VHOST,
+        f"predicted for {where} with {port.frame_bytes}-octet frames: VFs carry "
+        f"{rates.sriov_fps / 1e6:.2f} Mpps ({rates.sriov_limit}), vhost-user "
+        f"{rates.vhost_fps / 1e6:.2f} ({rates.vhost_limit}); parameters of {rates.source}",
+    )
 
 
 def _virtio() -> Decision[InterfaceKind]:

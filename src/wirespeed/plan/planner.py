@@ -15,6 +15,7 @@ from fnmatch import fnmatchcase
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Plan
 from wirespeed.model.policy import InterfaceKind, NicUse
+from wirespeed.model.switch_cost import CycleModel, RatesOfPorts
 from wirespeed.model.workload import Workload
 from wirespeed.plan.build import build_plan
 from wirespeed.plan.errors import PlanError
@@ -22,7 +23,7 @@ from wirespeed.plan.host_draft import HostDraft, draft_host
 from wirespeed.plan.nics import matches
 from wirespeed.plan.placement.batch import Outcome, place_all
 from wirespeed.plan.placement.fit import fit
-from wirespeed.plan.pmd_demand import S2_CYCLES, CycleModel, SwitchDemand, port_hz
+from wirespeed.plan.pmd_demand import S2_CYCLES, SwitchDemand, port_hz
 from wirespeed.plan.requested import Requested, translate
 
 # How many PMD cores a node beyond the demand's even share are tried.
@@ -30,15 +31,20 @@ MOST_MORE_PMDS = 3
 
 
 def plan_workload(
-    workload: Workload, hosts: Sequence[HostFacts], cycles: CycleModel = S2_CYCLES
+    workload: Workload,
+    hosts: Sequence[HostFacts],
+    cycles: CycleModel = S2_CYCLES,
+    rates: RatesOfPorts | None = None,
 ) -> Plan:
     """The plan. Guests that fit nowhere are in `unplaced` with the reasons.
+
+    rates: what ports are predicted to carry; None: kinds are chosen by S2's findings.
 
     Raises PlanError where the input allows no plan at all: a port that a host does not have, a host
     too small for its own cores, patterns that match no host.
     """
     _check_hosts(workload, hosts)
-    requested = translate(workload, hosts, cycles)
+    requested = translate(workload, hosts, cycles, rates or {})
     drafts, outcome = _place(requested, hosts, cycles)
     return build_plan(requested, drafts, outcome)
 
@@ -146,6 +152,8 @@ def _demands(
             reached.setdefault(workload.network(nic.network).physical_network, set()).update(names)
     internal = sum(hz for network, hz in total.items() if network not in reached) / len(hosts)
     needed = any(network not in reached for network in total)
+    # The default costs need no mention; others do.
+    source = "" if cycles is S2_CYCLES else cycles.source
     demands = []
     for facts in hosts:
         mine = {
@@ -153,5 +161,5 @@ def _demands(
             for network, hz in total.items()
             if facts.host in reached.get(network, ())
         }
-        demands.append(SwitchDemand(mine, internal, needed))
+        demands.append(SwitchDemand(mine, internal, needed, source))
     return demands

@@ -18,6 +18,7 @@ from wirespeed.model.facts import HostFacts
 from wirespeed.model.host_rules import CoreRules
 from wirespeed.model.plan import Decision, NodeCores
 from wirespeed.model.policy import InterfaceKind, Pattern
+from wirespeed.model.switch_cost import CycleModel, PassCost
 from wirespeed.model.workload import VnfPort, Workload
 from wirespeed.plan.errors import Fault, FileFaults, PlanError
 from wirespeed.plan.nics import HostNic
@@ -26,27 +27,6 @@ CYCLES_SCHEMA = "wirespeed-cycles/1"
 
 # Used where neither the CPU's name nor the workload tells the clock: slower than any CPU here.
 ASSUMED_HZ = 2.0e9
-
-
-@dataclass(frozen=True, slots=True)
-class PassCost:
-    """Cycles of one pass: `at_64` for a frame of 64 octets (FCS included), `per_byte` for each
-    further octet."""
-
-    at_64: float
-    per_byte: float
-
-    def cycles(self, frame_bytes: int) -> float:
-        return self.at_64 + self.per_byte * max(0, frame_bytes - 64)
-
-
-@dataclass(frozen=True, slots=True)
-class CycleModel:
-    """phy_vhost: between a NIC and a guest, in either direction. vhost_vhost: guest to guest."""
-
-    phy_vhost: PassCost
-    vhost_vhost: PassCost
-    source: str
 
 
 # S2 (E5-2699 v4 at 2.2 GHz, Open vSwitch 2.6.90, DPDK 16.11), section 5.1. phy_vhost at 64 B: one
@@ -81,11 +61,13 @@ class SwitchDemand:
     """Cycles/s that one host's vSwitch needs for its ports, by physical network.
 
     internal: for networks without any NIC; internal_needed: there are ports of such networks.
+    source: of the cycles of a frame.
     """
 
     by_network: Mapping[str, float] = field(default_factory=dict)
     internal: float = 0.0
     internal_needed: bool = False
+    source: str = ""
 
 
 def cores_by_node(
@@ -119,6 +101,7 @@ def cores_by_node(
             share += total * sides.count(node) / len(sides) if sides else 0.0
         count = pmd_cores(share, hz, load) + more
         why = f"{share / 1e9:.2f} Gcycles/s demanded / ({hz / 1e9:.2f} GHz x {load:.0%})"
+        why += f", cycles of a frame: {demand.source}" if demand.source else ""
         why += f" + {more} so that more guests fit" if more else ""
         most = _most_cores(layout, node, workload.cores)
         if count > most:

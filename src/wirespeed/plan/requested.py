@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from wirespeed.model.facts import HostFacts, PciDevice
 from wirespeed.model.plan import Decision
 from wirespeed.model.policy import CpuPolicy, EmulatorPolicy, GroupPolicy, InterfaceKind, NicUse
+from wirespeed.model.switch_cost import CycleModel, RatesOfPorts
 from wirespeed.model.workload import Vnf, Workload
 from wirespeed.plan.equal_hosts import first_equal
 from wirespeed.plan.guests import guest_request
@@ -16,7 +17,7 @@ from wirespeed.plan.interface_kind import choose_kind, kind_warnings
 from wirespeed.plan.nics import host_nics, sriov_nics
 from wirespeed.plan.placement.batch import Unit
 from wirespeed.plan.placement.request import GuestRequest
-from wirespeed.plan.pmd_demand import CycleModel, clock_hz, port_hz
+from wirespeed.plan.pmd_demand import clock_hz, port_hz
 
 Kinds = Mapping[str, Mapping[str, Decision[InterfaceKind]]]
 
@@ -37,7 +38,9 @@ class Requested:
     first_equal: tuple[int, ...]
 
 
-def translate(written: Workload, hosts: Sequence[HostFacts], cycles: CycleModel) -> Requested:
+def translate(
+    written: Workload, hosts: Sequence[HostFacts], cycles: CycleModel, rates: RatesOfPorts
+) -> Requested:
     """Choose every port's kind, and turn VNFs into requests and units."""
     workload = _complete(written)
     warnings = list(workload.warnings)
@@ -49,7 +52,7 @@ def translate(written: Workload, hosts: Sequence[HostFacts], cycles: CycleModel)
         kinds[vnf.name] = {}
         for port in vnf.ports:
             nics = vf_nics.get(port.network, ())
-            kind = choose_kind(port, vnf, workload, nics)
+            kind = choose_kind(port, vnf, workload, nics, rates.get((vnf.name, port.name)))
             kinds[vnf.name][port.name] = kind
             found = kind_warnings(port, kind.value, workload, nics)
             warnings += [f"vnf {vnf.name}, {text}" for text in found]

@@ -27,7 +27,7 @@ from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord, RunRecord
 
 # Raise the second number when a field is added, the first when one changes or goes.
-SCHEMA_VERSION = "3.1"
+SCHEMA_VERSION = "3.2"
 
 
 def document(run: RunRecord) -> dict[str, Any]:
@@ -69,6 +69,7 @@ def _point(point: PointRecord, versions: dict[str, str]) -> dict[str, Any]:
         "bench": point.bench,
         "result": None if point.result is None else _result(point.result, point.workload),
         "explanations": [encode(explanation) for explanation in explanations(point)],
+        "predicted": None if point.predicted is None else encode(point.predicted),
         "trials": [trial_document(stored) for stored in point.trials],
     }
 

@@ -29,6 +29,7 @@ from wirespeed.report.grades import BETTER_GRADE, MEANING, could_be_better
 from wirespeed.report.headline import key_figures
 from wirespeed.report.limits import figure_words, gain_words
 from wirespeed.report.netperf import messages
+from wirespeed.report.predicted import beside_predictions
 from wirespeed.report.published_tcp import NETPERF_INTERFACES, NETPERF_SOURCE
 from wirespeed.report.tcp import (
     grade_of,
@@ -88,6 +89,7 @@ def html_report(run: RunRecord) -> str:
         loss_range=loss_range,
         latencies=list(_latencies(points)),
         percentile_names=[name for name, _ in PERCENTILES],
+        predictions=list(beside_predictions(frames)),
         lost_in_what_counts=lost_in_what_counts,
         total_drops=total_drops,
         outline=lambda value: "\n".join(_outline(value)),

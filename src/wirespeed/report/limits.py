@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from wirespeed.explain.expected import expected
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
 from wirespeed.model.explanation import ExpectedGain, Explanation
@@ -21,14 +22,17 @@ def measured(point: PointRecord) -> Measured | None:
     if point.result is None or point.sut is None:
         return None
     trials = tuple(stored.trial for stored in point.trials)
-    return Measured(point.sut, replace(point.result, trials=trials))
+    return Measured(point.sut, replace(point.result, trials=trials), point.predicted)
 
 
 def explanations(point: PointRecord) -> tuple[Explanation, ...]:
-    """As they were stored; those of a run that an older version stored are made now."""
-    if point.explanations is not None:
-        return point.explanations
+    """As they were stored; those of a run that an older version stored are made now.
+
+    How the point stands beside its prediction is always said now: predictions are not stored.
+    """
     found = measured(point)
+    if point.explanations is not None:
+        return (*point.explanations, *(expected(found) if found is not None else ()))
     return () if found is None else explain(found)
 
 

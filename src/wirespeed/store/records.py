@@ -11,6 +11,7 @@ from wirespeed.model.explanation import Explanation
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.finding import AuditReport
 from wirespeed.model.plan import Plan
+from wirespeed.model.prediction import Prediction
 from wirespeed.model.result import SearchResult
 from wirespeed.model.series import Series
 from wirespeed.model.spec import Frames, TcpStreams, Workload
@@ -53,6 +54,7 @@ class PointRecord:
 
     sut: None until the point began. explanations: what limits it, as it was told when the point
     was complete; None where it is not, and where an older version measured it.
+    predicted: what was expected, where a report is asked to say; it is not stored.
     """
 
     id: str
@@ -69,6 +71,7 @@ class PointRecord:
     trials: tuple[StoredTrial, ...]
     sut: SutDescription | None = None
     explanations: tuple[Explanation, ...] | None = None
+    predicted: Prediction | None = None
 
     @property
     def caption(self) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wirespeed.model.spec import Frames, TcpStreams, Vswitch, Workload
-from wirespeed.model.tcp import Tcp
+from wirespeed.model.spec import Frames, TcpStreams, Workload
 from wirespeed.store.codec import decode
 
 # How sut.vnf.placement was written before.
@@ -18,7 +17,8 @@ def decode_workload(record: dict[str, Any]) -> Workload:
     sut = record.get("sut", {})
     if record.get("tcp") is not None:
         vswitch = record.get("vswitch") or sut.get("vswitch", {})
-        return TcpStreams(decode(Tcp, record["tcp"]), decode(Vswitch, vswitch))
+        rest = {key: record[key] for key in ("guest", "ports", "sriov") if record.get(key)}
+        return decode(TcpStreams, {"tcp": record["tcp"], "vswitch": vswitch, **rest})
     vnf = sut.get("vnf", {})
     if "own_process" in vnf:
         placed = vnf | {"placement": _OWN_PROCESS[vnf["own_process"]]}

@@ -10,6 +10,7 @@ from typing import Any
 from wirespeed.bench.switch import SWITCHES
 from wirespeed.bench.topology.tcp import PATHS, TcpPath
 from wirespeed.model.fault import Fault
+from wirespeed.model.lab import is_pci
 from wirespeed.model.needs import Forwarding
 from wirespeed.model.spec import Vswitch
 from wirespeed.model.tcp import Tcp, TcpPinning, TcpTool
@@ -41,6 +42,8 @@ def broken_tcp_rules(tables: Tables, tcp: Tcp) -> Iterator[Fault]:
             'needs tcp.tool = "iperf3"; wirespeed-speedtest uses all its CPUs in one process',
         )  # fmt: skip
     yield from path.faults(tcp)
+    if path.on_vfs:
+        yield from _virtual_functions(tables.sut.ports, tcp)
     yield from _guests(tables, tcp, path)
     if path.switch is not None:
         yield from _vswitch(tables.sut.vswitch, path)
@@ -57,8 +60,9 @@ def _unused(tables: Tables, path: TcpPath) -> Iterator[Fault]:
         "hosts": tables.hosts,
         "sut.vnf": sut.vnf,
         "sut.impair": sut.impair,
-        "sut.ports": sut.ports,
     }
+    if not path.on_vfs:
+        unused["sut.ports"] = sut.ports
     if path.switch is None:
         unused["sut.vswitch"] = sut.vswitch
     for name, value in unused.items():
@@ -66,8 +70,19 @@ def _unused(tables: Tables, path: TcpPath) -> Iterator[Fault]:
             yield Fault(name, "(set)", f'does not apply to [tcp] with path = "{path.name}"')
     if tables.bng is not None:
         yield Fault("bng", "(set)", "does not go with [tcp]; a study has one of them")
-    if tables.sriov is not None:
-        yield Fault("sriov", "(set)", 'goes with topology.kind = "sriov", not with [tcp]')
+    if tables.sriov is not None and not path.on_vfs:
+        yield Fault("sriov", "(set)", f'path = "{path.name}" has no virtual functions')
+
+
+def _virtual_functions(ports: tuple[str, ...], tcp: Tcp) -> Iterator[Fault]:
+    """One NIC, whose switch joins the hosts; its driver's virtual functions are taken as they are
+    made."""
+    if len(ports) != 1 or not is_pci(ports[0]):
+        allowed = (
+            f'path = "{tcp.path}" needs the NIC whose virtual functions it may take, by PCI '
+            "address: --set sut.ports='[\"0000:3b:00.0\"]'"
+        )
+        yield Fault("sut.ports", ports, allowed)
 
 
 def _guests(tables: Tables, tcp: Tcp, path: TcpPath) -> Iterator[Fault]:

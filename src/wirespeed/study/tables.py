@@ -39,7 +39,7 @@ class Tables:
     @property
     def workload(self) -> Workload:
         if self.tcp is not None:
-            return TcpStreams(self.tcp, self.sut.vswitch, self.guest)
+            return TcpStreams(self.tcp, self.sut.vswitch, self.guest, self.sut.ports, self.sriov)
         return Frames(
             self.topology, self.traffic, self.sut, self.search, self.bng, self.hosts, self.guest,
             self.sriov,
@@ -49,10 +49,12 @@ class Tables:
 def tables_of(workload: Workload) -> dict[str, object]:
     """What a point depends on, by table: a table that it does without is left out."""
     if isinstance(workload, TcpStreams):
-        switched = PATHS[workload.tcp.path].switch is not None
-        vswitch = {"sut": {"vswitch": workload.vswitch}} if switched else {}
-        guest = {} if workload.guest is None else {"guest": workload.guest}
-        return {"tcp": workload.tcp, **vswitch, **guest}
+        path = PATHS[workload.tcp.path]
+        sut: dict[str, object] = {"vswitch": workload.vswitch} if path.switch is not None else {}
+        if path.on_vfs:
+            sut = {"ports": workload.ports}
+        others = {"sut": sut or None, "guest": workload.guest, "sriov": workload.sriov}
+        return {"tcp": workload.tcp, **{k: v for k, v in others.items() if v is not None}}
     found: dict[str, object] = {
         "topology": workload.topology,
         "traffic": workload.traffic,

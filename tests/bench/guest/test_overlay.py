@@ -10,17 +10,21 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from tests import golden
+from tests.plan.nic import PF, with_nic
 from tests.plan.test_bench import host
-from wirespeed.bench.guest.overlay import Boot, Offer, Tap, overlaid
+from wirespeed.bench.guest.overlay import Boot, GuestPort, Offer, Tap, Vf, overlaid
 from wirespeed.cli.rig import plan_of
 from wirespeed.model.spec import Frames, Guest, GuestPages, Sut, Topology, Vnf, Vswitch
 from wirespeed.plan.render.libvirt import bench_domains
 
 GIVEN = {"opt/wirespeed/host_key": "/run/x/host_key"}
 BOOT = Boot("/i/kernel", "/i/initramfs", "/i/root", "console=ttyS0", "wirespeed-root", GIVEN)
-PORTS: dict[str, str | Tap] = {
+PORTS: dict[str, GuestPort] = {
     "02:01:00:00:00:00": "/run/x/vnf0a.sock",
     "02:01:01:00:00:00": "/run/x/vnf0b.sock",
+}
+VFS: dict[str, GuestPort] = {
+    mac: Vf(f"0000:3b:10.{number}", 0x0F + number) for number, mac in enumerate(PORTS, 1)
 }
 OFFER = Offer("no KVM here", tuple(range(16)), BOOT, PORTS, "/run/x/control", "/log/console")
 # Where each change may be seen: a path of elements, and nothing below or beside it.
@@ -37,8 +41,8 @@ PLACES = {
     "disk serial": {"/domain/devices/disk/serial"},
     "interface 02:01:00:00:00:00 source": {"/domain/devices/interface/source@path"},
     "interface 02:01:01:00:00:00 source": {"/domain/devices/interface/source@path"},
-    "interface 02:01:00:00:00:00": {"/domain/devices/interface"},
-    "interface 02:01:01:00:00:00": {"/domain/devices/interface"},
+    "interface 02:01:00:00:00:00": {"/domain/devices/interface", "/domain/devices/hostdev"},
+    "interface 02:01:01:00:00:00": {"/domain/devices/interface", "/domain/devices/hostdev"},
     "channel wirespeed.control": {"/domain/devices/channel"},
     "serial": {"/domain/devices/serial@type", "/domain/devices/serial/source"},
     "console": {"/domain/devices/console"},
@@ -47,10 +51,10 @@ PLACES = {
 }  # fmt: skip
 
 
-def rendered(cores: int = 8, **sut: object) -> str:
+def rendered(cores: int = 8, kind: str = "pvp", **sut: object) -> str:
     parts = {"vnf": Vnf(placement="guest"), **sut}
-    frames = Frames(Topology("pvp"), sut=Sut(**parts))  # type: ignore[arg-type]
-    return bench_domains(plan_of(host(cores=cores), frames))["vnf0"]
+    frames = Frames(Topology(kind), sut=Sut(**parts))  # type: ignore[arg-type]
+    return bench_domains(plan_of(with_nic(host(cores=cores)), frames))["vnf0"]
 
 
 def facts_of(element: Xml.Element, above: str = "") -> Iterator[tuple[str, str]]:
@@ -77,12 +81,18 @@ def facts(text: str) -> list[tuple[str, str]]:
         replace(OFFER, no_kvm=None),
         replace(OFFER, cpus=(0, 1)),
         replace(OFFER, ports={mac: Tap(f"tap{i}") for i, mac in enumerate(PORTS)}),
+        replace(OFFER, ports=VFS),
     ],
-    ids=["emulated", "with KVM", "two CPUs", "taps"],
+    ids=["emulated", "with KVM", "two CPUs", "taps", "VFs"],
 )
 def test_what_is_changed_is_told_and_nothing_else_is(offer: Offer) -> None:
-    kind = "linux-bridge" if any(isinstance(p, Tap) for p in offer.ports.values()) else "ovs-dpdk"
-    before = rendered(vswitch=Vswitch(kind=kind))
+    match offer.ports["02:01:00:00:00:00"]:
+        case Tap():
+            before = rendered(vswitch=Vswitch(kind="linux-bridge"))
+        case Vf():
+            before = rendered(kind="sriov", ports=(PF,))
+        case _:
+            before = rendered()
     text, changes = overlaid(before, offer)
     differing = {where for where, _ in set(facts(before)) ^ set(facts(text))}
     allowed = set[str]().union(*(PLACES[change.where] for change in changes))
@@ -117,6 +127,40 @@ def test_the_bench_renders_guests_as_deployments_are(name: str) -> None:
     guest = Guest(pages=GuestPages.MEMFD) if name == "memfd" else None
     frames = Frames(Topology("pvp"), sut=Sut(vnf=Vnf(placement="guest")), guest=guest)
     golden.check(f"bench/{name}.xml", bench_domains(plan_of(host(cores=8), frames))["vnf0"])
+
+
+def test_a_vf_is_a_device_of_its_own_that_libvirt_does_not_set() -> None:
+    text, changes = overlaid(rendered(kind="sriov", ports=(PF,)), replace(OFFER, ports=VFS))
+    assert "<interface" not in text
+    devices = Xml.fromstring(text).findall("devices/hostdev")  # noqa: S314  written by us
+    for device, vf in zip(devices, VFS.values(), strict=True):
+        assert isinstance(vf, Vf)
+        assert device.get("managed") == "no"
+        on_host, in_guest = (device.find(path) for path in ("source/address", "address"))
+        assert on_host is not None
+        assert in_guest is not None
+        assert address(on_host) == vf.address
+        assert address(in_guest) == vf.guest_address
+    [first, second] = [change for change in changes if change.where.startswith("interface")]
+    assert first.was == second.was == "network hostdev-ens1f0"
+    assert "0000:3b:10.1, managed no" in first.now
+
+
+def address(element: Xml.Element) -> str:
+    domain, bus, slot, function = (
+        int(element.get(key, ""), 16) for key in ("domain", "bus", "slot", "function")
+    )
+    return f"{domain:04x}:{bus:02x}:{slot:02x}.{function}"
+
+
+def test_a_vf_beside_vhost_user_in_one_guest() -> None:
+    """No topology has it yet; a deployment's guest may."""
+    macs = list(PORTS)
+    mixed = {macs[0]: VFS[macs[0]], macs[1]: PORTS[macs[1]]}
+    text, changes = overlaid(rendered(), replace(OFFER, ports=mixed))
+    assert (text.count("<hostdev"), text.count("<interface")) == (1, 1)
+    where = [change.where for change in changes if change.where.startswith("interface")]
+    assert where == [f"interface {macs[0]}", f"interface {macs[1]} source"]
 
 
 def test_the_overlaid_domain() -> None:

@@ -6,13 +6,17 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.bench.guest.test_overlay import OFFER, VFS
 from tests.golden import FOLDER
+from tests.plan.nic import PF, with_nic
 from tests.plan.test_bench import host
 from wirespeed.bench.guest import libvirt
+from wirespeed.bench.guest.overlay import overlaid
 from wirespeed.bench.host.directories import run_directories
 from wirespeed.bench.host.host import changing_host
 from wirespeed.cli.rig import plan_of
@@ -58,10 +62,18 @@ def benches() -> Iterator[tuple[str, str]]:
         "memfd": Frames(
             Topology("pvp"), sut=Sut(vnf=in_guest), guest=Guest(1, pages=GuestPages.MEMFD)
         ),
+        "sriov": Frames(Topology("sriov"), sut=Sut(vnf=in_guest, ports=(PF,))),
     }
     for name, frames in each.items():
-        text = bench_domains(plan_of(host(cores=8), frames))["vnf0"]
-        yield name, text.replace("<name>vnf0<", f"<name>{name}<")
+        text = bench_domains(plan_of(with_nic(host(cores=8)), frames))["vnf0"]
+        yield name, named(text, name)
+        if name == "sriov":
+            # As it is started: its VFs are devices that libvirt leaves as they are.
+            yield "started", named(overlaid(text, replace(OFFER, ports=VFS))[0], "started")
+
+
+def named(domain: str, name: str) -> str:
+    return domain.replace("<name>vnf0<", f"<name>{name}<")
 
 
 def test_every_rendered_domain_is_defined(root: Path, tmp_path: Path) -> None:

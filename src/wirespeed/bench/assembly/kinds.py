@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+
 from wirespeed.bench.function import FUNCTIONS
 from wirespeed.bench.function.bng.gateway import tables_bytes
 from wirespeed.bench.function.interface import FunctionKind
@@ -14,8 +17,8 @@ from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.bench.topology.addresses import mac_of
 from wirespeed.bench.topology.interface import TopologyKind
 from wirespeed.bench.topology.tcp import PATHS, guest_names, hosts
-from wirespeed.bench.topology.wiring import SIDES, End
-from wirespeed.model.needs import FunctionNeeds, Needs, PortNeeds, TcpGuestNeeds, TcpNeeds
+from wirespeed.bench.topology.wiring import EAST, PORTS, SIDES, End
+from wirespeed.model.needs import FunctionNeeds, Needs, PortNeeds, TcpGuestNeeds, TcpNeeds, VfNeeds
 from wirespeed.model.spec import Frames, TcpStreams, Workload
 from wirespeed.model.sut import SutDescription
 
@@ -55,7 +58,7 @@ def needs_of(frames: Frames) -> Needs:
     placements = tuple(kind.needs for kind in placements_of(frames))
     functions = tuple(
         FunctionNeeds(
-            name, placements, topology.function_is_sut, demand.workers, _ports(topology, name)
+            name, placements, topology.function_is_sut, demand.workers, _ports(frames, name)
         )
         for name in topology.functions(frames)
     )
@@ -70,11 +73,34 @@ def needs_of(frames: Frames) -> Needs:
     )
 
 
-def _ports(topology: TopologyKind, function: str) -> tuple[PortNeeds, ...]:
+def _ports(frames: Frames, function: str) -> tuple[PortNeeds, ...]:
     """Rings inside one process have no addresses."""
-    if topology.one_process:
+    if topology_of(frames).one_process:
         return ()
-    return tuple(PortNeeds(side, mac_of(End(function, side))) for side in SIDES)
+    vfs = _virtual_functions(frames)
+    return tuple(
+        PortNeeds(side, mac_of(End(function, side)), vfs.get(f"{function}{side}")) for side in SIDES
+    )
+
+
+def _virtual_functions(frames: Frames) -> Mapping[str, VfNeeds]:
+    """By port of the NIC's switch, where the point itself names the physical functions."""
+    if not frames.sut.ports:
+        return {}
+    physical, made = physical_functions(frames, {}), Counter[str]()
+    found = {}
+    for each in topology_of(frames).virtual_functions(frames):
+        pf = physical[each.pf]
+        found[each.port] = VfNeeds(pf, made[pf], each.settings.vlan)
+        made[pf] += 1
+    return found
+
+
+def physical_functions(frames: Frames, ports: Mapping[str, str]) -> Mapping[str, str]:
+    """The host's, by the name of the port that each is. ports: of a lab file; else the study's."""
+    if not ports:
+        ports = dict(zip(PORTS, frames.sut.ports, strict=False))
+    return {port: ports.get(port, ports[EAST]) for port in PORTS}
 
 
 def tcp_needs_of(streams: TcpStreams) -> TcpNeeds:
@@ -104,8 +130,10 @@ def ring_frames(frames: Frames) -> int:
 def sut_of(workload: Workload) -> SutDescription:
     """What is measured at this point."""
     if isinstance(workload, TcpStreams):
-        kind = PATHS[workload.tcp.path].switch
-        return _CABLE if kind is None else SWITCHES[kind].description
+        path = PATHS[workload.tcp.path]
+        if path.on_vfs:
+            return _NIC
+        return _CABLE if path.switch is None else SWITCHES[path.switch].description
     switch = switch_of(workload)
     if switch is not None:
         return switch.description

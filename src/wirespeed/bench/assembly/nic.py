@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from wirespeed.bench.assembly.kinds import topology_of
 from wirespeed.bench.assembly.layout import Layout, Places, function_prefix
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.host.vf import give_vfs_to_dpdk
+from wirespeed.bench.interface import Part
+from wirespeed.bench.placement.interface import RunsInside
 from wirespeed.bench.switch.nic.counters import Link
-from wirespeed.bench.switch.nic.part import NicPort, NicSwitch
+from wirespeed.bench.switch.nic.part import Home, NicPort, NicSwitch
 from wirespeed.bench.topology.interface import VirtualFunction
 from wirespeed.bench.topology.plugs import Device
-from wirespeed.bench.topology.wiring import EAST, GENERATOR, PORTS, SIDES
+from wirespeed.bench.topology.wiring import GENERATOR, SIDES
 from wirespeed.model.spec import Frames
 
 
@@ -24,13 +27,6 @@ def functions_on(frames: Frames, *, generator: bool, others: bool) -> tuple[Virt
         for each in topology_of(frames).virtual_functions(frames)
         if (generator if each.owner == GENERATOR else others)
     )
-
-
-def physical_functions(frames: Frames, ports: Mapping[str, str]) -> Mapping[str, str]:
-    """The host's, by the name of the port that each is. ports: of a lab file; else the study's."""
-    if not ports:
-        ports = dict(zip(PORTS, frames.sut.ports, strict=False))
-    return {port: ports.get(port, ports[EAST]) for port in PORTS}
 
 
 def virtual_functions(
@@ -48,11 +44,18 @@ def virtual_functions(
 
 
 def nic_switch(
-    frames: Frames, places: Places, layout: Layout, generator: Host, sut: Host
+    frames: Frames,
+    places: Places,
+    layout: Layout,
+    generator: Host,
+    sut: Host,
+    *,
+    apart: Sequence[Part],
 ) -> NicSwitch:
-    """The NIC's switch as a part of the bench."""
+    """The NIC's switch as a part of the bench. apart: the functions that run apart."""
     wanted = topology_of(frames).virtual_functions(frames)
-    ports = [_port(each, places, layout, generator, sut) for each in wanted]
+    owners = {part.name: part for part in apart}
+    ports = [_port(each, places, layout, generator, sut, owners=owners) for each in wanted]
     by_vlan: dict[int, list[str]] = {}
     for each in wanted:
         by_vlan.setdefault(each.settings.vlan, []).append(each.port)
@@ -61,7 +64,13 @@ def nic_switch(
 
 
 def _port(
-    each: VirtualFunction, places: Places, layout: Layout, generator: Host, sut: Host
+    each: VirtualFunction,
+    places: Places,
+    layout: Layout,
+    generator: Host,
+    sut: Host,
+    *,
+    owners: Mapping[str, Part],
 ) -> NicPort:
     inside = [port.name for port in layout.traffic.ports]
     if each.port in inside:
@@ -73,4 +82,10 @@ def _port(
     plug = place.ports[each.port]
     if not isinstance(plug, Device):
         raise TypeError(f"{each.port} is no device: {plug}")
-    return NicPort(each.port, host.runner, plug.devargs, place.dirs.run, prefix, index)
+    home = partial(_home, owners.get(each.owner), Home(host.runner, place.dirs.run))
+    return NicPort(each.port, host.runner, plug.devargs, home, prefix, index)
+
+
+def _home(part: Part | None, outside: Home) -> Home:
+    """Of the program that is this part; None: the generator's."""
+    return Home(*part.inside) if isinstance(part, RunsInside) else outside

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wirespeed.bench.assembly.hosts import BenchHost
+from wirespeed.bench.assembly.kinds import physical_functions
 from wirespeed.bench.assembly.layout import Place
-from wirespeed.bench.assembly.nic import functions_on, physical_functions, virtual_functions
+from wirespeed.bench.assembly.nic import functions_on, virtual_functions
 from wirespeed.bench.host.directories import run_directories
 from wirespeed.bench.host.host import Host, changing_host
 from wirespeed.bench.host.interfaces import give_interfaces_to_bench

@@ -72,9 +72,10 @@ def assemble(frames: Frames, places: Places, generator: Host, sut: Host) -> Asse
         generator.runner.write(path, text)
     if places.apart:
         content_of(frames, site.wiring, dirs).prepare(sut.runner)
+    apart = [launch.part(sut, dirs) for launch in layout.launches]
     if topology_of(frames).virtual_functions(frames):
-        parts.append(nic_switch(frames, places, layout, generator, sut))
-    parts += [launch.part(sut, dirs) for launch in layout.launches]
+        parts.append(nic_switch(frames, places, layout, generator, sut, apart=apart))
+    parts += apart
     program = Wsdp("generator", generator, places.generator.dirs, layout.traffic)
     return Assembly(
         site.wiring,

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 
+from wirespeed.bench.guest.overlay import GuestPort, Vf
 from wirespeed.bench.host.change import Change
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.host.hugepages import reserved
@@ -18,7 +19,9 @@ from wirespeed.model.plan import HugePages, ProcessMemory
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI
 
-# No IOMMU is there for vfio-pci, and what the guest's DPDK may write to is the guest's alone.
+# No IOMMU is there for vfio-pci, and Debian 12's kernel has no VFIO without one; what the guest's
+# DPDK may write to is the guest's alone. It takes a virtual function, too, which has no INTx: DPDK
+# then says once that it cannot read interrupts, and polls.
 _DRIVER = "uio_pci_generic"
 _PAGE_KIB = 2048
 _PCI = re.compile(r"/([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?=/|$)")
@@ -50,8 +53,20 @@ def guest_host(runner: Runner, state_dir: Path) -> Host:
     return Host(runner, state_dir, EndsWithGuest())
 
 
-def nics(runner: Runner, macs: Collection[str]) -> Mapping[str, str]:
-    """The PCI address of each NIC, by its MAC address. Raises BenchError for a lacking one."""
+def nics(runner: Runner, ports: Mapping[str, GuestPort]) -> Mapping[str, str]:
+    """The PCI address of each NIC, by its MAC address. Raises BenchError for a lacking one.
+
+    ports: what each is plugged into. A virtual function is where the domain has put it: the
+    guest's kernel may have no driver for it that would tell its MAC address.
+    """
+    given = {mac: port.guest_address for mac, port in ports.items() if isinstance(port, Vf)}
+    for mac, address in given.items():
+        if not runner.glob(f"{SYS_PCI}/{address}"):
+            raise BenchError(f"guest {runner.name} has no device {address}, the VF {mac}")
+    return {**given, **_by_mac(runner, [mac for mac in ports if mac not in given])}
+
+
+def _by_mac(runner: Runner, macs: Collection[str]) -> Mapping[str, str]:
     found = {}
     for path, mac in runner.read_many(runner.glob("/sys/class/net/*/address")).items():
         device = runner.readlink(str(PurePosixPath(path).parent / "device"))

@@ -7,6 +7,7 @@ with its reason and stands in the result, so that what was measured can be read 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from xml.etree import ElementTree as Xml
@@ -38,15 +39,32 @@ class Tap:
 
 
 @dataclass(frozen=True, slots=True)
+class Vf:
+    """A virtual function that is bound to vfio-pci and becomes a port of the guest. address: on the
+    host. slot: of the guest's root bus, for a guest whose kernel has no driver for it."""
+
+    address: str
+    slot: int
+
+    @property
+    def guest_address(self) -> str:
+        return f"0000:00:{self.slot:02x}.0"
+
+
+# What a NIC of a guest is plugged into: a vhost-user socket, or one of these.
+GuestPort = str | Tap | Vf
+
+
+@dataclass(frozen=True, slots=True)
 class Offer:
-    """What this host has for the domain. no_kvm: why KVM is not used, None: it is. ports: what each
-    NIC is plugged into, by MAC address: a vhost-user socket, or a tap. cpus: that may be used.
-    control, console: the socket of the control port, and the file of the first serial one."""
+    """What this host has for the domain. no_kvm: why KVM is not used, None: it is. ports: of each
+    NIC, by MAC address. cpus: that may be used. control, console: the socket of the control port,
+    and the file of the first serial one."""
 
     no_kvm: str | None
     cpus: tuple[int, ...]
     boot: Boot
-    ports: Mapping[str, str | Tap]
+    ports: Mapping[str, GuestPort]
     control: str
     console: str
 
@@ -145,6 +163,8 @@ def _ports(domain: Element, offer: Offer) -> Iterator[DomainChange]:
         port = offer.ports.get(mac)
         if isinstance(port, Tap):
             yield _tap(interface, mac, port)
+        elif isinstance(port, Vf):
+            yield _vf(_child(domain, "devices"), interface, mac, port)
         elif port is not None:
             source = _child(interface, "source")
             was = source.get("path", "")
@@ -163,6 +183,24 @@ def _tap(interface: Element, mac: str, tap: Tap) -> DomainChange:
     driver.set("name", "qemu")
     now = f"ethernet {tap.interface}, driver qemu"
     return DomainChange(f"interface {mac}", was.strip(), now, "the bench's own bridge has the tap")
+
+
+def _vf(devices: Element, interface: Element, mac: str, vf: Vf) -> DomainChange:
+    """As a plain device, for libvirt would set address and VLAN of an <interface>'s VF anew, and
+    nobody would have noted them."""
+    was = f"{interface.get('type')} {_child(interface, 'source').get('network', '')}"
+    device = Xml.Element("hostdev", mode="subsystem", type="pci", managed="no")
+    Xml.SubElement(device, "driver", name="vfio")
+    source = Xml.SubElement(device, "source")
+    domain, bus, slot, function = re.split("[:.]", vf.address)
+    Xml.SubElement(source, "address", domain=f"0x{domain}", bus=f"0x{bus}", slot=f"0x{slot}",
+                   function=f"0x{function}")  # fmt: skip
+    Xml.SubElement(device, "address", type="pci", domain="0x0000", bus="0x00",
+                   slot=f"0x{vf.slot:02x}", function="0x0")  # fmt: skip
+    devices[list(devices).index(interface)] = device
+    now = f"hostdev {vf.address}, managed no, in slot {vf.slot:#04x}"
+    because = "the bench itself has made this VF, set its address and VLAN, and bound it"
+    return DomainChange(f"interface {mac}", was.strip(), now, because)
 
 
 def _control(domain: Element, offer: Offer) -> Iterator[DomainChange]:

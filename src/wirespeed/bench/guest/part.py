@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from wirespeed.bench.guest import inside, pins
 from wirespeed.bench.guest.interface import Guests
-from wirespeed.bench.guest.overlay import Boot, DomainChange, Offer, Tap, overlaid
+from wirespeed.bench.guest.overlay import Boot, DomainChange, GuestPort, Offer, overlaid
 from wirespeed.bench.guest.process import GuestProcess
 from wirespeed.bench.host.directories import Directories, run_directories
 from wirespeed.bench.host.host import Host
@@ -26,7 +26,7 @@ from wirespeed.image.machine import KERNEL_ARGUMENTS, ROOT_SERIAL
 from wirespeed.model.cpuset import parse_list
 from wirespeed.model.errors import WirespeedError
 from wirespeed.model.plan import GuestPlan
-from wirespeed.remote.interface import HostUnreachable, Process
+from wirespeed.remote.interface import HostUnreachable, Process, Runner
 from wirespeed.remote.ssh import SshRunner
 
 # From its start until it answers. An emulated guest takes 10 s on idle CPUs; here they are polled.
@@ -46,7 +46,7 @@ class GuestSetup:
 
     plan: GuestPlan
     guests: Guests
-    ports: Mapping[str, str | Tap]
+    ports: Mapping[str, GuestPort]
     namespace: str | None = None
 
 
@@ -65,6 +65,7 @@ class Guest:
         self._changes: tuple[DomainChange, ...] = ()
         self._runner: SshRunner | None = None
         self._inner: Part | None = None
+        self._inside: tuple[Runner, PurePosixPath] | None = None
         self._pollers: tuple[Poller, ...] = ()
         self._within = ExitStack()
         self._started_s = 0.0
@@ -84,6 +85,13 @@ class Guest:
         if pid is None:
             raise BenchError(f"guest {self.name} has no QEMU yet")
         return pid
+
+    @property
+    def inside(self) -> tuple[Runner, PurePosixPath]:
+        """See placement.RunsInside. Raises BenchError where it has not booted."""
+        if self._inside is None:
+            raise BenchError(f"guest {self.name} has not booted")
+        return self._inside
 
     def up(self) -> None:
         guests, run = self._setup.guests, self._dirs.run
@@ -136,12 +144,13 @@ class Guest:
             if each.vcpu in polling
         )
         host = inside.guest_host(runner, self._host.state_dir)
-        found = inside.nics(runner, self._setup.ports.keys())
+        found = inside.nics(runner, self._setup.ports)
         if memory is not None:
             inside.give_to_dpdk(runner, found.values())
             inside.reserve(host, memory.value)
         logs = Path(self._dirs.log) / self.name
         dirs = self._within.enter_context(run_directories(host, logs))
+        self._inside = runner, dirs.run
         return self._make(host, dirs, found)
 
     def alive(self) -> str | None:

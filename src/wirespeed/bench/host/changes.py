@@ -14,6 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirespeed.bench.host.change import Change
+from wirespeed.bench.host.network_changes import (
+    InterfaceMade,
+    InterfaceMoved,
+    InterfaceSet,
+    NamespaceMade,
+)
 from wirespeed.bench.host.vf_changes import VfSet, VfsMade
 from wirespeed.bench.interface import BenchError
 from wirespeed.remote.interface import Runner
@@ -22,7 +28,6 @@ from wirespeed.remote.pci import SYS_PCI
 # While programs of one run take the pages that it found free, no other run adds pages or gives some
 # back, which would be just those. One for the host, whoever runs: the pages are the host's, too.
 POOLS_LOCK = "/run/lock/wirespeed-huge-pages"
-_ON_OFF = {True: "on", False: "off"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,51 +170,6 @@ class PciBound(Change):
         return f"gave {self.address} back to {self.was or 'no driver'}"
 
 
-@dataclass(frozen=True, slots=True)
-class InterfaceMade(Change):
-    """A network interface was made, or a program will that leaves it behind when it is killed."""
-
-    name: str
-
-    def undo(self, runner: Runner) -> str | None:
-        if not runner.glob(f"/sys/class/net/{self.name}"):
-            return None
-        runner.run(["ip", "link", "delete", self.name])
-        return f"removed the network interface {self.name}"
-
-
-@dataclass(frozen=True, slots=True)
-class InterfaceSet(Change):
-    """A network interface was brought up with another MTU; DPDK made it promiscuous, and leaves it
-    so."""
-
-    name: str
-    was_up: bool
-    was_mtu: int
-    was_promiscuous: bool
-
-    def undo(self, runner: Runner) -> str | None:
-        if not runner.glob(f"/sys/class/net/{self.name}"):
-            return None  # unplugged
-        state, all_frames = ("up" if self.was_up else "down"), _ON_OFF[self.was_promiscuous]
-        runner.run(["ip", "link", "set", self.name, "mtu", str(self.was_mtu), "promisc", all_frames,
-                    state])  # fmt: skip
-        return f"set {self.name} {state} with MTU {self.was_mtu}, promisc {all_frames} again"
-
-
-@dataclass(frozen=True, slots=True)
-class NamespaceMade(Change):
-    """A network namespace was made (ip-netns(8)); all that is in it goes with it."""
-
-    name: str
-
-    def undo(self, runner: Runner) -> str | None:
-        if not runner.glob(f"/run/netns/{self.name}"):
-            return None
-        runner.run(["ip", "netns", "delete", self.name])
-        return f"removed the network namespace {self.name}"
-
-
 _KINDS: Mapping[str, type[Change]] = {
     kind.__name__: kind
     for kind in (
@@ -221,6 +181,7 @@ _KINDS: Mapping[str, type[Change]] = {
         MountPointMade,
         PciBound,
         NamespaceMade,
+        InterfaceMoved,
         InterfaceMade,
         InterfaceSet,
         VfsMade,

@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from wirespeed.bench.host.changes import InterfaceSet
 from wirespeed.bench.host.host import Host
+from wirespeed.bench.host.network_changes import InterfaceSet
 
 
 def give_interfaces_to_bench(host: Host, names: Iterable[str], mtu: int) -> None:

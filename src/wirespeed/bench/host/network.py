@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How do network namespaces become hosts on a network of their own?
 
-Every interface lives in a namespace of ours and goes with it: addresses, neighbours and queueing
-disciplines too. So the namespaces are all that has to be journalled and undone.
+Every interface that is made lives in a namespace of ours and goes with it: addresses, neighbours
+and queueing disciplines too. So the namespaces, and what was moved into them, are all that has to
+be journalled and undone.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wirespeed.bench.host.changes import NamespaceMade
 from wirespeed.bench.host.host import Host
+from wirespeed.bench.host.network_changes import InterfaceMoved, NamespaceMade
 
 # Where ip-netns(8) keeps them.
 NAMESPACES = "/run/netns"
@@ -83,6 +84,13 @@ class Network:
             if port.ip is not None:
                 self._ip(port.namespace, "address", "add", f"{port.ip}/24", "dev", port.name)
             self._ip(port.namespace, "link", "set", port.name, "up")
+
+    def move(self, interface: str, namespace: str, name: str) -> None:
+        """Give an interface of the host's to a namespace, under another name."""
+        self._host.note(InterfaceMoved(interface, namespace, name))
+        self._host.runner.run(
+            ["ip", "link", "set", "dev", interface, "netns", namespace, "name", name]
+        )
 
     def tap(self, namespace: str, name: str, mtu: int, queues: int = 1) -> None:
         """Make a tap that a program of the namespace can become the other end of."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a NIC's physical function (PF) get virtual functions (VFs) for DPDK, and lose them?
+"""How does a NIC's physical function (PF) get virtual functions (VFs) for a bench, and lose them?
 
-VFs are made where the PF has none. Where it has some already, those are used that nobody uses, and
-set back afterwards. No driver of the kernel takes a new VF, and its address and VLAN are set before
-DPDK does: a VF reads them once.
+VFs are made where the PF has none. Where it has some already, DPDK uses those that nobody uses, and
+they are set back afterwards. No driver takes a new VF before its address and VLAN are set: a VF
+reads them once.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from wirespeed.remote.pci import SYS_PCI, driver_of
 
 # Ports of twisted pair negotiate for three seconds.
 _LINK_S = 20.0
+# A driver that has to be loaded first, on a busy host.
+_DRIVER_S = 20.0
 
 
 def give_vfs_to_dpdk(
@@ -42,10 +44,59 @@ def give_vfs_to_dpdk(
     this host needs, or that has too few VFs, and BenchError for what the host refuses.
     """
     interface = _checked(host.runner, pf, len(wanted))
+    _check_dpdk_takes(host.runner, pf)
+    addresses = _set(host, pf, interface, wanted, mtu)
+    for address in addresses:
+        bind(host, address)
+    return addresses
+
+
+def give_vfs_to_kernel(
+    host: Host, pf: str, wanted: Sequence[VfSettings], mtu: int
+) -> tuple[str, ...]:
+    """The interfaces of VFs of this PF, set as wanted, which the kernel's own driver makes.
+
+    Raises as give_vfs_to_dpdk does, and BenchError for a PF that has VFs already: their driver has
+    read their addresses.
+    """
+    runner = host.runner
+    interface = _checked(runner, pf, len(wanted))
+    if had := int(runner.read(f"{SYS_PCI}/{pf}/sriov_numvfs")):
+        raise BenchError(
+            f"{pf} ({interface}) on {runner.name} has {had} virtual functions already, whose "
+            "driver has read their addresses",
+            f"Let none be there: `echo 0 > {SYS_PCI}/{pf}/sriov_numvfs`, or name another port.",
+        )
+    addresses = _set(host, pf, interface, wanted, mtu)
+    # Without it the kernel asks no driver, not even when it is told to.
+    host.set_sysctl_file(f"{SYS_PCI}/{pf}/sriov_drivers_autoprobe", "1")
+    return tuple(_driven(runner, address) for address in addresses)
+
+
+def _driven(runner: Runner, address: str) -> str:
+    """The interface of a VF that the kernel's driver takes now."""
+    device = f"{SYS_PCI}/{address}"
+    runner.run(["modprobe", runner.read(f"{device}/modalias").strip()], check=False)
+    runner.write("/sys/bus/pci/drivers_probe", address)
+    await_true(
+        lambda: bool(runner.glob(f"{device}/net/*")),
+        within_s=_DRIVER_S, every_s=0.1, alive=lambda: None,
+        otherwise=lambda: f"virtual function {address} on {runner.name} has no interface: "
+        f"{driver_of(runner, address) or 'no driver of its kernel'} took it",
+    )  # fmt: skip
+    # udev gives it another name first, where there is one.
+    runner.run(["sh", "-c", "! command -v udevadm || udevadm settle"], check=False)
+    return os.path.basename(runner.glob(f"{device}/net/*")[0])
+
+
+def _set(
+    host: Host, pf: str, interface: str, wanted: Sequence[VfSettings], mtu: int
+) -> tuple[str, ...]:
+    """The addresses of as many VFs, set."""
     give_interfaces_to_bench(host, [interface], mtu)
+    was_made = _make(host, pf, len(wanted))
     if any(settings.max_tx_rate_mbps for settings in wanted):
         _await_link(host.runner, pf, interface)
-    was_made = _make(host, pf, len(wanted))
     chosen = range(len(wanted)) if was_made else _free(host.runner, pf, interface, len(wanted))
     addresses = []
     for number, settings in zip(chosen, wanted, strict=True):
@@ -54,8 +105,6 @@ def give_vfs_to_dpdk(
             host.note(VfSet(pf, number, asdict(now), asdict(settings)))
         set_vf(host.runner, pf, interface, number, settings)
         addresses.append(_address(host.runner, pf, number))
-    for address in addresses:
-        bind(host, address)
     return tuple(addresses)
 
 
@@ -79,12 +128,6 @@ def _checked(runner: Runner, pf: str, count: int) -> str:
             f"{runner.read(total).strip()} (sriov_totalvfs)",
             "Use fewer VNFs, or name two ports, which share them.",
         )
-    if not runner.glob(f"{SYS_PCI}/{pf}/iommu_group"):
-        raise BenchError(
-            f"{where} is in no IOMMU group: the IOMMU is off, and DPDK cannot be given its "
-            "virtual functions",
-            "Switch it on in the firmware, and boot with intel_iommu=on or amd_iommu=on.",
-        )
     interface = pf_interface(runner, pf)
     if interface is None:
         driver = driver_of(runner, pf) or "no driver"
@@ -93,16 +136,27 @@ def _checked(runner: Runner, pf: str, count: int) -> str:
             "virtual functions",
             "Give it back to its own driver.",
         )
+    return interface
+
+
+def _check_dpdk_takes(runner: Runner, pf: str) -> None:
+    where = f"{pf} on {runner.name}"
+    if not runner.glob(f"{SYS_PCI}/{pf}/iommu_group"):
+        raise BenchError(
+            f"{where} is in no IOMMU group: the IOMMU is off, and DPDK cannot be given its "
+            "virtual functions",
+            "Switch it on in the firmware, and boot with intel_iommu=on or amd_iommu=on.",
+        )
     if (driver := driver_of(runner, pf)) in BIFURCATED:
         raise BenchError(
             f"{where} is driven by {driver}: DPDK does not take its virtual functions by vfio-pci",
             "The sriov topology has no other way yet; use a NIC of another driver.",
         )
-    return interface
 
 
 def _await_link(runner: Runner, pf: str, interface: str) -> None:
-    """Drivers compare a VF's rate with the link's, and refuse it where there is none."""
+    """Drivers compare a VF's rate with the link's, and refuse it where there is none: after the
+    port was brought up, and after VFs were made, for which igb starts it anew."""
     await_true(
         lambda: runner.read(f"/sys/class/net/{interface}/carrier") == "1\n",
         within_s=_LINK_S, every_s=0.1, alive=lambda: None,

@@ -8,20 +8,22 @@ from dataclasses import dataclass, replace
 
 from wirespeed.bench.function.bng.gateway import gateway_of
 from wirespeed.bench.function.interface import FunctionKind, Setup
-from wirespeed.bench.guest.overlay import Tap
+from wirespeed.bench.guest.overlay import GuestPort, Tap, Vf
 from wirespeed.bench.guest.part import BOOT_S, Guest, GuestSetup
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.interface import Part
 from wirespeed.bench.placement.interface import READY_S, OnHost, Own, Placed, Seat
 from wirespeed.bench.topology.interface import TopologyKind
-from wirespeed.bench.topology.plugs import GuestNic, Interface, Plug, VirtioUser
+from wirespeed.bench.topology.plugs import Device, GuestNic, Interface, Plug, VirtioUser
 from wirespeed.model.fault import Fault
 from wirespeed.model.needs import PlacementNeeds
 from wirespeed.model.spec import Frames, Roles, VnfTuning
 
 # DPDK's virtio driver and QEMU's vhost-user go further; with more there is nothing to be learned.
 _MOST_VCPUS = 8
+# Of the guest's root bus, where libvirt puts nothing by itself: for virtual functions.
+_FIRST_SLOT = 0x10
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,8 @@ class GuestLaunch:
     def part(self, host: Host, dirs: Directories) -> Part:
         on_host = self.own.on_host
         macs = {port.name: port.mac for port in on_host.plan.ports}
-        ports = {macs[side]: _port(plug) for side, plug in on_host.plugs.items()}
+        plugs = enumerate(on_host.plugs.items(), _FIRST_SLOT)
+        ports = {macs[side]: _port(plug, slot) for slot, (side, plug) in plugs}
         namespaces = (p.namespace for p in on_host.plugs.values() if isinstance(p, Interface))
         setup = GuestSetup(on_host.plan, on_host.guests, ports, next(namespaces, None))
         return Guest(host, dirs, setup, self._inside)
@@ -54,12 +57,14 @@ class GuestLaunch:
         return self.function.part(host, dirs, replace(process, ports=ports), setup)
 
 
-def _port(plug: Plug) -> str | Tap:
+def _port(plug: Plug, slot: int) -> GuestPort:
     match plug:
         case VirtioUser(socket):
             return socket
         case Interface(name):
             return Tap(name)
+        case Device(address):
+            return Vf(address, slot)
     raise ValueError(f"a guest cannot be plugged into {plug}")
 
 
@@ -72,8 +77,9 @@ class InGuest:
     def faults(
         self, _function: FunctionKind, topology: TopologyKind, frames: Frames
     ) -> Iterator[Fault]:
-        if not topology.has_switch or not topology.functions(frames):
-            kinds = "a switch and network functions: pvp, chain or parallel"
+        joined = topology.has_switch or topology.virtual_functions(frames)
+        if not joined or not topology.functions(frames):
+            kinds = "a switch and network functions: pvp, chain, parallel or sriov"
             yield self._fault(f'topology.kind = "{topology.name}"', kinds)
             return
         if frames.hosts != Roles():

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from pathlib import PurePosixPath
+from typing import Protocol, runtime_checkable
 
 from wirespeed.bench.function.counts import TaskCounts
 from wirespeed.bench.function.interface import FunctionKind, Setup
@@ -23,6 +24,7 @@ from wirespeed.model.fault import Fault
 from wirespeed.model.needs import PlacementNeeds
 from wirespeed.model.plan import GuestPlan
 from wirespeed.model.spec import Frames
+from wirespeed.remote.interface import Runner
 
 # What a program of ours takes to be ready at most.
 READY_S = 60.0
@@ -64,6 +66,15 @@ class Launch(Protocol):
     def ready_s(self) -> float: ...
 
     def part(self, host: Host, dirs: Directories) -> Part: ...
+
+
+@runtime_checkable
+class RunsInside(Protocol):
+    """A part whose program runs on a machine of its own. inside: that machine, and the program's
+    run directory there; not before it is up."""
+
+    @property
+    def inside(self) -> tuple[Runner, PurePosixPath]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,16 @@ namespace or a virtual machine: the path and tcp.guests say which.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from wirespeed.bench.host.vf_settings import VfSettings
 from wirespeed.bench.topology.wiring import Cable, End, Flow, Wiring
 from wirespeed.model.fault import Fault
 from wirespeed.model.kinds import Kinds
 from wirespeed.model.needs import Forwarding
 from wirespeed.model.policy import InterfaceKind
+from wirespeed.model.spec import Sriov, TcpStreams
 from wirespeed.model.tcp import Tcp, TcpGuests
 
 SERVER, SWITCH = "server", "switch"
@@ -28,13 +30,15 @@ _AF_PACKET_MTU = 1500
 class TcpPath:
     """What joins the hosts. switch: the kind of switch that all of them are plugged into, None: a
     cable from each client to the server. forwarding: who forwards in it. guests: how
-    the switch reaches those hosts that are virtual machines, the server first; None: none is."""
+    the switch reaches those hosts that are virtual machines, the server first; None: none is.
+    on_vfs: each host has a virtual function of one NIC, whose own switch joins them."""
 
     name: str
     summary: str
     switch: str | None = None
     forwarding: Forwarding = Forwarding.KERNEL
     guests: InterfaceKind | None = None
+    on_vfs: bool = False
 
     @property
     def polled(self) -> bool:
@@ -72,6 +76,10 @@ PATHS = Kinds(
     TcpPath(
         "tap", "the same hosts, as guests on virtio-net whose taps are ports of a Linux bridge",
         "linux-bridge", guests=InterfaceKind.VIRTIO,
+    ),
+    TcpPath(
+        "sriov", "each host has a virtual function of the NIC in `sut.ports`, driven by its kernel "
+        "driver; the NIC's own switch joins them", on_vfs=True,
     ),
 )  # fmt: skip
 
@@ -139,7 +147,8 @@ def guest_names(tcp: Tcp) -> tuple[str, ...]:
 
 def hosts(tcp: Tcp) -> Hosts:
     """The cables between the hosts, and where each client finds the server."""
-    return _switched(tcp) if PATHS[tcp.path].switch else _cabled(tcp)
+    path = PATHS[tcp.path]
+    return _switched(tcp) if path.switch or path.on_vfs else _cabled(tcp)
 
 
 def _cabled(tcp: Tcp) -> Hosts:
@@ -164,6 +173,18 @@ def _switched(tcp: Tcp) -> Hosts:
 def _mac(side: int, number: int) -> str:
     """Locally administered."""
     return f"02:00:00:00:{side:02x}:{number:02x}"
+
+
+def virtual_functions(streams: TcpStreams) -> Mapping[str, VfSettings]:
+    """How that of each host is set, by the host's name: all are in one VLAN."""
+    wanted = streams.sriov or Sriov()
+    return {
+        cable.a.host: VfSettings(
+            cable.a.mac, wanted.first_vlan, wanted.qos, wanted.spoofchk, wanted.trust,
+            wanted.max_tx_rate_mbps,
+        )
+        for cable in hosts(streams.tcp).cables
+    }  # fmt: skip
 
 
 def switch_interfaces(tcp: Tcp) -> dict[str, str]:

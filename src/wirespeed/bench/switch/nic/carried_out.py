@@ -37,6 +37,7 @@ def is_emulated(subsystem_vendor: str) -> bool:
     return subsystem_vendor.strip() == _QEMU_SUBSYSTEM
 
 
-def carried_out(subsystem_vendor: str) -> Mapping[str, str]:
-    """A clause for each setting."""
-    return EMULATED if is_emulated(subsystem_vendor) else REAL
+def carried_out(subsystem_vendor: str, *, one_vlan: bool = False) -> Mapping[str, str]:
+    """A clause for each setting. one_vlan: whether all ports are in the same one."""
+    found = EMULATED if is_emulated(subsystem_vendor) else REAL
+    return {**found, "vlan": _NOT_TESTED} if one_vlan else found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -27,13 +27,22 @@ _SETTLE_S, _AGAIN_S = 0.2, 0.005
 
 
 @dataclass(frozen=True, slots=True)
+class Home:
+    """Where a program runs: on which machine, and where it keeps its sockets there."""
+
+    runner: Runner
+    run_dir: PurePosixPath
+
+
+@dataclass(frozen=True, slots=True)
 class NicPort:
-    """One VF. run_dir, file_prefix, index: the program that polls it, and as which device."""
+    """One VF. runner: of the NIC's host. home, file_prefix, index: of the program that polls it,
+    and as which device; its home is not known before it runs."""
 
     name: str
     runner: Runner
     address: str
-    run_dir: PurePosixPath
+    home: Callable[[], Home]
     file_prefix: str
     index: int
 
@@ -98,8 +107,9 @@ class NicSwitch(UnstartedPart):
     def _program(self, port: NicPort) -> Telemetry:
         key = (port.runner.name, port.file_prefix)
         if key not in self._programs:
-            socket = dpdk.telemetry_socket(port.run_dir, port.file_prefix)
-            self._programs[key] = Telemetry(port.runner, socket)
+            home = port.home()
+            socket = dpdk.telemetry_socket(home.run_dir, port.file_prefix)
+            self._programs[key] = Telemetry(home.runner, socket)
         return self._programs[key]
 
     def down(self) -> None:
@@ -114,24 +124,35 @@ class NicSwitch(UnstartedPart):
     @property
     def emulated(self) -> str | None:
         """Why figures say nothing about speed; None where they do."""
-        found = [p for p in self._physical.values() if is_emulated(_subsystem_vendor(p))]
-        return f"NIC {found[0].address} of {found[0].runner.name}: QEMU's" if found else None
+        said = (emulated_nic(p.runner, p.address) for p in self._physical.values())
+        return next((why for why in said if why is not None), None)
 
     def _describe(self, port: NicPort) -> Mapping[str, object]:
         physical = self._physical[port.name]
-        entry = dict(vf_entries(physical.runner, physical.interface)[physical.number])
-        entry.pop("stats", None)
-        return {
-            "address": port.address,
-            "physical_function": physical.address,
-            "driver": driver_of(physical.runner, physical.address),
-            "set": entry,
-            "carried_out": dict(carried_out(_subsystem_vendor(physical))),
-        }
+        entry = vf_entries(physical.runner, physical.interface)[physical.number]
+        return {"address": port.address, **describe_vf(physical.runner, physical.address, entry)}
 
 
-def _subsystem_vendor(physical: _Physical) -> str:
-    return physical.runner.read(f"{SYS_PCI}/{physical.address}/subsystem_vendor")
+def describe_vf(
+    runner: Runner, pf: str, entry: Mapping[str, object], *, one_vlan: bool = False
+) -> Mapping[str, object]:
+    """How a VF is set. entry: of it, in its physical function's list. one_vlan: see carried_out."""
+    return {
+        "physical_function": pf,
+        "driver": driver_of(runner, pf),
+        "set": {key: value for key, value in entry.items() if key != "stats"},
+        "carried_out": dict(carried_out(_subsystem_vendor(runner, pf), one_vlan=one_vlan)),
+    }
+
+
+def emulated_nic(runner: Runner, pf: str) -> str | None:
+    """Why figures of this NIC say nothing about speed; None where they do."""
+    found = is_emulated(_subsystem_vendor(runner, pf))
+    return f"NIC {pf} of {runner.name}: QEMU's" if found else None
+
+
+def _subsystem_vendor(runner: Runner, pf: str) -> str:
+    return runner.read(f"{SYS_PCI}/{pf}/subsystem_vendor")
 
 
 def _physical(port: NicPort) -> _Physical:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from wirespeed.bench.host.changes import InterfaceMade
 from wirespeed.bench.host.network import inside
+from wirespeed.bench.host.network_changes import InterfaceMade
 from wirespeed.bench.host.process import Daemon, await_true, last_words
 from wirespeed.bench.interface import BenchError, Busy, GapLog, HopCount, Poller
 from wirespeed.bench.noise.scheduler import pollers_of

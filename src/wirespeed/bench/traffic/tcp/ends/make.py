@@ -11,6 +11,7 @@ from wirespeed.bench.guest.part import GuestSetup
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.host.network import Network
+from wirespeed.bench.host.vf import give_vfs_to_kernel
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.switch import SWITCHES
 from wirespeed.bench.topology import tcp as topology
@@ -18,7 +19,9 @@ from wirespeed.bench.topology.plugs import VirtioUser
 from wirespeed.bench.traffic.tcp.ends.guest import GuestEnd
 from wirespeed.bench.traffic.tcp.ends.interface import End
 from wirespeed.bench.traffic.tcp.ends.namespace import NamespaceEnd
+from wirespeed.bench.traffic.tcp.ends.virtual_function import VfEnd
 from wirespeed.model.plan import HostPlan
+from wirespeed.model.spec import TcpStreams
 from wirespeed.model.tcp import Tcp
 
 # What the plan calls the CPUs that all clients share which are no virtual machines.
@@ -26,15 +29,21 @@ CLIENTS = "clients"
 
 
 def make_ends(
-    tcp: Tcp, host: Host, dirs: Directories, plan: HostPlan, guests: Guests | None
+    streams: TcpStreams, host: Host, dirs: Directories, plan: HostPlan, guests: Guests | None
 ) -> Mapping[str, End]:
-    """Every host of the point, by name; no guest is started. Raises BenchError."""
+    """Every host of the point, by name; no guest is started. Raises BenchError, and BadInput for a
+    NIC that cannot be had."""
+    tcp = streams.tcp
+    vfs = _virtual_functions(streams, host)
     planned = {guest.name: guest for guest in plan.guests}
     sockets = _sockets(tcp, dirs, plan)
     namespace = Network(host, dirs.tag).namespace(topology.SWITCH)
     ends: dict[str, End] = {}
     for name in topology.host_names(tcp):
         mine = planned.get(name) or planned[CLIENTS]
+        if name in vfs:
+            ends[name] = VfEnd(name, tcp, host, dirs, mine.cpus.value, interface=vfs[name])
+            continue
         if not mine.vcpus:
             ends[name] = NamespaceEnd(name, tcp, host, dirs, mine.cpus.value)
             continue
@@ -44,6 +53,15 @@ def make_ends(
         taps = None if name in sockets else namespace
         ends[name] = GuestEnd(tcp, host, dirs, GuestSetup(mine, guests, plugged, taps))
     return ends
+
+
+def _virtual_functions(streams: TcpStreams, host: Host) -> Mapping[str, str]:
+    """The interface of each host's virtual function; made here, where the path has such."""
+    if not topology.PATHS[streams.tcp.path].on_vfs:
+        return {}
+    wanted, [pf] = topology.virtual_functions(streams), streams.ports
+    made = give_vfs_to_kernel(host, pf, tuple(wanted.values()), streams.tcp.mtu)
+    return dict(zip(wanted, made, strict=True))
 
 
 def _sockets(tcp: Tcp, dirs: Directories, plan: HostPlan) -> Mapping[str, str]:

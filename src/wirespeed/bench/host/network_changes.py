@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which changes does a bench make to network interfaces and namespaces, and how is each undone?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wirespeed.bench.host.change import Change
+from wirespeed.remote.interface import Runner
+
+_ON_OFF = {True: "on", False: "off"}
+
+
+@dataclass(frozen=True, slots=True)
+class InterfaceMade(Change):
+    """A network interface was made, or a program will that leaves it behind when it is killed."""
+
+    name: str
+
+    def undo(self, runner: Runner) -> str | None:
+        if not runner.glob(f"/sys/class/net/{self.name}"):
+            return None
+        runner.run(["ip", "link", "delete", self.name])
+        return f"removed the network interface {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class InterfaceSet(Change):
+    """A network interface was brought up with another MTU; DPDK made it promiscuous, and leaves it
+    so."""
+
+    name: str
+    was_up: bool
+    was_mtu: int
+    was_promiscuous: bool
+
+    def undo(self, runner: Runner) -> str | None:
+        if not runner.glob(f"/sys/class/net/{self.name}"):
+            return None  # unplugged
+        state, all_frames = ("up" if self.was_up else "down"), _ON_OFF[self.was_promiscuous]
+        runner.run(["ip", "link", "set", self.name, "mtu", str(self.was_mtu), "promisc", all_frames,
+                    state])  # fmt: skip
+        return f"set {self.name} {state} with MTU {self.was_mtu}, promisc {all_frames} again"
+
+
+@dataclass(frozen=True, slots=True)
+class InterfaceMoved(Change):
+    """A network interface of the host's was given to a namespace, where it has another name."""
+
+    name: str
+    namespace: str
+    name_there: str
+
+    def undo(self, runner: Runner) -> str | None:
+        there = ["ip", "-n", self.namespace, "link"]
+        if runner.run([*there, "show", "dev", self.name_there], check=False).exit_code != 0:
+            return None  # never moved, unplugged, or its namespace has gone
+        runner.run([*there, "set", "dev", self.name_there, "down"])
+        runner.run([*there, "set", "dev", self.name_there, "netns", "1", "name", self.name])
+        return f"took {self.name} back from the network namespace {self.namespace}"
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceMade(Change):
+    """A network namespace was made (ip-netns(8)); all that is in it goes with it."""
+
+    name: str
+
+    def undo(self, runner: Runner) -> str | None:
+        if not runner.glob(f"/run/netns/{self.name}"):
+            return None
+        runner.run(["ip", "netns", "delete", self.name])
+        return f"removed the network namespace {self.name}"

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does the user want predicted, or fitted: a study, a plan, runs, a file of rates?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+from wirespeed.cli.input_file import read_input
+from wirespeed.model.errors import BadInput
+from wirespeed.model.prediction import Case, RateKind
+from wirespeed.model.result import Interval, SearchResult
+from wirespeed.model.study import Point
+from wirespeed.plan.plan_file import parse_plan
+from wirespeed.predict.deployment import cases_of_plan
+from wirespeed.predict.document import parse_parameters
+from wirespeed.predict.observation import Observation
+from wirespeed.predict.parameters import Parameters
+from wirespeed.predict.predict import predict
+from wirespeed.predict.published import shipped_parameters
+from wirespeed.predict.study import case_of, predictable
+from wirespeed.store.read import read_run
+from wirespeed.store.records import PointRecord, RunRecord
+from wirespeed.store.store import Store
+from wirespeed.study.load import load_study
+
+T = TypeVar("T", bound=StrEnum)
+
+
+def parameters_of(path: Path | None) -> Parameters:
+    """The file's, or those of S2's server. Raises BadInput."""
+    if path is None:
+        return shipped_parameters()
+    return parse_parameters(read_input(path), str(path))
+
+
+def points_of(what: str, overrides: Sequence[str]) -> list[tuple[str, Case]]:
+    """The points of a study, or what the hosts of a plan can carry. Raises BadInput."""
+    if not what.endswith(".json"):
+        study = load_study(what, overrides)
+        return [(point.label, case_of(point)) for point in study.points]
+    if overrides:
+        raise BadInput(f"--set {overrides[0]}: {what} is a plan", "--set is for studies.")
+    found = cases_of_plan(parse_plan(read_input(Path(what)), what))
+    if not found:
+        raise BadInput(
+            f"{what}: no guest has a vhost or SR-IOV port", "There is no rate to predict."
+        )
+    return found
+
+
+def kept(names: Sequence[str], parameters: Parameters) -> dict[str, float]:
+    """The values of the named parameters. Raises BadInput where one is not known."""
+    for name in names:
+        if name not in parameters.values:
+            raise BadInput(
+                f"--keep {name}: not among the parameters of {parameters.source}",
+                f"There are {', '.join(parameters.values)}.",
+            )
+    return {name: parameters.values[name].value for name in names}
+
+
+def is_csv(data: Sequence[str]) -> bool:
+    """Whether rates are in a file. Raises BadInput for a file among others."""
+    files = [name for name in data if name.endswith(".csv")]
+    if files and len(data) > 1:
+        raise BadInput(f"{files[0]} beside {data[0]}", "Give runs, or one CSV file.")
+    return bool(files)
+
+
+def observations_of_runs(
+    runs: Sequence[str], kind: str, store: str | None
+) -> tuple[Observation, ...]:
+    """The rates of one kind of all points that the model knows. Raises BadInput."""
+    wanted = choice(RateKind, kind, "--kind")
+    found: list[Observation] = []
+    with Store(store) as opened:
+        records = [read_run(opened, run) for run in runs]
+    for record in records:
+        for point in record.points:
+            rate = None if point.result is None else rate_of(point.result, wanted)
+            if rate:
+                found.append(Observation(case_of_record(point), rate, wanted, point.label))
+    if not found:
+        raise BadInput(
+            f"run {', '.join(runs)}: no point has an undisturbed {wanted}",
+            f"--kind is one of {', '.join(RateKind)}; `wirespeed report RUN` shows what there is.",
+        )
+    return tuple(found)
+
+
+def case_of_record(point: PointRecord) -> Case:
+    """The case of a stored point, with the cores that its plan gave it. Raises BadInput."""
+    return case_of(Point(point.id, point.label, point.workload, point.parameters), point.plan)
+
+
+def with_predictions(run: RunRecord, parameters: Parameters) -> RunRecord:
+    """The run, each point that the model knows with its prediction. Raises BadInput."""
+    points = [
+        replace(point, predicted=predict([case_of_record(point)], parameters)[0])
+        if predictable(point.workload)
+        else point
+        for point in run.points
+    ]
+    return replace(run, points=tuple(points))
+
+
+def rate_of(result: SearchResult, kind: RateKind) -> float | None:
+    """The undisturbed rate in frames/s; None where there is none."""
+    if kind is RateKind.MRR:
+        return result.mrr_fps
+    interval: Interval | None = result.ndr if kind is RateKind.NDR else result.pdr
+    return None if interval is None or interval.lower is None else interval.lower.load_fps
+
+
+def choice(kind: type[T], text: str, flag: str) -> T:
+    """The member with that value. Raises BadInput with the allowed ones."""
+    try:
+        return kind(text)
+    except ValueError:
+        raise BadInput(f"{flag} {text}: unknown", f"Choose one of {', '.join(kind)}.") from None

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far is the model off where it has not been fitted?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from wirespeed.predict.observation import Observation
+from wirespeed.predict.parameters import complete
+from wirespeed.predict.pcie import Floats
+from wirespeed.predict.regression import columns, solve
+from wirespeed.predict.solve import counted_ns
+
+# Fewer curves tell nothing about the next one.
+FEWEST_CURVES = 3
+
+
+def errors(observations: Sequence[Observation], values: Mapping[str, float]) -> Floats:
+    """Predicted over measured rate, less 1."""
+    cases, rates = columns(observations)
+    predicted: Floats = 1e9 / counted_ns(cases, complete(values)) / rates - 1
+    return predicted
+
+
+def held_out(
+    observations: Sequence[Observation],
+    out: Sequence[bool],
+    names: Sequence[str],
+    known: Mapping[str, float],
+) -> Floats:
+    """Errors at the points that `out` marks, fitted to the others."""
+    rest = [o for o, left in zip(observations, out, strict=True) if not left]
+    tested = [o for o, left in zip(observations, out, strict=True) if left]
+    cases, rates = columns(rest)
+    return errors(tested, dict(known) | solve(cases, rates, names, known).values)
+
+
+def leave_curves_out(
+    observations: Sequence[Observation], names: Sequence[str], known: Mapping[str, float]
+) -> dict[str, Floats]:
+    """Errors of each curve, fitted to all others."""
+    curves = list(dict.fromkeys(observation.curve for observation in observations))
+    return {
+        curve: held_out(observations, [o.curve == curve for o in observations], names, known)
+        for curve in curves
+    }
+
+
+def left_out_errors(
+    observations: Sequence[Observation], names: Sequence[str], known: Mapping[str, float]
+) -> tuple[float | None, str]:
+    """The 90th percentile of the error at curves left out; None where too few points are left."""
+    curves = [observation.curve for observation in observations]
+    largest = max(curves.count(curve) for curve in set(curves))
+    if len(set(curves)) < FEWEST_CURVES or len(curves) - largest < len(names):
+        return None, "at the fitted points: there are too few to leave some out"
+    found = np.concatenate(list(leave_curves_out(observations, names, known).values()))
+    return float(np.percentile(np.abs(found), 90)), f"each of {len(set(curves))} curves left out"

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which parameters does a machine have, how sure are they, and which cannot be told apart?
+
+The intervals follow from the Jacobian of the regression at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from wirespeed.model.errors import BadInput
+from wirespeed.predict.check import left_out_errors
+from wirespeed.predict.observation import Observation, one_kind
+from wirespeed.predict.parameters import BY_NAME, Estimate, Parameters
+from wirespeed.predict.pcie import Floats
+from wirespeed.predict.regression import SOFT_ABOVE, Fitted, columns, solve
+from wirespeed.predict.solve import needed
+
+# Beyond this correlation two parameters are not told apart, nor is one that is this uncertain.
+SAME, UNSURE = 0.95, 0.5
+# A normal distribution's 5% and 95% points.
+_NINETY = 1.645
+
+
+def fit(
+    observations: Sequence[Observation],
+    source: str,
+    *,
+    known: Mapping[str, float] | None = None,
+    clock_hz: float | None = None,
+) -> Parameters:
+    """Parameters for the machine of the observations; those in `known` are left as they are.
+
+    Raises BadInput for rates of several kinds, and for fewer points than parameters.
+    """
+    kind = one_kind(observations, source)
+    cases, rates = columns(observations)
+    given = dict(known or {})
+    names = [name for name in needed(cases) if name not in given]
+    check_enough(len(observations), names, source)
+    found = solve(cases, rates, names, given)
+    error, checked = left_out_errors(observations, names, given)
+    if error is None:
+        errors = np.abs(np.expm1(found.residuals))
+        error = float(np.percentile(errors, 90))
+    unsure = _spread(found)
+    groups = _together(found)
+    estimates = {name: Estimate(value, value, value, told=False) for name, value in given.items()}
+    for index, name in enumerate(names):
+        estimates[name] = _estimate(name, found.values[name], unsure[index], groups)
+    return Parameters(source, estimates, error, checked, len(rates), kind, clock_hz, groups)
+
+
+def check_enough(points: int, names: Collection[str], source: str) -> None:
+    if points < len(names):
+        raise BadInput(
+            f"{source}: {points} points for {len(names)} parameters: {', '.join(names)}",
+            "Measure more sizes or numbers of functions, or leave some as they are: --keep NAME.",
+        )
+
+
+def _estimate(
+    name: str, value: float, unsure: float, groups: Sequence[Collection[str]]
+) -> Estimate:
+    """With its interval inside the bounds. Not told: in a group, at a bound, or too uncertain."""
+    quantity = BY_NAME[name]
+    low, high = max(quantity.lower, value - unsure), min(quantity.upper, value + unsure)
+    reach = 1e-3 * (quantity.upper - quantity.lower)
+    at_bound = value - quantity.lower < reach or quantity.upper - value < reach
+    told = not at_bound and unsure <= UNSURE * value and not any(name in g for g in groups)
+    return Estimate(value, float(low), float(high), bool(told))
+
+
+def _spread(found: Fitted) -> Floats:
+    """Half the 90% interval of each value. Infinite where the data say nothing."""
+    covariance = _covariance(found)
+    freedom = max(1, len(found.residuals) - len(found.names))
+    # Robust against the points that the loss discounts, as the fit is.
+    variance = float(np.sum(np.minimum(np.abs(found.residuals), 3 * SOFT_ABOVE) ** 2)) / freedom
+    half = _NINETY * np.sqrt(np.diag(covariance) * variance)
+    silent = np.linalg.norm(found.jacobian, axis=0) * np.array(list(found.values.values())) < 1e-9
+    unsure: Floats = np.where(silent, np.inf, half)
+    return unsure
+
+
+def _covariance(found: Fitted) -> Floats:
+    """Of the values, but for the variance of a residual."""
+    square = found.jacobian.T @ found.jacobian
+    return np.asarray(np.linalg.pinv(square, hermitian=True), dtype=np.float64)
+
+
+def _together(found: Fitted) -> tuple[tuple[str, ...], ...]:
+    """Groups of parameters of which only a combination is known."""
+    covariance = _covariance(found)
+    deviation = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    alike = np.abs(covariance / np.outer(deviation, deviation)) > SAME
+    groups: list[set[str]] = []
+    for row, name in enumerate(found.names):
+        same = {found.names[col] for col in np.flatnonzero(alike[row])} | {name}
+        touching = [group for group in groups if group & same]
+        groups = [group for group in groups if group not in touching]
+        groups.append(same.union(*touching))
+    order = found.names.index
+    return tuple(tuple(sorted(group, key=order)) for group in groups if len(group) > 1)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which values of some parameters explain measured rates best?
+
+Least squares on the logarithm of the rate with a soft-L1 loss, within the physical bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wirespeed.model.errors import WirespeedError
+from wirespeed.predict.demands import Cases
+from wirespeed.predict.observation import Observation
+from wirespeed.predict.parameters import BY_NAME, complete
+from wirespeed.predict.pcie import Floats
+from wirespeed.predict.solve import counted_ns
+
+# Relative errors above this count less and less: some published points are damaged or noisy.
+SOFT_ABOVE = 0.015
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The result: values of the free parameters, and the Jacobian of the log rate there."""
+
+    names: tuple[str, ...]
+    values: dict[str, float]
+    jacobian: Floats
+    residuals: Floats
+
+
+def columns(observations: Sequence[Observation]) -> tuple[Cases, Floats]:
+    """The cases, and the rates in frames/s."""
+    rates = np.array([observation.rate_fps for observation in observations], dtype=float)
+    return Cases.of([observation.case for observation in observations]), rates
+
+
+def solve(
+    cases: Cases, rates_fps: Floats, names: Sequence[str], known: Mapping[str, float]
+) -> Fitted:
+    """The values of `names` that explain the rates best; `known` are the others."""
+    least_squares = _least_squares()
+    fixed = complete(known)
+    measured = np.log(1e9 / rates_fps)
+    quantities = [BY_NAME[name] for name in names]
+    lower, upper = (np.array([getattr(q, end) for q in quantities]) for end in ("lower", "upper"))
+    start = np.array([q.start for q in quantities])
+
+    def residuals(values: Floats) -> Floats:
+        return np.log(counted_ns(cases, fixed | dict(zip(names, values, strict=True)))) - measured
+
+    found = least_squares(
+        residuals, start, bounds=(lower, upper), loss="soft_l1", f_scale=SOFT_ABOVE, x_scale=start
+    )
+    values = dict(zip(names, map(float, found.x), strict=True))
+    return Fitted(tuple(names), values, found.jac, residuals(found.x))
+
+
+def _least_squares() -> Callable[..., Any]:
+    """scipy's, which only a fit needs."""
+    try:
+        from scipy.optimize import least_squares
+    except ImportError:
+        raise WirespeedError(
+            "fitting needs scipy, which is not installed", "pip install 'wirespeed[fit]'"
+        ) from None
+    solver: Callable[..., Any] = least_squares
+    return solver

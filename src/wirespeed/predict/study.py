@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which case of the model is a point of a study? What the model does not know is refused."""
+
+from __future__ import annotations
+
+from wirespeed.model.errors import BadInput
+from wirespeed.model.plan import Plan
+from wirespeed.model.prediction import Arrangement, Attachment, Case, Edge
+from wirespeed.model.spec import Frames, Workload
+from wirespeed.model.study import Point
+
+# topology -> how its functions are joined. chain: through the vSwitch.
+TOPOLOGIES = ("p2p", "pvp", "chain", "parallel", "sriov")
+SWITCHES = ("ovs-dpdk",)
+FUNCTIONS = ("wsdp", "testpmd")
+SHARED = "shared"
+
+
+def case_of(point: Point, plan: Plan | None = None) -> Case:
+    """The case. Without a plan, a host that has a core for each part is assumed.
+
+    Raises BadInput for anything that the model has no demands for.
+    """
+    spec = _known(point.label, point.workload)
+    kind, topology = spec.topology.kind, spec.topology
+    if kind == "sriov":
+        return Case(
+            Attachment.SRIOV, Arrangement.CHAIN, topology.vnfs, spec.mean_wire_bytes,
+            link_bps=spec.traffic.link_bps, ring_frames=spec.sut.vswitch.descriptors,
+        )  # fmt: skip
+    functions = {"p2p": 0, "pvp": 1}.get(kind, topology.vnfs)
+    ports = 2 if kind == "p2p" else 2 * functions + 2
+    idle = 0 if topology.bidirectional else ports // 2
+    return Case(
+        Attachment.VHOST if functions else Attachment.NONE,
+        Arrangement.PARALLEL if kind == "parallel" else Arrangement.CHAIN,
+        functions,
+        spec.mean_wire_bytes,
+        edge=Edge.VIRTUAL,
+        pmds=_pmds(spec, plan),
+        idle_ports=idle,
+        shared_core=_shared(spec, plan),
+        ring_frames=spec.sut.vswitch.descriptors,
+    )
+
+
+def predictable(workload: Workload) -> bool:
+    """Whether the model knows such points."""
+    return isinstance(workload, Frames) and _unknown(workload) is None
+
+
+def _known(label: str, workload: Workload) -> Frames:
+    if not isinstance(workload, Frames):
+        raise BadInput(f"{label}: TCP is not predicted", "Only frames' rates are.")
+    if (unknown := _unknown(workload)) is not None:
+        key, value, allowed = unknown
+        raise BadInput(
+            f"{label}: {key} = {value!r} is not predicted",
+            f"The model knows {', '.join(allowed)}.",
+        )
+    return workload
+
+
+def _unknown(spec: Frames) -> tuple[str, object, tuple[str, ...]] | None:
+    """The key that the model does not know, its value, and what it knows."""
+    if spec.topology.kind not in TOPOLOGIES:
+        return "topology.kind", spec.topology.kind, TOPOLOGIES
+    if spec.bng is not None:
+        return "bng", "a gateway", FUNCTIONS
+    if spec.sut.vswitch.kind not in SWITCHES and spec.topology.kind != "sriov":
+        return "sut.vswitch.kind", spec.sut.vswitch.kind, SWITCHES
+    if spec.sut.vnf.kind not in FUNCTIONS and spec.topology.kind != "p2p":
+        return "sut.vnf.kind", spec.sut.vnf.kind, FUNCTIONS
+    return None
+
+
+def _pmds(spec: Frames, plan: Plan | None) -> int:
+    if plan is not None and plan.sut_host.vswitch is not None:
+        return max(1, len(plan.sut_host.vswitch.pmd_cpus.value))
+    return max(1, len(spec.sut.vswitch.pmd_cpus or ()))
+
+
+def _shared(spec: Frames, plan: Plan | None) -> bool:
+    """Whether all functions take turns with the generator on one CPU."""
+    if plan is None or plan.generator_host.generator is None:
+        return spec.sut.vnf.placement == SHARED
+    generator = plan.generator_host.generator
+    return bool(generator.shared) or len(set(generator.cpus.value)) == 1

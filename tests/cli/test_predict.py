@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed predict as its users call it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from typer.testing import CliRunner
+
+from wirespeed.cli.main import build_app
+from wirespeed.model.errors import BadInput
+from wirespeed.predict.document import write_parameters
+from wirespeed.predict.published import shipped_parameters
+
+ROOT = Path(__file__).parents[2]
+S2_CSV = ROOT / "src" / "wirespeed" / "predict" / "data" / "s2.csv"
+
+
+def predicted(*words: str) -> str:
+    result = CliRunner().invoke(build_app(["predict"]), ["predict", *words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def checked(*words: str) -> dict[str, object]:
+    document: dict[str, object] = json.loads(predicted(*words, "--json"))
+    schema = (ROOT / "schemas" / "prediction.schema.json").read_text(encoding="utf-8")
+    jsonschema.validate(document, json.loads(schema))
+    return document
+
+
+def test_a_study() -> None:
+    assert len(checked("quickstart")["points"]) == 6  # type: ignore[arg-type]
+    assert "PMD cores" in predicted("quickstart")
+
+
+def test_a_plan() -> None:
+    points = checked(str(ROOT / "examples" / "s2-chains" / "plan.json"))["points"]
+    assert {point["case"]["attachment"] for point in points} == {"vhost", "sriov"}  # type: ignore[attr-defined]
+
+
+def test_what_each_change_would_bring() -> None:
+    words = ("ask", "--interface", "sriov", "--pattern", "east-west", "--functions", "6")
+    changes = {c["change"]: c for c in checked(*words)["changes"]}  # type: ignore[attr-defined]
+    assert changes["vhost instead of SR-IOV"]["gain"] > 0.5
+    assert changes["a second NIC"]["gain"] == pytest.approx(1, abs=0.01)
+    assert changes["PCIe generation 4"]["gain"] == 0
+    assert "NIC packet engine" in predicted(*words)
+
+
+def test_a_fit_is_written_and_used(tmp_path: Path) -> None:
+    file = tmp_path / "p.json"
+    assert "Not told apart" in predicted("fit", str(S2_CSV), "-o", str(file))
+    assert "180 points" in predicted("sriov", "--params", str(file))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("wire",), "topology.kind = 'wire' is not predicted"),
+        (("s0-speedtest",), "TCP is not predicted"),
+        (("ask", "--interface", "magic"), "--interface magic: unknown"),
+        (("ask", "--functions", "0"), "must be 0 with attachment none"),
+        (("fit", "a.csv", "latest"), "a.csv beside a.csv"),
+        (("fit", str(S2_CSV), "--keep", "speed"), "--keep speed: not among the parameters"),
+        (("quickstart", "--params", "missing.json"), "missing.json cannot be read"),
+    ],
+)
+def test_bad_input_is_one_clear_error(words: tuple[str, ...], said: str) -> None:
+    with pytest.raises(BadInput) as error:
+        predicted(*words)
+    assert said in error.value.what
+
+
+def test_a_plan_takes_predicted_numbers(tmp_path: Path) -> None:
+    file = tmp_path / "p.json"
+    file.write_text(write_parameters(shipped_parameters()), encoding="utf-8")
+    example = ROOT / "examples" / "s2-chains"
+    words = ["plan", str(example / "workload.toml"), "--host", str(example / "host.json"), "--json"]
+
+    def planned(*more: str) -> str:
+        result = CliRunner().invoke(build_app(["plan"]), [*words, *more])
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    assert "predicted with parameters of S2" in planned("--params", str(file))
+    assert "predicted" not in planned()

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which points of studies does the model know, and as what?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from wirespeed.model.errors import BadInput
+from wirespeed.model.prediction import Arrangement, Attachment, Case
+from wirespeed.model.spec import Frames, Sut, Topology, Vnf, Vswitch
+from wirespeed.model.study import Point
+from wirespeed.predict.study import case_of, predictable
+
+
+def case(**tables: object) -> Case:
+    return case_of(Point("", "a point", Frames(**tables), {}))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("topology", "attachment", "functions", "idle"),
+    [
+        (Topology("p2p"), Attachment.NONE, 0, 1),
+        (Topology("p2p", bidirectional=True), Attachment.NONE, 0, 0),
+        (Topology("pvp"), Attachment.VHOST, 1, 2),
+        (Topology("chain", 3), Attachment.VHOST, 3, 4),
+        (Topology("parallel", 2), Attachment.VHOST, 2, 3),
+        (Topology("sriov", 4), Attachment.SRIOV, 4, 0),
+    ],
+)
+def test_topologies(topology: Topology, attachment: Attachment, functions: int, idle: int) -> None:
+    found = case(topology=topology)
+    assert (found.attachment, found.functions, found.idle_ports) == (attachment, functions, idle)
+    assert (found.arrangement is Arrangement.PARALLEL) is (topology.kind == "parallel")
+
+
+def test_cores_are_those_of_the_study() -> None:
+    assert case().pmds == 1
+    assert case(sut=Sut(vswitch=Vswitch(pmd_cpus=(2, 3)))).pmds == 2
+    shared = Sut(vnf=Vnf(placement="shared"))
+    assert case(topology=Topology("pvp"), sut=shared).shared_core
+
+
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ({"topology": Topology("external")}, "topology.kind = 'external'"),
+        ({"sut": Sut(vswitch=Vswitch(kind="linux-bridge"))}, "sut.vswitch.kind"),
+        ({"topology": Topology("pvp"), "sut": Sut(vnf=Vnf(kind="magic"))}, "sut.vnf.kind"),
+    ],
+)
+def test_what_the_model_does_not_know_is_refused(tables: dict[str, object], said: str) -> None:
+    with pytest.raises(BadInput) as error:
+        case(**tables)
+    assert said in error.value.what
+    assert "The model knows" in error.value.next_step
+    assert not predictable(replace(Frames(), **tables))  # type: ignore[arg-type]
