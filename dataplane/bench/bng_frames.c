@@ -15,7 +15,7 @@ static void
 put_inner(uint8_t *ip)
 {
 	memset(ip, 0, 28);
-	ip[0] = BNG_IPV4_NO_OPTIONS;
+	ip[0] = IPV4_NO_OPTIONS;
 	be16_store(ip + 2, 28);
 	ip[8] = 64;
 	ip[9] = IP_PROTO_UDP;
@@ -50,12 +50,12 @@ bng_frames_make(struct bng_frames *frames, const struct bng_table_file *tables, 
 		       BNG_QINQ_LEN);
 		put_inner(frame + BNG_QINQ_LEN);
 		frames->bytes = UP_BYTES;
-		frames->sum = checksum_add(0, frame + BNG_QINQ_LEN, BNG_IPV4_LEN);
+		frames->sum = checksum_add(0, frame + BNG_QINQ_LEN, IPV4_LEN);
 		return;
 	}
 	bng_hop_build(&hop, &spec, 0xc6336401, mac);
 	put_inner(frame + BNG_OUTER_ROOM);
-	frames->sum = checksum_add(0, frame + BNG_OUTER_ROOM, BNG_IPV4_LEN);
+	frames->sum = checksum_add(0, frame + BNG_OUTER_ROOM, IPV4_LEN);
 	bng_encapsulate(frame + BNG_OUTER_ROOM, 28, &hop, 0);
 	memmove(frame, frame + BNG_OUTER_ROOM - BNG_OUTER_MAX, DOWN_BYTES);
 	frames->bytes = DOWN_BYTES;

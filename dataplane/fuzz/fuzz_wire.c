@@ -61,7 +61,7 @@ tagged(const uint8_t *ip, uint16_t total)
 				      .tags = bng_host_tags(bng_line(7, 42))};
 	uint8_t *memory = copy(ip, total, 32), *packet = memory + 32;
 
-	bng_ipv4_age(packet);
+	ipv4_age(packet);
 	bng_tag(packet, &host, &side);
 	require(bng_up_parse(packet - BNG_QINQ_LEN, BNG_QINQ_LEN + total).fast);
 	bng_pppoe_tag(packet, total, &host, 9, &side);
@@ -118,10 +118,10 @@ check(const uint8_t *frame, uint32_t len)
 static void
 repair(uint8_t *frame, uint32_t len, uint32_t at)
 {
-	if (len < at + BNG_IPV4_LEN)
+	if (len < at + IPV4_LEN)
 		return;
 	be16_store(frame + at + 10, 0);
-	be16_store(frame + at + 10, checksum_finish(checksum_add(0, frame + at, BNG_IPV4_LEN)));
+	be16_store(frame + at + 10, checksum_finish(checksum_add(0, frame + at, IPV4_LEN)));
 }
 
 int

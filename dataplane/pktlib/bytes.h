@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Big-endian loads and stores at any address; each compiles to one or two instructions. */
+/* Loads and stores at any address, big-endian where their names say so; each compiles to one or two
+ * instructions. */
 #ifndef PKTLIB_BYTES_H
 #define PKTLIB_BYTES_H
 
@@ -59,6 +60,34 @@ be64_store(void *at, uint64_t value)
 	uint64_t raw = __builtin_bswap64(value);
 
 	memcpy(at, &raw, sizeof(raw));
+}
+
+/* In the CPU's own order. */
+static inline uint64_t
+raw64_load(const void *at)
+{
+	uint64_t raw;
+
+	memcpy(&raw, at, sizeof(raw));
+	return raw;
+}
+
+static inline uint32_t
+raw32_load(const void *at)
+{
+	uint32_t raw;
+
+	memcpy(&raw, at, sizeof(raw));
+	return raw;
+}
+
+static inline uint16_t
+raw16_load(const void *at)
+{
+	uint16_t raw;
+
+	memcpy(&raw, at, sizeof(raw));
+	return raw;
 }
 
 #endif

@@ -106,7 +106,7 @@ strip(struct rte_mbuf *mbuf, uint8_t *frame, const struct bng_down *parsed, cons
 	const uint16_t ip_at = pppoe ? BNG_PPPOE_IP_AT : BNG_QINQ_LEN;
 	uint8_t *ip = frame + parsed->inner_at;
 
-	bng_ipv4_age(ip);
+	ipv4_age(ip);
 	mbuf->data_off += parsed->inner_at - ip_at;
 	return pad(mbuf, ip - ip_at, ip_at + parsed->total);
 }
@@ -188,7 +188,7 @@ tag(const struct bng_down_task *down, const struct bng_hosts *hosts, const struc
 	if (unlikely(host == NULL))
 		return hosts->books[slot].key == burst->keys[i] ? BNG_NO_HOST : BNG_NO_USER;
 	if (pppoe)
-		bng_pppoe_tag(ip, bng_ipv4_total(ip), host, hosts->sessions[slot], &down->side);
+		bng_pppoe_tag(ip, ipv4_total(ip), host, hosts->sessions[slot], &down->side);
 	else
 		bng_tag(ip, host, &down->side);
 	*port = host->mac & BNG_HOST_PORT_MASK;

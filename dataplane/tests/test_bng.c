@@ -84,7 +84,7 @@ static void
 put_ip(uint8_t *ip)
 {
 	memset(ip, 0, 28);
-	ip[0] = BNG_IPV4_NO_OPTIONS;
+	ip[0] = IPV4_NO_OPTIONS;
 	be16_store(ip + 2, 28);
 	ip[8] = 64;
 	ip[9] = IP_PROTO_UDP;

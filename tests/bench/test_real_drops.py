@@ -14,6 +14,8 @@ import pytest
 
 from tests.bench.real import drops, frames_are_conserved, opened, planned, point, process, vswitch
 from wirespeed.bench import session, trial
+from wirespeed.bench.function import l3fwd
+from wirespeed.bench.function.interface import Setup
 from wirespeed.bench.host.process import await_true
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.session import RealBench
@@ -48,6 +50,23 @@ def dropped_at(seen: Observation, hop: str, cause: DropCause) -> int:
     dropped = drops(seen)[hop, cause]
     assert dropped > 0, seen.drops
     return dropped
+
+
+def test_what_a_router_has_no_route_to_is_dropped_there(tmp_path: Path, own_state: None) -> None:  # noqa: ARG001
+    """The way back is not in its table: all frames of that direction, and no others."""
+    lines = l3fwd._lines
+
+    def one_way(setup: Setup) -> Iterator[str]:
+        yield from (line for line in lines(setup) if not line.startswith("route 198.19.1.1/"))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(l3fwd, "_lines", one_way)
+        patch.setattr(session, "_OPEN_S", 5.0)
+        spec = point("pvp", bidirectional=True, vnf=Vnf("l3fwd"))
+        lost = r"of \d+ frames .*missing: .*\d+ at vnf0 \(no_route\)"
+        with pytest.raises(BenchError, match=lost) as error, opened(spec, tmp_path):
+            pass
+    assert "unknown" not in str(error.value)
 
 
 def lossless(bench: RealBench) -> bool:

@@ -15,8 +15,8 @@ import pytest
 
 from tests.bench.real import frames_are_conserved, opened, point
 from tests.effort import cases
-from wirespeed.model.frame import Encapsulation
-from wirespeed.model.spec import Frames, Sut, Vnf, VnfMode, Vswitch
+from wirespeed.model.frame import Encapsulation, FrameSizes
+from wirespeed.model.spec import Frames, Sut, Traffic, Vnf, VnfMode, Vswitch
 from wirespeed.model.trial import Observation
 
 pytestmark = [pytest.mark.root, pytest.mark.alone]
@@ -35,6 +35,13 @@ TOPOLOGIES = {
     "chain of 2, io": point("chain", 2, bidirectional=True, vnf=Vnf(mode=VnfMode.IO)),
     "3 in parallel": point("parallel", 3, bidirectional=True),
     "host": point("host", bidirectional=True),
+    "pvp, router": point("pvp", bidirectional=True, vnf=Vnf("l3fwd")),
+    "2 routers in parallel": point("parallel", 2, bidirectional=True, vnf=Vnf("l3fwd")),
+    "chain of 2 routers, own processes": point("chain", 2, vnf=Vnf("l3fwd", placement="process")),
+    "host, router, IPv6": replace(
+        point("host", bidirectional=True, frame="256", vnf=Vnf("l3fwd")),
+        traffic=Traffic(FrameSizes.parse("256"), ip_version=6),
+    ),
     "host, testpmd": point("host", vnf=Vnf("testpmd")),
 }
 # The next two take its way.

@@ -66,7 +66,7 @@ def test_a_log_has_a_line_a_point_with_its_grade(study: Study, made: MadeUp) -> 
     out, to = console()
     lines = PointLines(study, to)
     result = made.search()
-    lines.point_skipped(study.points[0])
+    lines.point_skipped(study.points[0], "complete already")
     lines.point_started(study.points[1])
     lines.progress(Progress(Stage.SEARCH, 1e6, 1.0, attempt=1, left_s=3600.0))
     for trial in made.trials:

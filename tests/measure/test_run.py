@@ -148,7 +148,23 @@ def test_a_line_rate_is_never_exceeded() -> None:
     assert max(load for load, _ in rig.calls) == 14.88e6
     assert result.ndr is not None
     assert result.ndr.upper is None
-    assert result.limited_by == "max_load"
+    assert result.limited_by == "link"
+
+
+def test_a_generator_that_falters_at_line_rate_is_not_told_to_exceed_it() -> None:
+    """In the warm-up it offers less than the links carry; later it could offer much more."""
+
+    class Faltering(Rig):
+        def measure(self, load_fps: float, duration_s: float) -> Observation:
+            self.generator_fps = 50e6 if self.calls else 14e6
+            return super().measure(load_fps, duration_s)
+
+    for capacity_fps in (13e6, 30e6):
+        rig = Faltering(Sharp(capacity_fps))
+        result = run(rig, max_load_fps=14.88e6)
+        assert max(load for load, _ in rig.calls) <= 14.88e6
+        assert result.mrr_fps is not None
+        assert result.mrr_fps <= 14.88e6
 
 
 def test_a_pdr_without_upper_bound_is_not_the_ceilings_fault() -> None:

@@ -10,9 +10,9 @@ from rich.console import Console
 
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.result import BackToBack, Grade, Interval
-from wirespeed.model.spec import Frames, Topology, Traffic
+from wirespeed.model.spec import Frames, Sut, Topology, Traffic
 from wirespeed.model.words import frames, gbps, loss, microseconds, mpps, seconds, share, tiny
-from wirespeed.report.figures import point_figures, rate, theoretical_max_fps
+from wirespeed.report.figures import line_rate_words, point_figures, rate
 from wirespeed.report.headline import key_figures
 from wirespeed.report.table import below_grade, csv_text, terminal_table, without_figures
 from wirespeed.store.records import PointState, RunRecord
@@ -32,7 +32,13 @@ def test_line_rate_of_10_gbit_at_64_octets() -> None:
 
 
 def test_two_directions_have_twice_the_room() -> None:
-    assert theoretical_max_fps(spec(bidirectional=True)) == 2 * theoretical_max_fps(spec())
+    assert spec(bidirectional=True).line_rate_fps == 2 * spec().line_rate_fps
+
+
+def test_only_a_nic_has_a_line_rate_of_its_own() -> None:
+    assert line_rate_words(spec()) == "nominal line rate"
+    real = replace(spec(), topology=Topology("external"), sut=Sut(ports=("a", "b")))
+    assert line_rate_words(real) == "line rate"
 
 
 def test_an_imix_counts_with_its_mean() -> None:

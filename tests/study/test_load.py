@@ -180,6 +180,19 @@ def test_parameters_that_cannot_go_together_are_refused(
     assert key in faults(tmp_path, text)
 
 
+def test_a_load_beyond_the_link_that_bounds_it_is_refused(tmp_path: Path) -> None:
+    text = """
+    [traffic]
+    link_bps = 1e9
+    link_bound = true
+    [search]
+    max_load_fps = 2e6
+    """
+    assert "carry 1,488,095 frames/s" in faults(tmp_path, text)["search.max_load_fps"]
+    load_study(write(tmp_path, text), ["search.max_load_fps=1e6"])
+    load_study(write(tmp_path, text), ["traffic.link_bound=false"])
+
+
 def test_what_needs_more_room_is_allowed_where_there_is_room(tmp_path: Path) -> None:
     text = "[traffic]\nframe = 74\nip_version = 6\nencapsulation = 'qinq'\n"
     assert load_study(write(tmp_path, text)).points[0].workload.traffic.frame.sizes == (74,)

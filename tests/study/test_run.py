@@ -71,6 +71,22 @@ def test_every_point_is_measured_and_stored_with_its_trials(store: Store, study:
     assert host.closed == len(host.opened) == 2
 
 
+@pytest.mark.parametrize("ways", [1, 2])
+def test_virtual_ports_are_held_to_a_link_where_the_study_says_so(store: Store, ways: int) -> None:
+    """A link of 100 Mbit/s carries 148,810 frames of 64 octets a second each way."""
+    line_rate_fps = ways * 1e8 / (84 * 8)
+    both = f"topology.bidirectional={'true' if ways == 2 else 'false'}"
+    study = load_study("wire", [both, "traffic.link_bps=1e8", "traffic.link_bound=true",
+                                "sut.impair.rate_fps=1e6"])  # fmt: skip
+    writer = start(store, study)
+    run_study(study, writer, FakeHost().rig, Nobody())
+    [point] = read_run(store, writer.run_id).points
+    assert max(stored.trial.intended_load_fps for stored in point.trials) == line_rate_fps
+    assert point.result is not None
+    assert point.result.limited_by == "link"
+    assert point.result.mrr_fps == pytest.approx(line_rate_fps, rel=0.01)
+
+
 def test_that_a_bench_is_emulated_is_stored_with_the_result(store: Store, study: Study) -> None:
     writer = start(store, study)
     run_study(study, writer, FakeHost(emulated="guests: no KVM").rig, Nobody())

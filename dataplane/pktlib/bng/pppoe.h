@@ -14,7 +14,7 @@
 #define BNG_PPPOE_LEN 6    /* the PPPoE header; its length field counts what follows it */
 #define BNG_PPP_LEN 2      /* the PPP protocol */
 #define BNG_PPPOE_IP_AT 30 /* where IPv4 begins */
-#define BNG_PPPOE_UP_MIN (BNG_PPPOE_IP_AT + BNG_IPV4_LEN)
+#define BNG_PPPOE_UP_MIN (BNG_PPPOE_IP_AT + IPV4_LEN)
 #define BNG_SESSION_MAX 0xfffe /* 0 and 0xffff are nobody's */
 
 /* As the CPU loads the ethertype, version, type and code, then the PPP protocol. */
@@ -36,14 +36,14 @@ bng_pppoe_parse(const uint8_t *frame, uint32_t len)
 	struct bng_up up = {
 		.line = bng_line_of(frame),
 		.destination = be32_load(ip + 16),
-		.total = bng_ipv4_total(ip),
+		.total = ipv4_total(ip),
 	};
-	up.fast = bng_is_qinq(frame) && bng_raw32(frame + 20) == BNG_RAW_SESSION &&
-		  bng_raw16(frame + 28) == BNG_RAW_PPP_IPV4 &&
-		  (bng_raw64(ip) & BNG_IPV4_PLAIN_MASK) == BNG_IPV4_NO_OPTIONS &&
-		  up.total >= BNG_IPV4_LEN && up.total + (uint32_t)BNG_PPP_LEN <= payload &&
+	up.fast = bng_is_qinq(frame) && raw32_load(frame + 20) == BNG_RAW_SESSION &&
+		  raw16_load(frame + 28) == BNG_RAW_PPP_IPV4 &&
+		  (raw64_load(ip) & IPV4_PLAIN_MASK) == IPV4_NO_OPTIONS && up.total >= IPV4_LEN &&
+		  up.total + (uint32_t)BNG_PPP_LEN <= payload &&
 		  payload + BNG_PPPOE_AT + BNG_PPPOE_LEN <= len &&
-		  up.total <= UINT16_MAX - BNG_TUNNEL_LEN && bng_ipv4_is_intact(ip);
+		  up.total <= UINT16_MAX - BNG_TUNNEL_LEN && ipv4_is_intact(ip);
 	return up;
 }
 

@@ -8,19 +8,19 @@ judge_ipv4(const uint8_t *ip, uint32_t len, uint16_t *total)
 {
 	uint32_t header_len;
 
-	if (len < BNG_IPV4_LEN)
+	if (len < IPV4_LEN)
 		return BNG_TRUNCATED;
 	header_len = (ip[0] & 0x0f) * 4u;
-	*total = bng_ipv4_total(ip);
-	if (ip[0] >> 4 != 4 || header_len < BNG_IPV4_LEN || *total < header_len)
+	*total = ipv4_total(ip);
+	if (ip[0] >> 4 != 4 || header_len < IPV4_LEN || *total < header_len)
 		return BNG_IP_HEADER;
 	if (*total > len)
 		return BNG_TRUNCATED;
 	if (checksum_finish(checksum_add(0, ip, header_len)) != 0)
 		return BNG_CHECKSUM;
-	if (header_len > BNG_IPV4_LEN)
+	if (header_len > IPV4_LEN)
 		return BNG_OPTIONS;
-	return bng_ipv4_is_fragment(ip) ? BNG_FRAGMENT : BNG_FORWARD;
+	return ipv4_is_fragment(ip) ? BNG_FRAGMENT : BNG_FORWARD;
 }
 
 enum bng_verdict
@@ -90,7 +90,7 @@ bng_down_judge(const uint8_t *frame, uint32_t len, uint32_t local_ip)
 		return BNG_LOCAL;
 	if (total < BNG_TUNNEL_LEN)
 		return BNG_TRUNCATED;
-	gre = outer + BNG_IPV4_LEN;
+	gre = outer + IPV4_LEN;
 	if (be32_load(gre) != GRE_KEY_IPV4)
 		return BNG_GRE;
 	return judge_inner(gre + BNG_GRE_LEN, total - (uint32_t)BNG_TUNNEL_LEN);
@@ -113,12 +113,12 @@ bng_hop_build(struct bng_hop *hop, const struct bng_hop_spec *spec, uint32_t loc
 	be16_store(ether + 12, labelled ? ETH_TYPE_MPLS : ETH_TYPE_IPV4);
 	if (labelled) /* Label, traffic class 0, bottom of the stack, TTL 64. */
 		be32_store(ether + BNG_ETH_LEN, spec->label << 12 | 1u << 8 | 64);
-	ip[0] = BNG_IPV4_NO_OPTIONS;
+	ip[0] = IPV4_NO_OPTIONS;
 	be16_store(ip + 6, 0x4000); /* don't fragment */
 	ip[8] = 64;
 	ip[9] = IP_PROTO_GRE;
 	be32_store(ip + 12, local_ip);
 	be32_store(ip + 16, spec->tunnel);
-	be32_store(ip + BNG_IPV4_LEN, GRE_KEY_IPV4);
-	hop->sum = (uint32_t)checksum_add(0, ip, BNG_IPV4_LEN);
+	be32_store(ip + IPV4_LEN, GRE_KEY_IPV4);
+	hop->sum = (uint32_t)checksum_add(0, ip, IPV4_LEN);
 }

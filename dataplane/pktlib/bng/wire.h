@@ -21,7 +21,7 @@
 #include "../bytes.h"
 #include "../checksum.h"
 #include "../protocol.h"
-#include "ipv4.h"
+#include "../ipv4.h"
 #include "verdict.h"
 
 #define BNG_ETH_LEN 14
@@ -33,8 +33,8 @@
 #define BNG_OUTER_ROOM 48 /* the above in whole vectors */
 #define BNG_FRAME_MIN 60  /* without FCS */
 #define BNG_HEADROOM (BNG_OUTER_ROOM - BNG_QINQ_LEN)
-#define BNG_UP_MIN (BNG_QINQ_LEN + BNG_IPV4_LEN)
-#define BNG_DOWN_MIN (BNG_ETH_LEN + BNG_TUNNEL_LEN + BNG_IPV4_LEN)
+#define BNG_UP_MIN (BNG_QINQ_LEN + IPV4_LEN)
+#define BNG_DOWN_MIN (BNG_ETH_LEN + BNG_TUNNEL_LEN + IPV4_LEN)
 
 /* As the CPU loads them. */
 #define BNG_RAW_IPV4 __builtin_bswap16(ETH_TYPE_IPV4)
@@ -63,7 +63,7 @@ bng_line_of(const uint8_t *frame)
 static inline bool
 bng_is_qinq(const uint8_t *frame)
 {
-	uint64_t tpids = bng_raw64(frame + 12) & UINT64_C(0x0000ffff0000ffff);
+	uint64_t tpids = raw64_load(frame + 12) & UINT64_C(0x0000ffff0000ffff);
 
 	return (tpids == ((uint64_t)BNG_RAW_VLAN << 32 | BNG_RAW_VLAN)) |
 	       (tpids == ((uint64_t)BNG_RAW_VLAN << 32 | BNG_RAW_QINQ));
@@ -85,12 +85,12 @@ bng_up_parse(const uint8_t *frame, uint32_t len)
 	struct bng_up up = {
 		.line = bng_line_of(frame),
 		.destination = be32_load(ip + 16),
-		.total = bng_ipv4_total(ip),
+		.total = ipv4_total(ip),
 	};
-	up.fast = bng_is_qinq(frame) && bng_raw16(frame + 20) == BNG_RAW_IPV4 &&
-		  (bng_raw64(ip) & BNG_IPV4_PLAIN_MASK) == BNG_IPV4_NO_OPTIONS &&
-		  up.total >= BNG_IPV4_LEN && up.total + (uint32_t)BNG_QINQ_LEN <= len &&
-		  up.total <= UINT16_MAX - BNG_TUNNEL_LEN && bng_ipv4_is_intact(ip);
+	up.fast = bng_is_qinq(frame) && raw16_load(frame + 20) == BNG_RAW_IPV4 &&
+		  (raw64_load(ip) & IPV4_PLAIN_MASK) == IPV4_NO_OPTIONS && up.total >= IPV4_LEN &&
+		  up.total + (uint32_t)BNG_QINQ_LEN <= len &&
+		  up.total <= UINT16_MAX - BNG_TUNNEL_LEN && ipv4_is_intact(ip);
 	return up;
 }
 
@@ -162,7 +162,7 @@ bng_down_has_headers(const uint8_t *frame, uint32_t len)
 static inline uint32_t
 bng_key_of(const uint8_t *frame)
 {
-	return be32_load(frame + bng_outer_at(frame) + BNG_IPV4_LEN + 4);
+	return be32_load(frame + bng_outer_at(frame) + IPV4_LEN + 4);
 }
 
 /* `len` of `frame`'s octets lie in one piece and bng_down_has_headers. `local_ip` is in host
@@ -170,25 +170,25 @@ bng_key_of(const uint8_t *frame)
 static inline struct bng_down
 bng_down_parse(const uint8_t *frame, uint32_t len, uint32_t local_ip)
 {
-	uint16_t type = bng_raw16(frame + 12), outer_at = bng_outer_at(frame);
-	const uint8_t *outer = frame + outer_at, *gre = outer + BNG_IPV4_LEN;
+	uint16_t type = raw16_load(frame + 12), outer_at = bng_outer_at(frame);
+	const uint8_t *outer = frame + outer_at, *gre = outer + IPV4_LEN;
 	const uint8_t *inner = outer + BNG_TUNNEL_LEN;
-	uint16_t outer_total = bng_ipv4_total(outer);
+	uint16_t outer_total = ipv4_total(outer);
 	struct bng_down down = {
 		.key = be32_load(gre + 4),
 		.destination = be32_load(inner + 16),
 		.inner_at = (uint16_t)(outer_at + BNG_TUNNEL_LEN),
-		.total = bng_ipv4_total(inner),
+		.total = ipv4_total(inner),
 	};
 	bool typed = type == BNG_RAW_IPV4 || (type == BNG_RAW_MPLS && (frame[16] & 1) != 0);
 
-	down.fast = typed && (bng_raw64(outer) & BNG_IPV4_PLAIN_MASK) == BNG_IPV4_NO_OPTIONS &&
+	down.fast = typed && (raw64_load(outer) & IPV4_PLAIN_MASK) == IPV4_NO_OPTIONS &&
 		    outer[9] == IP_PROTO_GRE && be32_load(outer + 16) == local_ip &&
-		    bng_raw32(gre) == BNG_RAW_GRE && outer_at + (uint32_t)outer_total <= len &&
-		    (bng_raw64(inner) & BNG_IPV4_PLAIN_MASK) == BNG_IPV4_NO_OPTIONS &&
-		    down.total >= BNG_IPV4_LEN &&
+		    raw32_load(gre) == BNG_RAW_GRE && outer_at + (uint32_t)outer_total <= len &&
+		    (raw64_load(inner) & IPV4_PLAIN_MASK) == IPV4_NO_OPTIONS &&
+		    down.total >= IPV4_LEN &&
 		    down.total + (uint32_t)BNG_TUNNEL_LEN <= outer_total && inner[8] > 1 &&
-		    bng_ipv4_is_intact(outer) && bng_ipv4_is_intact(inner);
+		    ipv4_is_intact(outer) && ipv4_is_intact(inner);
 	return down;
 }
 
@@ -207,7 +207,7 @@ bng_cpe_side(const uint8_t mac[6], uint16_t tpid)
 
 	memcpy(octets, mac, 6);
 	be16_store(octets + 6, tpid);
-	return (struct bng_cpe_side){bng_raw64(octets)};
+	return (struct bng_cpe_side){raw64_load(octets)};
 }
 
 /* Where a downstream packet goes: a quarter of a cache line. */

@@ -104,9 +104,9 @@ class PointLines:
             soft_wrap=True,
         )  # fmt: skip
 
-    def point_skipped(self, point: Point) -> None:
+    def point_skipped(self, point: Point, why: str) -> None:
         self._counter.start(point)
-        self._line("complete already")
+        self._line(why)
 
     def point_started(self, point: Point) -> None:
         self._counter.start(point)
@@ -167,9 +167,9 @@ class LiveTable:
         self._left_s: float | None = None
         self.redraw: Callable[[], None] = lambda: None
 
-    def point_skipped(self, point: Point) -> None:
+    def point_skipped(self, point: Point, why: str) -> None:
         self._counter.start(point)
-        self._done.append((point.label, "complete already"))
+        self._done.append((point.label, why))
         self.redraw()
 
     def point_started(self, point: Point) -> None:

@@ -27,6 +27,7 @@ from wirespeed.store.records import RunRecord
 from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store
 from wirespeed.study.load import load_study, resolve_study
+from wirespeed.study.needs import lacking
 from wirespeed.study.run import run_study
 
 
@@ -81,7 +82,8 @@ def run(
                 _check_same(begun, loaded, origin)
             for point in loaded.points:
                 # What the hosts cannot do is said before anything is measured.
-                rig.plan(point.workload)
+                if lacking(point.needs, rig.facts) is None:
+                    rig.plan(point.workload)
             writer = (
                 RunWriter.start(opened, loaded, origin)
                 if begun is None

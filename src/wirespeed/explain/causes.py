@@ -60,6 +60,18 @@ CAUSES = {
     DropCause.VNF_DISCARD: Cause(
         "the VNF dropped frames on purpose: a lookup missed or a frame was malformed"
     ),
+    DropCause.NO_ROUTE: Cause(
+        "the router had no route to their destination: the bench's routes and the traffic do not "
+        "fit together, so this is no limit of the data plane"
+    ),
+    DropCause.TTL_EXPIRED: Cause(
+        "their TTL or hop limit ran out: they passed more routers than they may, or went round in "
+        "circles"
+    ),
+    DropCause.BAD_HEADER: Cause(
+        "the router found their IP header damaged: a wrong checksum, or lengths that contradict "
+        "each other"
+    ),
     DropCause.VNF_TX_RING_FULL: Cause(
         "the VNF's transmit ring was full: the switch behind it took frames back more slowly than "
         "the VNF returned them",

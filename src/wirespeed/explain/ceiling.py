@@ -17,6 +17,10 @@ _LIMITS = {
         "The generator could not offer more: the SUT may be faster than the figure says.",
         Proposal("Give the generator more CPUs."),
     ),
+    "link": (
+        "The line rate of the links (traffic.link_bps) passed: the SUT may be faster than they.",
+        Proposal("Try a faster link.", "traffic.link_bps"),
+    ),
     "max_load": (
         "The highest load that was allowed passed: the SUT may be faster than the figure says.",
         Proposal("Raise the highest load.", "search.max_load_fps"),

@@ -34,13 +34,14 @@ OVERLOADED, OVERLOADED_WHILE_DISTURBED = 0.2, 0.5
 
 @dataclass(slots=True)
 class Found:
-    """What is known so far. ended: why the search had to stop early; fields that it did not reach
-    are then empty."""
+    """What is known so far. by_generator, by_link: which of them set the ceiling. ended: why the
+    search had to stop early; fields that it did not reach are then empty."""
 
     figures: Figures = field(default_factory=Figures)
     overload: Overload | None = None
     max_load_fps: float | None = None
     by_generator: bool = False
+    by_link: bool = False
     latency: tuple[LatencyAtLoad, ...] = ()
     notes: tuple[str, ...] = ()
     ended: str | None = None
@@ -188,4 +189,6 @@ def _limited_by(prober: Prober, figures: Figures, found: Found) -> str | None:
         return None
     if any(p.exceeded > 0 and p.load_fps > lower_fps for p in prober.points):
         return None  # Loads above it failed without being judged.
-    return "generator" if found.by_generator else "max_load"
+    if found.by_generator:
+        return "generator"
+    return "link" if found.by_link else "max_load"

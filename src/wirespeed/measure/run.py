@@ -14,7 +14,7 @@ from dataclasses import replace
 from wirespeed.measure.as_is import find_lossless, lossless
 from wirespeed.measure.bounds import so_far, without_unjudged
 from wirespeed.measure.conclusion import Found, conclude
-from wirespeed.measure.interface import BadSearch, Listener, Measurer
+from wirespeed.measure.interface import UNLIMITED, BadSearch, Listener, Measurer
 from wirespeed.measure.latency import measure_latency
 from wirespeed.measure.presets import Preset, resolve
 from wirespeed.measure.prober import (
@@ -43,8 +43,8 @@ def run_search(
 ) -> SearchResult:
     """Search with `measure` below max_load_fps, in frames/s over all directions.
 
-    max_load_fps: the links' line rate; UNLIMITED where ports have no speed of their own: then the
-    generator's own best is the ceiling. Raises BadSearch before the first trial where `search`
+    max_load_fps: the links' line rate; UNLIMITED where ports have no speed: then the generator's
+    own best is the ceiling. Raises BadSearch before the first trial where `search`
     contradicts itself; whatever `measure` or `listener` raises passes through.
     """
     preset = resolve(search)
@@ -59,7 +59,7 @@ def run_search(
         measure, listener, WIDTH, search.pdr_loss, preset.extension, preset.expected_s,
         preset.time_limit_s,
     )  # fmt: skip
-    found = Found()
+    found = Found(by_link=ceiling_fps == max_load_fps < UNLIMITED)
     why = None
     try:
         _run(preset, search, prober, ceiling_fps, found)

@@ -21,6 +21,7 @@ class Forwarding(StrEnum):
 class SwitchNeeds:
     """name: for people. packet_memory: whether it keeps frames in huge pages of its own.
 
+    page_kib: of which huge pages. port_pools: whether each port has buffers of its own.
     forwards_on: CPUs that a study has chosen for forwarding; None: the plan chooses one. polls:
     whether threads of it poll there; else the kernel forwards there in softirqs. guest_ports: how
     it reaches a virtual machine.
@@ -31,6 +32,8 @@ class SwitchNeeds:
     forwards_on: tuple[int, ...] | None = None
     polls: bool = True
     guest_ports: InterfaceKind = InterfaceKind.VHOST
+    page_kib: int = 2048
+    port_pools: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from wirespeed.model.frame import Encapsulation, FlowField, FrameSizes
 from wirespeed.model.gateway import Bng, GatewayDirection
 from wirespeed.model.tcp import Tcp
+from wirespeed.model.units import line_rate_fps
 
 VlanId = Annotated[int, Ge(1), Le(4094)]
 Cpu = Annotated[int, Ge(0)]
@@ -56,9 +57,79 @@ class Traffic:
     burst: Annotated[int, Ge(1), Le(64)] = 32
     """The most frames handed to the port at once."""
     link_bps: Annotated[float, Gt(0)] = 10e9
-    """The link speed that "% of line rate" refers to. Virtual ports have no speed of their own."""
+    """The link speed that "% of line rate" refers to. Virtual ports have no speed of their own:
+    for them it is nominal."""
+    link_bound: bool = False
+    """Offer virtual ports no more than a link of link_bps carries, as a NIC would. Left out, they
+    get as much as the generator can. Ports of the external topology are bound in any case."""
     pcap: str | None = None
     """A capture file to replay instead of generated frames."""
+
+
+class RxqAssign(StrEnum):
+    """Which PMD thread polls which receive queue."""
+
+    ROUNDROBIN = "roundrobin"
+    CYCLES = "cycles"
+    GROUP = "group"
+    PINNED = "pinned"
+
+
+class PortMemory(StrEnum):
+    """Whether ports with the same MTU share buffers."""
+
+    SHARED = "shared"
+    PER_PORT = "per-port"
+
+
+class VlanTranslation(StrEnum):
+    """What becomes of a frame's VLAN tag between two bridges."""
+
+    NONE = "none"
+    STRIP = "strip"
+    REWRITE = "rewrite"
+
+
+class PageSize(StrEnum):
+    MIB_2 = "2M"
+    GIB_1 = "1G"
+
+    @property
+    def kib(self) -> int:
+        return 2048 if self is PageSize.MIB_2 else 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Ovs:
+    """Factors of Open vSwitch with DPDK alone. The defaults are its own."""
+
+    emc: bool = True
+    """The exact match cache: one of a hundred new flows gets an entry, as Open vSwitch has it.
+    Off: none does."""
+    smc: bool = False
+    """The signature match cache, which is looked in behind the exact match cache."""
+    rxq_assign: RxqAssign = RxqAssign.CYCLES
+    """Which PMD thread polls which receive queue. roundrobin: in turn; cycles: in turn, the busiest
+    queues first; group: the thread with the least work gets the next; pinned: queue by queue in
+    turn, and never changed."""
+    auto_lb: bool = False
+    """Open vSwitch assigns receive queues anew where that would even out the PMD threads' work
+    (at its own intervals: once a minute, at 95% load)."""
+    pmd_max_sleep_us: Annotated[int, Ge(0), Le(10_000)] = 0
+    """How long a PMD thread without frames may sleep, in microseconds; 0: it never does."""
+    memory: PortMemory = PortMemory.SHARED
+    """shared: ports with one MTU share a pool of buffers; per-port: each has its own."""
+    pages: PageSize = PageSize.MIB_2
+    """Its huge pages. 4 KiB are not to be had: Open vSwitch asks DPDK for memory without files,
+    which DPDK has in huge pages only."""
+    bridges: Annotated[int, Ge(1), Le(2)] = 1
+    """2: as OpenStack has it, one bridge with the physical ports and one with the network functions
+    (with p2p: with the second port), joined by patch ports."""
+    vlan: VlanTranslation = VlanTranslation.NONE
+    """What becomes of the tag traffic.vlan_id from the first bridge to the second, and is undone on
+    the way back: strip: it is taken off; rewrite: it becomes local_vlan_id."""
+    local_vlan_id: VlanId = 1000
+    """With vlan = "rewrite", the tag on the second bridge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +148,7 @@ class Vswitch:
     """The ports' MTU in octets of the IP packet. Left out: what the largest frame needs."""
     kind: str = "ovs-dpdk"
     """Which switch."""
+    ovs: Ovs = field(default_factory=Ovs)
 
 
 class VnfMode(StrEnum):
@@ -287,6 +359,17 @@ class Frames:
     @property
     def mean_wire_bytes(self) -> float:
         return sum(self.wire_bytes) / len(self.wire_bytes)
+
+    @property
+    def line_rate_fps(self) -> float:
+        """What links of traffic.link_bps carry, summed over the directions."""
+        each = line_rate_fps(self.traffic.link_bps, self.mean_wire_bytes)
+        return len(self.directions) * each
+
+    @property
+    def nominal_link(self) -> bool:
+        """Whether traffic.link_bps is the speed of no NIC: the generator's ports are virtual."""
+        return not self.sut.ports and self.hosts == Roles()
 
 
 @dataclass(frozen=True, slots=True)

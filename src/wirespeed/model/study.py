@@ -15,13 +15,14 @@ class Point:
 
     id: the same for the same parameters in any study and run. label: the parameters that differ
     within the study, in words, e.g. "pvp, 64 B". parameters: `workload` as nested tables of plain
-    values, spelled as in a study file.
+    values, spelled as in a study file. needs: what the host must have, as the study says.
     """
 
     id: str
     label: str
     workload: Workload
     parameters: dict[str, Any]
+    needs: tuple[str, ...] = ()
 
 
 def flat(parameters: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -27,7 +27,13 @@ from wirespeed.model.units import mtu_for
 from wirespeed.plan.bench_cpus import BenchCpus, Demand, nodes_of, physical_cores, place
 from wirespeed.plan.bench_functions import function_plans
 from wirespeed.plan.bench_guest import NETWORK, PAGE_KIB, data_plane_vcpus, guest_pages
-from wirespeed.plan.bench_memory import huge_pages, process_memory, socket_memory
+from wirespeed.plan.bench_memory import (
+    SHARED_POOL,
+    huge_pages,
+    port_pools,
+    process_memory,
+    socket_memory,
+)
 from wirespeed.plan.bench_vfs import vf_networks, vf_nics
 
 _ETHERNET_MTU = 1500
@@ -43,7 +49,7 @@ def plan_bench(facts: HostFacts, frames: Frames, needs: Needs) -> Plan:
     if needs.one_process:
         return Plan((_one_process(facts, frames, needs),))
     cpus = place(facts, _demand(facts, frames, len(frames.directions), needs))
-    vswitch = None if needs.switch is None else _vswitch(facts, frames, needs.switch, cpus)
+    vswitch = _vswitch(facts, frames, needs, cpus)
     guests = function_plans(facts, frames, needs, cpus)
     generator = _generator(facts, frames, needs, cpus, guests)
     pages = _huge_pages(facts, needs.switch, vswitch, generator, guests)
@@ -83,7 +89,7 @@ def _generator_host(facts: HostFacts, frames: Frames, needs: Needs) -> HostPlan:
 def _sut_host(facts: HostFacts, frames: Frames, needs: Needs) -> HostPlan:
     """No direction is generated here."""
     cpus = place(facts, _demand(facts, frames, 0, needs))
-    vswitch = None if needs.switch is None else _vswitch(facts, frames, needs.switch, cpus)
+    vswitch = _vswitch(facts, frames, needs, cpus)
     guests = function_plans(facts, frames, needs, cpus)
     pages = _huge_pages(facts, needs.switch, vswitch, None, guests)
     control = Decision(cpus.control, _WHY_CONTROL)
@@ -157,12 +163,20 @@ def _one_process(facts: HostFacts, frames: Frames, needs: Needs) -> HostPlan:
     )
 
 
-def _vswitch(facts: HostFacts, frames: Frames, needs: SwitchNeeds, cpus: BenchCpus) -> VswitchPlan:
-    wanted = frames.sut.vswitch
+def _vswitch(facts: HostFacts, frames: Frames, needs: Needs, cpus: BenchCpus) -> VswitchPlan | None:
+    switch, wanted = needs.switch, frames.sut.vswitch
+    if switch is None:
+        return None
     mtu = _mtu(frames)
-    memory = socket_memory(wanted, mtu.value, (n.id for n in facts.nodes))
-    if not needs.packet_memory:
-        memory = Decision(tuple(0 for _ in facts.nodes), f"{needs.name} keeps no frames of its own")
+    buffers = SHARED_POOL
+    if switch.port_pools:
+        buffers = port_pools(wanted, 2 + 2 * len(needs.functions), len(cpus.sut))
+    nodes = (n.id for n in facts.nodes)
+    memory = socket_memory(wanted, mtu.value, nodes, buffers, switch.page_kib)
+    if not switch.packet_memory:
+        memory = Decision(
+            tuple(0 for _ in facts.nodes), f"{switch.name} keeps no frames of its own"
+        )
     return VswitchPlan(
         main_cpus=Decision((cpus.control,), "its main thread polls nothing"),
         pmd_cpus=Decision(cpus.sut, cpus.why_sut),
@@ -215,10 +229,15 @@ def _huge_pages(
     guests: tuple[GuestPlan, ...],
 ) -> Decision[tuple[HugePages, ...]]:
     need = {node.id: 0 for node in facts.nodes}
+    other: tuple[HugePages, ...] = ()
     parts: list[str] = []
     if switch is not None and vswitch is not None and switch.packet_memory:
-        for node, mib in zip(sorted(need), vswitch.socket_memory_mib.value, strict=True):
-            need[node] += mib
+        nodes = sorted(need)
+        switch_mib = dict(zip(nodes, vswitch.socket_memory_mib.value, strict=True))
+        if switch.page_kib == PAGE_KIB:
+            need = switch_mib
+        else:
+            other = huge_pages(switch_mib, switch.page_kib)
         parts.append(f"{switch.name} {sum(vswitch.socket_memory_mib.value)} MiB")
     users = [(guest.name, _pages_of(guest)) for guest in guests]
     if generator is not None:
@@ -227,7 +246,7 @@ def _huge_pages(
         for node, mib in taken.items():
             need[node] += mib
             parts.append(f"{name} {mib} MiB")
-    return Decision(huge_pages(need, PAGE_KIB), ", ".join(parts))
+    return Decision((*huge_pages(need, PAGE_KIB), *other), ", ".join(parts))
 
 
 def _pages_of(guest: GuestPlan) -> Mapping[int, int]:

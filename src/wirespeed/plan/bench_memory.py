@@ -27,6 +27,17 @@ _OVS_BUFFER_STEP, _OVS_OBJECT_HEADER_BYTES = 1024, 960
 _OVS_BUFFERS = 32_768
 _OVS_PROCESS_MIB = 128
 
+# With a pool of its own a port has 16,384 of them, and as many as its rings hold: by default 2,048
+# a queue; it sends by a queue for each PMD thread and one for the main thread.
+_OVS_PORT_BUFFERS, _OVS_RING = 16_384, 2_048
+SHARED_POOL = Decision(_OVS_BUFFERS, f"a pool of {_OVS_BUFFERS} buffers")
+
+
+def port_pools(vswitch: Vswitch, ports: int, pmds: int) -> Decision[int]:
+    """The buffers of all ports, where none shares its pool."""
+    each = _OVS_PORT_BUFFERS + (vswitch.rx_queues + pmds + 1) * _OVS_RING
+    return Decision(ports * each, f"{ports} pools of {each} buffers, one for each port")
+
 
 def process_memory(
     frames: Frames,
@@ -57,20 +68,28 @@ def process_memory(
     )
 
 
-def socket_memory(vswitch: Vswitch, mtu: int, nodes: Iterable[int]) -> Decision[tuple[int, ...]]:
-    """Open vSwitch's huge-page memory in MiB for each node of the host (0: nothing polls there)."""
+def socket_memory(
+    vswitch: Vswitch,
+    mtu: int,
+    nodes: Iterable[int],
+    buffers: Decision[int] = SHARED_POOL,
+    page_kib: int = 2048,
+) -> Decision[tuple[int, ...]]:
+    """Open vSwitch's huge-page memory in MiB for each node of the host (0: nothing polls there), in
+    whole pages."""
     present = sorted(nodes)
     per_node = vswitch.socket_memory_mib
     if per_node is not None:
         because = "chosen in sut.vswitch.socket_memory_mib"
     else:
         data = _round_up(mtu + 14 + FCS_BYTES + 8 + _HEADROOM_BYTES, _OVS_BUFFER_STEP)
-        pool_mib = _OVS_BUFFERS * (data + _OVS_OBJECT_HEADER_BYTES) / _MIB
+        pool_mib = buffers.value * (data + _OVS_OBJECT_HEADER_BYTES) / _MIB
         per_node = _round_up(int(pool_mib) + _OVS_PROCESS_MIB, 64)
         because = (
-            f"a pool of {_OVS_BUFFERS} buffers for MTU {mtu} and {_OVS_PROCESS_MIB} MiB besides; "
+            f"{buffers.because}, for MTU {mtu}, and {_OVS_PROCESS_MIB} MiB besides; "
             "vhost-user rings hold none of them, so more would only be cleared at start"
         )
+    per_node = _round_up(per_node, max(1, page_kib // _KIB))
     return Decision(tuple(per_node for _ in present), because)
 
 

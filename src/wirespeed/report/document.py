@@ -20,7 +20,7 @@ from wirespeed.model.result import (
 )
 from wirespeed.model.spec import Frames, SearchKind, Workload
 from wirespeed.model.tcp import TcpResult
-from wirespeed.report.figures import rate, theoretical_max_fps
+from wirespeed.report.figures import rate
 from wirespeed.report.limits import explanations
 from wirespeed.report.trial_document import latency_us, left_out, trial_document
 from wirespeed.store.codec import encode
@@ -78,7 +78,7 @@ def _theoretical_max(point: PointRecord) -> dict[str, Any] | None:
     """TCP has none: virtual cables have no speed."""
     if point.tcp is not None:
         return None
-    return {"rate": {"value": theoretical_max_fps(point.frames), "unit": "fps"}}
+    return {"rate": {"value": point.frames.line_rate_fps, "unit": "fps"}}
 
 
 # What the figures of a search are, for programs that do not know its name.

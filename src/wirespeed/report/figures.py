@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from wirespeed.model.result import AsIs, Bracket, Grade, Interval, Undisturbed
 from wirespeed.model.spec import Frames
-from wirespeed.model.units import l1_bps, l2_bps, line_rate_fps
+from wirespeed.model.units import l1_bps, l2_bps
 from wirespeed.store.records import PointRecord
 
 
@@ -16,7 +16,7 @@ class Rate:
     """A frame rate over all directions, and what it means at the point's frame size.
 
     line_share: of the theoretical maximum, i.e. of link_bps in each direction. Above 1 is possible:
-    virtual ports have no speed, traffic.link_bps is only what they are compared with.
+    virtual ports have no speed, and only with traffic.link_bound are they held to a nominal one.
     """
 
     fps: float
@@ -32,14 +32,12 @@ class Rate:
 def rate(fps: float, spec: Frames) -> Rate:
     """The frame rate with what it means at that point's frame size."""
     frame_bytes = spec.mean_wire_bytes
-    return Rate(
-        fps, l1_bps(fps, frame_bytes), l2_bps(fps, frame_bytes), fps / theoretical_max_fps(spec)
-    )
+    return Rate(fps, l1_bps(fps, frame_bytes), l2_bps(fps, frame_bytes), fps / spec.line_rate_fps)
 
 
-def theoretical_max_fps(spec: Frames) -> float:
-    """The line rate at the point's (mean) frame size, summed over its directions."""
-    return len(spec.directions) * line_rate_fps(spec.traffic.link_bps, spec.mean_wire_bytes)
+def line_rate_words(spec: Frames) -> str:
+    """What to call the line rate: nominal where no link has that speed."""
+    return "nominal line rate" if spec.nominal_link else "line rate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ class PointFigures:
 def point_figures(point: PointRecord) -> PointFigures:
     """The figures of a stored point."""
     result = point.result
-    maximum_fps = 0.0 if point.tcp is not None else theoretical_max_fps(point.frames)
+    maximum_fps = 0.0 if point.tcp is not None else point.frames.line_rate_fps
     if result is None or point.tcp is not None:
         return PointFigures(point, maximum_fps, None, None, None, None, _reason(point))
     spec, constant = point.frames, result.constant

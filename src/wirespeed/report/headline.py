@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from wirespeed.model.result import Grade
 from wirespeed.model.words import gbps, microseconds, mpps, percent
-from wirespeed.report.figures import PointFigures, Rate, point_figures
+from wirespeed.report.figures import PointFigures, Rate, line_rate_words, point_figures
 from wirespeed.report.table import latency_at
 from wirespeed.report.tcp import offload_gains, split, tcp_result
 from wirespeed.store.records import PointRecord, RunRecord
@@ -64,7 +64,8 @@ def _rates(figures: list[PointFigures]) -> Iterator[KeyFigure]:
         if not found:
             continue
         best, rate = max(found, key=lambda pair: pair[1].fps)
-        of_line = f"{best.point.label}; {percent(rate.line_share)} of line rate"
+        share = f"{percent(rate.line_share)} of {line_rate_words(best.point.frames)}"
+        of_line = f"{best.point.label}; {share}"
         grade = best.grade if what != _AS_IS else None
         yield KeyFigure(what, mpps(rate.fps), "Mpps", of_line, grade)
         widest, rate = max(found, key=lambda pair: pair[1].l1_bps)

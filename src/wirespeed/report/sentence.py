@@ -35,7 +35,7 @@ from wirespeed.model.words import (
 from wirespeed.report.as_is import bracket_words, loss_range, lossless, short_as_is
 from wirespeed.report.grades import grade_words
 from wirespeed.report.tcp import undisturbed
-from wirespeed.store.records import PointRecord
+from wirespeed.store.records import PointRecord, PointState
 
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 _AT_MOST = "\N{LESS-THAN OR EQUAL TO}"
@@ -50,6 +50,8 @@ def point_sentences(point: PointRecord) -> tuple[str, ...]:
     """In parts: the main figure, the others, the host as it is, time left out, latency."""
     if point.result is not None:
         return result_sentences(point.result)
+    if point.state is PointState.NOT_RUN:
+        return (f"Not run: {point.error}.",)
     if point.error is not None:
         return (f"Not measured: {point.error}.",)
     return ("Not measured yet.",)

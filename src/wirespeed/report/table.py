@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 
 from rich.table import Table
 
@@ -13,7 +14,7 @@ from wirespeed.model.words import NONE, mpps, share
 from wirespeed.report.as_is import bracket_words, loss_range
 from wirespeed.report.figures import PointFigures, Rate, point_figures
 from wirespeed.report.tcp import CSV_FIELDS, csv_fields, split
-from wirespeed.store.records import PointRecord, RunRecord
+from wirespeed.store.records import PointRecord, PointState, RunRecord
 
 # Two lines of heading: what the first five columns are, and the last three.
 _HEADINGS = (
@@ -34,13 +35,18 @@ def terminal_table(run: RunRecord) -> Table:
 
 
 def without_figures(run: RunRecord) -> tuple[str, ...]:
-    """The labels of points without any figure; their sentences say why."""
-    return tuple(point.label for point in run.points if not _has_figure(point))
+    """The labels of points that should have a figure and have none; their sentences say why."""
+    return tuple(point.label for point in _wanted(run) if not _has_figure(point))
+
+
+def _wanted(run: RunRecord) -> Iterator[PointRecord]:
+    """Those that the study wants of this host."""
+    return (point for point in run.points if point.state is not PointState.NOT_RUN)
 
 
 def below_grade(run: RunRecord, required: Grade) -> tuple[str, ...]:
     """The points with a grade below that, each with its grade."""
-    graded = ((point, point.result.grade if point.result else None) for point in run.points)
+    graded = ((point, point.result.grade if point.result else None) for point in _wanted(run))
     return tuple(
         f"{point.label} ({grade or 'no grade'})"
         for point, grade in graded

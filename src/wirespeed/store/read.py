@@ -16,7 +16,14 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.sut import SutDescription
 from wirespeed.store.codec import decode
 from wirespeed.store.errors import NoSuchRun
-from wirespeed.store.records import PointRecord, PointState, RunRecord, RunSummary, StoredTrial
+from wirespeed.store.records import (
+    SETTLED,
+    PointRecord,
+    PointState,
+    RunRecord,
+    RunSummary,
+    StoredTrial,
+)
 from wirespeed.store.results import decode_result
 from wirespeed.store.series import PackedSeries
 from wirespeed.store.store import Store
@@ -39,7 +46,7 @@ def list_runs(store: Store) -> tuple[RunSummary, ...]:
     return tuple(
         RunSummary(
             run.id, run.study, run.title, run.host["host"], run.started_at,
-            len(states.get(run.id, [])), states.get(run.id, []).count(PointState.COMPLETE),
+            len(states.get(run.id, [])), sum(state in SETTLED for state in states.get(run.id, [])),
         )
         for run in runs
     )  # fmt: skip

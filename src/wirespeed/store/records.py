@@ -27,6 +27,11 @@ class PointState(StrEnum):
     RUNNING = "running"
     COMPLETE = "complete"
     FAILED = "failed"
+    NOT_RUN = "not_run"
+
+
+# Those of points that there is nothing left to do for.
+SETTLED = (PointState.COMPLETE, PointState.NOT_RUN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,8 @@ class RunRecord:
 
     @property
     def complete(self) -> bool:
-        return all(point.state is PointState.COMPLETE for point in self.points)
+        """Whether every point has a result, or a reason why this host cannot have one."""
+        return all(point.state in SETTLED for point in self.points)
 
 
 @dataclass(frozen=True, slots=True)

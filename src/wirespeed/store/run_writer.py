@@ -131,8 +131,12 @@ class RunWriter:
         """Say why the attempt ended; the point is measured again on resume."""
         self._set(point_id, state=PointState.FAILED, finished_at=utc_now(), error=error)
 
+    def leave_out(self, point_id: str, why: str) -> None:
+        """Say what the host lacks for the point."""
+        self._set(point_id, state=PointState.NOT_RUN, finished_at=utc_now(), error=why)
+
     def finish(self) -> None:
-        """Every point is complete."""
+        """Every point is complete, or left out."""
         with self.store.transaction() as connection:
             connection.execute(
                 update(RUNS).where(RUNS.c.id == self.run_id).values(finished_at=utc_now())

@@ -47,9 +47,9 @@ RUNS = Table(
     Column("audits", JSON),
 )
 
-# state: "pending", "running", "complete" or "failed". Only a complete point has a result, and it is
-# written in the same transaction as the state. attempt: which attempt's trials belong to it. sut,
-# explanations: null until it began or was complete, and where an older version measured it.
+# state: a PointState (records.py). Only a complete point has a result, and it is written in the
+# same transaction as the state. attempt: which attempt's trials belong to it. sut, explanations:
+# null until it began or was complete, and where an older version measured it.
 POINTS = Table(
     "points",
     METADATA,

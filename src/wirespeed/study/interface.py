@@ -50,8 +50,8 @@ class TcpListener(Protocol):
 class Watcher(Listener, TcpListener, Protocol):
     """Sees a run as it happens; decides nothing."""
 
-    def point_skipped(self, point: Point) -> None:
-        """It was complete already."""
+    def point_skipped(self, point: Point, why: str) -> None:
+        """It was complete already, or the host lacks what it needs."""
         ...
 
     def point_started(self, point: Point) -> None:

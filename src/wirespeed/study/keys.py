@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 from wirespeed.model.frame import FrameSizes
 from wirespeed.study.tables import Tables
 
-TOP_LEVEL = ("title", "description", "vary", "case")
+TOP_LEVEL = ("title", "description", "needs", "vary", "case")
 
 
 @cache

@@ -6,6 +6,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from wirespeed.model.study import Point, Study
 from wirespeed.study.errors import StudyError
 from wirespeed.study.expand import expand, set_key
 from wirespeed.study.keys import parameter_keys, unknown_key
+from wirespeed.study.needs import needs_of_point, read_needs
 from wirespeed.study.shipped import find_study
 
 
@@ -45,12 +47,16 @@ def resolve_study(
         texts[key] = base.pop(key, "")
         if not isinstance(texts[key], str):
             found.append(Fault(key, texts[key], "must be text"))
+    needs = read_needs(base.pop("needs", []), found)
     vary = _flatten(base.pop("vary", {}))
     points: dict[str, Point] = {}
     for case in _cases(base.pop("case", [{}]), vary, found):
         expanded, more = expand(base, case | vary)
         found += more
-        points |= {point.id: point for point in expanded}
+        points |= {
+            point.id: replace(point, needs=needs_of_point(needs, point.parameters))
+            for point in expanded
+        }
     if found:
         raise StudyError(source, found)
     description = texts["description"].strip()

@@ -126,6 +126,14 @@ def _search(frames: Frames) -> Iterator[Fault]:
             "search.max_load_fps", search.max_load_fps,
             f"must be above search.min_load_fps = {search.min_load_fps:g}",
         )  # fmt: skip
+    if frames.traffic.link_bound:
+        for key, load_fps in (("load_fps", search.load_fps), ("max_load_fps", search.max_load_fps)):
+            if load_fps is not None and load_fps > frames.line_rate_fps:
+                yield Fault(
+                    f"search.{key}", load_fps,
+                    f"the links of traffic.link_bps carry {frames.line_rate_fps:,.0f} frames/s; "
+                    "traffic.link_bound holds loads to that",
+                )  # fmt: skip
     try:
         resolve(search)
     except BadSearch as error:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from typing import Any
 
 from wirespeed.bench.switch import SWITCHES
@@ -25,6 +26,7 @@ _NEVER = {
     "rx_queues": "tcp.queues says how many queues there are",
     "descriptors": "ports of the kernel have no descriptor rings",
     "mtu": "tcp.mtu says it",
+    "ovs": "[tcp] measures Open vSwitch at its defaults",
 }
 
 
@@ -107,4 +109,6 @@ def _vswitch(vswitch: Vswitch, path: TcpPath) -> Iterator[Fault]:
         unused["pmd_cpus"] = "Open vSwitch's main thread serves kernel ports; ovs-pmd has PMDs"
     for key, why in unused.items():
         if getattr(vswitch, key) != getattr(Vswitch(), key):
-            yield Fault(f"sut.vswitch.{key}", getattr(vswitch, key), f"does not apply: {why}")
+            value = getattr(vswitch, key)
+            shown = "(set)" if is_dataclass(value) else value
+            yield Fault(f"sut.vswitch.{key}", shown, f"does not apply: {why}")

@@ -18,22 +18,27 @@ from wirespeed.model.result import SearchResult
 from wirespeed.model.spec import Frames, TcpStreams
 from wirespeed.model.study import Point, Study
 from wirespeed.model.trial import Trial
-from wirespeed.model.units import line_rate_fps
 from wirespeed.store.errors import StoreError
 from wirespeed.store.run_writer import RunWriter
 from wirespeed.study.interface import Rig, Watcher
+from wirespeed.study.needs import lacking
 from wirespeed.study.tcp import measure_tcp
 
 
 def run_study(study: Study, writer: RunWriter, rig: Rig, watcher: Watcher) -> None:
     """Measure the study's points in order, but not those that are complete.
 
-    An error ends the run; what is stored by then stays, and the point is measured again on resume.
+    A point that needs what the host lacks is left out with the reason. An error ends the run; what
+    is stored by then stays, and the point is measured again on resume.
     """
     done = writer.complete_points()
     for point in study.points:
         if point.id in done:
-            watcher.point_skipped(point)
+            watcher.point_skipped(point, "complete already")
+            continue
+        if (why := lacking(point.needs, rig.facts)) is not None:
+            writer.leave_out(point.id, why)
+            watcher.point_skipped(point, f"not run: {why}")
             continue
         watcher.point_started(point)
         try:
@@ -69,14 +74,14 @@ def _measure_point(point: Point, writer: RunWriter, rig: Rig, watcher: Watcher) 
 
 
 def max_load_fps(frames: Frames) -> float:
-    """The highest load that makes sense: the links' line rate where ports are real.
+    """The highest load that makes sense: the links' line rate where ports are real, or stand for
+    ports that are.
 
-    Where they are not, as much as possible: the generator's best changes from second to second on a
-    shared machine, and trials that ask for what it once reached would be short of it.
+    Elsewhere, as much as possible: the generator's best changes from second to second on a shared
+    machine, and trials that ask for what it once reached would be short of it.
     """
-    if not topology_of(frames).external:
-        return UNLIMITED
-    return len(frames.directions) * line_rate_fps(frames.traffic.link_bps, frames.mean_wire_bytes)
+    bound = topology_of(frames).external or frames.traffic.link_bound
+    return frames.line_rate_fps if bound else UNLIMITED
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ test_up(void)
 	memcpy(frame + 64, cpe, sizeof(cpe));
 	bng_encapsulate(ip, up.total, &hop, 0x01234567);
 	/* The header's checksum is checked by itself: it need not be worked out by hand. */
-	CHECK(bng_ipv4_is_intact(ip - 28));
+	CHECK(ipv4_is_intact(ip - 28));
 	be16_store(frame + (ip - 18 - frame), be16_load(labelled + 28));
 	CHECK(memcmp(ip - 46, labelled, sizeof(labelled)) == 0);
 	CHECK(memcmp(ip, cpe + BNG_QINQ_LEN, up.total) == 0);
@@ -54,7 +54,7 @@ test_up(void)
 	bng_hop_build(&hop, &unlabelled, LOCAL_IP, mac);
 	CHECK_EQ(hop.header_len, 42);
 	bng_encapsulate(ip, up.total, &hop, 0x01234567);
-	CHECK(bng_ipv4_is_intact(ip - 28));
+	CHECK(ipv4_is_intact(ip - 28));
 	memcpy(plain, labelled, 12);
 	be16_store(plain + 12, ETH_TYPE_IPV4);
 	memcpy(plain + 14, labelled + 18, 28);
@@ -103,11 +103,11 @@ test_down(void)
 		CHECK(!bng_down_parse(frame, len, LOCAL_IP + 1).fast);
 		CHECK_EQ(bng_down_judge(frame, len, LOCAL_IP + 1), BNG_FOREIGN);
 		ip = frame + down.inner_at;
-		bng_ipv4_age(ip);
+		ipv4_age(ip);
 		bng_tag(ip, &host, &side);
 		CHECK(memcmp(ip - BNG_QINQ_LEN, expected, sizeof(expected)) == 0);
 		CHECK_EQ(ip[8], 63);
-		CHECK(bng_ipv4_is_intact(ip));
+		CHECK(ipv4_is_intact(ip));
 	}
 }
 
@@ -127,10 +127,10 @@ test_age(void)
 			ip[8] = (uint8_t)ttl;
 			be16_store(ip + 10, 0);
 			be16_store(ip + 10, checksum_finish(checksum_add(0, ip, sizeof(ip))));
-			CHECK(bng_ipv4_is_intact(ip));
-			bng_ipv4_age(ip);
+			CHECK(ipv4_is_intact(ip));
+			ipv4_age(ip);
 			CHECK_EQ(ip[8], ttl - 1);
-			CHECK(bng_ipv4_is_intact(ip));
+			CHECK(ipv4_is_intact(ip));
 			aged = be16_load(ip + 10);
 			be16_store(ip + 10, 0);
 			CHECK_EQ(aged, checksum_finish(checksum_add(0, ip, sizeof(ip))));

@@ -33,12 +33,13 @@ _ETHERNET_MTU = 1500
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """traffic: the generator's process; shared: what the tasks of functions count there; launches:
-    of the functions that run apart from it."""
+    """traffic: the generator's process; shared: what the tasks of functions count there; files:
+    what they read, by path; launches: of the functions that run apart from it."""
 
     traffic: WsdpConfig
     directions: tuple[Direction, ...]
     shared: tuple[TaskCounts, ...]
+    files: Mapping[str, str]
     launches: tuple[Launch, ...]
 
 
@@ -149,6 +150,7 @@ def lay_out(site: Site) -> Layout:
         config,
         directions(site.wiring, attached),
         tuple(counts for each in placed for counts in each.counts),
+        {path: text for each in placed for path, text in each.files.items()},
         tuple(each.launch for each in placed if each.launch is not None),
     )
 
@@ -200,6 +202,7 @@ def _setup(
         lcores,
         blocked,
         site.places.sut.dirs.run,
+        site.wiring.streams,
     )
 
 

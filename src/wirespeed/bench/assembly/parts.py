@@ -22,6 +22,7 @@ from wirespeed.bench.topology.plugs import Interface, Plug
 from wirespeed.bench.topology.wiring import GENERATOR, SWITCH, End, Wiring
 from wirespeed.bench.traffic.frames.content import Content, UdpFrames
 from wirespeed.bench.traffic.frames.generator import Generator
+from wirespeed.model.frame import Encapsulation
 from wirespeed.model.plan import HostPlan
 from wirespeed.model.spec import Frames
 from wirespeed.model.trial import DropCause
@@ -60,9 +61,15 @@ def assemble(frames: Frames, places: Places, generator: Host, sut: Host) -> Asse
     layout, switch = lay_out(site), switch_of(frames)
     parts: list[Part] = []
     if switch is not None and plan.vswitch is not None:
-        setup = SwitchSetup(sut, dirs, plan.vswitch, site.wiring, places.uplinks)
+        tagged = frames.traffic.encapsulation is not Encapsulation.NONE
+        setup = SwitchSetup(
+            sut, dirs, plan.vswitch, site.wiring, frames.sut.vswitch,
+            frames.traffic.vlan_id if tagged else None, places.uplinks,
+        )  # fmt: skip
         parts.append(switch.part(setup))
     site.content.prepare(generator.runner)
+    for path, text in layout.files.items():
+        generator.runner.write(path, text)
     if places.apart:
         content_of(frames, site.wiring, dirs).prepare(sut.runner)
     apart = [launch.part(sut, dirs) for launch in layout.launches]

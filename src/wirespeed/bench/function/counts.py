@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from wirespeed.bench.interface import HopCount
+from wirespeed.bench.program.wsdp import Wsdp
 from wirespeed.model.trial import DropCause
 
 
@@ -28,13 +29,20 @@ class TaskRole:
 class TaskCounts:
     """Of a network function made of wsdp tasks, by hop and cause.
 
-    discards: why it drops on purpose. blocked_by: whose slowness a full output of it shows.
+    discards: why it drops on purpose. blocked_by: whose slowness a full output of it shows. causes:
+    figures of its tasks that say more of what they discard; the rest is for `discards`.
     """
 
     name: str
     roles: tuple[TaskRole, ...]
     discards: DropCause
     blocked_by: DropCause
+    causes: Mapping[str, DropCause] = field(default_factory=dict)
+
+    @property
+    def detailed(self) -> tuple[str, ...]:
+        """The tasks whose own figures are wanted besides the counters of every task."""
+        return tuple(role.task for role in self.roles) if self.causes else ()
 
     def read(self, stats: Mapping[str, Mapping[str, int]], missed: Mapping[str, int]) -> HopCount:
         """Its counts, from those of wsdp by task. missed: frames that its ports dropped before a
@@ -52,16 +60,26 @@ class TaskCounts:
             if role.worker is not None:
                 workers[role.worker] = seen["rx"]
             full = DropCause.VNF_RING_FULL if role.leaves is None else self.blocked_by
-            for cause, key in (
-                (full, "tx_fail"),
-                (self.discards, "discard"),
-                (DropCause.VNF_HANDLED, "handled"),
+            named = [(cause, seen[figure]) for figure, cause in self.causes.items()]
+            for cause, frames in (
+                (full, seen["tx_fail"]),
+                (self.discards, seen["discard"] - sum(frames for _, frames in named)),
+                (DropCause.VNF_HANDLED, seen["handled"]),
+                *named,
             ):
                 place = (self.name, cause)
-                drops[place] = drops.get(place, 0) + seen[key]
+                drops[place] = drops.get(place, 0) + frames
         for side in entered:
             if port_missed := missed.get(f"{self.name}{side}", 0):
                 entered[side] += port_missed
                 place = (self.name, DropCause.VNF_RX_RING_FULL)
                 drops[place] = drops.get(place, 0) + port_missed
         return HopCount(self.name, entered, left, drops, workers)
+
+
+def task_stats(program: Wsdp, functions: Iterable[TaskCounts]) -> Mapping[str, Mapping[str, int]]:
+    """The counters of every task of a process, and the own figures of those that functions name."""
+    found = dict(program.ask("stats"))
+    for function in functions:
+        found |= {task: program.ask(f"task,{task}") for task in function.detailed}
+    return found

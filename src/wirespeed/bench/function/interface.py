@@ -17,7 +17,7 @@ from wirespeed.bench.interface import Part
 from wirespeed.bench.program.attachment import Attachment
 from wirespeed.bench.program.config import WsdpConfig
 from wirespeed.bench.topology.interface import Rewriting
-from wirespeed.bench.topology.wiring import Forward
+from wirespeed.bench.topology.wiring import Forward, Stream
 from wirespeed.model.fault import Fault
 from wirespeed.model.spec import Frames
 from wirespeed.model.sut import SutDescription
@@ -42,7 +42,8 @@ class Setup:
     """One function: what it is to do, between which ports, and where.
 
     attachments: by side. entries: the addresses that frames are sent to from east and from west.
-    lcores: of its process. blocked_by: whose slowness a full output of it shows.
+    lcores: of its process. blocked_by: whose slowness a full output of it shows. streams: all of
+    the point's, whichever of them pass it.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Setup:
     lcores: tuple[int, ...]
     blocked_by: DropCause
     run_dir: PurePosixPath
+    streams: tuple[Stream, ...] = ()
 
 
 class FunctionKind(Rewriting, Protocol):

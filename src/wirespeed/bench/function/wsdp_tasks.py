@@ -6,11 +6,11 @@ So it can share the generator's process, or have one of its own, which is a part
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
-from wirespeed.bench.function.counts import TaskCounts
+from wirespeed.bench.function.counts import TaskCounts, task_stats
 from wirespeed.bench.function.interface import Demand, Setup, polled_function
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
@@ -31,6 +31,10 @@ class RunsAsTasks(Protocol):
 
     def rings(self, setup: Setup) -> tuple[WsdpRing, ...]:
         """Between its tasks."""
+        ...
+
+    def files(self, setup: Setup) -> Mapping[str, str]:
+        """What its tasks read, by path on the host that they run on."""
         ...
 
     def counts(self, setup: Setup) -> TaskCounts:
@@ -59,11 +63,16 @@ class WsdpFunctionKind:
     def rings(self, _setup: Setup) -> tuple[WsdpRing, ...]:
         return ()
 
+    def files(self, _setup: Setup) -> Mapping[str, str]:
+        return {}
+
     def counts(self, setup: Setup) -> TaskCounts:
         raise NotImplementedError
 
     def part(self, host: Host, dirs: Directories, process: WsdpConfig, setup: Setup) -> Part:
         config = self.config(process, setup)
+        for path, text in self.files(setup).items():
+            host.runner.write(path, text)
         return WsdpFunction(Wsdp(setup.name, host, dirs, config), [self.counts(setup)])
 
     def config(self, process: WsdpConfig, setup: Setup) -> WsdpConfig:
@@ -79,5 +88,5 @@ class WsdpFunction(WsdpPart):
         self._counts = tuple(counts)
 
     def read(self) -> tuple[HopCount, ...]:
-        stats, missed = self.program.ask("stats"), self.program.missed()
+        stats, missed = task_stats(self.program, self._counts), self.program.missed()
         return tuple(counts.read(stats, missed) for counts in self._counts)

@@ -7,7 +7,7 @@ To add one: a file here that makes a PlacementKind, and its name in PLACEMENTS (
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Protocol, runtime_checkable
 
@@ -89,11 +89,12 @@ class Own:
 @dataclass(frozen=True, slots=True)
 class Placed:
     """What one function adds to a bench: tasks and rings of the generator's process with what they
-    count, or a launch of its own."""
+    count and the files that they read, or a launch of its own."""
 
     tasks: tuple[WsdpTask, ...] = ()
     rings: tuple[WsdpRing, ...] = ()
     counts: tuple[TaskCounts, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
     launch: Launch | None = None
 
 

@@ -40,4 +40,7 @@ class Shared:
     def place(self, function: FunctionKind, setup: Setup, _own: Own | None) -> Placed:
         if not isinstance(function, RunsAsTasks):
             raise ValueError(f"{function.name} cannot share the generator's process")
-        return Placed(function.tasks(setup), function.rings(setup), (function.counts(setup),))
+        return Placed(
+            function.tasks(setup), function.rings(setup), (function.counts(setup),),
+            function.files(setup),
+        )  # fmt: skip

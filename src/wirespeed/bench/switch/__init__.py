@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 from wirespeed.bench.switch.interface import SwitchKind
-from wirespeed.bench.switch.linux_bridge.kind import LinuxBridgeKind
+from wirespeed.bench.switch.linux.bridge_kind import LinuxBridgeKind
+from wirespeed.bench.switch.linux.router_kind import LinuxRouterKind
 from wirespeed.bench.switch.ovs_dpdk.kind import OvsDpdkKind
 from wirespeed.model.kinds import Kinds
 
-SWITCHES: Kinds[SwitchKind] = Kinds("sut.vswitch.kind", OvsDpdkKind(), LinuxBridgeKind())
+SWITCHES: Kinds[SwitchKind] = Kinds(
+    "sut.vswitch.kind", OvsDpdkKind(), LinuxBridgeKind(), LinuxRouterKind()
+)

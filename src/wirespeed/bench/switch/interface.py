@@ -26,14 +26,18 @@ from wirespeed.model.sut import SutDescription
 class SwitchSetup:
     """One switch: on which host, as the plan says, with the ports and rules of this wiring.
 
-    uplinks: by port, the device or interface of this host that is the port, where a cable leads to
-    another host; a kind that has no such ports says so in `faults`.
+    wanted: what the study asks of the switch. vlan_id: the tag that frames bear, where they bear
+    one. uplinks: by port, the device or interface of this
+    host that is the port, where a cable leads to another host; a kind that has no such ports says
+    so in `faults`.
     """
 
     host: Host
     dirs: Directories
     plan: VswitchPlan
     wiring: Wiring
+    wanted: Vswitch = field(default_factory=Vswitch)
+    vlan_id: int | None = None
     uplinks: Mapping[str, Plug] = field(default_factory=dict)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which MAC address has each port, and what does a frame's header hold along its path?
+"""Which addresses has each port and stream, and what does a frame's header hold along its path?
 
-All addresses are locally administered. Their low three octets are zero: a generator whose flows
+All MAC addresses are locally administered. Their low three octets are zero: a generator whose flows
 differ in a MAC address counts up there, and rules then match the upper three octets alone.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wirespeed.bench.topology.wiring import GENERATOR, SIDES, End, generator_mac
+from wirespeed.model.spec import Traffic
 
 _BLOCK_MASK = "ff:ff:ff:00:00:00"
 
@@ -42,3 +43,19 @@ def mac_of(end: End) -> str:
     if end.owner == GENERATOR:
         return generator_mac(end.port)
     return vnf_mac(int(end.owner.removeprefix("vnf")), end.port)
+
+
+def stream_ips(number: int, version: int) -> tuple[str, str]:
+    """Source and destination of the first flow of a stream: each stream has its own.
+
+    198.18.0.0/15: RFC 2544 appendix C.2.2; 2001:2::/48: RFC 5180 section 8.
+    """
+    if version == 4:
+        return f"198.18.{number}.1", f"198.19.{number}.1"
+    return f"2001:2:0:{number:x}::1", f"2001:2:0:8{number:03x}::1"
+
+
+def flows_of_each(traffic: Traffic, streams: int) -> int:
+    """Flows of each of a direction's streams. A replayed file's frames are one flow: its headers
+    stay as they are."""
+    return 1 if traffic.pcap is not None else max(1, traffic.flows // streams)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from wirespeed.bench.topology.addresses import Header, vnf_mac
 from wirespeed.bench.topology.interface import Rewriting
+from wirespeed.bench.topology.routes import destinations
 from wirespeed.bench.topology.wiring import (
     EAST,
     GENERATOR,
@@ -22,6 +23,7 @@ from wirespeed.bench.topology.wiring import (
     End,
     Flow,
     Forward,
+    Route,
     Stream,
     Wiring,
     generator_mac,
@@ -48,7 +50,15 @@ def through_switch(frames: Frames, function: Rewriting, visits: Sequence[Sequenc
     first = _entries(visits[0])
     # A ring into the switch and one out, and two more for each function on the way.
     rings = 2 + 2 * max(len(visit) for visit in visits)
-    return Wiring(_cables(vnfs), tuple(streams), tuple(forwards), tuple(flows), first, rings)
+    routes = tuple(
+        Route(prefix, stream.to_port)
+        for stream in streams
+        for prefix in destinations(frames, stream, len(visits))
+    )
+    return Wiring(
+        _cables(vnfs), tuple(streams), tuple(forwards), tuple(flows), first, rings,
+        routes=tuple(dict.fromkeys(routes)),
+    )  # fmt: skip
 
 
 def function_names(count: int) -> tuple[str, ...]:

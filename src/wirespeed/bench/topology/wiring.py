@@ -58,6 +58,14 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """The same for a switch that forwards by IP address: what is sent to this prefix."""
+
+    prefix: str
+    out_port: str
+
+
+@dataclass(frozen=True, slots=True)
 class Forward:
     """What one direction of a network function does: from port to port; dst_mac: mac mode only."""
 
@@ -88,7 +96,7 @@ class Wiring:
 
     entries: the addresses that frames are sent to from east and from west. rings: how many rings in
     a row a frame may wait in. machines: the functions that are virtual machines, whose ports no
-    program of the host uses but QEMU.
+    program of the host uses but QEMU. routes: where streams end, for a switch that is a router.
     """
 
     cables: tuple[Cable, ...]
@@ -98,6 +106,7 @@ class Wiring:
     entries: tuple[str, str] = (generator_mac(WEST), generator_mac(EAST))
     rings: int = 2
     machines: frozenset[str] = frozenset()
+    routes: tuple[Route, ...] = ()
 
     def ports_of(self, owner: str) -> tuple[str, ...]:
         """The owner's ports, in cable order."""

@@ -23,6 +23,7 @@ from wirespeed.model.fault import show
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.kinds import Kinds
 from wirespeed.study.keys import without_none
+from wirespeed.study.needs import CONDITIONS
 from wirespeed.study.shipped import shipped_directory, shipped_names
 from wirespeed.study.tables import Tables
 
@@ -43,7 +44,13 @@ def study_page() -> str:
         "| `vary` | table of lists | the study has a point for each combination of the values, "
         'e.g. `"traffic.frame" = [64, 1518]` |',
         "| `case` | list of tables | values that belong together, each table written `[[case]]`: "
-        "the study has all points of `vary` for each case |\n",
+        "the study has all points of `vary` for each case |",
+        "| `needs` | list | what a host must have for points to be run there: conditions of all "
+        'points as text, `"cores >= 4"`, and of points with certain values as tables, '
+        '`{ when = { "topology.vnfs" = 8 }, needs = ["cores >= 11"] }`. A point that this host '
+        "cannot have is *not run*, with the reason; the rest is run |\n",
+        "A condition is NAME >= N. "
+        + "; ".join(f"`{name}`: {meaning}" for name, (meaning, _) in CONDITIONS.items()) + ".\n",
     ]  # fmt: skip
     for name, kind in get_type_hints(Tables).items():
         lines += _section(name, without_none(kind))

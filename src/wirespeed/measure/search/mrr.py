@@ -60,27 +60,29 @@ class Mrr:
         for attempt in range(1 + CORRECTIONS):
             prober.overload_fps = received_fps
             load_fps = min(most_fps, (MORE if attempt else OVERLOAD) * received_fps)
-            if by_generator and load_fps == most_fps:
+            if by_generator and load_fps == most_fps and limits.max_fps == UNLIMITED:
                 load_fps = UNLIMITED
             trials: list[Trial] = []
-            load_fps = self._fill(prober, load_fps, trials, 1)
+            load_fps = self._fill(prober, load_fps, limits.max_fps, trials, 1)
             received_fps = _received(trials[0])
             if load_fps >= min(most_fps, ENOUGH * OVERLOAD * received_fps) or prober.out_of_time:
                 break
         with suppress(NotMeasurable):  # One trial is a figure, too.
-            self._fill(prober, load_fps, trials, self.trials)
+            self._fill(prober, load_fps, limits.max_fps, trials, self.trials)
         overload = _overload(trials, most_fps, by_generator=by_generator)
         prober.overload_fps = overload.received_fps or overload.whole_fps
         return overload
 
-    def _fill(self, prober: Prober, load_fps: float, trials: list[Trial], number: int) -> float:
-        """Add trials until there are `number`, and return their load: UNLIMITED where the generator
-        now offers less than in the flood."""
+    def _fill(
+        self, prober: Prober, load_fps: float, max_fps: float, trials: list[Trial], number: int
+    ) -> float:
+        """Add trials until there are `number`, and return their load. Where the generator now
+        offers less than in the flood: all it can, but never more than links carry."""
         while len(trials) < number:
             try:
                 trials.append(prober.usable(load_fps, self.trial_s, Stage.MRR))
-            except BeyondGenerator:
-                load_fps = UNLIMITED
+            except BeyondGenerator as error:
+                load_fps = UNLIMITED if max_fps == UNLIMITED else error.offered_fps
         return load_fps
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from wirespeed.model.study import flat
 from wirespeed.model.words import mpps, percent
 from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Range
-from wirespeed.report.figures import PointFigures, Rate, point_figures, rate
+from wirespeed.report.figures import PointFigures, Rate, line_rate_words, point_figures, rate
 from wirespeed.store.records import RunRecord
 
 # Beyond this many groups of lines a chart tells nothing.
@@ -170,8 +170,8 @@ def _line_rate(
 ) -> Curve:
     """What the link could carry, for comparison."""
     points = {x_of[_size(f)]: quantity.of(rate(f.maximum_fps, f.point.frames)) for f in figures}
-    link_gbps = figures[0].point.frames.traffic.link_bps / 1e9
-    name = f"line rate of {link_gbps:g} Gbit/s"
+    spec = figures[0].point.frames
+    name = f"{line_rate_words(spec)} of {spec.traffic.link_bps / 1e9:g} Gbit/s"
     ordered = tuple(sorted(points.items()))
     return Curve(
         name, LineStyle.REFERENCE, 0, ordered, tuple(f"{name}: {y:.2f}" for _, y in ordered)

@@ -17,7 +17,7 @@ from wirespeed.remote.interface import Runner
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """The sockets of one Open vSwitch instance with one bridge."""
+    """The sockets of one Open vSwitch instance. bridge: its first."""
 
     runner: Runner
     run_dir: PurePosixPath
@@ -52,9 +52,14 @@ class Control:
         answer = json.loads(self.vsctl("--format=json", columns_option, "list", table, wait=False))
         return [dict(zip(answer["headings"], row, strict=True)) for row in answer["data"]]
 
-    def ofctl(self, command: str, *arguments: str, stdin: str | None = None) -> str:
-        """The bridge's answer to an ovs-ofctl command; 1.5 is the first with custom counters."""
-        management = f"unix:{self.run_dir / self.bridge}.mgmt"
+    def ofctl(
+        self, command: str, *arguments: str, stdin: str | None = None, bridge: str | None = None
+    ) -> str:
+        """The bridge's answer to an ovs-ofctl command; 1.5 is the first with custom counters.
+
+        bridge: which one, where there are several; None: the first.
+        """
+        management = f"unix:{self.run_dir / (bridge or self.bridge)}.mgmt"
         argv = ["ovs-ofctl", "-O", "OpenFlow15", command, management, *arguments]
         return self.runner.run(argv, stdin=stdin, env=self.environment).stdout
 

@@ -112,6 +112,7 @@ def hop(
     entered: dict[str, int] = {}
     left: dict[str, int] = {}
     drops: dict[tuple[str, DropCause], int] = {(SWITCH, DropCause.UPCALL): upcalls}
+    drops |= {(f"{SWITCH}:{port}", DropCause.NO_FLOW): n for port, n in no_flow.items()}
     for port in ports:
         count = counts.get(port.number)
         if count is None:
@@ -121,7 +122,6 @@ def hop(
         missed = count.custom.get("rx_missed_errors", 0)
         entered[port.name] = count.rx + missed + (0 if port.kind == "dpdk" else policed)
         left[port.name] = count.tx
-        drops[place, DropCause.NO_FLOW] = no_flow.get(port.name, 0)
         drops[place, DropCause.POLICER] = policed
         drops[place, DropCause.RX_RING_FULL] = missed
         for name, cause in _tx_causes(port).items():

@@ -8,24 +8,33 @@ meets the drop rule of its port, which counts: a frame that goes wrong is seen, 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.bench.topology.wiring import Flow
 
 _FORWARD, _DROP = 100, 1
+PATCH = "patch"
 
 
 def rules(flows: Sequence[Flow], ports: Sequence[SwitchPort]) -> str:
     """The rules, one a line, as `ovs-ofctl add-flows` reads them."""
     number = {port.name: port.number for port in ports}
-    lines = [
-        f"priority={_FORWARD},in_port={number[f.in_port]},dl_dst={f.dst_mac},"
-        f"actions=output:{number[f.out_port]}"
-        for f in flows
-    ]
-    lines += [f"priority={_DROP},in_port={port.number},actions=drop" for port in ports]
-    return "\n".join(lines) + "\n"
+    lines = [forward(number[f.in_port], f.dst_mac, number[f.out_port]) for f in flows]
+    return table(lines, number.values())
+
+
+def forward(in_port: int, dst_mac: str, out_port: int, tagged: str = "", change: str = "") -> str:
+    """One rule. tagged: a match on the tag, where `change`, the actions before the output, needs
+    one; each with a comma behind it."""
+    match = f"priority={_FORWARD},in_port={in_port},dl_dst={dst_mac}"
+    return f"{match},{tagged}actions={change}output:{out_port}"
+
+
+def table(forwards: Iterable[str], in_ports: Iterable[int]) -> str:
+    """These rules, and the drop rule of each port."""
+    drops = (f"priority={_DROP},in_port={port},actions=drop" for port in in_ports)
+    return "\n".join((*forwards, *drops)) + "\n"
 
 
 _DROPPED = re.compile(
@@ -34,9 +43,11 @@ _DROPPED = re.compile(
 
 
 def dropped_by_port(dump: str, ports: Sequence[SwitchPort]) -> Mapping[str, int]:
-    """How many frames from each port fitted no rule, from `ovs-ofctl dump-flows`."""
+    """How many frames from each port fitted no rule, from `ovs-ofctl dump-flows` of all bridges;
+    their patch ports are one here."""
     name = {port.number: port.name for port in ports}
     found = {port.name: 0 for port in ports}
     for match in _DROPPED.finditer(dump):
-        found[name[int(match["port"])]] = int(match["packets"])
+        port = name.get(int(match["port"]), PATCH)
+        found[port] = found.get(port, 0) + int(match["packets"])
     return found

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.interface import Part
 from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
+from wirespeed.bench.switch.ovs_dpdk import factors
 from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
 from wirespeed.bench.switch.ovs_dpdk.ports import kernel_ports, peer_plug, program_ports
 from wirespeed.bench.topology.plugs import Plug
@@ -15,7 +16,7 @@ from wirespeed.bench.topology.wiring import Wiring
 from wirespeed.model.fault import Fault
 from wirespeed.model.needs import SwitchNeeds
 from wirespeed.model.plan import VswitchPlan
-from wirespeed.model.spec import Vswitch, Workload
+from wirespeed.model.spec import PortMemory, Vswitch, Workload
 from wirespeed.model.sut import SutDescription
 
 
@@ -27,11 +28,17 @@ class OvsDpdkKind:
         more_cpus="sut.vswitch.pmd_cpus, sut.vswitch.rx_queues",
     )  # fmt: skip
 
-    def faults(self, _vswitch: Vswitch, _workload: Workload) -> Iterator[Fault]:
-        return iter(())
+    def faults(self, vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:
+        yield from factors.faults(vswitch.ovs, workload)
 
     def needs(self, vswitch: Vswitch) -> SwitchNeeds:
-        return SwitchNeeds("Open vSwitch", packet_memory=True, forwards_on=vswitch.pmd_cpus)
+        return SwitchNeeds(
+            "Open vSwitch",
+            packet_memory=True,
+            forwards_on=vswitch.pmd_cpus,
+            page_kib=vswitch.ovs.pages.kib,
+            port_pools=vswitch.ovs.memory is PortMemory.PER_PORT,
+        )
 
     def plugs(self, wiring: Wiring, plan: VswitchPlan, dirs: Directories) -> Mapping[str, Plug]:
         ports = program_ports(wiring, plan, dirs.run)

@@ -16,7 +16,8 @@ from wirespeed.bench.interface import BenchError, Busy, GapLog, HopCount, Poller
 from wirespeed.bench.noise.scheduler import pollers_of
 from wirespeed.bench.program import dpdk
 from wirespeed.bench.switch.interface import SwitchSetup
-from wirespeed.bench.switch.ovs_dpdk import counters, flows
+from wirespeed.bench.switch.ovs_dpdk import counters, factors
+from wirespeed.bench.switch.ovs_dpdk.bridges import add_bridges_command, bridges, rules
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort, add_ports_command
 from wirespeed.bench.switch.ovs_dpdk.reading import CounterReader
@@ -56,22 +57,23 @@ class OvsDpdk:
         self._on_host = any(isinstance(plug, Interface) for plug in setup.uplinks.values())
         self._host, self._dirs, self._plan = host, dirs, setup.plan
         self._wiring, self._ports = setup.wiring, tuple(ports)
+        self._factors = setup.wanted.ovs
         self._unplugged = [port for port in self._ports if port.peer_serves]
         self.control = Control(host.runner, dirs.run, f"ws{dirs.tag}")
         self._pollers: tuple[Poller, ...] = ()
-        self._counters = CounterReader(self.control, ports)
+        self._bridges = bridges(self.control.bridge, self._ports, self._factors.bridges)
+        self._rules = rules(self._wiring.flows, self._bridges, self._factors, setup.vlan_id)
+        self._counters = CounterReader(self.control, ports, [b.name for b in self._bridges])
         self._database = Daemon("ovsdb-server", host, dirs)
         self._daemon = Daemon("ovs-vswitchd", host, dirs)
 
     def up(self) -> None:
         self._start_database()
         self._start_daemon()
-        bridge = self.control.bridge
-        self.control.vsctl("add-br", bridge, "--", "set", "Bridge", bridge,
-                            "datapath_type=netdev", "fail_mode=secure")  # fmt: skip
+        self.control.vsctl(*add_bridges_command(self._bridges))
         self._add_ports([port for port in self._ports if not port.peer_serves])
-        rules = flows.rules(self._wiring.flows, self._ports)
-        self.control.ofctl("add-flows", "-", stdin=rules)
+        for bridge, lines in zip(self._bridges, self._rules, strict=True):
+            self.control.ofctl("add-flows", "-", stdin=lines, bridge=bridge.name)
 
     def waits_for(self) -> str | None:
         """Every network function is connected, and every queue is polled.
@@ -150,7 +152,7 @@ class OvsDpdk:
             "dpdk_version": row["dpdk_version"],
             "other_config": dict(row["other_config"][1]),
             "ports": [f"{p.name}: {p.kind} {dict(p.options)}" for p in self._ports],
-            "flows": flows.rules(self._wiring.flows, self._ports).splitlines(),
+            "flows": [line for lines in self._rules for line in lines.splitlines()],
             "pmd_rxq": self.control.ask("dpif-netdev/pmd-rxq-show").splitlines(),
         }
 
@@ -189,6 +191,7 @@ class OvsDpdk:
             "n-revalidator-threads": "1",
             "max-idle": str(_MAX_IDLE_MS),
             "userspace-tso-enable": str(self._tso).lower(),
+            **factors.other_config(self._factors),
         }
         return [f'other_config:{key}="{value}"' for key, value in wanted.items()]
 
@@ -222,6 +225,8 @@ class OvsDpdk:
                 + last_words(self._host.runner, self._daemon.log)
             ),
         )
+        if (lacks := factors.lacking(self._factors, self.control.ask("version"))) is not None:
+            raise BenchError(lacks, "Leave the factor out, or install a newer Open vSwitch.")
 
     def _where(self) -> Sequence[str]:
         """The words that start it in the network namespace of its ports.
@@ -240,15 +245,22 @@ class OvsDpdk:
                 f"the interface {_DATAPATH}",
                 "Stop it, or name the ports by PCI address in the lab file.",
             )
-        for tap in (_DATAPATH, self.control.bridge):
+        for tap in (_DATAPATH, *(bridge.name for bridge in self._bridges)):
             self._host.note(InterfaceMade(tap))
         return ()
 
     def _add_ports(self, ports: Sequence[SwitchPort]) -> None:
         if not ports:
             return
-        words = add_ports_command(self.control.bridge, ports, self._plan.mtu.value)
-        self.control.vsctl(*words)
+        pinned = factors.affinities(
+            self._factors, self._ports, self._plan.pmd_cpus.value, self._plan.rx_queues.value
+        )
+        words: list[str] = []
+        for bridge in self._bridges:
+            if here := [port for port in ports if port in bridge.ports]:
+                mtu = self._plan.mtu.value
+                words += ["--", *add_ports_command(bridge.name, here, mtu, pinned)]
+        self.control.vsctl(*words[1:])
         wanted = {port.name: port.number for port in ports}
         made = {
             row["name"]: row["error"] if row["error"] != ["set", []] else row["ofport"]

@@ -102,14 +102,24 @@ def _polled_port(name: str, interface: str, number: int, queues: int) -> SwitchP
     return SwitchPort(name, number, "dpdk", options, "", False, False)
 
 
-def add_ports_command(bridge: str, ports: Sequence[SwitchPort], mtu: int) -> list[str]:
-    """The ovs-vsctl words that add all ports in one transaction: one reconfiguration, not many."""
+def add_ports_command(
+    bridge: str,
+    ports: Sequence[SwitchPort],
+    mtu: int,
+    pinned: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
+    """The ovs-vsctl words that add all ports in one transaction: one reconfiguration, not many.
+
+    pinned: pmd-rxq-affinity by port.
+    """
     words: list[str] = []
     for port in ports:
         words += ["--", "add-port", bridge, port.name]
         words += ["--", "set", "Interface", port.name, f"type={port.kind}"]
         words += [f"ofport_request={port.number}", f"mtu_request={mtu}"]
         words += [f"options:{key}={_quoted(value)}" for key, value in port.options.items()]
+        if port.name in pinned:
+            words.append(f"other_config:pmd-rxq-affinity={_quoted(pinned[port.name])}")
     return words[1:]
 
 

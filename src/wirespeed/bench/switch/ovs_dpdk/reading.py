@@ -22,8 +22,10 @@ class CounterReader:
     are asked for only when the ports' counts say that frames are missing.
     """
 
-    def __init__(self, control: Control, ports: Sequence[SwitchPort]) -> None:
-        self._control = control
+    def __init__(
+        self, control: Control, ports: Sequence[SwitchPort], bridges: Sequence[str]
+    ) -> None:
+        self._control, self._bridges = control, tuple(bridges)
         self._ports = tuple(ports)
         self._unmatched: Mapping[str, int] = {}
 
@@ -32,19 +34,23 @@ class CounterReader:
         deadline = time.monotonic() + _SETTLE_S
         while missing(seen) != 0 and time.monotonic() < deadline:
             self._control.ask("revalidator/wait")
-            dump = self._control.ofctl("dump-flows")
+            dump = self._dump("dump-flows")
             self._unmatched = flows.dropped_by_port(dump, self._ports)
             seen = self._read()
         return seen
 
     def _read(self) -> HopCount:
-        dump = self._control.ofctl("dump-ports")
+        dump = self._dump("dump-ports")
         return counters.hop(
             self._ports,
             counters.parse_ports(dump),
             self._unmatched,
             counters.failed_upcalls(self._control.ask("dpif-netdev/pmd-stats-show")),
         )
+
+    def _dump(self, command: str) -> str:
+        """Of all bridges: their ports have different numbers."""
+        return "".join(self._control.ofctl(command, bridge=name) for name in self._bridges)
 
 
 def missing(seen: HopCount) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from wirespeed.bench.topology.addresses import stream_ips
 from wirespeed.bench.topology.wiring import Stream
 from wirespeed.model.frame import Encapsulation
 from wirespeed.model.spec import Traffic
@@ -79,13 +80,6 @@ def _frame_keys(traffic: Traffic) -> dict[str, str]:
 
 
 def _header_keys(traffic: Traffic, stream: Stream) -> dict[str, str]:
-    """Each stream's addresses are its own, from the ranges set aside for benchmarks.
-
-    198.18.0.0/15: RFC 2544 appendix C.2.2; 2001:2::/48: RFC 5180 section 8.
-    """
-    number = stream.number
-    if traffic.ip_version == 4:
-        addresses = {"src_ip": f"198.18.{number}.1", "dst_ip": f"198.19.{number}.1"}
-    else:
-        addresses = {"src_ip": f"2001:2:0:{number:x}::1", "dst_ip": f"2001:2:0:8{number:03x}::1"}
-    return {"src_mac": stream.src_mac, "dst_mac": stream.dst_mac, **addresses}
+    source, destination = stream_ips(stream.number, traffic.ip_version)
+    macs = {"src_mac": stream.src_mac, "dst_mac": stream.dst_mac}
+    return {**macs, "src_ip": source, "dst_ip": destination}

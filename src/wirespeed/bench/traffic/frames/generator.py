@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from wirespeed.bench.function.counts import TaskCounts
+from wirespeed.bench.function.counts import TaskCounts, task_stats
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.noise.clock import TrialClock
 from wirespeed.bench.program.part import WsdpPart
@@ -66,7 +66,7 @@ class Generator(WsdpPart):
 
     def read(self) -> tuple[HopCount, ...]:
         """The generator's own hop (its sinks are the entrance) and those of its functions."""
-        stats, missed = self.program.ask("stats"), self.program.missed()
+        stats, missed = task_stats(self.program, self._functions), self.program.missed()
         lost = {d.to_port: missed.get(d.to_port, 0) for d in self._directions}
         entered = {d.to_port: stats[d.sink]["rx"] + lost[d.to_port] for d in self._directions}
         left = {d.from_port: sum(stats[g]["tx"] for g in d.generators) for d in self._directions}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from wirespeed.bench.program.attachment import Attachment
 from wirespeed.bench.program.config import WsdpTask
+from wirespeed.bench.topology.addresses import flows_of_each
 from wirespeed.bench.topology.wiring import GENERATOR, End, Stream, Wiring
 from wirespeed.bench.traffic.frames.content import Content, Sender
 from wirespeed.model.spec import Traffic
@@ -62,7 +63,7 @@ def traffic_tasks(
     for index, direction in enumerate(found):
         streams = [s for s in wiring.streams if s.direction == direction.name]
         transmit = attached[End(GENERATOR, direction.from_port)].transmit
-        flows = _flows(traffic, len(streams))
+        flows = flows_of_each(traffic, len(streams))
         first = streams[0].number * len(transmit)
         for stream in streams:
             for queue, target in enumerate(transmit):
@@ -84,11 +85,6 @@ def traffic_tasks(
                 **content.receiver_keys(direction.from_port, flows),
             },
         )
-
-
-def _flows(traffic: Traffic, streams: int) -> int:
-    """Of each stream. A replayed file's frames are one flow: its headers stay as they are."""
-    return 1 if traffic.pcap is not None else max(1, traffic.flows // streams)
 
 
 def _lcores(roles: int, lcores: int) -> list[int]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did the bridges do with the frames, port by port?
+"""What did the kernel do with the frames, port by port?
 
-A port is a pair of veth interfaces: the bridge's own, and the one that the program or host at the
+A port is a pair of veth interfaces: the switch's own, and the one that the program or host at the
 other end has. What one of the two sends the other receives, unless the backlog of the CPU that has
 to process it is full: then the sender counts a drop.
 
@@ -44,7 +44,7 @@ def parse_links(text: str) -> Mapping[str, InterfaceCount]:
 def hop(
     ends: Mapping[str, str], taps: Iterable[str], counts: Mapping[str, InterfaceCount]
 ) -> HopCount:
-    """All bridges together. ends: of each port that is no tap, the interface at its other end."""
+    """The whole switch. ends: of each port that is no tap, the interface at its other end."""
     entered, left = {}, {}
     drops: dict[tuple[str, DropCause], int] = {}
     for port, end in ends.items():
@@ -58,3 +58,33 @@ def hop(
         drops[f"{SWITCH}:{tap}", DropCause.BACKLOG_FULL] = seen.missed
         drops[f"{SWITCH}:{tap}", DropCause.TAP_RING_FULL] = seen.refused
     return HopCount(SWITCH, entered, left, drops)
+
+
+# Of IPv4 and IPv6, by the files of /proc/net that hold them.
+_IP_DROPS = {
+    "Ip.InHdrErrors": DropCause.BAD_HEADER,
+    "Ip6InHdrErrors": DropCause.BAD_HEADER,
+    "IpExt.InNoRoutes": DropCause.NO_ROUTE,
+    "Ip6InNoRoutes": DropCause.NO_ROUTE,
+}
+
+
+def parse_ip_drops(text: str) -> Mapping[DropCause, int]:
+    """What IP of a namespace dropped, from /proc/net/snmp, netstat and snmp6 in a row. The kernel
+    counts a TTL that ran out among the header errors."""
+    found = dict.fromkeys(_IP_DROPS.values(), 0)
+    names: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        head, *words = line.split()
+        if head not in names and head.endswith(":"):
+            names[head] = words  # a line of names comes before the one of their values
+            continue
+        counters = (
+            {f"{head[:-1]}.{name}": n for name, n in zip(names[head], words, strict=True)}
+            if head.endswith(":")
+            else {head: words[0]}
+        )
+        for name, count in counters.items():
+            if name in _IP_DROPS:
+                found[_IP_DROPS[name]] += int(count)
+    return found

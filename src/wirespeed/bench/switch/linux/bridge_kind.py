@@ -8,21 +8,18 @@ from collections.abc import Iterator, Mapping
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.interface import Part
 from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
-from wirespeed.bench.switch.linux_bridge.part import LinuxBridge, namespace_of, program_ends
-from wirespeed.bench.switch.linux_bridge.segments import segments
+from wirespeed.bench.switch.linux.bridge import LinuxBridge
+from wirespeed.bench.switch.linux.ports import namespace_of, program_ends
+from wirespeed.bench.switch.linux.rules import kernel_faults, kernel_needs
+from wirespeed.bench.switch.linux.segments import segments
 from wirespeed.bench.topology.plugs import Interface, Plug
 from wirespeed.bench.topology.wiring import SWITCH, Wiring
 from wirespeed.model.fault import Fault
 from wirespeed.model.frame import FlowField
 from wirespeed.model.needs import SwitchNeeds
 from wirespeed.model.plan import VswitchPlan
-from wirespeed.model.policy import InterfaceKind
 from wirespeed.model.spec import Frames, Vswitch, Workload
 from wirespeed.model.sut import SutDescription
-from wirespeed.model.units import mtu_for
-
-# Our programs use the bridge's ports by DPDK's AF_PACKET driver.
-_AF_PACKET_MTU = 1500
 
 
 class LinuxBridgeKind:
@@ -36,31 +33,13 @@ class LinuxBridgeKind:
     def faults(self, vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:
         if not isinstance(workload, Frames):
             return
-        if workload.hosts.sut is not None:
-            allowed = "has no ports that lead to another host, as [hosts] asks for; ovs-dpdk has"
-            yield Fault("sut.vswitch.kind", self.name, allowed)
-        if (needed := mtu_for(max(workload.wire_bytes))) > _AF_PACKET_MTU:
-            allowed = (
-                f"needs an MTU of {needed}; DPDK's AF_PACKET driver has {_AF_PACKET_MTU} at most"
-            )
-            yield Fault("traffic.frame", workload.traffic.frame.text, allowed)
-        if vswitch.rx_queues != 1:
-            yield Fault("sut.vswitch.rx_queues", vswitch.rx_queues, "a veth port here has one")
-        if vswitch.socket_memory_mib is not None:
-            memory = vswitch.socket_memory_mib
-            yield Fault("sut.vswitch.socket_memory_mib", memory, "the kernel needs no huge pages")
+        yield from kernel_faults(self.name, vswitch, workload)
         if workload.traffic.flow_field is FlowField.DST_MAC and workload.topology.vnfs > 1:
             allowed = "Linux bridges of several ports know whole addresses only; choose src_mac"
             yield Fault("traffic.flow_field", "dst_mac", allowed)
 
     def needs(self, vswitch: Vswitch) -> SwitchNeeds:
-        return SwitchNeeds(
-            "Linux bridge",
-            packet_memory=False,
-            forwards_on=vswitch.pmd_cpus,
-            polls=False,
-            guest_ports=InterfaceKind.VIRTIO,
-        )
+        return kernel_needs("Linux bridge", vswitch)
 
     def plugs(self, wiring: Wiring, _plan: VswitchPlan, dirs: Directories) -> Mapping[str, Plug]:
         namespace, cabled = namespace_of(dirs), program_ends(wiring)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A file of static routes: next hops and the prefixes that lead to them. Everything that is wrong
+ * with it is found in one reading. Format: docs/reference/wsdp.md, "Route files". */
+#ifndef PKTLIB_ROUTES_H
+#define PKTLIB_ROUTES_H
+
+#include <stdint.h>
+
+#define ROUTES_FORMAT "wirespeed-routes 1"
+#define ROUTES_HOPS_MAX 4096 /* their ids are 0 to 4095 */
+#define ROUTES_COMPLAINTS_MAX 100
+
+struct route_hop {
+	uint16_t id;
+	uint8_t port; /* number of the output */
+	uint8_t source[6];
+	uint8_t target[6];
+};
+
+/* prefix: in network byte order, the first 4 octets for IPv4. hop: index into routes.hops. */
+struct route {
+	uint8_t version; /* 4 or 6 */
+	uint8_t length;
+	uint8_t prefix[16];
+	uint16_t hop;
+};
+
+struct routes {
+	struct route_hop *hops;
+	struct route *list;
+	uint32_t nb_hops, nb_routes;
+};
+
+/* Called with one sentence, which begins with "PATH:LINE: ", for each thing that is wrong. */
+struct routes_complaint {
+	void (*say)(void *context, const char *text);
+	void *context;
+};
+
+/* Read a file. Returns how many faults there are; with none, free the routes with routes_free. */
+uint32_t
+routes_read(struct routes *routes, const char *path, const struct routes_complaint *complaint);
+void routes_free(struct routes *routes);
+
+/* How many routes there are of that version, and (need) how many tables of 256 entries their parts
+ * beyond the first 24 bits take at most. */
+uint32_t routes_count(const struct routes *routes, uint8_t version, uint32_t *need);
+
+#endif

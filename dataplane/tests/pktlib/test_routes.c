@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a route file says, and everything that can be wrong with it. */
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "routes.h"
+
+static char said[4096];
+
+static void
+keep(void *context __attribute__((unused)), const char *text)
+{
+	/* Without the name of the temporary file. */
+	strncat(said, strchr(text, ':') + 1, sizeof(said) - strlen(said) - 2);
+	strcat(said, "\n");
+}
+
+static uint32_t
+read_text(struct routes *routes, const char *text)
+{
+	const struct routes_complaint complaint = {.say = keep};
+	char path[] = "/tmp/wsdp-routes-XXXXXX";
+	int fd = mkstemp(path);
+	uint32_t faults;
+
+	said[0] = '\0';
+	CHECK(fd >= 0);
+	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	faults = routes_read(routes, path, &complaint);
+	unlink(path);
+	return faults;
+}
+
+static void
+test_good(void)
+{
+	struct routes routes;
+	uint32_t need;
+
+	CHECK_EQ(read_text(&routes, "wirespeed-routes 1\n"
+				    "# two neighbours\n"
+				    "hop 7 0 02:00:00:00:00:01 02:00:00:00:00:02\n"
+				    "hop 4095 1 02:00:00:00:00:03 02:00:00:00:00:04 # the other\n"
+				    "\n"
+				    "route 198.19.1.128/25 4095\n"
+				    "route 0.0.0.0/0\t7\n"
+				    "route 2001:2:0:8000::/49 7\n"
+				    "route ::/0 4095"),
+		 0);
+	CHECK_EQ(routes.nb_hops, 2);
+	CHECK_EQ(routes.hops[1].id, 4095);
+	CHECK_EQ(routes.hops[1].port, 1);
+	CHECK(memcmp(routes.hops[1].target, "\2\0\0\0\0\4", 6) == 0);
+	CHECK_EQ(routes.nb_routes, 4);
+	/* By version, then length. */
+	CHECK_EQ(routes.list[0].length, 0);
+	CHECK_EQ(routes.list[0].hop, 0);
+	CHECK_EQ(routes.list[1].length, 25);
+	CHECK_EQ(routes.list[1].hop, 1);
+	CHECK(memcmp(routes.list[1].prefix, "\xc6\x13\x01\x80", 4) == 0);
+	CHECK_EQ(routes_count(&routes, 4, &need), 2);
+	CHECK_EQ(need, 1);
+	CHECK_EQ(routes_count(&routes, 6, &need), 2);
+	CHECK_EQ(need, 4); /* 25 bits in tables of 8 */
+	routes_free(&routes);
+}
+
+static void
+test_faults(void)
+{
+	static const char *const cases[][2] = {
+		{"", "1: the file is empty"},
+		{"routes\n", "1: the first line must be \"wirespeed-routes 1\""},
+		{"wirespeed-routes 1\nhop 1 0 2:0:0:0:0:1", "2: a hop is: hop ID PORT"},
+		{"wirespeed-routes 1\nhop 4096 0 2:0:0:0:0:1 2:0:0:0:0:2", "must be 0..4095"},
+		{"wirespeed-routes 1\nhop 1 x 2:0:0:0:0:1 2:0:0:0:0:2", "port \"x\" must be"},
+		{"wirespeed-routes 1\nhop 1 0 2:0:0:0:0:1 2:0:0:0:0", "must be MAC addresses"},
+		{"wirespeed-routes 1\nroute 10.0.0.0/8 3", "2: no line above this one makes hop"},
+		{"wirespeed-routes 1\nroute 10.0.0.0 3", "a route is: route PREFIX/LENGTH HOP"},
+		{"wirespeed-routes 1\nroute 10.0.0/8 3", "must be an IPv4 or IPv6 address"},
+		{"wirespeed-routes 1\nroute 10.0.0.0/33 3", "must be 0..32"},
+		{"wirespeed-routes 1\nroute 10.0.0.1/31 3", "has bits behind its length 31"},
+		{"wirespeed-routes 1\nneighbour 1", "\"neighbour\" must be hop or route"},
+		{"wirespeed-routes 1\nhop 1 0 2:0:0:0:0:1 2:0:0:0:0:2\n"
+		 "hop 1 0 2:0:0:0:0:1 2:0:0:0:0:2",
+		 "3: hop 1 is there already"},
+		{"wirespeed-routes 1\nhop 1 0 2:0:0:0:0:1 2:0:0:0:0:2\n"
+		 "route 10.0.0.0/8 1\nroute 10.0.0.0/9 1\nroute 10.0.0.0/8 1",
+		 "10.0.0.0/8 has more than one route"},
+	};
+	struct routes routes;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CHECK_EQ(read_text(&routes, cases[i][0]), 1);
+		if (strstr(said, cases[i][1]) == NULL) {
+			fprintf(stderr, "case %zu says: %s", i, said);
+			exit(1);
+		}
+	}
+	/* All at once. */
+	CHECK_EQ(read_text(&routes, "wirespeed-routes 1\nhop\nroute\nroute 1.2.3.4/40 1\n"), 3);
+	CHECK(strstr(said, "2: ") != NULL && strstr(said, "3: ") != NULL &&
+	      strstr(said, "4: ") != NULL);
+}
+
+int
+main(void)
+{
+	test_good();
+	test_faults();
+	return 0;
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""This project's router as a network function: static routes to where each stream goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from wirespeed.bench.function.counts import TaskCounts
+from wirespeed.bench.function.forwarder import counts_of_lanes, lanes, task_between
+from wirespeed.bench.function.interface import Demand, Setup
+from wirespeed.bench.function.wsdp_tasks import WsdpFunctionKind
+from wirespeed.bench.program.config import WsdpTask
+from wirespeed.bench.topology.addresses import Header, mac_of
+from wirespeed.bench.topology.routes import destinations, not_routable
+from wirespeed.bench.topology.wiring import PORTS, SIDES, End, Forward
+from wirespeed.model.fault import Fault
+from wirespeed.model.spec import Frames, VnfMode
+from wirespeed.model.trial import DropCause
+
+_FORMAT = "wirespeed-routes 1"
+# DPDK's rte_fib: 2^24 entries of two octets, and what its own tree takes.
+_TABLE_BYTES = 40 << 20
+_CAUSES = {
+    "no_route": DropCause.NO_ROUTE,
+    "ttl_expired": DropCause.TTL_EXPIRED,
+    "bad_header": DropCause.BAD_HEADER,
+}
+
+
+class Router(WsdpFunctionKind):
+    name = "l3fwd"
+    summary = "this project's router with static routes: TTL, checksum, next hop's address"
+
+    def faults(self, frames: Frames) -> Iterator[Fault]:
+        vnf = frames.sut.vnf
+        if vnf.kind != self.name:
+            return
+        if vnf.mode is not VnfMode.MAC:
+            yield Fault("sut.vnf.mode", str(vnf.mode), "a router has no mode; leave it out")
+        yield from not_routable(frames, self.name)
+
+    def rewritten(
+        self, _frames: Frames, _header: Header, own: str, target: str, _side: str
+    ) -> tuple[Header, str | None]:
+        return Header(own, target), target
+
+    def demand(self, frames: Frames) -> Demand:
+        """Functions that share a process each have tables there."""
+        return Demand(tables_bytes=_TABLE_BYTES * frames.topology.vnfs)
+
+    def tasks(self, setup: Setup) -> tuple[WsdpTask, ...]:
+        return tuple(_task(setup, forward, queue) for forward, queue in lanes(setup))
+
+    def files(self, setup: Setup) -> Mapping[str, str]:
+        return {_path(setup): "\n".join((_FORMAT, *_lines(setup))) + "\n"}
+
+    def counts(self, setup: Setup) -> TaskCounts:
+        return replace(counts_of_lanes(setup, DropCause.VNF_DISCARD), causes=_CAUSES)
+
+
+def _path(setup: Setup) -> str:
+    return str(setup.run_dir / f"{setup.name}.routes")
+
+
+def _task(setup: Setup, forward: Forward, queue: int) -> WsdpTask:
+    """From a queue of one port to that queue of whichever port a route leads to."""
+    task = task_between(setup, forward, queue, Router.name, {"routes": _path(setup)})
+    return replace(task, tx=tuple(setup.attachments[side].transmit[queue] for side in SIDES))
+
+
+def _lines(setup: Setup) -> Iterator[str]:
+    """A next hop for each direction, and routes to it for what that direction's streams are sent
+    to."""
+    for forward in setup.forwards:
+        hop = SIDES.index(forward.to_port)
+        yield f"hop {hop} {hop} {mac_of(End(setup.name, forward.to_port))} {forward.dst_mac}"
+        start = PORTS[SIDES.index(forward.from_port)]
+        streams = [stream for stream in setup.streams if stream.from_port == start]
+        found = (p for stream in streams for p in destinations(setup.frames, stream, len(streams)))
+        for prefix in dict.fromkeys(found):
+            yield f"route {prefix} {hop}"

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel's IP forwarding as a kind of switch: L3 beside the L2 of a bridge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from wirespeed.bench.host.directories import Directories
+from wirespeed.bench.interface import Part
+from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
+from wirespeed.bench.switch.linux.ports import namespace_of, program_ends
+from wirespeed.bench.switch.linux.router import LinuxRouter
+from wirespeed.bench.switch.linux.rules import kernel_faults, kernel_needs
+from wirespeed.bench.topology.plugs import Interface, Plug
+from wirespeed.bench.topology.routes import not_routable
+from wirespeed.bench.topology.wiring import SWITCH, Wiring
+from wirespeed.model.fault import Fault
+from wirespeed.model.frame import FlowField
+from wirespeed.model.needs import SwitchNeeds
+from wirespeed.model.plan import VswitchPlan
+from wirespeed.model.spec import Frames, Vswitch, Workload
+from wirespeed.model.sut import SutDescription
+
+
+class LinuxRouterKind:
+    name = "linux-router"
+    summary = "the kernel's IP forwarding between two veth ports, by softirqs (p2p only)"
+    description = SutDescription(
+        name, "the Linux router", "the transmit ring of the generator's interface",
+        more_cpus="sut.vswitch.pmd_cpus",
+    )  # fmt: skip
+
+    def faults(self, vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:
+        if not isinstance(workload, Frames):
+            return
+        yield from kernel_faults(self.name, vswitch, workload)
+        yield from not_routable(workload, self.name)
+        if workload.topology.kind != "p2p":
+            allowed = 'must be "p2p" with sut.vswitch.kind = "linux-router": it routes once'
+            yield Fault("topology.kind", workload.topology.kind, allowed)
+        if workload.traffic.flow_field is FlowField.DST_MAC:
+            allowed = "a router's port has one MAC address; choose src_mac"
+            yield Fault("traffic.flow_field", "dst_mac", allowed)
+
+    def needs(self, vswitch: Vswitch) -> SwitchNeeds:
+        return kernel_needs("Linux router", vswitch)
+
+    def plugs(self, wiring: Wiring, _plan: VswitchPlan, dirs: Directories) -> Mapping[str, Plug]:
+        namespace, cabled = namespace_of(dirs), program_ends(wiring)
+        return {port: Interface(cabled[port], namespace) for port in wiring.ports_of(SWITCH)}
+
+    def part(self, setup: SwitchSetup) -> Part:
+        return LinuxRouter(setup, namespace_of(setup.dirs))
+
+    def part_between(self, setup: SwitchSetup, ports: KernelPorts) -> Part:
+        raise NotImplementedError("no path of TCP traffic names a router")

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which bridge has which port, what joins them, and which rules does each of them need?
+
+Two bridges are OpenStack's: one with physical ports, whose frames bear the provider's VLAN, and one
+with those of network functions. Open vSwitch makes one datapath flow of both. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from wirespeed.bench.switch.ovs_dpdk.flows import forward, table
+from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
+from wirespeed.bench.topology.wiring import Flow
+from wirespeed.model.spec import Ovs, VlanTranslation
+
+# Any tag: what takes it off or changes it is for frames that have one.
+_TAGGED = "vlan_tci=0x1000/0x1000,"
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """patch: the number of its port to the other bridge; None: there is no other."""
+
+    name: str
+    ports: tuple[SwitchPort, ...]
+    patch: int | None = None
+
+    @property
+    def patch_name(self) -> str:
+        return f"{self.name}p"
+
+    def number(self, port: str) -> int:
+        """Of a port; of the way to it, where the other bridge has it."""
+        found = next((p.number for p in self.ports if p.name == port), self.patch)
+        if found is None:
+            raise KeyError(port)
+        return found
+
+
+def bridges(name: str, ports: Sequence[SwitchPort], count: int) -> tuple[Bridge, ...]:
+    """The bridges of these ports; the first is called `name`."""
+    if count == 1:
+        return (Bridge(name, tuple(ports)),)
+    outer = [port for port in ports if port.to_generator]
+    if len(outer) == len(ports):
+        outer = outer[:1]
+    inner = tuple(port for port in ports if port not in outer)
+    patch = len(ports) + 1
+    return Bridge(name, tuple(outer), patch), Bridge(f"{name}i", inner, patch)
+
+
+def add_bridges_command(made: Sequence[Bridge]) -> list[str]:
+    """The ovs-vsctl words that make them, with their patch ports."""
+    words: list[str] = []
+    for bridge in made:
+        words += ["--", "add-br", bridge.name]
+        words += ["--", "set", "Bridge", bridge.name, "datapath_type=netdev", "fail_mode=secure"]
+    for bridge, other in zip(made, reversed(made), strict=True):
+        if bridge.patch is not None:
+            words += ["--", "add-port", bridge.name, bridge.patch_name]
+            words += ["--", "set", "Interface", bridge.patch_name, "type=patch"]
+            words += [f"ofport_request={bridge.patch}", f"options:peer={other.patch_name}"]
+    return words[1:]
+
+
+def rules(
+    flows: Sequence[Flow], made: Sequence[Bridge], ovs: Ovs, vlan_id: int | None
+) -> tuple[str, ...]:
+    """The rules of each bridge, as `ovs-ofctl add-flows` reads them. vlan_id: the frames' tag on
+    the first bridge."""
+    return tuple(
+        table(
+            dict.fromkeys(_forwards(flows, bridge, _change(made.index(bridge), ovs, vlan_id))),
+            [p.number for p in bridge.ports] + ([bridge.patch] if bridge.patch else []),
+        )
+        for bridge in made
+    )
+
+
+def _forwards(flows: Sequence[Flow], bridge: Bridge, change: str) -> Iterator[str]:
+    """What the bridge does of each: all, the first half, the second half, or nothing. change: what
+    becomes of a tag when a frame leaves for the other bridge."""
+    own = {port.name for port in bridge.ports}
+    for flow in flows:
+        if flow.in_port in own or flow.out_port in own:
+            leaves = flow.out_port not in own
+            yield forward(
+                bridge.number(flow.in_port), flow.dst_mac, bridge.number(flow.out_port),
+                _TAGGED if leaves and change and not change.startswith("push") else "",
+                change if leaves else "",
+            )  # fmt: skip
+
+
+def _change(index: int, ovs: Ovs, vlan_id: int | None) -> str:
+    """The actions on the tag of what leaves this bridge for the other one."""
+    if vlan_id is None or ovs.vlan is VlanTranslation.NONE:
+        return ""
+    outwards = index == 1
+    if ovs.vlan is VlanTranslation.STRIP:
+        push = f"push_vlan:0x8100,set_field:{vlan_id | 0x1000}->vlan_vid,"
+        return push if outwards else "pop_vlan,"
+    return f"set_field:{(vlan_id if outwards else ovs.local_vlan_id) | 0x1000}->vlan_vid,"

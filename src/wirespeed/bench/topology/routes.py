@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which IP addresses is a stream sent to, for those who forward by them?"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+
+from wirespeed.bench.topology.addresses import flows_of_each, stream_ips
+from wirespeed.bench.topology.wiring import Stream
+from wirespeed.model.fault import Fault
+from wirespeed.model.frame import Encapsulation, FlowField
+from wirespeed.model.spec import Frames
+
+# Streams are so many IPv4 addresses apart.
+_ADDRESSES = 256
+
+
+def destinations(frames: Frames, stream: Stream, streams: int) -> Iterator[str]:
+    """Prefixes that hold the destinations of the stream's flows, and no other address. streams: of
+    its direction."""
+    traffic = frames.traffic
+    _, written = stream_ips(stream.number, traffic.ip_version)
+    first = ipaddress.ip_address(written)
+    stepped = traffic.flow_field is FlowField.DST_IP
+    last = first + (flows_of_each(traffic, streams) - 1 if stepped else 0)
+    yield from map(str, ipaddress.summarize_address_range(first, last))
+
+
+def not_routable(frames: Frames, router: str) -> Iterator[Fault]:
+    """What of the traffic a router cannot forward by destination alone."""
+    traffic = frames.traffic
+    if frames.bng is not None:
+        yield Fault("bng", "(set)", f"{router} knows IP only, not a gateway's frames")
+    if traffic.pcap is not None:
+        yield Fault("traffic.pcap", traffic.pcap, f"has destinations {router} has no route to")
+    if traffic.encapsulation is not Encapsulation.NONE:
+        tags = str(traffic.encapsulation)
+        yield Fault("traffic.encapsulation", tags, f"must be none: {router} takes untagged frames")
+    both_ways = frames.topology.bidirectional and traffic.ip_version == 4
+    if both_ways and traffic.flow_field is FlowField.DST_IP and traffic.flows > _ADDRESSES:
+        allowed = f"must be at most {_ADDRESSES}: else both directions have the same addresses"
+        yield Fault("traffic.flows", traffic.flows, allowed)

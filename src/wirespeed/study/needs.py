@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must a host have for a point of a study to be run there, and what does this one lack?
+
+A study's list `needs` holds conditions as text, of every point, or tables of points with certain
+values: { when = { KEY = VALUE }, needs = [CONDITION] }. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.fault import Fault
+from wirespeed.model.study import flat
+from wirespeed.study.keys import parameter_keys, unknown_key
+
+_GIB_KIB, _PAGE_1G_KIB = 1 << 20, 1 << 20
+
+
+def _cores(facts: HostFacts) -> int:
+    usable = [cpu.id for cpu in facts.cpus if cpu.online and cpu.allowed]
+    return len({facts.siblings(cpu) for cpu in usable})
+
+
+# What can be asked for, and how much of it a host has.
+CONDITIONS: Mapping[str, tuple[str, Callable[[HostFacts], int]]] = {
+    "cores": ("physical cores that wirespeed may use", _cores),
+    "numa_nodes": ("NUMA nodes", lambda facts: len(facts.nodes)),
+    "memory_gib": (
+        "GiB of memory", lambda facts: sum(node.memory_kib for node in facts.nodes) // _GIB_KIB,
+    ),
+    "pages_1g": (
+        "NUMA nodes whose kernel has huge pages of 1 GiB",
+        lambda facts: sum(node.pool(_PAGE_1G_KIB) is not None for node in facts.nodes),
+    ),
+    "nics": (
+        "physical functions of NICs",
+        lambda facts: sum(d.is_nic and d.physical_function is None for d in facts.pci),
+    ),
+    "sriov_nics": (
+        "NICs with SR-IOV", lambda facts: sum(d.is_nic and d.sriov_total > 0 for d in facts.pci),
+    ),
+}  # fmt: skip
+_CONDITION = re.compile(r"(\w+) >= (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Conditions of the points that have these values, by dotted key; no values: of all."""
+
+    when: Mapping[str, Any]
+    conditions: tuple[str, ...]
+
+
+def read_needs(written: object, found: list[Fault]) -> tuple[Needs, ...]:
+    """A study's list `needs`; faults are added to `found`."""
+    if not isinstance(written, list):
+        found.append(Fault("needs", written, 'must be a list, e.g. ["cores >= 4"]'))
+        return ()
+    entries = [each if isinstance(each, dict) else {"needs": [each]} for each in written]
+    faults = [fault for entry in entries for fault in _faults(entry)]
+    found += faults
+    if faults:
+        return ()
+    return tuple(Needs(flat(_when(entry)), tuple(entry["needs"])) for entry in entries)
+
+
+def _when(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(entry.get("when", {}))
+
+
+def _faults(entry: Mapping[str, Any]) -> Iterator[Fault]:
+    when, conditions = entry.get("when", {}), entry.get("needs")
+    if (
+        not isinstance(when, dict)
+        or not isinstance(conditions, list)
+        or entry.keys() - {"when", "needs"}
+    ):
+        allowed = 'must be a condition or { when = { KEY = VALUE }, needs = ["CONDITION"] }'
+        yield Fault("needs", dict(entry), allowed)
+        return
+    for key in flat(when):
+        if key not in parameter_keys():
+            yield Fault("needs.when", key, unknown_key(key))
+    for condition in conditions:
+        match = _CONDITION.fullmatch(condition) if isinstance(condition, str) else None
+        if match is None or match[1] not in CONDITIONS:
+            yield Fault(
+                "needs", condition, f"must be NAME >= N, NAME one of {', '.join(CONDITIONS)}"
+            )
+
+
+def needs_of_point(needs: Sequence[Needs], parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """The conditions of a point with these parameters."""
+    values = flat(dict(parameters))
+    conditions = (
+        condition
+        for each in needs
+        if all(values.get(key) == value for key, value in each.when.items())
+        for condition in each.conditions
+    )
+    return tuple(dict.fromkeys(conditions))
+
+
+def lacking(conditions: Sequence[str], facts: HostFacts) -> str | None:
+    """What the host lacks of these conditions, in one sentence; None where it has all."""
+    short = []
+    for condition in conditions:
+        match = _CONDITION.fullmatch(condition)
+        assert match is not None
+        meaning, of = CONDITIONS[match[1]]
+        if of(facts) < int(match[2]):
+            short.append(f"{condition} ({meaning}; {facts.host} has {of(facts)})")
+    return f"needs {' and '.join(short)}" if short else None

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do the rules of two bridges carry every frame to where those of one bridge do, with which tag?
+
+A switch that knows nothing but the rules passes each flow's frames from bridge to bridge.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.bench.test_topology import SWITCHED, spec_of
+from wirespeed.bench.assembly.parts import wiring_of
+from wirespeed.bench.switch.ovs_dpdk.bridges import Bridge, add_bridges_command, bridges, rules
+from wirespeed.bench.switch.ovs_dpdk.flows import dropped_by_port
+from wirespeed.bench.switch.ovs_dpdk.ports import program_ports
+from wirespeed.model.frame import Encapsulation
+from wirespeed.model.plan import Decision, VswitchPlan
+from wirespeed.model.spec import Frames, Ovs, Sut, Traffic, VlanTranslation, VnfMode, Vswitch
+from wirespeed.study.rules import broken_rules
+from wirespeed.study.tables import Tables
+
+PLAN = VswitchPlan(*(Decision((1,), ""),) * 3, *(Decision(1, ""),) * 3)
+RULE = re.compile(
+    r"priority=100,in_port=(\d+),dl_dst=([^,]+),(?:vlan_tci=0x1000/0x1000,)?actions=(.*?)output:(\d+)$",
+    re.M,
+)
+
+
+def walk(
+    made: tuple[Bridge, ...], texts: tuple[str, ...], start: tuple[int, int], dst: str,
+    tag: int | None,
+) -> tuple[int, int | None, int]:  # fmt: skip
+    """Where a frame that enters a bridge by a port comes out, with which tag, and how often it
+    passed the patch ports."""
+    at, port = start
+    crossed = 0
+    while True:
+        found = [m for m in RULE.finditer(texts[at]) if (int(m[1]), m[2]) == (port, dst)]
+        assert len(found) == 1, f"rules for {dst} from port {port}: {found}"
+        [rule] = found
+        assert tag is not None or "vlan_tci" not in rule[0]
+        for action in filter(None, rule[3].split(",")):
+            if action == "pop_vlan":
+                assert tag is not None
+                tag = None
+            elif action.startswith("set_field"):
+                tag = int(action.split(":")[1].split("-")[0]) & 0xFFF
+        out = int(rule[4])
+        if out != made[at].patch:
+            assert out in {p.number for p in made[at].ports}
+            return out, tag, crossed
+        at, port, crossed = 1 - at, out, crossed + 1
+        assert crossed == 1, "back and forth"
+
+
+@given(
+    spec=st.builds(
+        spec_of,
+        kind=st.sampled_from([kind for kind in SWITCHED if kind != "sriov"]),
+        vnfs=st.integers(1, 4),
+        bidirectional=st.booleans(),
+        mode=st.sampled_from(VnfMode),
+    ),
+    vlan=st.sampled_from(VlanTranslation),
+)
+def test_two_bridges_forward_like_one(spec: Frames, vlan: VlanTranslation) -> None:
+    wired = wiring_of(spec)
+    ports = program_ports(wired, PLAN, PurePosixPath("/run"))
+    number = {port.name: port.number for port in ports}
+    made, ovs = bridges("br", ports, 2), Ovs(bridges=2, vlan=vlan)
+    assert sorted(p.number for bridge in made for p in bridge.ports) == sorted(number.values())
+    texts = rules(wired.flows, made, ovs, 100)
+    inside = {VlanTranslation.NONE: 100, VlanTranslation.STRIP: None,
+              VlanTranslation.REWRITE: 1000}[vlan]  # fmt: skip
+    own = [{p.name for p in bridge.ports} for bridge in made]
+    for flow in wired.flows:
+        start, end = (0 if name in own[0] else 1 for name in (flow.in_port, flow.out_port))
+        tag = 100 if start == 0 else inside
+        out, left, crossed = walk(made, texts, (start, number[flow.in_port]), flow.dst_mac, tag)
+        assert out == number[flow.out_port]
+        assert crossed == (start != end)
+        assert left == (100 if end == 0 else inside)
+
+
+def test_physical_ports_are_on_the_first_bridge_and_functions_on_the_second() -> None:
+    made = bridges("br", program_ports(wiring_of(spec_of("pvp")), PLAN, PurePosixPath("/run")), 2)
+    assert [[port.name for port in bridge.ports] for bridge in made] == [
+        ["east", "west"], ["vnf0a", "vnf0b"],
+    ]  # fmt: skip
+    words = add_bridges_command(made)
+    assert "options:peer=brip" in words
+    assert "options:peer=brp" in words
+    dump = "n_packets=3, priority=1,in_port=5 actions=drop\n" * 2
+    assert dropped_by_port(dump, [p for b in made for p in b.ports])["patch"] == 6
+
+
+TAGGED = Traffic(encapsulation=Encapsulation.VLAN)
+
+
+@pytest.mark.parametrize(
+    ("ovs", "frames", "key"),
+    [
+        (Ovs(vlan=VlanTranslation.STRIP), Frames(traffic=TAGGED), "vlan"),
+        (Ovs(bridges=2, vlan=VlanTranslation.STRIP), Frames(), "vlan"),
+        (Ovs(bridges=2, vlan=VlanTranslation.REWRITE),
+         replace(spec_of("p2p", bidirectional=True), traffic=TAGGED), "vlan"),
+        (Ovs(bridges=2, local_vlan_id=7), Frames(), "local_vlan_id"),
+    ],
+)  # fmt: skip
+def test_translations_that_cannot_be_are_refused(ovs: Ovs, frames: Frames, key: str) -> None:
+    tables = Tables(frames.topology, frames.traffic, Sut(Vswitch(ovs=ovs)), frames.search)
+    assert [fault.key for fault in broken_rules(tables)] == [f"sut.vswitch.ovs.{key}"]

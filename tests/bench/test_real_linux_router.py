@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does the kernel route real frames between two ports, and is every lost one accounted for?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.bench.real import drops, frames_are_conserved, opened, point
+from wirespeed.model.frame import FlowField, FrameSizes
+from wirespeed.model.spec import Frames, Traffic, Vswitch
+from wirespeed.model.trial import DropCause
+from wirespeed.remote.local import LocalRunner
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.alone,
+    pytest.mark.usefixtures("needs_root"),
+]
+
+LOAD_FPS, DURATION_S = 2_000.0, 0.3
+
+
+def routed(spec: Frames) -> Frames:
+    return replace(spec, sut=replace(spec.sut, vswitch=Vswitch(kind="linux-router")))
+
+
+CASES = {
+    "both ways": point("p2p", bidirectional=True),
+    "200,000 destinations": replace(
+        point("p2p"), traffic=Traffic(flows=200_000, flow_field=FlowField.DST_IP)
+    ),
+    "IPv6, both ways": replace(
+        point("p2p", bidirectional=True), traffic=Traffic(FrameSizes.parse("128"), ip_version=6)
+    ),
+}
+
+
+@pytest.mark.parametrize("spec", CASES.values(), ids=CASES.keys())
+def test_frames_are_conserved(spec: Frames, tmp_path: Path) -> None:
+    with opened(routed(spec), tmp_path) as bench:
+        for load_fps in (LOAD_FPS, math.inf):
+            seen = bench.measure(load_fps, DURATION_S)
+            assert frames_are_conserved(seen), seen.drops
+            assert all(d.received > 0 for d in seen.directions)
+            assert seen.total("duplicated") == seen.total("foreign") == 0
+        assert "Linux router" in bench.describe()
+
+
+def test_it_routes_and_does_not_bridge(tmp_path: Path) -> None:
+    """Without the route nothing passes, and IP says why."""
+    with opened(routed(point("p2p")), tmp_path) as bench:
+        [namespace] = LocalRunner().glob("/run/netns/ws*-switch")
+        name = namespace.rpartition("/")[2]
+        LocalRunner().run(["ip", "-n", name, "route", "flush", "table", "main"])
+        seen = bench.measure(LOAD_FPS, DURATION_S)
+    assert frames_are_conserved(seen), seen.drops
+    assert drops(seen)["switch", DropCause.NO_ROUTE] == seen.total("offered") > 0
