@@ -9,7 +9,7 @@ import pytest
 
 from wirespeed.model.errors import BadInput
 from wirespeed.model.prediction import Arrangement, Attachment, Case
-from wirespeed.model.spec import Frames, Sut, Topology, Vnf, Vswitch
+from wirespeed.model.spec import Frames, Ovs, Sut, Topology, Traffic, Vnf, Vswitch
 from wirespeed.model.study import Point
 from wirespeed.predict.study import case_of, predictable
 
@@ -48,6 +48,8 @@ def test_cores_are_those_of_the_study() -> None:
         ({"topology": Topology("external")}, "topology.kind = 'external'"),
         ({"sut": Sut(vswitch=Vswitch(kind="linux-bridge"))}, "sut.vswitch.kind"),
         ({"topology": Topology("pvp"), "sut": Sut(vnf=Vnf(kind="magic"))}, "sut.vnf.kind"),
+        ({"sut": Sut(vswitch=Vswitch(ovs=Ovs(bridges=2)))}, "sut.vswitch.ovs"),
+        ({"traffic": Traffic(link_bound=True)}, "traffic.link_bound"),
     ],
 )
 def test_what_the_model_does_not_know_is_refused(tables: dict[str, object], said: str) -> None:

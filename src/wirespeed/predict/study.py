@@ -6,7 +6,7 @@ from __future__ import annotations
 from wirespeed.model.errors import BadInput
 from wirespeed.model.plan import Plan
 from wirespeed.model.prediction import Arrangement, Attachment, Case, Edge
-from wirespeed.model.spec import Frames, Workload
+from wirespeed.model.spec import Frames, Ovs, Workload
 from wirespeed.model.study import Point
 
 # topology -> how its functions are joined. chain: through the vSwitch.
@@ -69,6 +69,10 @@ def _unknown(spec: Frames) -> tuple[str, object, tuple[str, ...]] | None:
         return "bng", "a gateway", FUNCTIONS
     if spec.sut.vswitch.kind not in SWITCHES and spec.topology.kind != "sriov":
         return "sut.vswitch.kind", spec.sut.vswitch.kind, SWITCHES
+    if spec.sut.vswitch.ovs != Ovs():
+        return "sut.vswitch.ovs", spec.sut.vswitch.ovs, ("Open vSwitch as it comes",)
+    if spec.traffic.link_bound and spec.topology.kind != "sriov":
+        return "traffic.link_bound", True, ("virtual ports as fast as they are",)
     if spec.sut.vnf.kind not in FUNCTIONS and spec.topology.kind != "p2p":
         return "sut.vnf.kind", spec.sut.vnf.kind, FUNCTIONS
     return None
