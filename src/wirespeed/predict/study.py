@@ -63,19 +63,17 @@ def _known(label: str, workload: Workload) -> Frames:
 
 def _unknown(spec: Frames) -> tuple[str, object, tuple[str, ...]] | None:
     """The key that the model does not know, its value, and what it knows."""
-    if spec.topology.kind not in TOPOLOGIES:
-        return "topology.kind", spec.topology.kind, TOPOLOGIES
-    if spec.bng is not None:
-        return "bng", "a gateway", FUNCTIONS
-    if spec.sut.vswitch.kind not in SWITCHES and spec.topology.kind != "sriov":
-        return "sut.vswitch.kind", spec.sut.vswitch.kind, SWITCHES
-    if spec.sut.vswitch.ovs != Ovs():
-        return "sut.vswitch.ovs", spec.sut.vswitch.ovs, ("Open vSwitch as it comes",)
-    if spec.traffic.link_bound and spec.topology.kind != "sriov":
-        return "traffic.link_bound", True, ("virtual ports as fast as they are",)
-    if spec.sut.vnf.kind not in FUNCTIONS and spec.topology.kind != "p2p":
-        return "sut.vnf.kind", spec.sut.vnf.kind, FUNCTIONS
-    return None
+    topology, vswitch, vnf = spec.topology.kind, spec.sut.vswitch, spec.sut.vnf
+    sriov, ports_as_they_are = topology == "sriov", "virtual ports as fast as they are"
+    checks = (
+        (topology in TOPOLOGIES, "topology.kind", topology, TOPOLOGIES),
+        (spec.bng is None, "bng", "a gateway", FUNCTIONS),
+        (sriov or vswitch.kind in SWITCHES, "sut.vswitch.kind", vswitch.kind, SWITCHES),
+        (vswitch.ovs == Ovs(), "sut.vswitch.ovs", vswitch.ovs, ("Open vSwitch as it comes",)),
+        (sriov or not spec.traffic.link_bound, "traffic.link_bound", True, (ports_as_they_are,)),
+        (topology == "p2p" or vnf.kind in FUNCTIONS, "sut.vnf.kind", vnf.kind, FUNCTIONS),
+    )
+    return next(((key, value, allowed) for known, key, value, allowed in checks if not known), None)
 
 
 def _pmds(spec: Frames, plan: Plan | None) -> int:
