@@ -146,7 +146,7 @@ speedtest-debug: cargo
 speedtest-tests: speedtest-debug
 	cd speedtest && cargo test --quiet --locked --no-run
 
-built: npm-client speedtest-tests dataplane dataplane-asan $(NOVA_VENV)/.installed guest-image
+built: npm-client speedtest-tests dataplane dataplane-asan $(NOVA_VENV)/.installed guest-image host-image
 
 npm-client: $(VENV)/.dev
 	$(BIN)/python -m tests.speedtest.ndt7_js_package
@@ -167,13 +167,13 @@ test-dataplane: dataplane dataplane-asan
 	meson test -C $(SANITIZED) --print-errorlogs
 
 # Most tests wait more than they reckon: two a CPU, in the order of tests/side_by_side.py. What is
-# marked `alone` has the CPUs to itself. Guests boot here, whole servers in
-# test-lab alone: they take minutes on two CPUs.
+# marked `alone` has the CPUs to itself. Guests and one server boot here; what takes minutes on two
+# CPUs is in test-lab.
 test-python: tools $(VENV)/.dev dataplane speedtest-debug
 	$(BIN)/pytest --durations=10 -m 'not alone and not lab' --numprocesses=4 --dist=loadfile \
 		--no-loadscope-reorder
 	$(BIN)/pytest --durations=10 -m alone
-	$(BIN)/pytest --durations=10 -m lab tests/bench
+	$(BIN)/pytest --durations=10 -m lab
 
 test-lab: export WIRESPEED_LAB := whole
 test-lab: $(VENV)/.dev guest-image host-image ## All tests in emulated servers, whole

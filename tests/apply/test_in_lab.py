@@ -65,6 +65,20 @@ def failed(rows: tuple[Row, ...] | None) -> list[Row]:
 
 
 @pytest.mark.usefixtures("menu_made")
+def test_what_needs_no_reboot_is_undone_without_one(lab_node: LabNode, lab_way: str) -> None:
+    files, plan = files_of(lab_node), plan_of(lab_node, "s1-bng")
+    done = session.apply(reach, lab_way, plan, may_reboot=False)
+    assert any(result.changed for result in done.results)
+    assert done.reboot_due
+    assert files_of(lab_node) != files
+    undone = session.undo(reach, lab_way, may_reboot=False)
+    assert not undone.failed, undone
+    assert not undone.reboot_due
+    assert files_of(lab_node) == files
+
+
+@pytest.mark.lab(whole=True)
+@pytest.mark.usefixtures("menu_made")
 def test_a_small_plan_is_applied_verified_and_undone(lab_node: LabNode, lab_way: str) -> None:
     files, plan = files_of(lab_node), plan_of(lab_node, "s1-bng")
     done = session.apply(reach, lab_way, plan, may_reboot=True)

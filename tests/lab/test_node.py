@@ -49,6 +49,7 @@ def test_the_lab_file_names_the_nics_by_their_addresses(lab_node: LabNode) -> No
         assert runner.run([str(host.wsdp), "--version"]).exit_code == 0
 
 
+@pytest.mark.lab(whole=True)
 def test_its_own_grub_decides_what_it_boots_with(lab_node: LabNode) -> None:
     added = "/etc/default/grub.d/90-test.cfg"
     with lab_node.runner() as runner:
@@ -65,6 +66,7 @@ def test_its_own_grub_decides_what_it_boots_with(lab_node: LabNode) -> None:
         assert runner.read("/proc/cmdline") == before
 
 
+@pytest.mark.lab(whole=True)
 def test_what_was_synced_outlives_a_power_failure(lab_node: LabNode) -> None:
     with lab_node.runner() as runner:
         runner.write("/root/kept", "yes")
@@ -91,6 +93,7 @@ def test_a_second_up_says_that_it_is_up(lab_node: LabNode) -> None:
         lab_node.lab.up(images(), nodes=1)
 
 
+@pytest.mark.lab(whole=True)
 def test_a_node_whose_qemu_died_is_named_and_started_again(lab_node: LabNode) -> None:
     node = lab_node.lab.node(lab_node.name)
     assert node.pid is not None

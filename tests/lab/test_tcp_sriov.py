@@ -29,7 +29,7 @@ from wirespeed.model.tcp import Tcp, TcpDirection, TcpTool
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.state import state_directory
 
-pytestmark = pytest.mark.lab
+pytestmark = pytest.mark.lab(whole=True)
 TCP = Tcp(path="sriov", tool=TcpTool.IPERF3, seconds=1, omit_s=0)
 POINT = TcpStreams(TCP, ports=(EAST,))
 # Ethernet, IPv4 and TCP with time stamps; and all of the longest frame.
