@@ -128,6 +128,19 @@ def test_a_program_over_two_nodes_has_memory_on_both() -> None:
     assert process.value.nodes == (0, 1)
 
 
+def test_a_program_has_memory_on_the_node_of_its_nic() -> None:
+    port = PciDevice("0000:81:00.0", "8086", "1572", node=1)
+    facts = replace(host(nodes=2, cores=2), pci=(port,))
+    frames = Frames(Topology("sriov", 2), hosts=Roles("g", "s"))
+    needs = needs_of(frames)
+    plan = plan_between(facts, facts, frames, needs, sut_ports=(port.address,))
+    first, second = plan.sut_host.guests
+    assert {facts.node_of(first.cpus.value[0]), facts.node_of(second.cpus.value[0])} == {0, 1}
+    for guest in (first, second):
+        assert guest.process is not None
+        assert guest.process.value.nodes == (0, 1)
+
+
 def test_external_ports_choose_the_node() -> None:
     facts = replace(
         host(nodes=2, cores=6), pci=(PciDevice("0000:81:00.0", "8086", "1572", node=1),)

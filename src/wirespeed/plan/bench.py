@@ -24,7 +24,7 @@ from wirespeed.model.plan import (
 )
 from wirespeed.model.spec import Frames
 from wirespeed.model.units import mtu_for
-from wirespeed.plan.bench_cpus import BenchCpus, Demand, nodes_of, physical_cores, place
+from wirespeed.plan.bench_cpus import BenchCpus, Demand, dpdk_nodes, nodes_of, physical_cores, place
 from wirespeed.plan.bench_functions import function_plans
 from wirespeed.plan.bench_guest import NETWORK, PAGE_KIB, data_plane_vcpus, guest_pages
 from wirespeed.plan.bench_memory import (
@@ -214,7 +214,7 @@ def _generator(
             frames,
             needs,
             2 + 2 * len(shared),
-            nodes_of(facts, (chosen.control, *cpus)),
+            dpdk_nodes(facts, chosen) | nodes_of(facts, cpus),
             lcores=len(cpus),
         ),
         shared,

@@ -167,9 +167,15 @@ def physical_cores(facts: HostFacts) -> int:
 
 
 def nodes_of(facts: HostFacts, cpus: Sequence[int]) -> set[int]:
-    """The NUMA nodes of these CPUs. A DPDK process allocates on those of all its lcores; what it
-    was given nothing on, it takes from others there (the main lcore's too: ethdev's own data)."""
+    """The NUMA nodes of these CPUs."""
     return {facts.node_of(cpu) or 0 for cpu in cpus}
+
+
+def dpdk_nodes(facts: HostFacts, chosen: BenchCpus) -> set[int]:
+    """Where a DPDK process allocates besides the nodes that it polls on: on its main lcore's
+    (ethdev's own data) and on its NIC's (a driver's). Without memory of its own there it takes
+    pages that others were given."""
+    return nodes_of(facts, (chosen.control,)) | {chosen.node}
 
 
 def _threads(facts: HostFacts) -> list[int]:

@@ -7,7 +7,7 @@ from wirespeed.model.facts import HostFacts
 from wirespeed.model.needs import FunctionNeeds, Needs
 from wirespeed.model.plan import Decision, GuestPlan
 from wirespeed.model.spec import Frames, VnfTuning
-from wirespeed.plan.bench_cpus import BenchCpus, nodes_of
+from wirespeed.plan.bench_cpus import BenchCpus, dpdk_nodes, nodes_of
 from wirespeed.plan.bench_guest import data_plane_vcpus, guest_plan
 from wirespeed.plan.bench_memory import process_memory
 
@@ -18,6 +18,7 @@ def function_plans(
     """Of every function, in the order of the needs."""
     found = []
     apart = iter(cpus.vnfs)
+    besides = dpdk_nodes(facts, cpus)
     for function in needs.functions:
         if function.in_guest:
             own = tuple(next(apart) for _ in range(data_plane_vcpus(frames)))
@@ -37,7 +38,7 @@ def function_plans(
             placed = function.placement(shares_generator=True).name
             found.append(GuestPlan(function.name, decided, placement=placed))
             continue
-        found.append(_own_process(facts, frames, needs, function, chosen, control=cpus.control))
+        found.append(_own_process(facts, frames, needs, function, chosen, besides=besides))
     return tuple(found)
 
 
@@ -65,9 +66,10 @@ def _own_process(
     function: FunctionNeeds,
     chosen: tuple[tuple[int, ...], str],
     *,
-    control: int,
+    besides: set[int],
 ) -> GuestPlan:
-    """A function in a process of its own, tuned as far as the point says. chosen: CPUs, and why."""
+    """A function in a process of its own, tuned as far as the point says. chosen: CPUs, and why.
+    besides: NUMA nodes that it allocates on wherever it polls."""
     cpus, why = chosen
     tuning = frames.sut.vnf.tuning
     return GuestPlan(
@@ -77,7 +79,7 @@ def _own_process(
             frames,
             needs,
             2,
-            nodes_of(facts, (control, *cpus)),
+            besides | nodes_of(facts, cpus),
             lcores=len(cpus),
             huge=tuning.huge_pages,
         ),
