@@ -150,21 +150,23 @@ def test_without_an_end_bins_are_longer(wire: Running) -> None:
 def test_a_sut_that_stalls_loses_what_its_queue_cannot_hold(wire: Running) -> None:
     """It serves nothing for 5 ms in every 50: 1,000 frames come meanwhile, of which 100 wait.
 
-    They wait for less where another test has the CPU when the stall begins: so there are more
-    trials, until they wait for most of one."""
+    Fewer come, and they wait for less, where another test has the CPU when the stall begins: so
+    there are more trials, until one shows both."""
     keys = "stall_every_ns=50000000,stall_ns=5000000,queue_frames=100"
     assert wire.control.ask("set", "sut", keys) == {"ok": 1}
-    longest_ns = 0
+    longest_ns = most_lost = 0
     for _ in range(20):
         start(wire, duration_ns=200_000_000)
         trial = finish(wire)
         assert (trial.sut["stall_every_ns"], trial.sut["stall_ns"]) == (50_000_000, 5_000_000)
-        assert trial.sut["queue_full"] == trial.sut["discard"] > 900
+        assert trial.sut["queue_full"] == trial.sut["discard"]
         assert sum(trial.offered.values()) - sum(trial.received.values()) == trial.sut["queue_full"]
         longest_ns = max(longest_ns, trial.sink["latency_max_ns"])
-        if longest_ns > 4_000_000:
+        most_lost = max(most_lost, trial.sut["queue_full"])
+        if longest_ns > 4_000_000 and most_lost > 900:
             break
     assert longest_ns > 4_000_000
+    assert most_lost > 900
     assert wire.control.ask("set", "sut", "stall_every_ns=0,stall_ns=0,queue_frames=400") == {
         "ok": 1
     }
