@@ -23,7 +23,7 @@ from wirespeed.bench.trial import TrialSetup, run_trial
 from wirespeed.bench.trial_setup import setup_between, setup_on_one_host
 from wirespeed.model.plan import HostPlan, Plan
 from wirespeed.model.spec import Frames
-from wirespeed.model.trial import Observation
+from wirespeed.model.trial import DropCause, Observation
 
 # A path is open when so many frames/s pass it without loss, twice running.
 _PROBE_FPS, _PROBE_S, _OPEN_S = 10_000.0, 0.1, 20.0
@@ -50,14 +50,15 @@ class RealBench:
         """Wait until the path is open.
 
         lossless: whether an open path loses nothing at a low load. A vSwitch reconfigures itself
-        for seconds after its links come up, and loses frames meanwhile.
+        for seconds after its links come up, and loses frames meanwhile. A frame that the generator
+        could not take in has passed the path, too: an emulated host's one core is late at times.
         """
         deadline = time.monotonic() + _OPEN_S
         passed = 0
         while passed < 2:
             seen = self.measure(_PROBE_FPS, _PROBE_S)
             received, offered = seen.total("received"), seen.total("offered")
-            whole = received + seen.handled == offered
+            whole = received + seen.handled + _too_late(seen) == offered
             passed = passed + 1 if whole or (received and not lossless) else 0
             if not passed and time.monotonic() > deadline:
                 where = ", ".join(f"{d.frames} at {d.hop} ({d.cause})" for d in seen.drops)
@@ -68,6 +69,11 @@ class RealBench:
                     if not lossless
                     else "The logs of all programs are in the run directory.",
                 )
+
+
+def _too_late(seen: Observation) -> int:
+    """Frames that came back to the generator, but found its receive queue full."""
+    return sum(d.frames for d in seen.drops if d.cause is DropCause.TG_RX_RING_FULL)
 
 
 @contextmanager

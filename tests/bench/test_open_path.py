@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When is a path open? Before anything is measured over it, and never by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+import pytest
+
+from wirespeed.bench.interface import BenchError
+from wirespeed.bench.session import RealBench
+from wirespeed.bench.trial import TrialSetup
+from wirespeed.model.trial import DirectionCount, Drop, DropCause, Observation
+
+
+def seen(received: int, *drops: Drop) -> Observation:
+    direction = DirectionCount("west-east", 1_000, 1_000, 1_000, 0, received, 0, 0, 0)
+    return Observation(10_000.0, 0.1, (direction,), drops, (), 0, 0.0, 0, 0)
+
+
+class Scripted(RealBench):
+    """What its trials see is given; the last for ever."""
+
+    def __init__(self, trials: Iterable[Observation]) -> None:
+        super().__init__(cast("TrialSetup", None), {})
+        self._trials = list(trials)
+        self.measured = 0
+
+    def measure(self, load_fps: float, duration_s: float) -> Observation:
+        del load_fps, duration_s
+        self.measured += 1
+        return self._trials[min(self.measured, len(self._trials)) - 1]
+
+
+LOST = seen(990, Drop("switch:west", DropCause.RX_RING_FULL, 10))
+LATE = seen(700, Drop("switch:west", DropCause.TG_RX_RING_FULL, 300))
+
+
+def test_it_is_open_when_nothing_is_lost_twice_running() -> None:
+    bench = Scripted([seen(1_000), LOST, seen(1_000), seen(1_000), LOST])
+    bench.await_open(lossless=True)
+    assert bench.measured == 4
+
+
+def test_frames_that_the_generator_could_not_take_in_have_passed() -> None:
+    bench = Scripted([LATE])
+    bench.await_open(lossless=True)
+    assert bench.measured == 2
+
+
+@pytest.mark.parametrize("found", [LOST, seen(0)])
+def test_a_path_that_loses_is_not_open(found: Observation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wirespeed.bench.session._OPEN_S", 0.0)
+    with pytest.raises(BenchError, match="does not open: of 1000 frames"):
+        Scripted([found]).await_open(lossless=True)
+
+
+def test_of_a_path_that_may_lose_only_some_are_asked_for() -> None:
+    bench = Scripted([seen(0), LOST])
+    bench.await_open(lossless=False)
+    assert bench.measured == 3
