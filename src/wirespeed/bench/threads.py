@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from wirespeed.bench.assembly.parts import first_ended
 from wirespeed.bench.interface import BenchError, Busy, Part, Poller
+from wirespeed.bench.noise.competing import by_cpu, look
 from wirespeed.bench.noise.scheduler import Snapshot, snapshot
-from wirespeed.model.trial import PollingThread
+from wirespeed.model.trial import Competitor, PollingThread
 from wirespeed.remote.interface import Runner
 
 
@@ -24,6 +26,8 @@ class HostThreads:
         self._host, self._runner, self._parts, self._cpus = host, runner, parts, cpus
         self._asked = self._then = _busy(parts)
         self._before = self._after = Snapshot({}, 0)
+        self._usage = (time.monotonic(), look(runner))
+        self._competitors: tuple[Competitor, ...] = ()
 
     def before_traffic(self) -> None:
         """Raises BenchError when a thread has ended."""
@@ -35,6 +39,16 @@ class HostThreads:
     def at_rest(self) -> None:
         """All frames are handled."""
         self._then = _busy(self._parts)
+        at_s, usage = self._usage
+        ours = {process.pid for part in self._parts for process in part.processes} | {os.getpid()}
+        self._competitors = by_cpu(
+            usage, look(self._runner), bench=ours, cpus=self._cpus,
+            elapsed_s=time.monotonic() - at_s, host=self._host,
+        )  # fmt: skip
+
+    def competitors(self) -> tuple[Competitor, ...]:
+        """Who else used the CPUs that poll, between the first look and the last."""
+        return self._competitors
 
     @property
     def steal_ns(self) -> int:
@@ -42,7 +56,8 @@ class HostThreads:
 
     def threads(self, offered_s: float) -> tuple[PollingThread, ...]:
         shares = _shares(self._asked, self._then, offered_s)
-        return tuple(self._thread(poller, shares) for poller in self.pollers)
+        lasting = [poller for poller in self.pollers if poller.tid in self._after.threads]
+        return tuple(self._thread(poller, shares) for poller in lasting)
 
     def _thread(self, poller: Poller, shares: Mapping[int, float]) -> PollingThread:
         was, now = self._before.threads[poller.tid], self._after.threads[poller.tid]
@@ -57,11 +72,16 @@ class HostThreads:
         )
 
     def _snapshot(self) -> Snapshot:
+        tids = [poller.tid for poller in self.pollers]
         try:
-            return snapshot(self._runner, [poller.tid for poller in self.pollers], self._cpus)
+            return snapshot(self._runner, tids, self._cpus)
         except OSError as error:
             check_alive(self._parts)
-            raise BenchError(f"a polling thread ended during the trial: {error}") from error
+            # Those of a program that was ended on purpose are nobody's any more.
+            polling = {poller.tid for part in self._parts for poller in part.pollers()}
+            if polling.issuperset(tids):
+                raise BenchError(f"a polling thread ended during the trial: {error}") from error
+            return snapshot(self._runner, sorted(polling.intersection(tids)), self._cpus)
 
 
 def check_alive(parts: Iterable[Part]) -> None:

@@ -10,13 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from wirespeed.bench.fault.inject import needs_of_fault
 from wirespeed.model.errors import BadInput
 from wirespeed.model.fault import Fault
+from wirespeed.model.spec import Frames
 from wirespeed.model.study import Point, Study
 from wirespeed.study.errors import StudyError
 from wirespeed.study.expand import expand, set_key
 from wirespeed.study.keys import parameter_keys, unknown_key
-from wirespeed.study.needs import needs_of_point, read_needs
+from wirespeed.study.needs import Needs, needs_of_point, read_needs
 from wirespeed.study.shipped import find_study
 
 
@@ -53,14 +55,17 @@ def resolve_study(
     for case in _cases(base.pop("case", [{}]), vary, found):
         expanded, more = expand(base, case | vary)
         found += more
-        points |= {
-            point.id: replace(point, needs=needs_of_point(needs, point.parameters))
-            for point in expanded
-        }
+        points |= {point.id: replace(point, needs=_needs(point, needs)) for point in expanded}
     if found:
         raise StudyError(source, found)
     description = texts["description"].strip()
     return Study(name, texts["title"] or name, description, tuple(points.values()), raw)
+
+
+def _needs(point: Point, needs: Sequence[Needs]) -> tuple[str, ...]:
+    """What the study says that the point needs, and what its fault does."""
+    of_fault = needs_of_fault(point.workload) if isinstance(point.workload, Frames) else ()
+    return tuple(dict.fromkeys((*needs_of_point(needs, point.parameters), *of_fault)))
 
 
 def _cases(

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is a suspect: an explanation, and how many frames it accounts for?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wirespeed.model.explanation import EvidenceFigure, Explanation
+
+ALL_TRIALS = "all trials, disturbed time included"
+# Fewer of the frames are strays: no suspect is looked for.
+STRAY = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """frames: 0 where nothing was lost, though the evidence is there."""
+
+    frames: float
+    explanation: Explanation
+
+
+def figure(name: str, value: float, unit: str) -> EvidenceFigure:
+    return EvidenceFigure(name, value, unit, ALL_TRIALS)
