@@ -18,6 +18,8 @@ from wirespeed.model.plan import Decision, HostPlan, ProcessMemory
 from wirespeed.model.spec import Frames
 
 _PROCESS = "process"
+# What wsdp takes: it answers nothing meanwhile.
+_LONGEST_NAP_NS = 100_000_000
 
 
 class _OfVnf(Kind):
@@ -52,14 +54,18 @@ class SlowVnf(_OfVnf):
 
 
 class _Naps(Lasting):
-    """A nap for as long as its ring takes to fill at that rate."""
+    """While frames are offered it sleeps between two looks for as long as its ring takes to fill at
+    that rate."""
 
-    def up(self) -> None:
+    def steps(self, _duration_s: float) -> Sequence[Step]:
         nap_ns = round(self.scene.frames.sut.vswitch.descriptors / self.scene.strength * 1e9)
-        _function(self.scene).program.ask(f"pause_pollers,ns={min(nap_ns, 100_000_000)}")
+        return [(0.0, lambda: self._sleep(min(nap_ns, _LONGEST_NAP_NS)))]
 
-    def down(self) -> None:
-        """Its process ends."""
+    def _sleep(self, nap_ns: int) -> None:
+        _function(self.scene).program.ask(f"pause_pollers,ns={nap_ns}")
+
+    def rest(self) -> None:
+        self._sleep(0)
 
 
 class StoppedVnf(_OfVnf):
