@@ -26,6 +26,7 @@ class HostThreads:
         self._host, self._runner, self._parts, self._cpus = host, runner, parts, cpus
         self._asked = self._then = _busy(parts)
         self._before = self._after = Snapshot({}, 0)
+        self._nodes = _nodes(runner, cpus)
         self._usage = (time.monotonic(), look(runner))
         self._competitors: tuple[Competitor, ...] = ()
 
@@ -69,6 +70,7 @@ class HostThreads:
             runqueue_wait_ns=now.runqueue_wait_ns - was.runqueue_wait_ns,
             busy_share=shares.get(poller.tid),
             host=self._host,
+            node=self._nodes.get(now.cpu),
         )
 
     def _snapshot(self) -> Snapshot:
@@ -82,6 +84,14 @@ class HostThreads:
             if polling.issuperset(tids):
                 raise BenchError(f"a polling thread ended during the trial: {error}") from error
             return snapshot(self._runner, sorted(polling.intersection(tids)), self._cpus)
+
+
+def _nodes(runner: Runner, cpus: Iterable[int]) -> Mapping[int, int]:
+    """The NUMA node of each CPU, as sysfs links it; nothing on a kernel without NUMA."""
+    base = "/sys/devices/system/cpu/cpu"
+    found = runner.glob(*(f"{base}{cpu}/node[0-9]*" for cpu in cpus))
+    paths = (path.removeprefix(base).split("/node") for path in found)
+    return {int(cpu): int(node) for cpu, node in paths}
 
 
 def check_alive(parts: Iterable[Part]) -> None:

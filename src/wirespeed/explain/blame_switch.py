@@ -73,6 +73,26 @@ def queues(found: Seen) -> Iterator[Suspect]:
             ))  # fmt: skip
 
 
+def nodes(found: Seen) -> Iterator[Suspect]:
+    """Every frame crosses from node to node where PMD threads share none with the others."""
+    if not found.pmd_nodes or not found.other_nodes or found.pmd_nodes & found.other_nodes:
+        return
+    lost = found.dropped({DropCause.RX_RING_FULL}, INGRESS)
+    yield Suspect(lost, Explanation(
+        "pmd_off_node",
+        f"PMD threads poll on NUMA node {_listed(found.pmd_nodes)}, everything else on "
+        f"{_listed(found.other_nodes)}: every frame crosses from one to the other.",
+        (figure("node of PMD threads", min(found.pmd_nodes), "1"),
+         figure("node of the others", min(found.other_nodes), "1")),
+        Proposal("Let PMD threads poll on the node of ports and VNFs.", "sut.vswitch.pmd_cpus"),
+        hop=_SWITCH,
+    ))  # fmt: skip
+
+
+def _listed(numbers: set[int]) -> str:
+    return " and ".join(map(str, sorted(numbers)))
+
+
 def rings(found: Seen) -> Iterator[Suspect]:
     """Rings that hold so little that any pause overflows them."""
     if not 0 < found.ring_frames <= _SHORT_RING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirespeed.explain.seen import Seen
+from wirespeed.explain.seen import PMD, Seen
 from wirespeed.explain.suspect import STRAY, Suspect, figure
 from wirespeed.model.evidence import Source
 from wirespeed.model.explanation import Explanation, Proposal
@@ -73,7 +73,7 @@ def _without_buffers(found: Seen, name: str, frames: int) -> Explanation | None:
 def _stopped(found: Seen, name: str, frames: int) -> Explanation | None:
     """It did not run, though it did not wait for a CPU and nobody stole one."""
     key = ("sut", Source.POLL_GAP)
-    waited = sum(ns for thread, ns in found.waits.items() if not thread.startswith("pmd"))
+    waited = sum(ns for thread, ns in found.waits.items() if not thread.startswith(PMD))
     away = found.stops[key] - waited - found.steal_ns
     longest = found.longest.get(key, 0)
     lost = frames > STRAY * found.offered

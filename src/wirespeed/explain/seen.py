@@ -16,6 +16,8 @@ from wirespeed.model.evidence import DisturbanceKind, Source
 from wirespeed.model.result import SearchResult
 from wirespeed.model.trial import Counted, DropCause, Stage, Trial
 
+# How Open vSwitch names its polling threads.
+PMD = "pmd-"
 _NOT_JUDGED = (Stage.WARM_UP, Stage.LATENCY)
 # Rings between the generator and what is measured, which overflow when somebody is too slow.
 RINGS_OF_SUT = frozenset(
@@ -32,7 +34,8 @@ class Seen:
     overflow: that by itself says nothing there.
     stops: by role and source, how long threads were away; longest: the longest of each. waits: by
     name of a thread, how long it waited for its CPU. shares: of competitors by name and CPU, of all
-    the time. load_fps: the mean.
+    the time. load_fps: the mean. pmd_nodes, other_nodes: the NUMA nodes that the switch's threads,
+    and all others, poll on.
     """
 
     held: bool = False
@@ -49,6 +52,8 @@ class Seen:
     longest: dict[tuple[str, Source], int] = field(default_factory=dict)
     waits: Counter[str] = field(default_factory=Counter)
     shares: Counter[tuple[str, int]] = field(default_factory=Counter)
+    pmd_nodes: set[int] = field(default_factory=set)
+    other_nodes: set[int] = field(default_factory=set)
     forwarding: set[int] = field(default_factory=set)
     generating: set[int] = field(default_factory=set)
 
@@ -113,5 +118,8 @@ def _add(found: Seen, trial: Trial) -> None:
     for thread in observation.threads:
         found.waits[thread.name] += thread.runqueue_wait_ns
         (found.forwarding if thread.role == "sut" else found.generating).add(thread.cpu)
+        if thread.node is not None:
+            pmd = thread.name.startswith(PMD)
+            (found.pmd_nodes if pmd else found.other_nodes).add(thread.node)
     for other in observation.competitors:
         found.shares[other.name, other.cpu] += round(other.share * length_ns)

@@ -144,6 +144,7 @@ class PollingThread:
     role is "generator" (generates or analyses) or "sut" (forwards). cpu: where it ran, -1 where
     that is not known. busy_share: for how much of the time frames were offered it had some to
     handle; None where it does not measure that. host: whose CPU, where a bench has several hosts.
+    node: the NUMA node of that CPU; None where that is not known.
     """
 
     name: str
@@ -153,6 +154,7 @@ class PollingThread:
     runqueue_wait_ns: int
     busy_share: float | None = None
     host: str = ""
+    node: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
