@@ -64,7 +64,7 @@ def test_a_vnf_in_the_generators_process_is_refused(name: str) -> None:
 
 def test_a_strength_out_of_range_is_told_with_its_range() -> None:
     [fault] = refusals(point("stopped-vnf", strength=1.5))
-    assert str(fault) == ("fault.strength = 1.5: must be 0.05 to 1 ratio (the share of the trial)")
+    assert str(fault) == ("fault.strength = 1.5: must be 0.05 to 1 (the share of the trial)")
     [fault] = refusals(point("missing-flow", strength=1.0))
     assert "has no strength" in fault.allowed
 
@@ -137,7 +137,7 @@ def test_a_fault_is_varied_like_any_other_key() -> None:
     study = load_study("quickstart", ['vary.fault.kind=["none","missing-flow","stolen-generator"]'])
     kinds = [point.parameters.get("fault", {}).get("kind") for point in study.points]
     assert set(kinds) == {None, "missing-flow", "stolen-generator"}
-    assert any("kind missing-flow" in point.label for point in study.points)
+    assert any("fault missing-flow" in point.label for point in study.points)
 
 
 def test_what_a_fault_needs_its_points_need() -> None:

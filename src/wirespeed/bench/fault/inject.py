@@ -47,7 +47,8 @@ def _strength_refusals(kind: FaultKind, wanted: InjectedFault) -> Iterator[Fault
         yield Fault("fault.strength", wanted.strength, f"{kind.name} has no strength: leave it out")
     elif not kind.strength.least <= wanted.strength <= kind.strength.most:
         of = kind.strength
-        allowed = f"must be {of.least:g} to {of.most:g} {of.unit} ({of.meaning})"
+        unit = "" if of.unit == "ratio" else f" {of.unit}"
+        allowed = f"must be {of.least:.9g} to {of.most:.9g}{unit} ({of.meaning})"
         yield Fault("fault.strength", wanted.strength, allowed)
 
 

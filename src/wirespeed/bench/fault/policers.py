@@ -15,7 +15,7 @@ from wirespeed.model.units import FCS_BYTES
 
 _ETHERNET_HEADER = 14
 _BURST_S = 0.01
-_STRENGTH = Strength("how many frames/s it lets through", "frames/s", 10_000, 1_000, 100_000_000)
+_STRENGTH = Strength("what it lets through", "frames/s", 10_000, 1_000, 100_000_000)
 
 
 class IngressPolicer(Kind):

@@ -16,7 +16,7 @@ from wirespeed.model.spec import Frames
 class SmallRing(Kind):
     name = "small-ring"
     summary = "receive and transmit rings have few descriptors"
-    strength = Strength("descriptors of each ring, a power of two", "descriptors", 64, 64, 4096)
+    strength = Strength("how long each ring is, a power of two", "descriptors", 64, 64, 4096)
 
     def places(self, frames: Frames) -> tuple[str, ...]:
         return ports_in(frames)[:1]

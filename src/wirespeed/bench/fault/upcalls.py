@@ -20,7 +20,7 @@ _NARROW = "priority=9999,dl_src=06:00:00:00:00:06,actions=drop"
 class UpcallStorm(Kind):
     name = "upcall-storm"
     summary = "each trial brings flows that the datapath has not seen, as many as strength says"
-    strength = Strength("how many new flows a trial brings", "flows", 100_000, 1_000, 1_000_000)
+    strength = Strength("what a trial brings anew", "flows", 100_000, 1_000, 1_000_000)
 
     def places(self, frames: Frames) -> tuple[str, ...]:
         return ports_in(frames)[:1]
@@ -46,7 +46,7 @@ class _NewFlows(Lasting):
 class RevalidatorChurn(Kind):
     name = "revalidator-churn"
     summary = "the datapath's flows are deleted again and again while frames flow"
-    strength = Strength("how often a second", "1/s", 20, 1, 100)
+    strength = Strength("how often", "1/s", 20, 1, 100)
 
     def places(self, frames: Frames) -> tuple[str, ...]:
         return ports_in(frames)[:1]

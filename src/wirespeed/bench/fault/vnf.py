@@ -45,9 +45,7 @@ def _function(scene: Scene) -> WsdpFunction:
 class SlowVnf(_OfVnf):
     name = "slow-vnf"
     summary = "a VNF looks at its ports so seldom that it takes no more than so many frames/s"
-    strength = Strength(
-        "frames/s that its rings let it take", "frames/s", 20_000, 10_000, 10_000_000
-    )
+    strength = Strength("what its rings let it take", "frames/s", 20_000, 10_000, 10_000_000)
 
     def injection(self, scene: Scene) -> Injection:
         return _Naps(scene)
@@ -126,7 +124,7 @@ class _Crashes(Lasting):
 class FewMbufs(_OfVnf):
     name = "few-mbufs"
     summary = "a VNF's memory pool holds fewer buffers than its rings"
-    strength = Strength("buffers of the pool", "buffers", 1_200, 1_024, 65_536)
+    strength = Strength("what the pool holds", "buffers", 1_200, 1_024, 65_536)
 
     def planned(self, plan: HostPlan, _facts: HostFacts, strength: float, place: str) -> HostPlan:
         guests = tuple(
