@@ -36,10 +36,6 @@ class HostThreads:
 
     def after_traffic(self) -> None:
         self._after = self._snapshot()
-
-    def at_rest(self) -> None:
-        """All frames are handled."""
-        self._then = _busy(self._parts)
         at_s, usage = self._usage
         ours = {process.pid for part in self._parts for process in part.processes} | {os.getpid()}
         self._competitors = by_cpu(
@@ -47,8 +43,12 @@ class HostThreads:
             elapsed_s=time.monotonic() - at_s, host=self._host,
         )  # fmt: skip
 
+    def at_rest(self) -> None:
+        """All frames are handled."""
+        self._then = _busy(self._parts)
+
     def competitors(self) -> tuple[Competitor, ...]:
-        """Who else used the CPUs that poll, between the first look and the last."""
+        """Who else used the CPUs that poll, while frames were offered."""
         return self._competitors
 
     @property

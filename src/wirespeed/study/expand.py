@@ -93,7 +93,7 @@ def point_id(parameters: dict[str, Any]) -> str:
 
 
 def _label(workload: Workload, chosen: dict[str, Any]) -> str:
-    """Topology, frame size and fault (or TCP's path) always, then whatever else the study varies."""
+    """Topology, frame size and fault (or TCP's path) always, then whatever the study varies."""
     if isinstance(workload, TcpStreams):
         parts = [f"TCP over {workload.tcp.path}"]
     else:

@@ -21,7 +21,7 @@ _TAKEN_S = 10.0
 class SmallMtu(Kind):
     name = "small-mtu"
     summary = "one port's MTU is below what the largest frame needs"
-    strength = Strength("how many octets the MTU lacks", "octets", 100, 1, 9000)
+    strength = Strength("how many octets the MTU lacks", "octets", 100, 16, 9000)
 
     def places(self, frames: Frames) -> tuple[str, ...]:
         return ports_out(frames)

@@ -133,8 +133,10 @@ class Wsdp:
         return CpuPlacement(float(found["core_to_core_ns"]), found["slowdown_pct"] / 100)
 
     def crash(self) -> None:
-        """End it as a crash would; waits_for starts it again."""
+        """End it as a crash would; waits_for starts it again, which needs its sockets gone."""
         self._daemon.kill()
+        if sockets := [port.serves_at for port in self.config.ports if port.serves_at is not None]:
+            self._host.runner.run(["rm", "-f", "--", *sockets])
         if self._telemetry is not None:
             self._telemetry.close()
         self._telemetry = None
