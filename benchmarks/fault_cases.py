@@ -43,10 +43,10 @@ _VLANS = (
     "traffic.frame=128",
 )  # fmt: skip
 CASES = (
-    Case("slow-vnf", "slow_vnf", PLACE, SUT, WITH_VNFS, (10_500, 15_000)),
+    Case("slow-vnf", "slow_vnf", PLACE, SUT, WITH_VNFS, (5_000, 15_000)),
     Case("stopped-vnf", "vnf_stopped", PLACE, SUT, WITH_VNFS, (0.3, 1.0)),
     Case("crashing-vnf", "vnf_restarted", PLACE, SUT, WITH_VNFS, (0.1, 0.8)),
-    Case("few-mbufs", "vnf_buffers", PLACE, SUT, WITH_VNFS, (1_024, 1_400)),
+    Case("few-mbufs", "vnf_buffers", PLACE, SUT, WITH_VNFS, (2_100, 2_900)),
     Case("missing-flow", "no_flow", f"switch:{PLACE}", SUT, SWITCHED),
     Case("small-mtu", "mtu", f"switch:{PLACE}", SUT, SWITCHED, (20, 300),
          ("traffic.frame=512",)),

@@ -14,7 +14,7 @@ from wirespeed.bench.assembly.kinds import topology_of
 from wirespeed.bench.assembly.layout import Places, control_cpu, port_mtu
 from wirespeed.bench.assembly.opened import OpenHost, opened_host
 from wirespeed.bench.assembly.parts import Assembly, assemble, bring_up
-from wirespeed.bench.fault.inject import as_built, injections
+from wirespeed.bench.fault.inject import as_built, injections, opens
 from wirespeed.bench.guest.interface import Guests, emulated_by
 from wirespeed.bench.host.host import terminated_like_interrupted
 from wirespeed.bench.host.hugepages import reserved
@@ -112,7 +112,8 @@ def open_bench(
         bench = RealBench(rig, _describe(rig, generator, sut), _emulated(guests, assembly.parts))
         topology = topology_of(frames)
         whole = topology.has_switch or bool(topology.virtual_functions(frames))
-        bench.await_open(lossless=whole)
+        if opens(frames):
+            bench.await_open(lossless=whole)
         with _with_fault(bench, frames, sut, assembly):
             yield bench
         for host in rig.hosts:

@@ -37,9 +37,9 @@ class HostThreads:
     def after_traffic(self) -> None:
         self._after = self._snapshot()
         at_s, usage = self._usage
-        ours = {process.pid for part in self._parts for process in part.processes} | {os.getpid()}
+        ours = {process.pid for part in self._parts for process in part.processes}
         self._competitors = by_cpu(
-            usage, look(self._runner), bench=ours, cpus=self._cpus,
+            usage, look(self._runner), bench=ours, us=os.getpid(), cpus=self._cpus,
             elapsed_s=time.monotonic() - at_s, host=self._host,
         )  # fmt: skip
 

@@ -4,7 +4,7 @@
 A full ring says where frames were lost, not why. Other evidence tells: programs that ended or were
 stopped, buffers that ran out, upcalls, flows that were deleted, queues that got no frames, other
 programs on the CPUs that poll. Each suspect is named with the number of frames that it explains;
-the one that explains most comes first.
+the one that explains most comes first, but what is certain before what noise could be as well.
 """
 
 from __future__ import annotations
@@ -45,4 +45,4 @@ def _ranked(point: Measured, found: Seen) -> list[Suspect]:
     if point.sut.limits_itself or not found.offered:
         return []
     suspects = [suspect for each in _SUSPICIONS for suspect in each(found)]
-    return sorted(suspects, key=lambda suspect: -suspect.frames)
+    return sorted(suspects, key=lambda suspect: (not suspect.certain, -suspect.frames))

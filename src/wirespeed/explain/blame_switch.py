@@ -31,7 +31,7 @@ def upcalls(found: Seen) -> Iterator[Suspect]:
         figure("lost for failed upcalls", lost, "frames"),
     )
     many = asked > _MANY_UPCALLS * found.offered
-    if asked and deleted and not (many and deleted < asked / 2):
+    if asked and deleted > 1 and not (many and deleted < asked / 2):
         yield Suspect(lost, Explanation(
             "flows_deleted",
             f"The datapath's flows were deleted while frames flowed ({deleted:,} of them), and "
@@ -40,7 +40,7 @@ def upcalls(found: Seen) -> Iterator[Suspect]:
             evidence,
             Proposal("Find out who changes rules or purges flows (ovs-appctl coverage/show)."),
             hop=_SWITCH,
-        ))  # fmt: skip
+        ), certain=True)  # fmt: skip
     elif many:
         at_entrance = lost + found.dropped({DropCause.RX_RING_FULL}, INGRESS)
         yield Suspect(at_entrance, Explanation(
@@ -51,7 +51,7 @@ def upcalls(found: Seen) -> Iterator[Suspect]:
             evidence,
             Proposal("Offer fewer new flows, or let rules be wildcarded.", "traffic.flows"),
             hop=_SWITCH,
-        ))  # fmt: skip
+        ), certain=True)  # fmt: skip
 
 
 def queues(found: Seen) -> Iterator[Suspect]:
@@ -70,7 +70,7 @@ def queues(found: Seen) -> Iterator[Suspect]:
                 tuple(figure(f"frames in queue {q}", n, "frames") for q, n in frames.items()),
                 Proposal("Let flows differ in addresses or ports.", "traffic.flow_field"),
                 hop=f"{_SWITCH}:{port}",
-            ))  # fmt: skip
+            ), certain=True)  # fmt: skip
 
 
 def nodes(found: Seen) -> Iterator[Suspect]:
@@ -86,7 +86,7 @@ def nodes(found: Seen) -> Iterator[Suspect]:
          figure("node of the others", min(found.other_nodes), "1")),
         Proposal("Let PMD threads poll on the node of ports and VNFs.", "sut.vswitch.pmd_cpus"),
         hop=_SWITCH,
-    ))  # fmt: skip
+    ), certain=True)  # fmt: skip
 
 
 def _listed(numbers: set[int]) -> str:
@@ -114,4 +114,4 @@ def rings(found: Seen) -> Iterator[Suspect]:
         ),
         Proposal("Give rings more descriptors.", "sut.vswitch.descriptors"),
         hop=hop,
-    ))  # fmt: skip
+    ), certain=True)  # fmt: skip

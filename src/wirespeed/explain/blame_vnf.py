@@ -32,14 +32,11 @@ def vnfs(found: Seen) -> Iterator[Suspect]:
             towards.setdefault(hop, 0)
     worst = max(towards, key=lambda name: towards[name], default=None)
     for name, frames in towards.items():
-        explanation = (
-            _restarted(found, name)
-            or _without_buffers(found, name, frames)
-            or (_stopped(found, name, frames) if name == worst else None)
-            or _slow(found, name, frames)
-        )
+        certain = _restarted(found, name) or _without_buffers(found, name, frames)
+        stopped = _stopped(found, name, frames) if name == worst else None
+        explanation = certain or stopped or _slow(found, name, frames)
         if explanation is not None:
-            yield Suspect(frames, explanation)
+            yield Suspect(frames, explanation, certain is not None)
 
 
 def _restarted(found: Seen, name: str) -> Explanation | None:
@@ -95,7 +92,9 @@ def _stopped(found: Seen, name: str, frames: int) -> Explanation | None:
 
 def _slow(found: Seen, name: str, frames: int) -> Explanation | None:
     """Its ring was full although its thread, and the generator's, had their CPUs."""
-    away = found.stopped_ns + found.stops["generator", Source.POLL_GAP]
+    own = any(thread.startswith(f"{name}/") for thread in found.waits)
+    # In the generator's process it is away when the generator is.
+    away = found.stopped_ns + (0 if own else found.stops["generator", Source.POLL_GAP])
     lost_to_it = found.held and frames > STRAY * found.offered
     if not lost_to_it or frames <= 2 * found.frames_in(away):
         return None

@@ -14,10 +14,12 @@ STRAY = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """frames: 0 where nothing was lost, though the evidence is there."""
+    """frames: 0 where nothing was lost, though the evidence is there. certain: the evidence is of
+    something that no noise of the host looks like."""
 
     frames: float
     explanation: Explanation
+    certain: bool = False
 
 
 def figure(name: str, value: float, unit: str) -> EvidenceFigure:

@@ -85,6 +85,11 @@ def injections(
     return () if found is None else (found,)
 
 
+def opens(frames: Frames) -> bool:
+    """Whether the path passes frames before its fault is caused."""
+    return frames.fault is None or FAULTS[frames.fault.kind].opens
+
+
 def needs_of_fault(frames: Frames) -> tuple[str, ...]:
     """What the host must have for the point's fault."""
     return () if frames.fault is None else FAULTS[frames.fault.kind].needs

@@ -60,7 +60,8 @@ class Scene:
 
 class FaultKind(Protocol):
     """name: as written in fault.kind. strength: None where there is no more or less of it. needs:
-    what the host must have, as in a study's list `needs`."""
+    what the host must have, as in a study's list `needs`. opens: whether the path passes frames
+    until `injection` has done its work; else the fault may keep it shut from the beginning."""
 
     @property
     def name(self) -> str: ...
@@ -73,6 +74,9 @@ class FaultKind(Protocol):
 
     @property
     def needs(self) -> tuple[str, ...]: ...
+
+    @property
+    def opens(self) -> bool: ...
 
     def places(self, frames: Frames) -> tuple[str, ...]:
         """Ports of the switch, functions or programs where it can be caused; empty: nowhere at this
@@ -103,6 +107,7 @@ class Kind:
     summary = ""
     strength: Strength | None = None
     needs: tuple[str, ...] = ()
+    opens = True
 
     def places(self, _frames: Frames) -> tuple[str, ...]:
         raise NotImplementedError

@@ -18,8 +18,8 @@ from wirespeed.model.plan import Decision, HostPlan, ProcessMemory
 from wirespeed.model.spec import Frames
 
 _PROCESS = "process"
-# What wsdp takes: it answers nothing meanwhile.
-_LONGEST_NAP_NS = 100_000_000
+# What a task of wsdp takes from an input at once.
+_BURST = 32
 
 
 class _OfVnf(Kind):
@@ -44,20 +44,20 @@ def _function(scene: Scene) -> WsdpFunction:
 
 class SlowVnf(_OfVnf):
     name = "slow-vnf"
-    summary = "a VNF looks at its ports so seldom that it takes no more than so many frames/s"
-    strength = Strength("what its rings let it take", "frames/s", 20_000, 10_000, 10_000_000)
+    summary = "a VNF sleeps after each burst, so that it takes no more than so many frames/s"
+    strength = Strength("what it takes at most", "frames/s", 20_000, 4_000, 1_000_000)
 
     def injection(self, scene: Scene) -> Injection:
         return _Naps(scene)
 
 
 class _Naps(Lasting):
-    """While frames are offered it sleeps between two looks for as long as its ring takes to fill at
-    that rate."""
+    """While frames are offered it sleeps after each burst for as long as a burst lasts at that
+    rate."""
 
     def steps(self, _duration_s: float) -> Sequence[Step]:
-        nap_ns = round(self.scene.frames.sut.vswitch.descriptors / self.scene.strength * 1e9)
-        return [(0.0, lambda: self._sleep(min(nap_ns, _LONGEST_NAP_NS)))]
+        nap_ns = round(_BURST / self.scene.strength * 1e9)
+        return [(0.0, lambda: self._sleep(nap_ns))]
 
     def _sleep(self, nap_ns: int) -> None:
         _function(self.scene).program.ask(f"pause_pollers,ns={nap_ns}")
@@ -124,7 +124,8 @@ class _Crashes(Lasting):
 class FewMbufs(_OfVnf):
     name = "few-mbufs"
     summary = "a VNF's memory pool holds fewer buffers than its rings"
-    strength = Strength("what the pool holds", "buffers", 1_200, 1_024, 65_536)
+    strength = Strength("what the pool holds", "buffers", 2_500, 1_024, 65_536)
+    opens = False
 
     def planned(self, plan: HostPlan, _facts: HostFacts, strength: float, place: str) -> HostPlan:
         guests = tuple(

@@ -94,6 +94,7 @@ def by_cpu(
     after: Mapping[int, Usage],
     *,
     bench: Collection[int],
+    us: int,
     cpus: Collection[int],
     elapsed_s: float,
     host: str = "",
@@ -101,11 +102,12 @@ def by_cpu(
     """Who else used each of these CPUs, and for which share of the time, most first.
 
     A process counts where it ran last; one that ended between the looks is not seen here. bench:
-    processes that are not told, with their children.
+    processes that are not told, with their children; us: we, without ours, since what we start on
+    purpose may compete.
     """
     found: Counter[tuple[str, int]] = Counter()
     for pid, now in after.items():
-        ours = pid in bench or now.parent in bench or now.name.startswith(SERVES)
+        ours = pid == us or pid in bench or now.parent in bench or now.name.startswith(SERVES)
         if not ours and now.cpu in cpus:
             found[now.name, now.cpu] += now.own - (before[pid].own if pid in before else 0)
     ticks = elapsed_s * _TICKS_PER_S
