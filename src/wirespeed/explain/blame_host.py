@@ -6,15 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wirespeed.explain.seen import RINGS_OF_SUT, Seen
-from wirespeed.explain.suspect import STRAY, Suspect, figure
-from wirespeed.model.evidence import Source
+from wirespeed.explain.suspect import MUCH, STRAY, Suspect, figure
 from wirespeed.model.explanation import Explanation, Proposal
 from wirespeed.model.trial import DropCause
 from wirespeed.model.words import share
 
 _SWITCH, _GENERATOR = "switch", "tg"
-# Of the time. Below it another program on the CPU explains no loss worth a sentence.
-_MUCH = 0.03
 _ISOLATE = Proposal(
     "Keep other programs off the CPUs that poll: isolate them.",
     "isolcpus, as wirespeed plan writes it",
@@ -26,14 +23,15 @@ def host(found: Seen) -> Iterator[Suspect]:
     if not found.time_ns:
         return
     lost = found.dropped(RINGS_OF_SUT)
-    (name, cpu), used = _busiest(found, found.forwarding - found.generating)
-    if used > _MUCH:
+    name, cpu, used = found.competitor(found.forwarding - found.generating)
+    away_ns = found.away_ns("sut")
+    if used > MUCH:
         yield Suspect(lost, Explanation(
             "pmd_core_shared",
             f"{name} used CPU {cpu}, which forwards, for {share(used)} of the time: the SUT could "
             "not poll its rings meanwhile.",
             (figure(f"CPU {cpu} used by {name}", used, "ratio"),
-             figure("threads of the SUT away", found.stopped_ns, "ns"),
+             figure("threads of the SUT away", away_ns, "ns"),
              figure("lost at full rings", lost, "frames")),
             _ISOLATE, hop=_SWITCH,
         ))  # fmt: skip
@@ -41,19 +39,19 @@ def host(found: Seen) -> Iterator[Suspect]:
     if not found.held:
         return
     stolen = found.steal_ns / found.time_ns
-    if stolen > _MUCH and lost > STRAY * found.offered:
+    if stolen > MUCH and lost > STRAY * found.offered:
         yield Suspect(lost, Explanation(
             "steal",
             f"The hypervisor took the CPUs that poll for {share(stolen)} of the time.",
             (figure("steal", found.steal_ns, "ns"), figure("lost at full rings", lost, "frames")),
             Proposal("Measure on a host whose CPUs are its own."), hop=_SWITCH,
         ))  # fmt: skip
-    elif lost > STRAY * found.offered and lost <= 2 * found.frames_in(found.stopped_ns):
+    elif lost > STRAY * found.offered and lost <= 2 * found.frames_in(away_ns):
         yield Suspect(lost, Explanation(
             "sut_interrupted",
-            f"Threads of the SUT were off their CPUs for {found.stopped_ns / 1e6:,.0f} ms: that "
+            f"Threads of the SUT were off their CPUs for {away_ns / 1e6:,.0f} ms: that "
             "is enough for all that was lost at full rings.",
-            (figure("threads of the SUT away", found.stopped_ns, "ns"),
+            (figure("threads of the SUT away", away_ns, "ns"),
              figure("lost at full rings", lost, "frames")),
             _ISOLATE, hop=_SWITCH,
         ))  # fmt: skip
@@ -62,9 +60,9 @@ def host(found: Seen) -> Iterator[Suspect]:
 def generator(found: Seen) -> Iterator[Suspect]:
     """Another program on the generator's CPU, or a generator that is just too slow."""
     late = found.unsent + found.dropped({DropCause.TG_RX_RING_FULL})
-    (name, cpu), used = _busiest(found, found.generating)
-    away_ns = found.stops["generator", Source.POLL_GAP]
-    if used > _MUCH:
+    name, cpu, used = found.competitor(found.generating)
+    away_ns = found.away_ns("generator")
+    if used > MUCH:
         yield Suspect(late, Explanation(
             "generator_core_shared",
             f"{name} used CPU {cpu}, the generator's, for {share(used)} of the time: frames were "
@@ -92,12 +90,3 @@ def generator(found: Seen) -> Iterator[Suspect]:
         (figure("unsent", found.unsent, "frames"), figure("generator away", away_ns, "ns")),
         Proposal("Offer less, or give the generator more CPUs."), hop=_GENERATOR,
     ))  # fmt: skip
-
-
-def _busiest(found: Seen, cpus: set[int]) -> tuple[tuple[str, int], float]:
-    """Which competitor used one of these CPUs most, and for which share of the time."""
-    here = {key: ns for key, ns in found.shares.items() if key[1] in cpus}
-    if not here:
-        return ("", -1), 0.0
-    most = max(here, key=lambda key: here[key])
-    return most, here[most] / found.time_ns

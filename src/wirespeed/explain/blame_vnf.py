@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirespeed.explain.seen import PMD, Seen
-from wirespeed.explain.suspect import STRAY, Suspect, figure
+from wirespeed.explain.seen import Seen
+from wirespeed.explain.suspect import MUCH, STRAY, Suspect, figure
 from wirespeed.model.evidence import Source
 from wirespeed.model.explanation import Explanation, Proposal
 from wirespeed.model.trial import Counted, DropCause
@@ -14,8 +14,6 @@ from wirespeed.model.words import share
 
 _TOWARDS = (DropCause.VHOST_TX_RING_FULL, DropCause.NOT_CONNECTED, DropCause.VNF_ENDED,
             DropCause.VNF_RX_RING_FULL)  # fmt: skip
-# Schedulers take a CPU away for some ms at a time; what is away for longer was stopped.
-_STOPPED_NS = 20_000_000
 _SWITCH, _SIDES = "switch:", "ab"
 
 
@@ -68,20 +66,18 @@ def _without_buffers(found: Seen, name: str, frames: int) -> Explanation | None:
 
 
 def _stopped(found: Seen, name: str, frames: int) -> Explanation | None:
-    """It did not run, though it did not wait for a CPU and nobody stole one."""
-    key = ("sut", Source.POLL_GAP)
-    waited = sum(ns for thread, ns in found.waits.items() if not thread.startswith(PMD))
-    away = found.stops[key] - waited - found.steal_ns
-    longest = found.longest.get(key, 0)
-    lost = frames > STRAY * found.offered
-    if not lost or longest < _STOPPED_NS or away < longest / 2:
+    """It did not run, though its CPU did, and no other program can have had that for so long."""
+    frozen = ("sut", Source.FROZEN)
+    away, longest = found.stops[frozen], found.longest.get(frozen, 0)
+    shared = found.competitor(found.forwarding)[2] > MUCH
+    if not away or shared or frames <= STRAY * found.offered:
         return None
     return Explanation(
         "vnf_stopped",
-        f"{name} did not run for {away / 1e6:,.0f} ms, {longest / 1e6:,.0f} ms at a time, though "
-        "no other program had its CPU: its process was stopped, or waited for something itself.",
+        f"{name} did not run for {away / 1e6:,.0f} ms, {longest / 1e6:,.0f} ms at a time, while "
+        "its CPU did: its process was stopped, or waited for something itself.",
         (
-            figure("not running, and not waiting for a CPU", away, "ns"),
+            figure("not running, though its CPU was", away, "ns"),
             figure("longest time away", longest, "ns"),
             figure("lost on the way to it", frames, "frames"),
         ),
@@ -94,7 +90,7 @@ def _slow(found: Seen, name: str, frames: int) -> Explanation | None:
     """Its ring was full although its thread, and the generator's, had their CPUs."""
     own = any(thread.startswith(f"{name}/") for thread in found.waits)
     # In the generator's process it is away when the generator is.
-    away = found.stopped_ns + (0 if own else found.stops["generator", Source.POLL_GAP])
+    away = found.away_ns("sut") + (0 if own else found.away_ns("generator"))
     lost_to_it = found.held and frames > STRAY * found.offered
     if not lost_to_it or frames <= 2 * found.frames_in(away):
         return None
@@ -105,7 +101,7 @@ def _slow(found: Seen, name: str, frames: int) -> Explanation | None:
         "found its ring full, and its CPU was not taken from it.",
         (
             figure("lost on the way to it", frames, "frames"),
-            figure("threads of the SUT away", found.stopped_ns, "ns"),
+            figure("threads of the SUT away", found.away_ns("sut"), "ns"),
         ),
         Proposal(f"Make {name} faster, or give it more CPU, on a core that nothing else polls on."),
         hop=name,

@@ -61,10 +61,18 @@ class Seen:
     def load_fps(self) -> float:
         return self.intended / self.time_ns * 1e9 if self.time_ns else 0.0
 
-    @property
-    def stopped_ns(self) -> int:
-        """How long threads of the SUT were away, by whatever shows it."""
-        return sum(ns for (role, _), ns in self.stops.items() if role == "sut")
+    def away_ns(self, *roles: str) -> int:
+        """How long threads of these roles were away, by whatever shows it."""
+        return sum(ns for (role, _), ns in self.stops.items() if role in roles)
+
+    def competitor(self, cpus: set[int]) -> tuple[str, int, float]:
+        """Which other program used one of these CPUs most: its name, the CPU, its share of the
+        time; nobody's is 0."""
+        here = {key: ns for key, ns in self.shares.items() if key[1] in cpus}
+        if not here or not self.time_ns:
+            return "", -1, 0.0
+        name, cpu = max(here, key=lambda key: here[key])
+        return name, cpu, here[name, cpu] / self.time_ns
 
     def frames_in(self, time_ns: float) -> float:
         """What is offered in so much time."""
