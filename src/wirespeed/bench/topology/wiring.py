@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 GENERATOR = "tg"
 SWITCH = "switch"
+# The switch inside a NIC, between its virtual functions.
+NIC = "nic"
 IMPAIR = "impair"
 # The generator's ports: the first direction runs from east to west.
 EAST, WEST = PORTS = ("east", "west")
@@ -38,7 +40,7 @@ class End:
 class Cable:
     """A link between two ports; frames may flow either way.
 
-    a: a port of the generator or a function; b: of the switch, or of another function.
+    a: a port of the generator or a function; b: of a switch, or of another function.
     """
 
     a: End
