@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.fake_rig import FACTS
 from tests.report.sample import sample_run
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.loss import first_loss, lost_in_what_counts
 from wirespeed.model.cpus import CpuPlacement
-from wirespeed.model.explanation import EvidenceFigure, Explanation, Proposal
+from wirespeed.model.explanation import EvidenceFigure, Explanation
 from wirespeed.model.result import SearchResult
 from wirespeed.model.trial import Drop, DropCause, Stage, Trial, WorkerShare
 from wirespeed.report.limits import measured
@@ -44,7 +45,7 @@ def with_drops(point: PointRecord, *drops: Drop) -> PointRecord:
 
 def explained(point: PointRecord) -> tuple[Explanation, ...]:
     """As it would be explained now, whatever is stored."""
-    found = measured(point)
+    found = measured(point, FACTS)
     assert found is not None
     return explain(found)
 
@@ -288,7 +289,8 @@ def test_a_full_first_ring_proposes_what_gives_that_sut_more_cpus(run: RunRecord
     own = replace(point.sut, name="my own", entrance="its only port", more_cpus="sut.my.cpus")
     found = explained(replace(point, sut=own))[0]
     assert "all at its only port: the receive ring" in found.sentence
-    assert found.proposal == Proposal(found.proposal.change, "sut.my.cpus")
+    assert found.proposal is not None
+    assert (found.proposal.setting, found.proposal.keys) == ("sut.my.cpus", ())
     reference = replace(point.sut, reference=True)
     assert explained(replace(point, sut=reference))[0].proposal is None
 

@@ -219,5 +219,6 @@ def _record(writer: RunWriter, point: Point, grade: Grade, number: int) -> None:
     writer.add_bench(point.id, BENCH)
     for trial in made.trials:
         writer.add_trial(point.id, trial)
-    measured = Measured(sut, replace(result, trials=tuple(made.trials)))
+    whole = replace(result, trials=tuple(made.trials))
+    measured = Measured(sut, whole, workload=point.workload, plan=plan, host=FACTS)
     writer.complete_point(point.id, result, explain(measured))

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is an explained point printed on a terminal?"""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from wirespeed.model.explanation import Explanation, Proposal, ResourceState, ResourceUse
+from wirespeed.model.fault import show
+from wirespeed.report.explained import Explained
+from wirespeed.report.limits import figure_words, gain_words
+from wirespeed.report.sentence import point_sentence
+
+_STYLES = {
+    ResourceState.LIMITS: "bold red",
+    ResourceState.DISTURBS: "yellow",
+    ResourceState.HAS_ROOM: "green",
+}
+
+
+def print_explained(found: Explained, console: Console) -> None:
+    """The figure, what limits it and by which evidence, what to change."""
+    console.print(Text(found.point.caption, style="bold"), soft_wrap=True)
+    if found.why_not is not None:
+        console.print(f"  Not explained: {found.why_not}.\n", soft_wrap=True)
+        return
+    if found.point.tcp is None:
+        console.print(point_sentence(found.point), soft_wrap=True)
+    console.print()
+    if found.resources:
+        console.print(_resources(found.resources))
+        console.print()
+    for explanation in found.limits:
+        _print_limit(explanation, console)
+    _print_changes(found, console)
+    console.print()
+
+
+def _resources(uses: tuple[ResourceUse, ...]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("resource", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("measured", overflow="fold")
+    for use in uses:
+        state = Text(str(use.state), style=_STYLES.get(use.state, ""))
+        table.add_row(str(use.resource), state, Text(use.sentence))
+    return table
+
+
+def _print_limit(found: Explanation, console: Console) -> None:
+    console.print(Text(f"{found.limit}: {found.sentence}"))
+    for figure in found.evidence:
+        value = f"{figure_words(figure.value)} {figure.unit}"
+        console.print(Text(f"    {figure.name}: {value} ({figure.source})", style="dim"))
+
+
+def _print_changes(found: Explained, console: Console) -> None:
+    if not found.changes:
+        console.print(Text("\nTo change: nothing is known to help."))
+        return
+    console.print(Text("\nTo change, the largest expected gain first:"))
+    for number, change in enumerate(found.changes, start=1):
+        if change.proposal is not None:
+            _print_change(number, change, change.proposal, console)
+
+
+def _print_change(number: int, found: Explanation, proposal: Proposal, console: Console) -> None:
+    setting = f" ({proposal.setting})" if proposal.setting else ""
+    console.print(Text(f"{number}. {proposal.change.rstrip('.')}{setting}."))
+    gain = gain_words(found.gain) if found.gain is not None else "not known"
+    console.print(Text(f"   Expected gain: {gain}."))
+    console.print(Text(f"   Follows from: {found.limit}, {_sources(found)}."))
+    if proposal.keys:
+        keys = ", ".join(f"{change.key}={show(change.value)}" for change in proposal.keys)
+        console.print(Text(f"   To try here: {keys}"))
+    if proposal.cannot_try is not None:
+        which = "Not to be tried here of it" if proposal.keys else "Cannot be tried here"
+        console.print(Text(f"   {which}: {proposal.cannot_try}."))
+
+
+def _sources(found: Explanation) -> str:
+    """Where its figures were read, each once."""
+    named = dict.fromkeys(figure.source.partition(",")[0] for figure in found.evidence)
+    return ", ".join(named) or "no figure of its own"
