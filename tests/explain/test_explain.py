@@ -82,11 +82,11 @@ def test_the_cause_with_the_most_frames_comes_first(run: RunRecord) -> None:
     point = with_drops(
         run.points[4],
         Drop("sut-ingress", DropCause.RX_RING_FULL, 100),
-        Drop("ovs:vnf0.a", DropCause.VHOST_TX_RING_FULL, 900),
+        Drop("switch:vnf0a", DropCause.VHOST_TX_RING_FULL, 900),
     )
     first, second, *_ = explained(point)
     assert (first.limit, second.limit) == ("vhost_tx_ring_full", "rx_ring_full")
-    assert "90% at ovs:vnf0.a" in first.sentence
+    assert "90% at switch:vnf0a" in first.sentence
     assert "the VNF took frames more slowly" in first.sentence
     assert second.sentence.startswith("Another 10% were lost at the SUT's first ring")
 
@@ -95,7 +95,7 @@ def test_a_lone_stray_frame_is_not_worth_a_sentence(run: RunRecord) -> None:
     point = with_drops(
         run.points[4],
         Drop("sut-ingress", DropCause.RX_RING_FULL, 990),
-        Drop("ovs:vnf0.a", DropCause.VHOST_TX_RING_FULL, 10),
+        Drop("switch:vnf0a", DropCause.VHOST_TX_RING_FULL, 10),
     )
     assert "vnf0" not in said(point)
 
@@ -257,7 +257,7 @@ def test_evidence_is_data_with_unit_and_source(run: RunRecord) -> None:
     number, trial = decisive
     (drop,) = trial.observation.drops
     found = explained(run.points[4])[0]
-    source = f"trial {number}, counters of ovs:vnf0.a, disturbed time included"
+    source = f"trial {number}, counters of switch:vnf0a, disturbed time included"
     dropped = EvidenceFigure("dropped for vhost_tx_ring_full", drop.frames, "frames", source)
     assert dropped in found.evidence
     load = EvidenceFigure("load", trial.intended_load_fps, "frames/s", f"trial {number}")

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from wirespeed.cli.path_picture import print_path
 from wirespeed.model.explanation import Explanation, Proposal, ResourceState, ResourceUse
 from wirespeed.model.fault import show
 from wirespeed.report.explained import Explained
 from wirespeed.report.limits import figure_words, gain_words
+from wirespeed.report.path import why_no_path
 from wirespeed.report.sentence import point_sentence
 
 _STYLES = {
@@ -32,9 +35,20 @@ def print_explained(found: Explained, console: Console) -> None:
     if found.resources:
         console.print(_resources(found.resources))
         console.print()
+    _print_path(found, console)
     for explanation in found.limits:
         _print_limit(explanation, console)
     _print_changes(found, console)
+    console.print()
+
+
+def _print_path(found: Explained, console: Console) -> None:
+    if found.path is not None:
+        print_path(found.path, console)
+    elif found.point.tcp is None:
+        console.print(Text(f"No picture of the path: {why_no_path(found.point.sut)}"))
+    else:
+        return
     console.print()
 
 
@@ -53,14 +67,14 @@ def _print_limit(found: Explanation, console: Console) -> None:
     console.print(Text(f"{found.limit}: {found.sentence}"))
     for figure in found.evidence:
         value = f"{figure_words(figure.value)} {figure.unit}"
-        console.print(Text(f"    {figure.name}: {value} ({figure.source})", style="dim"))
+        console.print(_indented(f"{figure.name}: {value} ({figure.source})", "dim"))
 
 
 def _print_changes(found: Explained, console: Console) -> None:
     if not found.changes:
-        console.print(Text("\nTo change: nothing is known to help."))
+        console.print("\nTo change: nothing is known to help.")
         return
-    console.print(Text("\nTo change, the largest expected gain first:"))
+    console.print("\nTo change, the largest expected gain first:")
     for number, change in enumerate(found.changes, start=1):
         if change.proposal is not None:
             _print_change(number, change, change.proposal, console)
@@ -68,16 +82,25 @@ def _print_changes(found: Explained, console: Console) -> None:
 
 def _print_change(number: int, found: Explanation, proposal: Proposal, console: Console) -> None:
     setting = f" ({proposal.setting})" if proposal.setting else ""
-    console.print(Text(f"{number}. {proposal.change.rstrip('.')}{setting}."))
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(f"{number}.", Text(f"{proposal.change.rstrip('.')}{setting}."))
     gain = gain_words(found.gain) if found.gain is not None else "not known"
-    console.print(Text(f"   Expected gain: {gain}."))
-    console.print(Text(f"   Follows from: {found.limit}, {_sources(found)}."))
+    lines = [f"Expected gain: {gain}.", f"Follows from: {found.limit}, {_sources(found)}."]
     if proposal.keys:
         keys = ", ".join(f"{change.key}={show(change.value)}" for change in proposal.keys)
-        console.print(Text(f"   To try here: {keys}"))
+        lines.append(f"To try here: {keys}")
     if proposal.cannot_try is not None:
         which = "Not to be tried here of it" if proposal.keys else "Cannot be tried here"
-        console.print(Text(f"   {which}: {proposal.cannot_try}."))
+        lines.append(f"{which}: {proposal.cannot_try}.")
+    for line in lines:
+        grid.add_row("", Text(line))
+    console.print(grid)
+
+
+def _indented(text: str, style: str) -> Padding:
+    return Padding(Text(text, style=style), (0, 0, 0, 4))
 
 
 def _sources(found: Explanation) -> str:

@@ -18,6 +18,7 @@ from wirespeed.model.explanation import Explanation, ResourceUse
 from wirespeed.model.result import SearchResult
 from wirespeed.model.study import flat
 from wirespeed.report.limits import measured
+from wirespeed.report.path import PathView, path_view
 from wirespeed.store.records import PointRecord, RunRecord
 
 _FRAME = "traffic.frame"
@@ -29,7 +30,7 @@ class Explained:
 
     limits: what the explainers found, most important first. resources: that which limits first;
     empty for TCP, for emulated points and where no trial counts. changes: of `limits`, those that
-    propose one, the largest expected gain first.
+    propose one, the largest expected gain first. path: None where it is not known.
     """
 
     point: PointRecord
@@ -37,6 +38,7 @@ class Explained:
     limits: tuple[Explanation, ...] = ()
     resources: tuple[ResourceUse, ...] = ()
     changes: tuple[Explanation, ...] = ()
+    path: PathView | None = None
 
 
 def explained(run: RunRecord, point: PointRecord) -> Explained:
@@ -48,7 +50,8 @@ def explained(run: RunRecord, point: PointRecord) -> Explained:
     if (why := _without_figures(found.result)) is not None:
         return Explained(point, why)
     limits = explain(found)
-    return Explained(point, None, limits, resources(found, limits), advice(found, limits))
+    uses, changes = resources(found, limits), advice(found, limits)
+    return Explained(point, None, limits, uses, changes, path_view(point))
 
 
 def check_evidence(run: RunRecord) -> None:

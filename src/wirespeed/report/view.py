@@ -22,12 +22,14 @@ from wirespeed.explain.trial import (
 from wirespeed.model.explanation import Explanation
 from wirespeed.model.trial import Trial
 from wirespeed.report.charts.latency import latency_chart
+from wirespeed.report.charts.path_svg import path_svg
 from wirespeed.report.charts.search import search_chart
 from wirespeed.report.charts.svg import SMALL, line_svg, search_svg
 from wirespeed.report.charts.timeline import timeline_chart
 from wirespeed.report.charts.timeline_svg import timeline_svg
 from wirespeed.report.figures import PointFigures, point_figures
 from wirespeed.report.limits import explanations, remarks
+from wirespeed.report.path import PathView, path_view
 from wirespeed.report.sentence import point_sentences
 from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord
@@ -65,6 +67,8 @@ class PointView:
     deciding: int
     latency: Markup | None
     first_loss: Trial | None
+    path: PathView | None
+    path_drawing: Markup | None
     decisions: tuple[tuple[str, str, str], ...]
 
     @property
@@ -85,6 +89,7 @@ class PointView:
 def point_view(point: PointRecord) -> PointView:
     """With everything that is drawn of it."""
     search, latency, timeline = search_chart(point), latency_chart(point), timeline_chart(point)
+    path = path_view(point)
     return PointView(
         point_figures(point),
         point_sentences(point),
@@ -95,6 +100,8 @@ def point_view(point: PointRecord) -> PointView:
         timeline.number if timeline else 0,
         Markup(line_svg(latency, SMALL)) if latency else None,  # noqa: S704
         _first_loss(point),
+        path,
+        Markup(path_svg(path)) if path else None,  # noqa: S704
         tuple(_decisions(encode(point.plan), "")) if point.plan else (),
     )
 
