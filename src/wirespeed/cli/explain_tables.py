@@ -9,12 +9,15 @@ from rich.table import Table
 from rich.text import Text
 
 from wirespeed.cli.path_picture import print_path
+from wirespeed.explain.tried import WANTED
 from wirespeed.model.explanation import Explanation, Proposal, ResourceState, ResourceUse
 from wirespeed.model.fault import show
+from wirespeed.model.words import counted, percent
 from wirespeed.report.explained import Explained
 from wirespeed.report.limits import figure_words, gain_words
 from wirespeed.report.path import why_no_path
 from wirespeed.report.sentence import point_sentence
+from wirespeed.report.tried import Tried, rate_words, signed_percent
 
 _STYLES = {
     ResourceState.LIMITS: "bold red",
@@ -107,3 +110,26 @@ def _sources(found: Explanation) -> str:
     """Where its figures were read, each once."""
     named = dict.fromkeys(figure.source.partition(",")[0] for figure in found.evidence)
     return ", ".join(named) or "no figure of its own"
+
+
+def print_tried(found: Tried, proposal: Proposal, console: Console) -> None:
+    """What the change brought, with its interval and how sure that is."""
+    keys = ", ".join(f"{change.key}={show(change.value)}" for change in found.keys)
+    console.print(Text(f"Tried: {keys} ({proposal.change.rstrip('.')})", style="bold"))
+    gain = found.gain
+    if gain is None or found.figure is None:
+        console.print(f"No pair of {found.wanted} has a figure to compare: run {found.run_id}.")
+        return
+    before, after = (rate_words(value, found.figure) for value in (gain.before, gain.after))
+    console.print(Text(f"{found.figure}: {before} as it was, {after} changed (medians)."))
+    interval = f"{signed_percent(gain.low)} to {signed_percent(gain.high)}"
+    console.print(
+        Text(
+            f"Measured gain: {signed_percent(gain.gain)}, {interval} with "
+            f"{percent(gain.confidence, 1)} confidence (ranks of {counted(gain.pairs, 'pair')}, of "
+            f"{found.wanted} measured): {gain.verdict}."
+        )
+    )
+    if gain.confidence < WANTED:
+        console.print(f"Few pairs: {percent(WANTED, 0)} take at least 6 (--pairs).")
+    console.print(f"Run {found.run_id}. Full report: wirespeed report {found.run_id}")

@@ -8,6 +8,7 @@ from typing import Any
 
 from wirespeed.model.explanation import ResourceState
 from wirespeed.report.explained import Explained
+from wirespeed.report.tried import Tried
 from wirespeed.store.codec import encode
 from wirespeed.store.records import RunRecord
 
@@ -15,12 +16,27 @@ from wirespeed.store.records import RunRecord
 EXPLANATION_VERSION = "1.0"
 
 
-def explain_document(run: RunRecord, found: Sequence[Explained]) -> dict[str, Any]:
-    """Every value is a JSON type."""
+def explain_document(
+    run: RunRecord, found: Sequence[Explained], outcome: Tried | None = None
+) -> dict[str, Any]:
+    """Every value is a JSON type. outcome: of the change that was tried, if one was."""
     return {
         "schema_version": EXPLANATION_VERSION,
         "run": {"id": run.id, "study": run.study, "host": run.host.host},
         "points": [_point(each) for each in found],
+        "tried": None if outcome is None else _tried(outcome),
+    }
+
+
+def _tried(outcome: Tried) -> dict[str, Any]:
+    gain = outcome.gain
+    return {
+        "run": outcome.run_id,
+        "keys": [encode(change) for change in outcome.keys],
+        "figure": outcome.figure,
+        "pairs_measured": outcome.wanted,
+        "pairs": [{"before": before, "after": after} for before, after in outcome.pairs],
+        "gain": None if gain is None else {**encode(gain), "verdict": str(gain.verdict)},
     }
 
 
