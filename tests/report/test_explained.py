@@ -10,9 +10,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.store.test_old_runs import opened
+from wirespeed.audit.registry import all_rules
+from wirespeed.explain.audited import RULES
 from wirespeed.explain.tried import Verdict
 from wirespeed.model.errors import BadInput
 from wirespeed.model.explanation import KeyChange
+from wirespeed.model.finding import Status
 from wirespeed.report.explain_document import explain_document
 from wirespeed.report.explained import Explained, check_evidence, explained
 from wirespeed.report.tried import tried
@@ -104,6 +107,29 @@ def test_frame_sizes_of_one_topology_tell_what_an_octet_costs(run: RunRecord) ->
     """The made-up switch takes 0.35 ns an octet at every point that has an MRR."""
     found = {use.resource.name: use for use in explained(run, run.points[0]).resources}
     assert found["COPIES"].evidence[0].value == pytest.approx(0.35, rel=0.02)
+
+
+def test_what_the_audit_says_of_a_resource_that_lacks_is_told(run: RunRecord) -> None:
+    """The time of points 0 is disturbed, that of point 2 is not."""
+    assert run.audits is not None
+    made = run.audits[0].findings[0]
+    found = tuple(
+        replace(made, rule=rule, status=status)
+        for rule, status in (
+            ("WS32", Status.FAILED), ("WS04", Status.PASSED), ("WS25", Status.FAILED),
+        )
+    )  # fmt: skip
+    audited = replace(run, audits=(replace(run.audits[0], findings=found),))
+    told = [explained(audited, audited.points[i]) for i in (0, 2)]
+    assert [[finding.rule for finding in each.findings] for each in told] == [["WS32"], []]
+    assert problems(explain_document(audited, told)) == []
+    older = replace(run, audits=None)
+    assert explained(older, older.points[0]).findings == ()
+
+
+def test_every_rule_that_is_named_exists() -> None:
+    known = {rule.id for rule in all_rules()}
+    assert {rule for rules in RULES.values() for rule in rules} <= known
 
 
 def test_a_run_without_evidence_is_refused(tmp_path: Path) -> None:

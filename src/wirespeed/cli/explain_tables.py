@@ -37,6 +37,10 @@ def print_explained(found: Explained, console: Console) -> None:
     console.print()
     if found.resources:
         console.print(_resources(found.resources))
+        for finding in found.findings:
+            subject = f", {finding.subject}" if finding.subject else ""
+            told = f"Audit {finding.rule}{subject}: {finding.title}; found: {finding.found}."
+            console.print(Text(told, style="yellow"))
         console.print()
     _print_path(found, console)
     for explanation in found.limits:

@@ -50,5 +50,9 @@ def _point(found: Explained) -> dict[str, Any]:
         "resources": [encode(use) for use in found.resources],
         "limits": [encode(limit) for limit in found.limits],
         "changes": [encode(change) for change in found.changes],
+        "findings": [
+            {"rule": f.rule, "title": f.title, "subject": f.subject, "found": f.found}
+            for f in found.findings
+        ],
         "path": None if found.path is None else encode(found.path),
     }

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from wirespeed.explain.audited import related
 from wirespeed.explain.explain import explain
 from wirespeed.explain.gains import advice
 from wirespeed.explain.resources import resources
 from wirespeed.model.errors import BadInput
 from wirespeed.model.explanation import Explanation, ResourceUse
+from wirespeed.model.finding import Finding
 from wirespeed.model.result import SearchResult
 from wirespeed.model.study import flat
 from wirespeed.report.limits import measured
@@ -31,6 +33,7 @@ class Explained:
     limits: what the explainers found, most important first. resources: that which limits first;
     empty for TCP, for emulated points and where no trial counts. changes: of `limits`, those that
     propose one, the largest expected gain first. path: None where it is not known.
+    findings: of the audit as the run began, those that tell why a resource lacks.
     """
 
     point: PointRecord
@@ -39,6 +42,7 @@ class Explained:
     resources: tuple[ResourceUse, ...] = ()
     changes: tuple[Explanation, ...] = ()
     path: PathView | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 def explained(run: RunRecord, point: PointRecord) -> Explained:
@@ -51,7 +55,8 @@ def explained(run: RunRecord, point: PointRecord) -> Explained:
         return Explained(point, why)
     limits = explain(found)
     uses, changes = resources(found, limits), advice(found, limits)
-    return Explained(point, None, limits, uses, changes, path_view(point))
+    findings = related(uses, run.audits or ())
+    return Explained(point, None, limits, uses, changes, path_view(point), findings)
 
 
 def check_evidence(run: RunRecord) -> None:
