@@ -9,14 +9,22 @@ from dataclasses import replace
 import pytest
 
 from tests.fake_rig import FACTS
+from wirespeed.explain.decisive import decisive
 from wirespeed.explain.explain import explain
 from wirespeed.explain.gains import advice, relative_gain
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.resources import resources
-from wirespeed.explain.stages import decisive
-from wirespeed.model.explanation import ExpectedGain, Explanation, Proposal, Resource, ResourceUse
+from wirespeed.model.explanation import (
+    ExpectedGain,
+    Explanation,
+    KeyChange,
+    Proposal,
+    Resource,
+    ResourceUse,
+)
 from wirespeed.model.explanation import ResourceState as State
 from wirespeed.model.plan import Decision, GuestPlan
+from wirespeed.model.spec import MAX_DESCRIPTORS
 from wirespeed.model.trial import PollingThread, Trial
 from wirespeed.report.limits import measured
 from wirespeed.store.records import PointRecord, RunRecord
@@ -85,6 +93,25 @@ def test_a_full_ring_is_blamed_on_the_stage_behind_it(
     run: RunRecord, index: int, busy: Sequence[PollingThread], limits: Resource
 ) -> None:
     assert limiting(seen(run.points[index], **threads(*busy, GENERATOR))) == [limits]
+
+
+def test_a_ring_that_overflows_while_its_poller_has_time_is_too_short(run: RunRecord) -> None:
+    idle = threads(replace(PMD, busy_share=0.77), VNF, GENERATOR)
+    first = explain(seen(run.points[0], **idle))[0]
+    assert "full, though pmd-c01/id:8 had frames to handle for only 77% of the time" in (
+        first.sentence
+    )
+    for descriptors, keys in (
+        (1024, (KeyChange("sut.vswitch.descriptors", 2048),)),
+        (MAX_DESCRIPTORS, (KeyChange("sut.vswitch.rx_queues", 2),)),
+    ):
+        point = seen(run.points[0], **idle)
+        assert point.frames is not None
+        vswitch = replace(point.frames.sut.vswitch, descriptors=descriptors)
+        changed = replace(point.frames, sut=replace(point.frames.sut, vswitch=vswitch))
+        proposal = explain(replace(point, workload=changed))[0].proposal
+        assert proposal is not None
+        assert proposal.keys == keys
 
 
 def test_without_a_switch_the_first_ring_is_the_functions(run: RunRecord) -> None:

@@ -99,7 +99,7 @@ def _print_change(number: int, found: Explanation, proposal: Proposal, console: 
         keys = ", ".join(f"{change.key}={show(change.value)}" for change in proposal.keys)
         lines.append(f"To try here: {keys}")
     if proposal.cannot_try is not None:
-        which = "Not to be tried here of it" if proposal.keys else "Cannot be tried here"
+        which = "Left out of that" if proposal.keys else "Cannot be tried here"
         lines.append(f"{which}: {proposal.cannot_try}.")
     for line in lines:
         grid.add_row("", Text(line))

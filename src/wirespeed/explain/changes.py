@@ -14,11 +14,10 @@ from wirespeed.explain.interface import Measured
 from wirespeed.model.explanation import Explanation, KeyChange, KeyValue
 from wirespeed.model.facts import Cpu, HostFacts
 from wirespeed.model.plan import HostPlan
-from wirespeed.model.spec import Frames, TcpStreams
+from wirespeed.model.spec import MAX_DESCRIPTORS, Frames, TcpStreams
 from wirespeed.model.units import mtu_for
 
 _MAX_QUEUES = _MAX_WORKERS = 16
-_MAX_DESCRIPTORS = 4096
 _JUMBO_MTU = 9000
 _LINK_SPEEDS_BPS = (10e9, 25e9, 40e9, 100e9, 400e9)
 _FEWER_FLOWS, _LARGER_WINDOW = 10, 4
@@ -179,7 +178,7 @@ NEXT: dict[str, Callable[[Measured], Next]] = {
         lambda _, frames: _doubled(frames.sut.vswitch.rx_queues, _MAX_QUEUES)
     ),
     "sut.vswitch.descriptors": _of_frames(
-        lambda _, frames: _doubled(frames.sut.vswitch.descriptors, _MAX_DESCRIPTORS)
+        lambda _, frames: _doubled(frames.sut.vswitch.descriptors, MAX_DESCRIPTORS)
     ),
     "sut.vswitch.mtu": _of_frames(lambda _, frames: _mtu(frames)),
     "sut.vnf.workers": _of_frames(lambda _, frames: _doubled(frames.sut.vnf.workers, _MAX_WORKERS)),

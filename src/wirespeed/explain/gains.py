@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from wirespeed.explain.decisive import carried_fps, decisive
 from wirespeed.explain.interface import Measured
-from wirespeed.explain.stages import FULL, PollingStage, carried_fps, decisive, stage, stage_behind
+from wirespeed.explain.stages import FULL, PollingStage, stage, stage_behind
 from wirespeed.model.explanation import ExpectedGain, Explanation, Resource
 from wirespeed.model.trial import DropCause, Trial
 from wirespeed.model.words import mpps, percent

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from wirespeed.explain.decisive import decisive
 from wirespeed.explain.interface import Measured
-from wirespeed.explain.stages import FULL, decisive, stage, stage_behind
+from wirespeed.explain.stages import stage_behind, time_left
 from wirespeed.explain.uses.host import scheduling, steal
 from wirespeed.explain.uses.path import balance, copies, link, queues
 from wirespeed.explain.uses.polling import function, generator, switch
@@ -63,8 +64,7 @@ _CAUSES = frozenset(DropCause)
 
 def _overflowing(point: Measured, cause: DropCause) -> Resource | None:
     """The CPU time of the stage behind a full ring; its depth, where that stage had time left."""
-    resource, decided = stage_behind(point, cause), decisive(point)
-    if resource is None or decided is None or resource is Resource.GENERATOR:
-        return resource
-    busy = stage(point, decided[1], resource).busy_share
-    return Resource.QUEUES if busy is not None and busy < FULL else resource
+    decided = decisive(point)
+    if decided is not None and time_left(point, decided[1], cause) is not None:
+        return Resource.QUEUES
+    return stage_behind(point, cause)

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wirespeed.explain.interface import Measured
-from wirespeed.explain.loss import first_loss
-from wirespeed.explain.trial import counted_time
 from wirespeed.model.explanation import Resource
-from wirespeed.model.trial import DropCause, PollingThread, Stage, Trial
+from wirespeed.model.trial import DropCause, PollingThread, Trial
 
 # A stage whose busiest thread has frames to handle for more of the time has no time left.
 FULL = 0.9
@@ -79,21 +77,13 @@ def _has_switch(point: Measured) -> bool:
     return point.plan is not None and point.plan.sut_host.vswitch is not None
 
 
-def decisive(point: Measured) -> tuple[int, Trial] | None:
-    """The trial that tells most of the limit, with its number: that of the first loss, else of the
-    highest load in which some time counts. None where there is no such trial."""
-    if (found := first_loss(point.result.trials, point.result)) is not None:
-        return found
-    counted = [
-        (number, trial)
-        for number, trial in enumerate(point.result.trials, start=1)
-        if trial.stage is not Stage.WARM_UP and counted_time(trial) is not None
-    ]
-    return max(counted, key=lambda pair: pair[1].intended_load_fps, default=None)
-
-
-def carried_fps(trial: Trial) -> float:
-    """What was forwarded: in undisturbed time where that is known."""
-    if trial.gated is not None and trial.gated.receive_fps is not None:
-        return trial.gated.receive_fps
-    return trial.forwarding_fps
+def time_left(point: Measured, trial: Trial, cause: DropCause) -> PollingThread | None:
+    """The busiest thread of the stage behind a full ring, where even that had frames to handle for
+    less than FULL of the time: the ring was too short, not the thread too slow."""
+    resource = stage_behind(point, cause)
+    if resource is None or resource is Resource.GENERATOR:
+        return None
+    busiest = stage(point, trial, resource).busiest
+    if busiest is None or (busiest.busy_share or 0.0) >= FULL:
+        return None
+    return busiest

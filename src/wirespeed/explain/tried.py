@@ -63,4 +63,4 @@ def measured_gain(pairs: Sequence[tuple[float, float]]) -> MeasuredGain:
 def _confidence(count: int, skipped: int) -> float:
     """That the median lies within the ratios, without `skipped` of them at either end."""
     outside = sum(math.comb(count, i) for i in range(skipped + 1))
-    return max(0.0, 1 - 2 * outside / 2**count)
+    return max(0.0, 1 - float(outside) / 2.0 ** (count - 1))

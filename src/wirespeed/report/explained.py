@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from wirespeed.explain.audited import related
 from wirespeed.explain.explain import explain
 from wirespeed.explain.gains import advice
+from wirespeed.explain.interface import Measured
 from wirespeed.explain.resources import resources
 from wirespeed.model.errors import BadInput
 from wirespeed.model.explanation import Explanation, ResourceUse
@@ -47,16 +48,21 @@ class Explained:
 
 def explained(run: RunRecord, point: PointRecord) -> Explained:
     """Everything that the run tells of the point."""
-    found = measured(point, run.host)
+    found = seen_in(run, point)
     if found is None:
         return Explained(point, _unfinished(point))
-    found = replace(found, other_sizes=tuple(_sizes(run, point)))
     if (why := _without_figures(found.result)) is not None:
         return Explained(point, why)
     limits = explain(found)
     uses, changes = resources(found, limits), advice(found, limits)
     findings = related(uses, run.audits or ())
     return Explained(point, None, limits, uses, changes, path_view(point), findings)
+
+
+def seen_in(run: RunRecord, point: PointRecord) -> Measured | None:
+    """The point as an explainer sees it, with what the run's other points tell of it."""
+    found = measured(point, run.host)
+    return None if found is None else replace(found, other_sizes=tuple(_sizes(run, point)))
 
 
 def check_evidence(run: RunRecord) -> None:

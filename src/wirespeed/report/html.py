@@ -60,11 +60,11 @@ def html_report(run: RunRecord) -> str:
         "figure": figure_words, "counted": words.counted,
     }  # fmt: skip
     frames, tcp = split(run)
-    points = [point_view(point) for point in frames]
+    points = [point_view(run, point) for point in frames]
     return environment.get_template("report.html.j2").render(
         run=run,
         points=points,
-        tcp=[point_view(point) for point in tcp],
+        tcp=[point_view(run, point) for point in tcp],
         gains=offload_gains(tcp),
         direction=offload_direction(tcp),
         limited_by=limited_by,

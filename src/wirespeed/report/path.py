@@ -10,9 +10,10 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from wirespeed.explain.decisive import decisive
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.loss import total_drops
-from wirespeed.explain.stages import decisive, stage
+from wirespeed.explain.stages import stage
 from wirespeed.model.explanation import Resource
 from wirespeed.model.series import BACKLOG
 from wirespeed.model.sut import SutDescription
@@ -175,7 +176,7 @@ def queue_words(view: PathView) -> Iterator[str]:
         yield f"The shallowest stage of a direction holds {view.holds:,} frames."
     if view.queued is not None:
         median, most = view.queued
-        yield f"Queued on the path: {median:,.0f} frames in the median, {most:,.0f} at most."
+        yield f"Frames queued on the path: {median:,.0f} in the median, {most:,.0f} at most."
     for hop, loss in view.elsewhere:
         yield f"Lost elsewhere, at {hop}: {loss.frames:,} frames ({loss.cause})."
     if view.further:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from wirespeed.explain.decisive import carried_fps
 from wirespeed.explain.interface import Measured
-from wirespeed.explain.stages import FULL, PollingStage, carried_fps, stage
+from wirespeed.explain.stages import FULL, PollingStage, stage
 from wirespeed.model.explanation import EvidenceFigure, Resource, ResourceState, ResourceUse
 from wirespeed.model.trial import PollingThread, Trial
 from wirespeed.model.words import loss, mpps, percent
@@ -43,7 +44,8 @@ def generator(point: Measured, number: int, trial: Trial) -> ResourceUse:
         EvidenceFigure("highest load offered", highest_fps, "frames/s", "all trials"),
         EvidenceFigure("not offered in time", late, "ratio", source),
     )
-    said = f"It offered up to {mpps(highest_fps)} Mpps, {loss(late)} of a load too late."
+    timely = f"{loss(late)} of this load too late" if late else "all of this load in time"
+    said = f"It offered up to {mpps(highest_fps)} Mpps, {timely}."
     sentence = f"{said} {use.sentence}" if use.evidence else said
     return ResourceUse(
         Resource.GENERATOR, ResourceState.HAS_ROOM, sentence, (*figures, *use.evidence)

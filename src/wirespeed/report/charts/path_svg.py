@@ -29,8 +29,10 @@ def path_svg(view: PathView, standalone: bool = False) -> str:
 
 
 def _height(view: PathView) -> float:
-    losses = sum(len(each.losses) for each in (*view.hops, *view.links))
-    return 16 + _HOP * len(view.hops) + _LINK * len(view.links) + _ROW * losses
+    at_hops = sum(len(hop.losses) for hop in view.hops)
+    on_links = sum(len(link.losses) for link in view.links)
+    places = _HOP * len(view.hops) + _LINK * len(view.links)
+    return 16 + places + _ROW * (at_hops + on_links)
 
 
 def _draw_hop(canvas: Canvas, hop: Hop, y: float) -> float:
