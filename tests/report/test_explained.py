@@ -13,6 +13,7 @@ from tests.store.test_old_runs import opened
 from wirespeed.audit.registry import all_rules
 from wirespeed.explain.audited import RULES
 from wirespeed.explain.tried import Verdict
+from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.errors import BadInput
 from wirespeed.model.explanation import KeyChange
 from wirespeed.model.finding import Status
@@ -180,6 +181,25 @@ class TestTried:
         assert found.gain.gain == pytest.approx(0.1)
         assert found.gain.verdict is Verdict.MORE
         assert found.pairs == ((1e6, 1.1e6),) * 6
+
+    def test_pairs_between_which_the_cpus_moved_do_not_count(self, run: RunRecord) -> None:
+        pairs = paired(run, *[(1e6, 1.1e6)] * 3)
+        assert tried(pairs, KEYS, "as it was").moved == 0
+        apart = CpuPlacement(300.0, 1.0)
+        first = pairs.points[0]
+        trials = tuple(
+            replace(
+                stored,
+                trial=replace(
+                    stored.trial,
+                    observation=replace(stored.trial.observation, placement=(apart, apart)),
+                ),
+            )
+            for stored in first.trials
+        )
+        moved = replace(pairs, points=(replace(first, trials=trials), *pairs.points[1:]))
+        found = tried(moved, KEYS, "as it was")
+        assert (found.moved, found.wanted, len(found.pairs)) == (1, 3, 2)
 
     def test_pairs_that_lack_a_figure_are_left_out(self, run: RunRecord) -> None:
         found = tried(paired(run, (1e6, 1.1e6), (None, 1e6), (1e6, None)), KEYS, "as it was")

@@ -44,9 +44,9 @@ def explain(
     pairs: Annotated[
         int,
         typer.Option(
-            "--pairs", metavar="N", help="How often --try measures both; 6 or more give 95%."
+            "--pairs", metavar="N", help="How often --try measures both; 6 that count give 95%."
         ),
-    ] = 6,
+    ] = 8,
     lab: Annotated[
         Path | None,
         typer.Option(

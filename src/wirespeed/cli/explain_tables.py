@@ -120,6 +120,10 @@ def print_tried(found: Tried, proposal: Proposal, console: Console) -> None:
     """What the change brought, with its interval and how sure that is."""
     keys = ", ".join(f"{change.key}={show(change.value)}" for change in found.keys)
     console.print(Text(f"Tried: {keys} ({proposal.change.rstrip('.')})", style="bold"))
+    if found.moved:
+        left_out = f"Left out, {counted(found.moved, 'pair')} of {found.wanted}"
+        why = "the polling CPUs were placed differently for one measurement than for the other"
+        console.print(Text(f"{left_out}: {why}."))
     gain = found.gain
     if gain is None or found.figure is None:
         console.print(f"No pair of {found.wanted} has a figure to compare: run {found.run_id}.")
@@ -135,5 +139,5 @@ def print_tried(found: Tried, proposal: Proposal, console: Console) -> None:
         )
     )
     if gain.confidence < WANTED:
-        console.print(f"Few pairs: {percent(WANTED, 0)} take at least 6 (--pairs).")
+        console.print(f"Few pairs: {percent(WANTED, 0)} takes 6 that count (--pairs).")
     console.print(f"Run {found.run_id}. Full report: wirespeed report {found.run_id}")

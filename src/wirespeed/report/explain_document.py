@@ -36,6 +36,7 @@ def _tried(outcome: Tried) -> dict[str, Any]:
         "figure": outcome.figure,
         "pairs_measured": outcome.wanted,
         "pairs": [{"before": before, "after": after} for before, after in outcome.pairs],
+        "moved": outcome.moved,
         "gain": None if gain is None else {**encode(gain), "verdict": str(gain.verdict)},
     }
 

@@ -11,6 +11,7 @@ from wirespeed.explain.tried import MeasuredGain, measured_gain
 from wirespeed.model.explanation import KeyChange
 from wirespeed.model.result import SearchResult
 from wirespeed.model.words import gbps, mpps
+from wirespeed.report.compare import placement_change
 from wirespeed.store.records import PointRecord, RunRecord
 
 _TCP = "TCP rate"
@@ -29,7 +30,9 @@ _FIGURES: Mapping[str, Callable[[SearchResult], float | None]] = MappingProxyTyp
 class Tried:
     """keys: what was changed. figure: which figure is compared; pairs: its values before and after
     (frames/s; of TCP bits/s), those of pairs that have both. wanted: how many pairs were measured.
-    gain: None where no pair has the same figure twice.
+    gain: None where no pair has the same figure twice. moved: how many pairs do not count, because
+    the polling CPUs shared other caches or cores for one measurement than for the other; that alone
+    changes a rate, and the placement is told without a look at any count.
     """
 
     run_id: str
@@ -38,17 +41,20 @@ class Tried:
     figure: str | None = None
     pairs: tuple[tuple[float, float], ...] = ()
     gain: MeasuredGain | None = None
+    moved: int = 0
 
 
 def tried(run: RunRecord, keys: tuple[KeyChange, ...], before: str) -> Tried:
     """By the strictest figure that most pairs have. before: how labels of points as they were
     begin."""
     pairs = _pairs(run, before)
-    by_figure = {name: _values(pairs, pick) for name, pick in _FIGURES.items()}
+    alike = [pair for pair in pairs if placement_change(*pair) is None]
+    moved = len(pairs) - len(alike)
+    by_figure = {name: _values(alike, pick) for name, pick in _FIGURES.items()}
     figure, values = max(by_figure.items(), key=lambda item: len(item[1]))
     if not values:
-        return Tried(run.id, keys, len(pairs))
-    return Tried(run.id, keys, len(pairs), figure, values, measured_gain(values))
+        return Tried(run.id, keys, len(pairs), moved=moved)
+    return Tried(run.id, keys, len(pairs), figure, values, measured_gain(values), moved)
 
 
 def _pairs(run: RunRecord, before: str) -> list[tuple[PointRecord, PointRecord]]:

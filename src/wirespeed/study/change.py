@@ -32,7 +32,7 @@ def study_of_change(
     Raises BadInput where they are no longer those of a study, or where the change cannot be had.
     """
     if not 1 <= pairs <= MAX_PAIRS:
-        raise BadInput(f"--pairs {pairs}: must be 1 to {MAX_PAIRS}", "Six or more give 95%.")
+        raise BadInput(f"--pairs {pairs}: must be 1 to {MAX_PAIRS}", "Six that count give 95%.")
     changed = deepcopy(measured)
     for change in keys:
         value = list(change.value) if isinstance(change.value, tuple) else change.value
