@@ -105,7 +105,7 @@ class MadeUp:
         limited_by = None
         if self.spec.topology.kind != "p2p":
             hop, limited_by = ("switch:vnf0a", DropCause.VHOST_TX_RING_FULL), "shared_lcore"
-        [path] = sut_of(self.spec).paths
+        path = sut_of(self.spec).paths[0]
         host = LoudHost(self.capacity_fps, NOISE[self.grade], hop, path, limited_by)
         number = self.seed + len(self.trials)
         self.trials.append(host.trial(share * self.capacity_fps, duration_s, stage, number))
