@@ -222,6 +222,43 @@ def test_cpus_that_share_no_cache_or_share_a_core_are_told(run: RunRecord) -> No
     assert "slow each other 1.5x: they are threads of one core" in placed(35, 1.5)
 
 
+def test_what_one_cache_brings_is_told_by_trials_on_both_placements(run: RunRecord) -> None:
+    """The first overloaded trials ran on CPUs of two caches, all others on one."""
+    point = run.points[2]
+    near, far = CpuPlacement(45, 1.0), CpuPlacement(210, 1.0)
+
+    def placed(*apart: int) -> Explanation:
+        """The last trial is one of them: it is the one that is told of."""
+        trials = tuple(
+            replace(
+                stored,
+                trial=replace(
+                    stored.trial,
+                    observation=replace(
+                        stored.trial.observation,
+                        placement=(far, far) if number in apart else (near, near),
+                    ),
+                ),
+            )
+            for number, stored in enumerate(point.trials)
+        )
+        return only(replace(point, trials=trials), "core_to_core_latency")
+
+    last = len(point.trials) - 1
+    trials = [stored.trial for stored in point.trials]
+    rates = [t.gated.receive_fps or 0.0 if t.gated else 0.0 for t in trials]
+    overloaded = min(
+        (n for n in range(last) if trials[n].loss_ratio > 0.02), key=lambda n: rates[n]
+    )
+    others = [rate for n, rate in enumerate(rates) if n not in (overloaded, last)]
+    gain = placed(overloaded, last).gain
+    assert gain is not None
+    assert gain.value == pytest.approx(max(others) - rates[overloaded])
+    # A trial that was not overloaded tells nothing of what its CPUs can carry.
+    assert placed(last).gain is None
+    assert trials[last].loss_ratio < 0.02
+
+
 def test_a_core_that_something_else_uses_is_told(run: RunRecord) -> None:
     assert "Something else used a forwarding core for 71% of the time" in said(run.points[0])
     assert "forwarding core" not in said(run.points[1])
