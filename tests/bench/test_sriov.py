@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from wirespeed.bench.assembly.kinds import needs_of, physical_functions, topology_of
+from wirespeed.bench.assembly.kinds import needs_of, physical_functions, topology_of, wiring_of
 from wirespeed.bench.assembly.nic import functions_on
-from wirespeed.bench.assembly.parts import wiring_of
 from wirespeed.bench.topology.interface import VirtualFunction
 from wirespeed.bench.topology.wiring import NIC, SWITCH, End
 from wirespeed.model.frame import Encapsulation, FlowField

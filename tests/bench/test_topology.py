@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirespeed.bench.assembly.parts import wiring_of
+from wirespeed.bench.assembly.kinds import sut_of, wiring_of
 from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.bench.topology.wiring import GENERATOR, NIC, SWITCH, End, Flow, Wiring
 from wirespeed.model.frame import FlowField
@@ -110,6 +110,10 @@ def test_every_stream_arrives_after_passing_its_functions(spec: Frames, step: in
         dst = as_int(stream.dst_mac) + (step if field is FlowField.DST_MAC else 0)
         arrived, passed = send(wired, mode, stream.from_port, (src, dst), joined_by_nic(spec))
         assert arrived == stream.to_port
+        path = wired.path(stream)
+        assert (path[0], path[-1]) == (End(GENERATOR, stream.from_port), End(GENERATOR, arrived))
+        met = dict.fromkeys(end.owner for end in path if end.owner not in (GENERATOR, NIC, SWITCH))
+        assert list(met) == passed
         if kind in {"chain", "sriov-vhost"}:
             order = [f"vnf{i}" for i in range(vnfs)]
             assert passed == (order if stream.from_port == "east" else order[::-1])
@@ -150,3 +154,22 @@ def test_external_has_ports_but_no_cables() -> None:
     wired = wiring_of(replace(spec_of("external"), sut=Sut(ports=("a", "b"))))
     assert wired.cables == ()
     assert [(s.from_port, s.to_port) for s in wired.streams] == [("east", "west")]
+
+
+def paths(spec: Frames) -> list[str]:
+    return [" ".join(path) for path in sut_of(spec).paths]
+
+
+def test_the_path_of_a_stream_has_every_port_in_order() -> None:
+    assert paths(spec_of("p2p")) == ["tg:east switch:east switch:west tg:west"]
+    there = "tg:east switch:east switch:vnf0a vnf0:a vnf0:b switch:vnf0b switch:west tg:west"
+    back = " ".join(reversed(there.split()))
+    assert paths(spec_of("pvp", 1, bidirectional=True)) == [there, back]
+    chain = paths(spec_of("chain", 3))[0].split()
+    assert [end for end in chain if end.startswith("vnf")] == [
+        "vnf0:a", "vnf0:b", "vnf1:a", "vnf1:b", "vnf2:a", "vnf2:b",
+    ]  # fmt: skip
+
+
+def test_what_lies_between_external_ports_is_not_known() -> None:
+    assert paths(replace(spec_of("external"), sut=Sut(ports=("a", "b")))) == []
