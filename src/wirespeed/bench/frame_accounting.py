@@ -23,6 +23,7 @@ from wirespeed.model.trial import (
     Drop,
     DropCause,
     HopEvents,
+    PortCount,
     QueueShare,
     WorkerShare,
 )
@@ -116,6 +117,17 @@ def _of_the_ended(
 def _lost_between(counts: Counts, origin: End, target: End) -> int:
     left = counts[origin.owner].left.get(origin.port, 0)
     return left - counts[target.owner].entered.get(target.port, 0)
+
+
+def ports(counts: Counts) -> tuple[PortCount, ...]:
+    """What every port counted, by the name that its end of a cable has."""
+    return tuple(
+        PortCount(
+            str(End(count.hop, port)), count.entered.get(port, 0), count.left.get(port, 0)
+        )
+        for count in counts.values()
+        for port in dict.fromkeys((*count.entered, *count.left))
+    )  # fmt: skip
 
 
 def shares(counts: Counts) -> tuple[WorkerShare, ...]:

@@ -29,6 +29,7 @@ from wirespeed.model.trial import (
     DropCause,
     HopEvents,
     Observation,
+    PortCount,
     QueueShare,
     WorkerShare,
 )
@@ -144,6 +145,7 @@ def run_trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observat
         events=drained.events,
         queues=drained.queues,
         competitors=tuple(other for seen in threads for other in seen.competitors()),
+        ports=drained.ports,
     )
 
 
@@ -216,6 +218,7 @@ class _Drained:
     workers: tuple[WorkerShare, ...]
     events: tuple[HopEvents, ...]
     queues: tuple[QueueShare, ...]
+    ports: tuple[PortCount, ...]
 
 
 def _drain(setup: TrialSetup, before: Sequence[HopCount]) -> _Drained:
@@ -242,6 +245,7 @@ def _drain(setup: TrialSetup, before: Sequence[HopCount]) -> _Drained:
                 frame_accounting.shares(counts),
                 frame_accounting.events(counts),
                 frame_accounting.queue_shares(counts),
+                frame_accounting.ports(counts),
             )
         time.sleep(_POLL_S)
 

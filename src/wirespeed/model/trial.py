@@ -109,6 +109,18 @@ class Competitor:
 
 
 @dataclass(frozen=True, slots=True)
+class PortCount:
+    """Frames that entered a hop through one port, and that left it there.
+
+    port: as paths name it (SutDescription), e.g. "switch:vnf0a".
+    """
+
+    port: str
+    entered: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
 class DirectionCount:
     """Frames of one direction: intended = offered + unsent; offered = accepted + refused.
 
@@ -207,6 +219,7 @@ class Observation:
     workers: where a network function has several, the frames that each of them took.
     events: what hops counted besides frames. queues: where ports have several, the frames of each.
     competitors: who else used the CPUs that poll, most first.
+    ports: what every port of every hop counted; empty where an older version measured.
     latency_rows: see LatencyRows; None where frames carry no time stamp.
     """
 
@@ -230,6 +243,7 @@ class Observation:
     events: tuple[HopEvents, ...] = ()
     queues: tuple[QueueShare, ...] = ()
     competitors: tuple[Competitor, ...] = ()
+    ports: tuple[PortCount, ...] = ()
 
     def total(self, field: str) -> int:
         """Sum of one count over the directions."""

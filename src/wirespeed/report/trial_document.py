@@ -96,6 +96,7 @@ def _evidence(trial: Trial) -> dict[str, Any]:
         "events": encode(list(observation.events)),
         "queues": encode(list(observation.queues)),
         "competitors": encode(list(observation.competitors)),
+        "ports": encode(list(observation.ports)),
     }
 
 
