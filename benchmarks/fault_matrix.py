@@ -22,6 +22,7 @@ import random
 import secrets
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -72,10 +73,16 @@ class State:
         self.cells.append(cell)
         self._write(asdict(cell))
 
-    def has(self, setting: Setting) -> bool:
-        """Whether all loads of this bench are done."""
-        case = setting.case
-        return any(c.kind == case.kind and c.topology == setting.topology for c in self.cells)
+    def left(self, setting: Setting) -> Setting:
+        """The bench with the loads that are still to be tried."""
+        kind, topology = setting.case.kind, setting.topology
+        done = Counter(c.load_fps for c in self.cells if (c.kind, c.topology) == (kind, topology))
+        if 0.0 in done:  # It could not be brought up.
+            return replace(setting, loads_fps=())
+        open_fps = [
+            fps for fps, n in Counter(setting.loads_fps).items() for _ in range(n - done[fps])
+        ]
+        return replace(setting, loads_fps=tuple(open_fps))
 
     def _write(self, line: object) -> None:
         if self.path is not None:
@@ -88,6 +95,9 @@ def settings(seed: int, short: bool) -> Iterator[Setting]:
     """All benches of a seed, each drawn by itself, in an order by chance."""
     pairs = [(case, topology) for case in (*CASES, HEALTHY) for topology in case.topologies]
     found = [drawn(case, t, random.Random(f"{seed} {case.kind} {t}")) for case, t in pairs]
+    repeated = [s for s in found if s.case is HEALTHY]
+    found = [s for s in found if s.case is not HEALTHY]
+    found += [replace(s, loads_fps=s.loads_fps * HEALTHY_REPEATS) for s in repeated]
     order = random.Random(seed)
     order.shuffle(found)
     if not short:
@@ -100,10 +110,9 @@ def settings(seed: int, short: bool) -> Iterator[Setting]:
 
 def measured(setting: Setting, rig: Rig) -> Iterator[Cell]:
     """The cells of one bench."""
-    frames, case = setting.frames, setting.case
-    repeats = HEALTHY_REPEATS if case is HEALTHY else 1
+    frames = setting.frames
     with rig.open_bench(frames, rig.plan(frames), "fault-matrix") as bench:
-        for load_fps in setting.loads_fps * repeats:
+        for load_fps in setting.loads_fps:
             began = time.monotonic()
             search = replace(frames.search, load_fps=load_fps)
             result = run_search(search, bench.measure, max_load_fps(frames), Silent())
@@ -140,8 +149,9 @@ def main() -> int:
     state = State.open(given.state, given.seed)
     print(f"# seed {state.seed}, state {state.path or 'kept nowhere'}", flush=True)
     rig, not_run = local_rig(), {}
-    for setting in settings(state.seed, given.short or given.state is None):
-        if state.has(setting) or given.only not in (None, setting.case.kind):
+    for drawn_setting in settings(state.seed, given.short or given.state is None):
+        setting = state.left(drawn_setting)
+        if not setting.loads_fps or given.only not in (None, setting.case.kind):
             continue
         if (why := lacking(needs_of_fault(setting.frames), rig.facts)) is not None:
             not_run[setting.case.kind] = why
