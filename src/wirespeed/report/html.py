@@ -16,14 +16,17 @@ from markupsafe import Markup
 from wirespeed.explain.loss import lost_in_what_counts, total_drops
 from wirespeed.explain.tcp import limited_by
 from wirespeed.model import words
+from wirespeed.model.form_words import design_words, quick_words
 from wirespeed.model.result import LatencyAtLoad
 from wirespeed.model.trial import Latency
 from wirespeed.report.as_is import bracket_words, loss_range
 from wirespeed.report.charts.canvas import CHART_CSS
+from wirespeed.report.charts.effects import effect_drawings
 from wirespeed.report.charts.latency import PERCENTILES
 from wirespeed.report.charts.run import run_charts
 from wirespeed.report.charts.svg import SMALL, line_svg
 from wirespeed.report.charts.waterfall import waterfall_svg
+from wirespeed.report.effects import effect_words, factor_groups
 from wirespeed.report.emulated_tcp import offload_direction
 from wirespeed.report.grades import BETTER_GRADE, MEANING, could_be_better
 from wirespeed.report.headline import key_figures
@@ -60,6 +63,7 @@ def html_report(run: RunRecord) -> str:
     }  # fmt: skip
     frames, tcp = split(run)
     points = [point_view(point) for point in frames]
+    groups = factor_groups(run)
     return environment.get_template("report.html.j2").render(
         run=run,
         points=points,
@@ -89,6 +93,10 @@ def html_report(run: RunRecord) -> str:
         loss_range=loss_range,
         latencies=list(_latencies(points)),
         percentile_names=[name for name, _ in PERCENTILES],
+        groups=groups,
+        effects=[(title, Markup(svg)) for _, title, svg in effect_drawings(groups)],  # noqa: S704
+        effect_words=effect_words,
+        about_study=[*design_words(run.form), *quick_words(run.form)],
         predictions=list(beside_predictions(frames)),
         lost_in_what_counts=lost_in_what_counts,
         total_drops=total_drops,
