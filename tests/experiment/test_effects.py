@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from wirespeed.experiment.combinations import Combination, factorial
-from wirespeed.experiment.effects import Verdict, contrast, mean, pairs, step
+from wirespeed.experiment.effects import Verdict, contrast, mean, pairs, scatter, step
 
 BASE: Combination = frozenset()
 A, B = frozenset({0}), frozenset({1})
@@ -89,3 +89,9 @@ def test_intervals_hold_the_truth_as_often_as_they_say(repeats: int, blocks: boo
 
 def test_the_mean_is_geometric() -> None:
     assert mean([1.0, 4.0]) == pytest.approx(2.0)
+
+
+def test_scatter_is_within_combinations_only() -> None:
+    assert scatter({BASE: [1.0, 1.0], A: [9.0, 9.0]}) == 0
+    assert scatter({BASE: [1.0, math.e], A: [5.0, 5.0]}) == pytest.approx(0.5)
+    assert scatter({BASE: [1.0], A: [9.0]}) == 0

@@ -82,7 +82,9 @@ def run(
             origin = rigs.origin_of(rig, ["wirespeed", *sys.argv[1:]])
             if begun is not None:
                 _check_same(begun, loaded, origin)
-            wanted = [p for p in loaded.points if lacking(p.needs, rig.facts) is None]
+            wanted = [
+                p for p in loaded.points if lacking(p.needs, rig.facts, rig.lab_hosts) is None
+            ]
             for workload in {point.id: point.workload for point in wanted}.values():
                 # What the hosts cannot do is said before anything is measured.
                 rig.plan(workload)

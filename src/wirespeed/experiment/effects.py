@@ -12,6 +12,7 @@ then falls out of every difference.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -108,6 +109,14 @@ def mean(rates: Sequence[float]) -> float:
     return float(np.exp(np.mean(np.log(np.asarray(rates, dtype=float)))))
 
 
+def scatter(cells: Cells) -> float:
+    """The standard deviation of the logarithm within combinations, pooled; 0 without repeats."""
+    logs = [np.log(np.asarray(rates, dtype=float)) for rates in cells.values()]
+    freedom = sum(len(each) - 1 for each in logs)
+    squares = sum(float(((each - each.mean()) ** 2).sum()) for each in logs if len(each))
+    return math.sqrt(squares / freedom) if freedom > 0 else 0.0
+
+
 def _effect(
     cells: Cells, weights: Mapping[Combination, float], of: Combination, base: Combination,
     blocks: bool,
@@ -131,7 +140,7 @@ def _effect(
 def _stretch(repeats: int, freedom: int) -> float:
     """By how much percentiles of the bootstrap are too near to the effect."""
     student = _T[freedom - 1] if freedom <= len(_T) else 1.96 + 2.5 / freedom
-    return student / 1.96 * (repeats / (repeats - 1)) ** 0.5
+    return student / 1.96 * math.sqrt(repeats / (repeats - 1))
 
 
 def _resampled(

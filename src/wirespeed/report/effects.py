@@ -7,14 +7,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from wirespeed.experiment.combinations import Combination, aliases, generator, letters
-from wirespeed.experiment.effects import Cells, Effect, Verdict, contrast, mean, pairs, step
+from wirespeed.experiment.effects import (
+    Cells,
+    Effect,
+    Verdict,
+    contrast,
+    mean,
+    pairs,
+    scatter,
+    step,
+)
 from wirespeed.model.design import Combine, Order, StudyForm
 from wirespeed.model.study import flat
 from wirespeed.model.words import counted
 from wirespeed.report.figures import PointFigures, Rate, point_figures
 from wirespeed.store.records import PointRecord, RunRecord
 
-# What effects may be of: the first that every result has, so that like is compared with like.
+# What effects may be of: one that every result has, so that like is compared with like; of several
+# the one whose repeats scatter least, where there are repeats, else the first.
 _QUANTITIES: Mapping[str, Callable[[PointFigures], Rate | None]] = {
     "NDR": lambda f: f.ndr,
     "PDR": lambda f: f.pdr,
@@ -88,20 +98,29 @@ def _group(form: StudyForm, points: Sequence[PointRecord]) -> FactorGroup | None
     figures = [f for f in map(point_figures, points) if f.best is not None]
     if not figures:
         return None
-    name = max(_QUANTITIES, key=lambda q: sum(_QUANTITIES[q](f) is not None for f in figures))
-    pick = _QUANTITIES[name]
+    blocks = form.design.order is Order.BLOCKS
+    by_quantity = {name: _cells(_by_repeat(form, figures, pick), blocks)
+                   for name, pick in _QUANTITIES.items()}  # fmt: skip
+    most = max(sum(map(len, cells.values())) for cells in by_quantity.values())
+    full = {name: c for name, c in by_quantity.items() if sum(map(len, c.values())) == most}
+    name = min(full, key=lambda quantity: scatter(full[quantity]))
+    cells = full[name]
+    missing = len(points) - sum(map(len, cells.values()))
     names = tuple(factor.name for factor in form.factors)
-    number = {name: at for at, name in enumerate(names)}
-    by_repeat: dict[Combination, dict[int, float]] = {}
+    group = FactorGroup(plain_label(points[0]), name, missing, names, cells)
+    return _with_effects(group, form, blocks)
+
+
+def _by_repeat(
+    form: StudyForm, figures: Sequence[PointFigures], pick: Callable[[PointFigures], Rate | None]
+) -> Mapping[Combination, Mapping[int, float]]:
+    number = {factor.name: at for at, factor in enumerate(form.factors)}
+    found: dict[Combination, dict[int, float]] = {}
     for figure in figures:
         if (rate := pick(figure)) is not None and rate.fps > 0:
             on = frozenset(number[factor] for factor in figure.point.factors)
-            by_repeat.setdefault(on, {})[figure.point.repeat] = rate.fps
-    blocks = form.design.order is Order.BLOCKS
-    cells = _cells(by_repeat, blocks)
-    missing = len(points) - sum(map(len, cells.values()))
-    group = FactorGroup(plain_label(points[0]), name, missing, names, cells)
-    return _with_effects(group, form, blocks)
+            found.setdefault(on, {})[figure.point.repeat] = rate.fps
+    return found
 
 
 def _cells(by_repeat: Mapping[Combination, Mapping[int, float]], blocks: bool) -> Cells:

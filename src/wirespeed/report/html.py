@@ -32,6 +32,7 @@ from wirespeed.report.grades import BETTER_GRADE, MEANING, could_be_better
 from wirespeed.report.headline import key_figures
 from wirespeed.report.limits import figure_words, gain_words
 from wirespeed.report.netperf import messages
+from wirespeed.report.papers.beside import beside_published, panels
 from wirespeed.report.predicted import beside_predictions
 from wirespeed.report.published_tcp import NETPERF_INTERFACES, NETPERF_SOURCE
 from wirespeed.report.tcp import (
@@ -64,6 +65,7 @@ def html_report(run: RunRecord) -> str:
     frames, tcp = split(run)
     points = [point_view(point) for point in frames]
     groups = factor_groups(run)
+    paper = beside_published(run)
     return environment.get_template("report.html.j2").render(
         run=run,
         points=points,
@@ -96,6 +98,8 @@ def html_report(run: RunRecord) -> str:
         groups=groups,
         effects=[(title, Markup(svg)) for _, title, svg in effect_drawings(groups)],  # noqa: S704
         effect_words=effect_words,
+        paper=paper,
+        panels=[] if paper is None else [(t, Markup(svg)) for _, t, svg in panels(paper)],  # noqa: S704
         about_study=[*design_words(run.form), *quick_words(run.form)],
         predictions=list(beside_predictions(frames)),
         lost_in_what_counts=lost_in_what_counts,

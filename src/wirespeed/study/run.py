@@ -36,7 +36,7 @@ def run_study(study: Study, writer: RunWriter, rig: Rig, watcher: Watcher) -> No
         if point.key in done:
             watcher.point_skipped(point, "complete already")
             continue
-        if (why := lacking(point.needs, rig.facts)) is not None:
+        if (why := lacking(point.needs, rig.facts, rig.lab_hosts)) is not None:
             writer.leave_out(point.key, why)
             watcher.point_skipped(point, f"not run: {why}")
             continue
