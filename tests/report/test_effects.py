@@ -11,6 +11,7 @@ import pytest
 from tests.report.sample import sample_run
 from wirespeed.model.result import SearchResult
 from wirespeed.report.charts.effects import effect_drawings, interaction_charts
+from wirespeed.report.charts.throughput import throughput_charts
 from wirespeed.report.effects import effect_words, factor_groups
 from wirespeed.report.html import html_report
 from wirespeed.store.records import PointRecord, RunRecord
@@ -115,3 +116,12 @@ def test_the_report_and_a_run_without_factors(tmp_path: Path, run: RunRecord) ->
     assert "no cache, on top of the base" in html
     assert factor_groups(run) == ()
     assert "What each factor changes" not in html_report(run)
+
+
+def test_charts_show_of_each_point_the_repeat_in_the_middle(tmp_path: Path) -> None:
+    path = tmp_path / "sizes.toml"
+    path.write_text("[vary]\ntraffic.frame = [64, 128]\n[design]\nrepeats = 3\n", encoding="utf-8")
+    run = sample_run(tmp_path, "search.kind=mrr", study=str(path))
+    found = with_rates(run, {NONE: 1.0})
+    curve = throughput_charts(found)[0].curves[0]
+    assert curve.points == ((0.0, pytest.approx(1.02)), (1.0, pytest.approx(1.02)))

@@ -75,7 +75,7 @@ class Published:
     """The published table that the report shows beside what was measured."""
 
     table: str = ""
-    """Which table."""
+    """Which table: s1, s2, s3 or s4."""
     without: Mapping[str, str] = field(default_factory=dict)
     """By name, the rows of it that the study has no point for, and why."""
 

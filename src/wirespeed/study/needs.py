@@ -27,7 +27,6 @@ def _cores(facts: HostFacts) -> int:
 
 # What can be asked for, and how much of it a host has; None: the lab file says how much.
 CONDITIONS: Mapping[str, tuple[str, Callable[[HostFacts], int] | None]] = {
-    "lab_hosts": ("hosts of a lab file, --lab FILE", None),
     "cores": ("physical cores that wirespeed may use", _cores),
     "numa_nodes": ("NUMA nodes", lambda facts: len(facts.nodes)),
     "memory_gib": (
@@ -44,6 +43,7 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[HostFacts], int] | None]] = {
     "sriov_nics": (
         "NICs with SR-IOV", lambda facts: sum(d.is_nic and d.sriov_total > 0 for d in facts.pci),
     ),
+    "lab_hosts": ("hosts of a lab file, --lab FILE", None),
 }  # fmt: skip
 _CONDITION = re.compile(r"(\w+) >= (\d+)")
 
