@@ -17,6 +17,7 @@ from wirespeed.report.papers import s2, s3, s4
 from wirespeed.report.papers.beside import beside_published, counts, panels
 from wirespeed.report.papers.figures import Share
 from wirespeed.report.papers.interface import Agreement, Beside
+from wirespeed.report.papers.page import write_page
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 from wirespeed.study.load import load_study
 
@@ -236,6 +237,19 @@ def test_s1_says_of_each_step_and_of_line_rate(tmp_path: Path) -> None:
     same = beside(zero_loss(run, lambda p: 0.9 - p.repeat / 100))
     assert told(same, "No step loses here")[0] is Agreement.OPEN
     assert counts(better).startswith("agrees 5, differs 0")
+
+
+def test_a_page_names_its_charts_and_every_sentence(s3_run: RunRecord, tmp_path: Path) -> None:
+    run = zero_loss(s3_run, by_queues(0.8, 1.0))
+    (tmp_path / "s3-jumbo-zpl-old.svg").write_text("<svg/>", encoding="utf-8")
+    path = write_page(run, tmp_path)
+    page = path.read_text(encoding="utf-8")
+    charts = sorted(each.name for each in tmp_path.glob("*.svg"))
+    assert charts == ["s3-jumbo-zpl-s3-4096.svg"]
+    assert all(f"]({name})" in page for name in charts)
+    assert all(one.text in page for one in beside(run).said)
+    assert "**no point**: case 6" in page
+    assert run.host.host not in page
 
 
 def test_a_run_without_a_published_table_has_none(run: RunRecord) -> None:
