@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.bench.test_topology import SWITCHED, spec_of
-from wirespeed.bench.assembly.parts import wiring_of
+from wirespeed.bench.assembly.kinds import wiring_of
 from wirespeed.bench.switch.ovs_dpdk.bridges import Bridge, add_bridges_command, bridges, rules
 from wirespeed.bench.switch.ovs_dpdk.flows import dropped_by_port
 from wirespeed.bench.switch.ovs_dpdk.ports import program_ports

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wirespeed.bench import frame_accounting as accounts
-from wirespeed.bench.assembly.parts import wiring_of
+from wirespeed.bench.assembly.kinds import wiring_of
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.topology.wiring import GENERATOR, SWITCH
 from wirespeed.model.spec import Frames, Topology
@@ -32,6 +32,16 @@ def counts(
         ),
         "vnf0": HopCount("vnf0", {"a": to_vnf}, {"b": from_vnf}),
     }
+
+
+def test_what_every_port_counted_is_kept_by_the_name_of_its_end() -> None:
+    found = {seen.port: seen for seen in accounts.ports(counts(90, 80, 80, 70, {}))}
+    assert (found["tg:east"].left, found["tg:west"].entered) == (90, 70)
+    assert (found["switch:east"].entered, found["switch:vnf0a"].left) == (90, 80)
+    assert set(found) == {
+        "tg:east", "tg:west", "switch:east", "switch:west", "switch:vnf0a", "switch:vnf0b",
+        "vnf0:a", "vnf0:b",
+    }  # fmt: skip
 
 
 def test_conserved_frames_leave_nothing_unexplained() -> None:

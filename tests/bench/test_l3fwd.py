@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirespeed.bench.assembly.parts import wiring_of
+from wirespeed.bench.assembly.kinds import wiring_of
 from wirespeed.bench.function.counts import TaskCounts, TaskRole
 from wirespeed.bench.function.interface import Setup
 from wirespeed.bench.function.l3fwd import Router

@@ -37,22 +37,22 @@ def test_what_a_vf_was_sent_and_not_given_had_no_room_in_its_ring() -> None:
         vnf0b=VfCount(64_405, 0, 0, 0), west=VfCount(0, 63_385, 0, 0),
     )  # fmt: skip
     assert drops(seen) == {
-        ("switch:vnf0a", DropCause.VNF_RX_RING_FULL): 130_731,
-        ("switch:west", DropCause.TG_RX_RING_FULL): 1_020,
+        ("nic:vnf0a", DropCause.VNF_RX_RING_FULL): 130_731,
+        ("nic:west", DropCause.TG_RX_RING_FULL): 1_020,
     }
 
 
 def test_what_the_nic_refused_to_send_is_told_apart() -> None:
     seen = counted(east=VfCount(100, 0, 0, 30), vnf0a=VfCount(0, 60, 0, 0))
     assert drops(seen) == {
-        ("switch:east", DropCause.NIC_DISCARD): 30,
-        ("switch:vnf0a", DropCause.VNF_RX_RING_FULL): 10,
+        ("nic:east", DropCause.NIC_DISCARD): 30,
+        ("nic:vnf0a", DropCause.VNF_RX_RING_FULL): 10,
     }
 
 
 def test_the_way_back_is_counted_by_itself() -> None:
     seen = counted(east=VfCount(10, 3, 0, 0), vnf0a=VfCount(5, 10, 0, 0))
-    assert drops(seen) == {("switch:east", DropCause.TG_RX_RING_FULL): 2}
+    assert drops(seen) == {("nic:east", DropCause.TG_RX_RING_FULL): 2}
 
 
 def test_frames_of_somebody_else_do_not_hide() -> None:
@@ -83,18 +83,18 @@ def test_with_the_programs_counts_every_frame_is_accounted_for() -> None:
     missed = {("vnf0", DropCause.VNF_RX_RING_FULL): 5}
     function = HopCount("vnf0", {"a": 90}, {"b": 85}, missed)
     cables = [
-        Cable(End(GENERATOR, "east"), End("switch", "east")),
-        Cable(End(GENERATOR, "west"), End("switch", "west")),
-        Cable(End("vnf0", "a"), End("switch", "vnf0a")),
-        Cable(End("vnf0", "b"), End("switch", "vnf0b")),
+        Cable(End(GENERATOR, "east"), End("nic", "east")),
+        Cable(End(GENERATOR, "west"), End("nic", "west")),
+        Cable(End("vnf0", "a"), End("nic", "vnf0a")),
+        Cable(End("vnf0", "b"), End("nic", "vnf0b")),
     ]
     direction = DirectionCount("east-west", 100, 100, 100, 0, 80, 0, 0, 0)
     counts = {each.hop: each for each in (nic, generator, function)}
     found = frame_accounting.drops(counts, cables, [direction])
     assert {(d.hop, d.cause): d.frames for d in found} == {
-        ("switch:vnf0a", DropCause.VNF_RX_RING_FULL): 10,
+        ("nic:vnf0a", DropCause.VNF_RX_RING_FULL): 10,
         ("vnf0", DropCause.VNF_RX_RING_FULL): 5,
-        ("switch:west", DropCause.TG_RX_RING_FULL): 5,
+        ("nic:west", DropCause.TG_RX_RING_FULL): 5,
     }
 
 

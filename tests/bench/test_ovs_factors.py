@@ -8,8 +8,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from tests.plan.test_bench import host
-from wirespeed.bench.assembly.kinds import needs_of
-from wirespeed.bench.assembly.parts import wiring_of
+from wirespeed.bench.assembly.kinds import needs_of, wiring_of
 from wirespeed.bench.switch.ovs_dpdk.factors import affinities, lacking, other_config
 from wirespeed.bench.switch.ovs_dpdk.ports import add_ports_command, program_ports
 from wirespeed.model.plan import Decision, VswitchPlan

@@ -15,6 +15,7 @@ import pytest
 
 from tests.bench.real import frames_are_conserved, opened, point
 from tests.effort import cases
+from wirespeed.bench.assembly.kinds import sut_of
 from wirespeed.model.frame import Encapsulation, FrameSizes
 from wirespeed.model.spec import Frames, Sut, Traffic, Vnf, VnfMode, Vswitch
 from wirespeed.model.trial import Observation
@@ -69,6 +70,16 @@ def assert_watched(seen: Observation) -> None:
     assert rows == seen.latency.count
 
 
+def assert_ports_agree(seen: Observation, spec: Frames) -> None:
+    """Every port of every path is counted, and a cable loses nothing on the way."""
+    counts = {count.port: count for count in seen.ports}
+    paths = sut_of(spec).paths
+    assert paths
+    for path in paths:
+        for origin, target in zip(path[::2], path[1::2], strict=True):
+            assert counts[origin].left == counts[target].entered > 0
+
+
 @pytest.mark.usefixtures("needs_root")
 @pytest.mark.parametrize("spec", SHORT.values(), ids=SHORT.keys())
 def test_all_frames_are_accounted_for(spec: Frames, tmp_path: Path) -> None:
@@ -80,6 +91,7 @@ def test_all_frames_are_accounted_for(spec: Frames, tmp_path: Path) -> None:
             assert seen.total("duplicated") == 0
             assert seen.total("foreign") == 0
             assert len(seen.directions) == (2 if spec.topology.bidirectional else 1)
+            assert_ports_agree(seen, spec)
         assert {thread.role for thread in seen.threads} == {"generator", "sut"}
         assert_watched(seen)
         assert seen.latency is not None

@@ -7,13 +7,22 @@ from dataclasses import replace
 
 import pytest
 
-from wirespeed.bench.assembly.kinds import needs_of, physical_functions, topology_of
+from wirespeed.bench.assembly.kinds import needs_of, physical_functions, topology_of, wiring_of
 from wirespeed.bench.assembly.nic import functions_on
-from wirespeed.bench.assembly.parts import wiring_of
 from wirespeed.bench.topology.interface import VirtualFunction
-from wirespeed.bench.topology.wiring import SWITCH, End
+from wirespeed.bench.topology.wiring import NIC, SWITCH, End
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.spec import Frames, Roles, Sriov, Sut, Topology, Traffic, Vnf, VnfMode
+from wirespeed.model.spec import (
+    Frames,
+    Roles,
+    Sriov,
+    Sut,
+    Topology,
+    Traffic,
+    Vnf,
+    VnfMode,
+    Vswitch,
+)
 
 PF, PF2 = "0000:3b:00.0", "0000:3b:00.1"
 
@@ -58,7 +67,7 @@ def test_a_virtual_function_has_the_address_that_frames_are_sent_to() -> None:
     told = {forward.vnf: forward.dst_mac for forward in wiring.forwards}
     assert told["vnf0"] == functions(frames)["vnf1a"].settings.mac
     assert told["vnf1"] == functions(frames)["west"].settings.mac
-    assert wiring.peer(End("vnf0", "b")) == End(SWITCH, "vnf0b")
+    assert wiring.peer(End("vnf0", "b")) == End(NIC, "vnf0b")
 
 
 def test_two_physical_functions_share_the_links() -> None:
@@ -111,4 +120,41 @@ def test_a_point_that_the_nic_could_carry_has_no_fault() -> None:
     ],
 )  # fmt: skip
 def test_what_a_nic_cannot_carry_is_refused(frames: Frames, key: str) -> None:
+    assert faults(frames) == [key]
+
+
+def beside(vnfs: int = 1, ports: tuple[str, ...] = (PF,)) -> Frames:
+    return Frames(Topology("sriov-vhost", vnfs), Traffic(), Sut(ports=ports))
+
+
+def test_beside_the_switch_only_the_first_link_is_the_nics() -> None:
+    frames = beside(2)
+    assert {p: each.settings.vlan for p, each in functions(frames).items()} == {
+        "east": 101, "vnf0a": 101,
+    }  # fmt: skip
+    wiring = wiring_of(frames)
+    assert wiring.ports_of(NIC) == ("east", "vnf0a")
+    assert wiring.ports_of(SWITCH) == ("west", "vnf0b", "vnf1a", "vnf1b")
+    assert {flow.in_port for flow in wiring.flows} == {"vnf0b", "vnf1b"}
+
+
+def test_a_functions_ports_are_planned_as_what_they_are() -> None:
+    needs = needs_of(beside())
+    assert needs.switch is not None
+    [function] = needs.functions
+    assert [port.vf is not None for port in function.ports] == [True, False]
+    assert needs.devices == (PF,)
+
+
+@pytest.mark.parametrize(
+    ("frames", "key"),
+    [
+        (beside(1, (PF, PF2)), "sut.ports"),
+        (beside(1, ()), "sut.ports"),
+        (replace(beside(), hosts=Roles("a", "b")), "hosts"),
+        (replace(beside(), sut=Sut(Vswitch(kind="linux-bridge"), ports=(PF,))), "sut.vswitch.kind"),
+        (replace(beside(), sut=Sut(vnf=Vnf(mode=VnfMode.IO), ports=(PF,))), "sut.vnf.mode"),
+    ],
+)
+def test_what_does_not_go_beside_a_switch_is_refused(frames: Frames, key: str) -> None:
     assert faults(frames) == [key]

@@ -2,20 +2,22 @@
 """Do the rules of every topology carry each stream's frames to where they belong, and only there?
 
 The tests send frames through the data alone: a switch that knows nothing but the rules, network
-functions that do nothing but what `forwards` says.
+functions that do nothing but what `forwards` says, and a NIC that joins the ports of a VLAN.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirespeed.bench.assembly.parts import wiring_of
+from wirespeed.bench.assembly.kinds import sut_of, wiring_of
 from wirespeed.bench.topology import TOPOLOGIES
-from wirespeed.bench.topology.wiring import GENERATOR, SWITCH, End, Flow, Wiring
+from wirespeed.bench.topology.wiring import GENERATOR, NIC, SWITCH, End, Flow, Wiring
 from wirespeed.model.frame import FlowField
 from wirespeed.model.spec import Frames, Sut, Topology, Traffic, Vnf, VnfMode
 
@@ -44,8 +46,23 @@ def matches(flow: Flow, port: str, dst: int) -> bool:
     return flow.in_port == port and dst & bits == as_int(address) & bits
 
 
+def joined_by_nic(spec: Frames) -> dict[str, str]:
+    """The other virtual function in the VLAN of each."""
+    found = TOPOLOGIES[spec.topology.kind].virtual_functions(spec)
+    return {
+        a.port: b.port
+        for a in found
+        for b in found
+        if a is not b and a.settings.vlan == b.settings.vlan
+    }
+
+
 def send(
-    wired: Wiring, mode: VnfMode, port: str, addresses: tuple[int, int]
+    wired: Wiring,
+    mode: VnfMode,
+    port: str,
+    addresses: tuple[int, int],
+    nic: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str | None, list[str]]:
     """The generator port where a frame arrives (None: dropped), and the functions it passed."""
     src, dst = addresses
@@ -59,6 +76,8 @@ def send(
             if not rules:
                 return None, passed
             at = wired.peer(End(SWITCH, rules[0].out_port))
+        elif at.owner == NIC:
+            at = wired.peer(End(NIC, nic[at.port]))
         if at.owner == GENERATOR:
             return at.port, passed
         passed.append(at.owner)
@@ -89,9 +108,13 @@ def test_every_stream_arrives_after_passing_its_functions(spec: Frames, step: in
     for stream in wired.streams:
         src = as_int(stream.src_mac) + (step if field is FlowField.SRC_MAC else 0)
         dst = as_int(stream.dst_mac) + (step if field is FlowField.DST_MAC else 0)
-        arrived, passed = send(wired, mode, stream.from_port, (src, dst))
+        arrived, passed = send(wired, mode, stream.from_port, (src, dst), joined_by_nic(spec))
         assert arrived == stream.to_port
-        if kind == "chain":
+        path = wired.path(stream)
+        assert (path[0], path[-1]) == (End(GENERATOR, stream.from_port), End(GENERATOR, arrived))
+        met = dict.fromkeys(end.owner for end in path if end.owner not in (GENERATOR, NIC, SWITCH))
+        assert list(met) == passed
+        if kind in {"chain", "sriov-vhost"}:
             order = [f"vnf{i}" for i in range(vnfs)]
             assert passed == (order if stream.from_port == "east" else order[::-1])
         elif kind == "parallel":
@@ -104,7 +127,7 @@ def test_every_stream_arrives_after_passing_its_functions(spec: Frames, step: in
             assert passed
 
 
-@pytest.mark.parametrize("kind", SWITCHED)
+@pytest.mark.parametrize("kind", [kind for kind in SWITCHED if kind != "sriov-vhost"])
 def test_a_frame_to_an_unknown_address_is_dropped(kind: str) -> None:
     wired = wiring_of(spec_of(kind, 2, bidirectional=True))
     for port in ("east", "west"):
@@ -131,3 +154,22 @@ def test_external_has_ports_but_no_cables() -> None:
     wired = wiring_of(replace(spec_of("external"), sut=Sut(ports=("a", "b"))))
     assert wired.cables == ()
     assert [(s.from_port, s.to_port) for s in wired.streams] == [("east", "west")]
+
+
+def paths(spec: Frames) -> list[str]:
+    return [" ".join(path) for path in sut_of(spec).paths]
+
+
+def test_the_path_of_a_stream_has_every_port_in_order() -> None:
+    assert paths(spec_of("p2p")) == ["tg:east switch:east switch:west tg:west"]
+    there = "tg:east switch:east switch:vnf0a vnf0:a vnf0:b switch:vnf0b switch:west tg:west"
+    back = " ".join(reversed(there.split()))
+    assert paths(spec_of("pvp", 1, bidirectional=True)) == [there, back]
+    chain = paths(spec_of("chain", 3))[0].split()
+    assert [end for end in chain if end.startswith("vnf")] == [
+        "vnf0:a", "vnf0:b", "vnf1:a", "vnf1:b", "vnf2:a", "vnf2:b",
+    ]  # fmt: skip
+
+
+def test_what_lies_between_external_ports_is_not_known() -> None:
+    assert paths(replace(spec_of("external"), sut=Sut(ports=("a", "b")))) == []

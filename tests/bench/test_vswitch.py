@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from wirespeed.bench.assembly.parts import wiring_of
+from wirespeed.bench.assembly.kinds import wiring_of
 from wirespeed.bench.interface import BenchError, HopCount
 from wirespeed.bench.switch.ovs_dpdk import counters, flows
 from wirespeed.bench.switch.ovs_dpdk.ports import add_ports_command, program_ports

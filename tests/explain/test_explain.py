@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.fake_rig import FACTS
 from tests.report.sample import sample_run
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.loss import first_loss, lost_in_what_counts
 from wirespeed.model.cpus import CpuPlacement
-from wirespeed.model.explanation import EvidenceFigure, Explanation, Proposal
+from wirespeed.model.explanation import EvidenceFigure, Explanation
 from wirespeed.model.result import SearchResult
 from wirespeed.model.trial import Drop, DropCause, Stage, Trial, WorkerShare
 from wirespeed.report.limits import measured
@@ -44,7 +45,7 @@ def with_drops(point: PointRecord, *drops: Drop) -> PointRecord:
 
 def explained(point: PointRecord) -> tuple[Explanation, ...]:
     """As it would be explained now, whatever is stored."""
-    found = measured(point)
+    found = measured(point, FACTS)
     assert found is not None
     return explain(found)
 
@@ -81,11 +82,11 @@ def test_the_cause_with_the_most_frames_comes_first(run: RunRecord) -> None:
     point = with_drops(
         run.points[4],
         Drop("sut-ingress", DropCause.RX_RING_FULL, 100),
-        Drop("ovs:vnf0.a", DropCause.VHOST_TX_RING_FULL, 900),
+        Drop("switch:vnf0a", DropCause.VHOST_TX_RING_FULL, 900),
     )
     first, second, *_ = explained(point)
     assert (first.limit, second.limit) == ("vhost_tx_ring_full", "rx_ring_full")
-    assert "90% at ovs:vnf0.a" in first.sentence
+    assert "90% at switch:vnf0a" in first.sentence
     assert "the VNF took frames more slowly" in first.sentence
     assert second.sentence.startswith("Another 10% were lost at the SUT's first ring")
 
@@ -94,7 +95,7 @@ def test_a_lone_stray_frame_is_not_worth_a_sentence(run: RunRecord) -> None:
     point = with_drops(
         run.points[4],
         Drop("sut-ingress", DropCause.RX_RING_FULL, 990),
-        Drop("ovs:vnf0.a", DropCause.VHOST_TX_RING_FULL, 10),
+        Drop("switch:vnf0a", DropCause.VHOST_TX_RING_FULL, 10),
     )
     assert "vnf0" not in said(point)
 
@@ -221,6 +222,43 @@ def test_cpus_that_share_no_cache_or_share_a_core_are_told(run: RunRecord) -> No
     assert "slow each other 1.5x: they are threads of one core" in placed(35, 1.5)
 
 
+def test_what_one_cache_brings_is_told_by_trials_on_both_placements(run: RunRecord) -> None:
+    """The first overloaded trials ran on CPUs of two caches, all others on one."""
+    point = run.points[2]
+    near, far = CpuPlacement(45, 1.0), CpuPlacement(210, 1.0)
+
+    def placed(*apart: int) -> Explanation:
+        """The last trial is one of them: it is the one that is told of."""
+        trials = tuple(
+            replace(
+                stored,
+                trial=replace(
+                    stored.trial,
+                    observation=replace(
+                        stored.trial.observation,
+                        placement=(far, far) if number in apart else (near, near),
+                    ),
+                ),
+            )
+            for number, stored in enumerate(point.trials)
+        )
+        return only(replace(point, trials=trials), "core_to_core_latency")
+
+    last = len(point.trials) - 1
+    trials = [stored.trial for stored in point.trials]
+    rates = [t.gated.receive_fps or 0.0 if t.gated else 0.0 for t in trials]
+    overloaded = min(
+        (n for n in range(last) if trials[n].loss_ratio > 0.02), key=lambda n: rates[n]
+    )
+    others = [rate for n, rate in enumerate(rates) if n not in (overloaded, last)]
+    gain = placed(overloaded, last).gain
+    assert gain is not None
+    assert gain.value == pytest.approx(max(others) - rates[overloaded])
+    # A trial that was not overloaded tells nothing of what its CPUs can carry.
+    assert placed(last).gain is None
+    assert trials[last].loss_ratio < 0.02
+
+
 def test_a_core_that_something_else_uses_is_told(run: RunRecord) -> None:
     assert "Something else used a forwarding core for 71% of the time" in said(run.points[0])
     assert "forwarding core" not in said(run.points[1])
@@ -256,7 +294,7 @@ def test_evidence_is_data_with_unit_and_source(run: RunRecord) -> None:
     number, trial = decisive
     (drop,) = trial.observation.drops
     found = explained(run.points[4])[0]
-    source = f"trial {number}, counters of ovs:vnf0.a, disturbed time included"
+    source = f"trial {number}, counters of switch:vnf0a, disturbed time included"
     dropped = EvidenceFigure("dropped for vhost_tx_ring_full", drop.frames, "frames", source)
     assert dropped in found.evidence
     load = EvidenceFigure("load", trial.intended_load_fps, "frames/s", f"trial {number}")
@@ -288,7 +326,8 @@ def test_a_full_first_ring_proposes_what_gives_that_sut_more_cpus(run: RunRecord
     own = replace(point.sut, name="my own", entrance="its only port", more_cpus="sut.my.cpus")
     found = explained(replace(point, sut=own))[0]
     assert "all at its only port: the receive ring" in found.sentence
-    assert found.proposal == Proposal(found.proposal.change, "sut.my.cpus")
+    assert found.proposal is not None
+    assert (found.proposal.setting, found.proposal.keys) == ("sut.my.cpus", ())
     reference = replace(point.sut, reference=True)
     assert explained(replace(point, sut=reference))[0].proposal is None
 

@@ -39,6 +39,7 @@ from wirespeed.model.trial import (
     LeftOut,
     Observation,
     PollingThread,
+    PortCount,
     Stage,
     Trial,
 )
@@ -83,6 +84,7 @@ class LoudHost:
     capacity_fps: float
     noise: Noise
     drops: tuple[str, DropCause] = ("sut-ingress", DropCause.RX_RING_FULL)
+    path: tuple[str, ...] = ()
     limited_by: str | None = None
 
     def trial(self, load_fps: float, duration_s: float, stage: Stage, seed: int) -> Trial:
@@ -157,7 +159,18 @@ class LoudHost:
             latency=latency_at(load_fps / self.capacity_fps, quiet=self.noise.quiet),
             limited_by=self.limited_by,
             placement=(PLACED, PLACED),
+            ports=self._ports(offered, lost),
         )  # fmt: skip
+
+    def _ports(self, offered: int, lost: int) -> tuple[PortCount, ...]:
+        """Frames are lost as they enter the path, or as they leave a port for its cable."""
+        left = offered
+        found = []
+        for i, end in enumerate(self.path):
+            if i == 0 or end == self.drops[0]:
+                left -= lost if self.drops[0] in ("sut-ingress", end) else 0
+            found.append(PortCount(end, left if i % 2 else 0, 0 if i % 2 else left))
+        return tuple(found)
 
 
 def latency_at(load: float, quiet: bool) -> Latency:

@@ -104,8 +104,9 @@ class MadeUp:
         hop = ("sut-ingress", DropCause.RX_RING_FULL)
         limited_by = None
         if self.spec.topology.kind != "p2p":
-            hop, limited_by = ("ovs:vnf0.a", DropCause.VHOST_TX_RING_FULL), "shared_lcore"
-        host = LoudHost(self.capacity_fps, NOISE[self.grade], hop, limited_by)
+            hop, limited_by = ("switch:vnf0a", DropCause.VHOST_TX_RING_FULL), "shared_lcore"
+        path = sut_of(self.spec).paths[0]
+        host = LoudHost(self.capacity_fps, NOISE[self.grade], hop, path, limited_by)
         number = self.seed + len(self.trials)
         self.trials.append(host.trial(share * self.capacity_fps, duration_s, stage, number))
         return self.trials[-1]
@@ -219,5 +220,6 @@ def _record(writer: RunWriter, point: Point, grade: Grade, number: int) -> None:
     writer.add_bench(point.id, BENCH)
     for trial in made.trials:
         writer.add_trial(point.id, trial)
-    measured = Measured(sut, replace(result, trials=tuple(made.trials)))
+    whole = replace(result, trials=tuple(made.trials))
+    measured = Measured(sut, whole, workload=point.workload, plan=plan, host=FACTS)
     writer.complete_point(point.id, result, explain(measured))

@@ -12,11 +12,11 @@ from tests.fake_rig import FACTS, FakeHost
 from tests.report.sample import Nobody
 from wirespeed.bench.interface import BenchError, TcpBench
 from wirespeed.explain.explain import explain
-from wirespeed.explain.interface import Measured
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Frames, TcpStreams
 from wirespeed.model.study import Study
 from wirespeed.model.tcp import TcpRun
+from wirespeed.report.limits import measured
 from wirespeed.store.read import read_run
 from wirespeed.store.records import PointState, RunRecord
 from wirespeed.store.run_writer import Origin, RunWriter
@@ -65,9 +65,9 @@ def test_every_point_is_measured_and_stored_with_its_trials(store: Store, study:
         assert point.bench == {"generator": {"version": "fake 1.0"}}
         assert point.sut is not None
         assert point.sut.kind == "reference"
-        trials = tuple(stored.trial for stored in point.trials)
-        measured = Measured(point.sut, replace(point.result, trials=trials))
-        assert point.explanations == explain(measured) != ()
+        found = measured(point, FACTS)
+        assert found is not None
+        assert point.explanations == explain(found) != ()
     assert host.closed == len(host.opened) == 2
 
 

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.topology.wiring import GENERATOR, Cable, End
-from wirespeed.model.trial import INGRESS, DirectionCount, Drop, DropCause, WorkerShare
+from wirespeed.model.trial import INGRESS, DirectionCount, Drop, DropCause, PortCount, WorkerShare
 
 OUTSIDE = "external"
 
@@ -88,6 +88,17 @@ def drops(
 def _lost_between(counts: Counts, origin: End, target: End) -> int:
     left = counts[origin.owner].left.get(origin.port, 0)
     return left - counts[target.owner].entered.get(target.port, 0)
+
+
+def ports(counts: Counts) -> tuple[PortCount, ...]:
+    """What every port counted, by the name that its end of a cable has."""
+    return tuple(
+        PortCount(
+            str(End(count.hop, port)), count.entered.get(port, 0), count.left.get(port, 0)
+        )
+        for count in counts.values()
+        for port in dict.fromkeys((*count.entered, *count.left))
+    )  # fmt: skip
 
 
 def shares(counts: Counts) -> tuple[WorkerShare, ...]:

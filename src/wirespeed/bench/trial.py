@@ -24,7 +24,7 @@ from wirespeed.bench.traffic.frames.generator import AFTER_NS, Generator
 from wirespeed.bench.traffic.frames.windows import Cut, cut
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.evidence import Evidence
-from wirespeed.model.trial import Drop, DropCause, Observation, WorkerShare
+from wirespeed.model.trial import Drop, DropCause, Observation, PortCount, WorkerShare
 from wirespeed.remote.interface import Process, Runner
 
 # A generator that has not ended this long after its time has hung.
@@ -129,6 +129,7 @@ def run_trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observat
         limited_by=setup.limited_by,
         placement=both,
         workers=drained.workers,
+        ports=drained.ports,
     )
 
 
@@ -188,6 +189,7 @@ class _Drained:
     figures: TrialFigures
     drops: tuple[Drop, ...]
     workers: tuple[WorkerShare, ...]
+    ports: tuple[PortCount, ...]
 
 
 def _drain(setup: TrialSetup, before: Sequence[HopCount]) -> _Drained:
@@ -208,7 +210,8 @@ def _drain(setup: TrialSetup, before: Sequence[HopCount]) -> _Drained:
         over = time.monotonic() > deadline and _at_rest(readings)
         if not frame_accounting.unexplained(found) or over:
             check_alive(setup.parts)
-            return _Drained(figures, found, frame_accounting.shares(counts))
+            shares, ports = frame_accounting.shares(counts), frame_accounting.ports(counts)
+            return _Drained(figures, found, shares, ports)
         time.sleep(_POLL_S)
 
 

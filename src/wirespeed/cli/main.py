@@ -28,6 +28,7 @@ VERBS = {
     "run": "run:run",
     "runs": "runs:runs",
     "report": "report:report",
+    "explain": "explain:explain",
     "compare": "compare:compare",
     "predict": "predict:app",
     "clean": "clean:clean",

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from wirespeed.explain.interface import Measured
 from wirespeed.model.explanation import Proposal
+from wirespeed.model.spec import MAX_DESCRIPTORS
 from wirespeed.model.sut import SutDescription
 from wirespeed.model.trial import INGRESS, Drop, DropCause
 
@@ -27,6 +29,18 @@ def proposal_for(drop: Drop, sut: SutDescription) -> Proposal | None:
     if drop.cause is DropCause.RX_RING_FULL and drop.hop == INGRESS:
         return Proposal(MORE_CPUS, sut.more_cpus)
     return CAUSES[drop.cause].proposal
+
+
+def longer_rings(point: Measured) -> Proposal:
+    """What helps where a poller with time left loses frames in pauses. A ring has so many
+    descriptors at most; then a further one for the same port holds as many frames again."""
+    frames = point.frames
+    longest = frames is not None and frames.sut.vswitch.descriptors >= MAX_DESCRIPTORS
+    key = "sut.vswitch.rx_queues" if longest else "sut.vswitch.descriptors"
+    return Proposal(
+        "Keep the SUT's CPUs free of interrupts and other work, or deepen its rings.",
+        f"{key}; wirespeed plan writes the kernel's settings",
+    )
 
 
 MORE_CPUS = "Give the stage that polls this ring more CPUs and receive queues."

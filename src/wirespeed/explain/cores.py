@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from wirespeed.explain.decisive import carried_fps
 from wirespeed.explain.interface import Measured
+from wirespeed.explain.trial import BEYOND_DOUBT, counted_time
 from wirespeed.model.cpus import OWN_CORE_SLOWDOWN, SHARED_CACHE_NS
 from wirespeed.model.explanation import EvidenceFigure, ExpectedGain, Explanation, Proposal
-from wirespeed.model.words import percent, share
+from wirespeed.model.words import counted, percent, share
 
 # Of the time: below it, that a core was shared does not explain a difference worth a sentence.
 MUCH_SHARED = 0.1
@@ -37,6 +39,7 @@ def placement(point: Measured) -> Iterator[Explanation]:
             (EvidenceFigure("core-to-core latency", last.core_to_core_ns, "ns", _PROBE),),
             Proposal("On a host, choose CPUs that share a cache; for a guest, pin its CPUs to "
                      "such."),
+            _gain_of_one_cache(point),
         )  # fmt: skip
     if last.slowdown > OWN_CORE_SLOWDOWN:
         yield Explanation(
@@ -46,6 +49,29 @@ def placement(point: Measured) -> Iterator[Explanation]:
             Proposal("Put each on a core of its own."),
             ExpectedGain(last.slowdown, "x", "the probe alone on its core, at most"),
         )
+
+
+def _gain_of_one_cache(point: Measured) -> ExpectedGain | None:
+    """From the point's own trials, where a hypervisor moved the CPUs from one cache to another.
+
+    On CPUs of several caches only overloaded trials tell what they can carry at most.
+    """
+    near, far = [], []
+    for trial in point.result.trials:
+        placed, found = trial.observation.placement, counted_time(trial)
+        if placed is None or found is None or not placed[0].same_as(placed[1]):
+            continue
+        if placed[0].core_to_core_ns <= SHARED_CACHE_NS:
+            near.append(carried_fps(trial))
+        elif found.overload > BEYOND_DOUBT:
+            far.append(carried_fps(trial))
+    if not near or not far or max(near) <= max(far):
+        return None
+    estimated = (
+        f"measured here: the most that passed in {counted(len(near), 'trial')} on CPUs of one "
+        f"cache minus the most in {counted(len(far), 'overloaded trial')} on others"
+    )
+    return ExpectedGain(max(near) - max(far), "frames/s", estimated)
 
 
 def contention(point: Measured) -> Iterator[Explanation]:

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from wirespeed.explain.ceiling import ceiling
+from wirespeed.explain.changes import with_values
 from wirespeed.explain.cores import balance, contention, placement
 from wirespeed.explain.emulated import emulated
 from wirespeed.explain.expected import expected
+from wirespeed.explain.gains import with_gain
 from wirespeed.explain.interface import Explainer, Measured
 from wirespeed.explain.loss import loss, not_reached
 from wirespeed.explain.saturation import frame_cost, overload, pauses
@@ -25,7 +27,11 @@ OF_TCP: tuple[Explainer, ...] = (tcp,)
 
 def explain(point: Measured) -> tuple[Explanation, ...]:
     """Pure: a stored point is explained as one that has just been measured."""
-    return tuple(found for explainer in _explainers(point) for found in explainer(point))
+    return tuple(
+        with_values(point, with_gain(point, found))
+        for explainer in _explainers(point)
+        for found in explainer(point)
+    )
 
 
 def _explainers(point: Measured) -> tuple[Explainer, ...]:

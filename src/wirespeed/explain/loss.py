@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wirespeed.explain.causes import CAUSES, proposal_for
+from wirespeed.explain.causes import CAUSES, longer_rings, proposal_for
 from wirespeed.explain.interface import Measured
+from wirespeed.explain.stages import time_left
 from wirespeed.explain.trial import STEADY_GROWTH, counted_time, growth_ratio
-from wirespeed.model.explanation import EvidenceFigure, Explanation
+from wirespeed.model.explanation import EvidenceFigure, Explanation, Proposal
 from wirespeed.model.result import SearchResult
 from wirespeed.model.trial import INGRESS, Drop, DropCause, Stage, Trial
 from wirespeed.model.words import frames, mpps, percent
@@ -41,11 +42,17 @@ def loss(point: Measured) -> Iterator[Explanation]:
         if drop is drops[0]:
             sentence = _first_sentence(point, trial, drop, part)
         elif part >= _WORTH_TELLING:
-            sentence = f"Another {percent(part, 0)} were lost {_because(point, drop)}"
+            sentence = f"Another {percent(part, 0)} were lost {_because(point, trial, drop)}"
         else:
             continue
         evidence = (*_evidence(number, trial), _dropped(number, drop))
-        yield Explanation(str(drop.cause), sentence, evidence, proposal_for(drop, point.sut))
+        yield Explanation(str(drop.cause), sentence, evidence, _proposal(point, trial, drop))
+
+
+def _proposal(point: Measured, trial: Trial, drop: Drop) -> Proposal | None:
+    if not point.sut.reference and time_left(point, trial, drop.cause) is not None:
+        return longer_rings(point)
+    return proposal_for(drop, point.sut)
 
 
 def first_loss(trials: Sequence[Trial], result: SearchResult | None) -> tuple[int, Trial] | None:
@@ -84,10 +91,10 @@ def total_drops(trial: Trial) -> tuple[Drop, ...]:
 def _first_sentence(point: Measured, trial: Trial, drop: Drop, part: float) -> str:
     which = "all" if part == 1 else percent(part, 0)
     if trial.quiet:
-        return f"{_first_frames(trial)}, {which} of them {_because(point, drop)}"
+        return f"{_first_frames(trial)}, {which} of them {_because(point, trial, drop)}"
     return (
         f"{_first_frames(trial)}. Of all that the trial lost, disturbed time included, {which} "
-        f"{_because(point, drop)}"
+        f"{_because(point, trial, drop)}"
     )
 
 
@@ -101,9 +108,17 @@ def _first_frames(trial: Trial) -> str:
     )
 
 
-def _because(point: Measured, drop: Drop) -> str:
+def _because(point: Measured, trial: Trial, drop: Drop) -> str:
     places = {INGRESS: f"at {point.sut.entrance}", "unknown": "somewhere"}
-    return f"{places.get(drop.hop, f'at {drop.hop}')}: {CAUSES[drop.cause].meaning}."
+    place = places.get(drop.hop, f"at {drop.hop}")
+    if (thread := time_left(point, trial, drop.cause)) is not None:
+        busy = percent(thread.busy_share, 0)
+        return (
+            f"{place}: the ring there was full, though {thread.name} had frames to handle for only "
+            f"{busy} of the time: it paused for longer than the ring lasts, or frames came in "
+            "bursts."
+        )
+    return f"{place}: {CAUSES[drop.cause].meaning}."
 
 
 def _evidence(number: int, trial: Trial) -> tuple[EvidenceFigure, ...]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from wirespeed.explain.causes import longer_rings
 from wirespeed.explain.interface import Measured
-from wirespeed.model.explanation import EvidenceFigure, ExpectedGain, Explanation, Proposal
+from wirespeed.model.explanation import EvidenceFigure, ExpectedGain, Explanation
 from wirespeed.model.words import percent
 
 # An NDR below this share of the PDR, and an MRR below this share of the best, need a reason.
@@ -30,10 +31,7 @@ def pauses(point: Measured) -> Iterator[Explanation]:
         f"The NDR is only {percent(ndr.load_fps / pdr.load_fps, 0)} of the PDR: below saturation "
         f"a few frames are lost when the SUT itself pauses for longer than its rings last.{rings}",
         tuple(evidence),
-        Proposal(
-            "Keep the SUT's CPUs free of interrupts and other work, or deepen its rings.",
-            "sut.vswitch.descriptors; wirespeed plan writes the kernel's settings",
-        ),
+        longer_rings(point),
         ExpectedGain(
             pdr.load_fps - ndr.load_fps, "frames/s", "the PDR minus the NDR: what is carried "
             "where few losses are borne",

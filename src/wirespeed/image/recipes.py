@@ -40,7 +40,7 @@ _COMMON = (
 _DPDK = (
     "librte-bus-pci{abi}", "librte-bus-vdev{abi}", "librte-mempool-ring{abi}",
     "librte-net-af-packet{abi}", "librte-net-e1000-{abi}", "librte-net-iavf{abi}",
-    "librte-net-ixgbe{abi}", "librte-net-virtio{abi}",
+    "librte-net-ixgbe{abi}", "librte-net-vhost{abi}", "librte-net-virtio{abi}",
 )  # fmt: skip
 _SERVER = (
     "dbus", "dpdk", "grub-common", "grub-pc-bin", "grub2-common", "openvswitch-switch-dpdk",

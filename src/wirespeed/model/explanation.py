@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+# What a key of a study may be set to.
+KeyValue = bool | int | float | str | tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +21,25 @@ class EvidenceFigure:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyChange:
+    """A key of a study, e.g. "sut.vswitch.rx_queues", and the value that a change gives it."""
+
+    key: str
+    value: KeyValue
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
-    """What to change, in one sentence. setting: the key or command that does it, if one does."""
+    """What to change, in one sentence. setting: the key or command that does it, if one does.
+
+    keys: the same for programs, where a study of this host can try it. cannot_try: why it cannot
+    try all of it, and what to do instead; None where it can.
+    """
 
     change: str
     setting: str | None = None
+    keys: tuple[KeyChange, ...] = ()
+    cannot_try: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +64,38 @@ class Explanation:
     evidence: tuple[EvidenceFigure, ...] = ()
     proposal: Proposal | None = None
     gain: ExpectedGain | None = None
+
+
+class Resource(StrEnum):
+    """What the rate of a point may be limited by."""
+
+    SWITCH = "switch CPU"
+    FUNCTION = "VNF CPU"
+    GENERATOR = "generator"
+    LINK = "link"
+    COPIES = "copies"
+    QUEUES = "queue depth"
+    BALANCE = "balance of queues"
+    SCHEDULING = "scheduling"
+    STEAL = "steal"
+
+
+class ResourceState(StrEnum):
+    """disturbs: it took time from the trials, which is left out of undisturbed figures."""
+
+    LIMITS = "limits"
+    DISTURBS = "disturbs"
+    HAS_ROOM = "has room"
+    MEASURED = "measured"
+    NOT_MEASURED = "not measured"
+    ABSENT = "none here"
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceUse:
+    """How much a point uses of one resource, in one sentence and as figures."""
+
+    resource: Resource
+    state: ResourceState
+    sentence: str
+    evidence: tuple[EvidenceFigure, ...] = ()

@@ -22,6 +22,8 @@ from wirespeed.model.units import line_rate_fps
 
 VlanId = Annotated[int, Ge(1), Le(4094)]
 Cpu = Annotated[int, Ge(0)]
+# Of a ring.
+MAX_DESCRIPTORS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ class Vswitch:
     """Huge-page memory of the vSwitch."""
     rx_queues: Annotated[int, Ge(1), Le(16)] = 1
     """Receive queues of each port."""
-    descriptors: Annotated[int, Ge(64), Le(4096)] = 1024
+    descriptors: Annotated[int, Ge(64), Le(MAX_DESCRIPTORS)] = 1024
     """Descriptors of each receive and transmit ring; a power of two."""
     mtu: Annotated[int, Ge(68), Le(9198)] | None = None
     """The ports' MTU in octets of the IP packet. Left out: what the largest frame needs."""

@@ -63,6 +63,18 @@ class WorkerShare:
 
 
 @dataclass(frozen=True, slots=True)
+class PortCount:
+    """Frames that entered a hop through one port, and that left it there.
+
+    port: as paths name it (SutDescription), e.g. "switch:vnf0a".
+    """
+
+    port: str
+    entered: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
 class DirectionCount:
     """Frames of one direction: intended = offered + unsent; offered = accepted + refused.
 
@@ -157,6 +169,7 @@ class Observation:
     placement: of the polling CPUs, of all pairs the worst, before and after the trial; None where
     only one polls.
     workers: where a network function has several, the frames that each of them took.
+    ports: what every port of every hop counted; empty where an older version measured.
     latency_rows: see LatencyRows; None where frames carry no time stamp.
     """
 
@@ -177,6 +190,7 @@ class Observation:
     limited_by: str | None = None
     placement: tuple[CpuPlacement, CpuPlacement] | None = None
     workers: tuple[WorkerShare, ...] = ()
+    ports: tuple[PortCount, ...] = ()
 
     def total(self, field: str) -> int:
         """Sum of one count over the directions."""

@@ -54,8 +54,8 @@ def plan_bench(facts: HostFacts, frames: Frames, needs: Needs) -> Plan:
     generator = _generator(facts, frames, needs, cpus, guests)
     pages = _huge_pages(facts, needs.switch, vswitch, generator, guests)
     nics, networks = vf_nics(facts, needs.functions), vf_networks(needs.functions)
-    if not networks and any(guest.ports for guest in guests):
-        networks = (NETWORK,)
+    if any(port.network == NETWORK.name for guest in guests for port in guest.ports):
+        networks = (*networks, NETWORK)
     host = HostPlan(facts.host, pages, vswitch, guests, generator, nics=nics)
     return Plan((host,), networks=networks)
 

@@ -31,7 +31,7 @@ def compare_runs(a: RunRecord, b: RunRecord, tolerance: float) -> Comparison:
     both = [(in_a[key], in_b[key]) for key in in_a if key in in_b]
     return Comparison(
         tuple(d for pair in both for d in _differences(*pair, tolerance)),
-        tuple(placement for pair in both if (placement := _placement(*pair)) is not None),
+        tuple(placement for pair in both if (placement := placement_change(*pair)) is not None),
         tuple(change for pair in both if (change := _grade_change(*pair)) is not None),
         tuple(in_a[i].label for i in in_a if i not in in_b),
         tuple(in_b[i].label for i in in_b if i not in in_a),
@@ -127,7 +127,8 @@ def _grade_change(a: PointRecord, b: PointRecord) -> GradeChange | None:
     return GradeChange(a.label, a.result.grade, b.result.grade)
 
 
-def _placement(a: PointRecord, b: PointRecord) -> PlacementChange | None:
+def placement_change(a: PointRecord, b: PointRecord) -> PlacementChange | None:
+    """How differently the polling CPUs were placed; None where they may have been the same."""
     in_a, in_b = _placed(a), _placed(b)
     if in_a is None or in_b is None or in_a.same_as(in_b):
         return None

@@ -33,6 +33,7 @@ from wirespeed.report.headline import key_figures
 from wirespeed.report.limits import figure_words, gain_words
 from wirespeed.report.netperf import messages
 from wirespeed.report.papers.beside import beside_published, panels
+from wirespeed.report.path import queue_words
 from wirespeed.report.predicted import beside_predictions
 from wirespeed.report.published_tcp import NETPERF_INTERFACES, NETPERF_SOURCE
 from wirespeed.report.tcp import (
@@ -63,13 +64,13 @@ def html_report(run: RunRecord) -> str:
         "figure": figure_words, "counted": words.counted,
     }  # fmt: skip
     frames, tcp = split(run)
-    points = [point_view(point) for point in frames]
+    points = [point_view(run, point) for point in frames]
     groups = factor_groups(run)
     paper = beside_published(run)
     return environment.get_template("report.html.j2").render(
         run=run,
         points=points,
-        tcp=[point_view(point) for point in tcp],
+        tcp=[point_view(run, point) for point in tcp],
         gains=offload_gains(tcp),
         direction=offload_direction(tcp),
         limited_by=limited_by,
@@ -104,6 +105,7 @@ def html_report(run: RunRecord) -> str:
         predictions=list(beside_predictions(frames)),
         lost_in_what_counts=lost_in_what_counts,
         total_drops=total_drops,
+        queue_words=queue_words,
         outline=lambda value: "\n".join(_outline(value)),
         memory_gib=sum(node.memory_kib for node in run.host.nodes) / 1024 / 1024,
         took=_took(run),

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from wirespeed.explain.changes import with_values
 from wirespeed.explain.expected import expected
 from wirespeed.explain.explain import explain
-from wirespeed.explain.interface import Measured
+from wirespeed.explain.interface import Measured, tsc_hz
 from wirespeed.model.explanation import ExpectedGain, Explanation
+from wirespeed.model.facts import HostFacts
 from wirespeed.model.result import TCP, SearchResult
 from wirespeed.model.words import gbps, mpps
 from wirespeed.report.grades import because
@@ -17,12 +19,15 @@ from wirespeed.report.tcp import tcp_remarks
 from wirespeed.store.records import PointRecord
 
 
-def measured(point: PointRecord) -> Measured | None:
-    """The point as an explainer sees it; None before it is complete."""
+def measured(point: PointRecord, host: HostFacts | None = None) -> Measured | None:
+    """The point as an explainer sees it; None before it is complete. host: the run's."""
     if point.result is None or point.sut is None:
         return None
     trials = tuple(stored.trial for stored in point.trials)
-    return Measured(point.sut, replace(point.result, trials=trials), point.predicted)
+    return Measured(
+        point.sut, replace(point.result, trials=trials), point.predicted, point.workload,
+        point.plan, host, tsc_hz(point.bench),
+    )  # fmt: skip
 
 
 def explanations(point: PointRecord) -> tuple[Explanation, ...]:
@@ -32,7 +37,8 @@ def explanations(point: PointRecord) -> tuple[Explanation, ...]:
     """
     found = measured(point)
     if point.explanations is not None:
-        return (*point.explanations, *(expected(found) if found is not None else ()))
+        now = () if found is None else (with_values(found, each) for each in expected(found))
+        return (*point.explanations, *now)
     return () if found is None else explain(found)
 
 

@@ -93,6 +93,7 @@ def _evidence(trial: Trial) -> dict[str, Any]:
         "threads": encode(list(observation.threads)),
         "directions": [_direction(direction) for direction in observation.directions],
         "workers": encode(list(observation.workers)),
+        "ports": encode(list(observation.ports)),
     }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from wirespeed.explain.loss import first_loss
+from wirespeed.explain.resources import resources
 from wirespeed.explain.trial import (
     CountedTime,
     Outcome,
@@ -19,18 +20,21 @@ from wirespeed.explain.trial import (
     outcome,
     standing,
 )
-from wirespeed.model.explanation import Explanation
+from wirespeed.model.explanation import Explanation, ResourceUse
 from wirespeed.model.trial import Trial
 from wirespeed.report.charts.latency import latency_chart
+from wirespeed.report.charts.path_svg import path_svg
 from wirespeed.report.charts.search import search_chart
 from wirespeed.report.charts.svg import SMALL, line_svg, search_svg
 from wirespeed.report.charts.timeline import timeline_chart
 from wirespeed.report.charts.timeline_svg import timeline_svg
+from wirespeed.report.explained import seen_in
 from wirespeed.report.figures import PointFigures, point_figures
 from wirespeed.report.limits import explanations, remarks
+from wirespeed.report.path import PathView, path_view
 from wirespeed.report.sentence import point_sentences
 from wirespeed.store.codec import encode
-from wirespeed.store.records import PointRecord
+from wirespeed.store.records import PointRecord, RunRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +63,15 @@ class PointView:
     figures: PointFigures
     found: tuple[str, ...]
     explanations: tuple[Explanation, ...]
+    resources: tuple[ResourceUse, ...]
     remarks: tuple[str, ...]
     search: Markup | None
     timeline: Markup | None
     deciding: int
     latency: Markup | None
     first_loss: Trial | None
+    path: PathView | None
+    path_drawing: Markup | None
     decisions: tuple[tuple[str, str, str], ...]
 
     @property
@@ -82,19 +89,24 @@ class PointView:
         return [TrialView.of(stored.trial, pdr_loss) for stored in self.record.trials]
 
 
-def point_view(point: PointRecord) -> PointView:
+def point_view(run: RunRecord, point: PointRecord) -> PointView:
     """With everything that is drawn of it."""
+    limits, seen = explanations(point), seen_in(run, point)
     search, latency, timeline = search_chart(point), latency_chart(point), timeline_chart(point)
+    path = path_view(point)
     return PointView(
         point_figures(point),
         point_sentences(point),
-        explanations(point),
+        limits,
+        resources(seen, limits) if seen is not None else (),
         remarks(point),
         Markup(search_svg(search)) if search else None,  # noqa: S704
         Markup(timeline_svg(timeline)) if timeline else None,  # noqa: S704
         timeline.number if timeline else 0,
         Markup(line_svg(latency, SMALL)) if latency else None,  # noqa: S704
         _first_loss(point),
+        path,
+        Markup(path_svg(path)) if path else None,  # noqa: S704
         tuple(_decisions(encode(point.plan), "")) if point.plan else (),
     )
 

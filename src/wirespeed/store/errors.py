@@ -22,6 +22,10 @@ class NoSuchRun(BadInput, StoreError):
     """The store has no run of that name."""
 
 
+class NoSuchPoint(BadInput, StoreError):
+    """The run has no point of that name, or more than one."""
+
+
 @contextmanager
 def as_store_errors(url: str) -> Iterator[None]:
     """Turn what the database driver raises into a StoreError that names the store."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from wirespeed.bench.assembly.kinds import sut_of, topology_of
 from wirespeed.explain.explain import explain
-from wirespeed.explain.interface import Measured
+from wirespeed.explain.interface import Measured, tsc_hz
 from wirespeed.measure.interface import UNLIMITED, Progress
 from wirespeed.measure.run import run_search
 from wirespeed.model.errors import WirespeedError
@@ -61,15 +61,21 @@ def _measure_point(point: Point, writer: RunWriter, rig: Rig, watcher: Watcher) 
             writer.add_bench(point.key, tcp_bench.describe())
             result = measure_tcp(tcp_bench, point.workload.tcp, watcher)
             result = replace(result, emulated=tcp_bench.emulated)
-            writer.complete_point(point.key, result, explain(Measured(sut, result)))
+            found = Measured(sut, result, workload=point.workload, plan=plan, host=rig.facts)
+            writer.complete_point(point.key, result, explain(found))
         return result
     with rig.open_bench(point.workload, plan, f"{writer.run_id}/{point.key}") as bench:
-        writer.add_bench(point.key, bench.describe())
+        described = bench.describe()
+        writer.add_bench(point.key, described)
         listener = _StoreThenTell(point.key, writer, watcher)
         ceiling_fps = max_load_fps(point.workload)
         result = run_search(point.workload.search, bench.measure, ceiling_fps, listener)
         result = replace(result, emulated=bench.emulated)
-        writer.complete_point(point.key, result, explain(Measured(sut, result)))
+        found = Measured(
+            sut, result, workload=point.workload, plan=plan, host=rig.facts,
+            tsc_hz=tsc_hz(described),
+        )  # fmt: skip
+        writer.complete_point(point.key, result, explain(found))
     return result
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from wirespeed.bench.function import FUNCTIONS
 from wirespeed.bench.function.bng.gateway import tables_bytes
@@ -17,7 +18,7 @@ from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.bench.topology.addresses import mac_of
 from wirespeed.bench.topology.interface import TopologyKind
 from wirespeed.bench.topology.tcp import PATHS, guest_names, hosts
-from wirespeed.bench.topology.wiring import EAST, PORTS, SIDES, End
+from wirespeed.bench.topology.wiring import EAST, PORTS, SIDES, End, Wiring
 from wirespeed.model.needs import FunctionNeeds, Needs, PortNeeds, TcpGuestNeeds, TcpNeeds, VfNeeds
 from wirespeed.model.spec import Frames, TcpStreams, Workload
 from wirespeed.model.sut import SutDescription
@@ -127,13 +128,25 @@ def ring_frames(frames: Frames) -> int:
     return rings if own is None else min(rings, own)
 
 
+def wiring_of(frames: Frames) -> Wiring:
+    """How the topology of this point is wired."""
+    return topology_of(frames).wiring(frames, function_of(frames))
+
+
 def sut_of(workload: Workload) -> SutDescription:
-    """What is measured at this point."""
+    """What is measured at this point, and which ways frames go through it."""
     if isinstance(workload, TcpStreams):
         path = PATHS[workload.tcp.path]
         if path.on_vfs:
             return _NIC
         return _CABLE if path.switch is None else SWITCHES[path.switch].description
+    wiring = wiring_of(workload)
+    ways = (wiring.path(stream) for stream in wiring.streams)
+    paths = tuple(tuple(map(str, ends)) for ends in ways if ends)
+    return replace(_of_frames(workload), paths=paths)
+
+
+def _of_frames(workload: Frames) -> SutDescription:
     switch = switch_of(workload)
     if switch is not None:
         return switch.description

@@ -20,7 +20,7 @@ from wirespeed.bench.program.attachment import Attachment, PortSettings, attach
 from wirespeed.bench.program.config import WsdpConfig, WsdpRing
 from wirespeed.bench.topology.addresses import mac_of
 from wirespeed.bench.topology.plugs import Device, Plug, Rings, VhostUser, VirtioUser
-from wirespeed.bench.topology.wiring import GENERATOR, PORTS, SIDES, SWITCH, End, Wiring
+from wirespeed.bench.topology.wiring import GENERATOR, NIC, PORTS, SIDES, SWITCH, End, Wiring
 from wirespeed.bench.traffic.frames.content import Content
 from wirespeed.bench.traffic.frames.streams import Direction, directions, traffic_tasks
 from wirespeed.model.plan import GeneratorPlan, GuestPlan, HostPlan
@@ -29,6 +29,7 @@ from wirespeed.model.trial import DropCause
 from wirespeed.model.units import mtu_for
 
 _ETHERNET_MTU = 1500
+_SWITCHES = frozenset({SWITCH, NIC})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class Site:
 def program_plugs(
     frames: Frames, wiring: Wiring, switch: Mapping[str, Plug], places: Places
 ) -> Mapping[End, Plug]:
-    """What every program has to do at its ends. switch: what the switch's ports ask for."""
+    """What every program has to do at its ends. switch: what the switches' ports ask for."""
     topology, dirs = topology_of(frames), places.sut.dirs
     if topology.external:
         ports = zip(PORTS, frames.sut.ports, strict=True)
@@ -114,9 +115,9 @@ def program_plugs(
         socket = str(dirs.run / f"{near.owner}-{near.port}.sock")
         if places.apart and near.owner == GENERATOR:
             found[near] = places.generator.ports[near.port]
-            if far.owner != SWITCH:
+            if far.owner not in _SWITCHES:
                 found[far] = places.uplinks[near.port]
-        elif far.owner == SWITCH:
+        elif far.owner in _SWITCHES:
             found[near] = switch[far.port]
         elif topology.one_process:
             out, back = f"{near.port}_out", f"{near.port}_in"
@@ -192,7 +193,7 @@ def _setup(
     forwards = tuple(f for f in site.wiring.forwards if f.vnf == name)
     peers = {site.wiring.peer(End(name, f.to_port)).owner for f in forwards}
     # A full output ring: towards the switch it is the switch, else the generator, that lags.
-    blocked = DropCause.VNF_TX_RING_FULL if SWITCH in peers else DropCause.TG_RX_RING_FULL
+    blocked = DropCause.VNF_TX_RING_FULL if peers & _SWITCHES else DropCause.TG_RX_RING_FULL
     return Setup(
         name,
         site.frames,

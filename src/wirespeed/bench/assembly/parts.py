@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
-from wirespeed.bench.assembly.kinds import function_of, switch_of, topology_of
+from wirespeed.bench.assembly.kinds import switch_of, topology_of, wiring_of
 from wirespeed.bench.assembly.layout import Layout, Places, Site, lay_out, program_plugs
 from wirespeed.bench.assembly.nic import nic_switch
 from wirespeed.bench.function.bng.gateway import gateway_of
@@ -48,11 +48,6 @@ class Assembly:
     def ready_s(self) -> float:
         """What they take to be ready at most."""
         return max((READY_S, *(launch.ready_s for launch in self.layout.launches)))
-
-
-def wiring_of(frames: Frames) -> Wiring:
-    """How the topology of this point is wired."""
-    return topology_of(frames).wiring(frames, function_of(frames))
 
 
 def assemble(frames: Frames, places: Places, generator: Host, sut: Host) -> Assembly:
@@ -107,7 +102,7 @@ def site_of(frames: Frames, places: Places) -> Site:
     wiring = replace(wiring_of(frames), machines=_machines(sut.plan))
     ports: Mapping[str, Plug] = sut.ports if topology_of(frames).virtual_functions(frames) else {}
     if switch is not None and sut.plan.vswitch is not None:
-        ports = switch.plugs(wiring, sut.plan.vswitch, sut.dirs)
+        ports = {**ports, **switch.plugs(wiring, sut.plan.vswitch, sut.dirs)}
     plugs = program_plugs(frames, wiring, ports, places)
     content = content_of(frames, wiring, places.generator.dirs)
     return Site(frames, places, wiring, plugs, content)

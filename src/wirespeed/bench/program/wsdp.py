@@ -139,5 +139,6 @@ class Wsdp:
             "command": self._daemon.command,
             "version": info["version"],
             "dpdk_version": info["dpdk"],
+            "tsc_hz": int(info["tsc_hz"]),
             "config": self.config.render(),
         }

@@ -14,9 +14,10 @@ from wirespeed.bench.topology.p2p import P2P
 from wirespeed.bench.topology.parallel import PARALLEL
 from wirespeed.bench.topology.pvp import PVP
 from wirespeed.bench.topology.sriov import SRIOV
+from wirespeed.bench.topology.sriov_vhost import SRIOV_VHOST
 from wirespeed.bench.topology.wire import WIRE
 from wirespeed.model.kinds import Kinds
 
 TOPOLOGIES: Kinds[TopologyKind] = Kinds(
-    "topology.kind", WIRE, HOST, P2P, PVP, CHAIN, PARALLEL, SRIOV, EXTERNAL
+    "topology.kind", WIRE, HOST, P2P, PVP, CHAIN, PARALLEL, SRIOV, SRIOV_VHOST, EXTERNAL
 )

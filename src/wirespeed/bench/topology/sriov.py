@@ -26,7 +26,9 @@ _LAST_VLAN = 4094
 
 
 def _wiring(frames: Frames, function: Rewriting) -> Wiring:
-    return through_switch(frames, function, visits=[range(frames.topology.vnfs)])
+    return through_switch(
+        frames, function, visits=[range(frames.topology.vnfs)], on_nic=lambda _end: True
+    )
 
 
 def links(frames: Frames) -> tuple[tuple[End, End], ...]:
@@ -47,11 +49,12 @@ def _virtual_functions(frames: Frames) -> tuple[VirtualFunction, ...]:
         pf = EAST if number < (len(joined) + 1) // 2 else WEST
         for end in link:
             port = end.port if end.owner == GENERATOR else f"{end.owner}{end.port}"
-            found.append(VirtualFunction(port, end.owner, pf, _settings(frames, end, number)))
+            found.append(VirtualFunction(port, end.owner, pf, settings(frames, end, number)))
     return tuple(found)
 
 
-def _settings(frames: Frames, end: End, link: int) -> VfSettings:
+def settings(frames: Frames, end: End, link: int) -> VfSettings:
+    """Of the virtual function that this end is; link: its number, from east to west."""
     wanted = frames.sriov or Sriov()
     return VfSettings(
         mac_of(end), wanted.first_vlan + link, wanted.qos, wanted.spoofchk, wanted.trust,
@@ -60,34 +63,47 @@ def _settings(frames: Frames, end: End, link: int) -> VfSettings:
 
 
 def _faults(frames: Frames) -> Iterator[Fault]:
-    """What a NIC's switch does not pass: it knows a VF by its one address and its one VLAN."""
-    ports, traffic, vnfs = frames.sut.ports, frames.traffic, frames.topology.vnfs
+    ports, vnfs = frames.sut.ports, frames.topology.vnfs
     if frames.hosts.generator is None:
-        if not 1 <= len(ports) <= 2 or not all(map(is_pci, ports)):
-            allowed = "sriov needs one or two physical functions, as PCI addresses (0000:3b:00.0)"
-            yield Fault("sut.ports", ports, allowed)
-        elif len(set(ports)) != len(ports):
-            yield Fault("sut.ports", ports, "names the same physical function twice")
+        yield from physical_faults(frames, most=2)
     elif ports:
         yield Fault("sut.ports", ports, "not with [hosts]: the lab file names the ports")
+    yield from nic_faults(frames)
     if vnfs > _MOST_FUNCTIONS:
         yield Fault("topology.vnfs", vnfs, f"must be at most {_MOST_FUNCTIONS} with sriov")
-    if frames.sut.vnf.mode is not VnfMode.MAC:
-        allowed = 'must be "mac" with sriov: the NIC delivers by destination address'
-        yield Fault("sut.vnf.mode", str(frames.sut.vnf.mode), allowed)
-    if traffic.encapsulation is not Encapsulation.NONE:
-        allowed = 'must be "none" with sriov: the NIC itself tags the frames of each link'
-        yield Fault("traffic.encapsulation", str(traffic.encapsulation), allowed)
-    if traffic.flow_field in (FlowField.SRC_MAC, FlowField.DST_MAC):
-        allowed = "must not be an address with sriov: a virtual function has just one"
-        yield Fault("traffic.flow_field", str(traffic.flow_field), allowed)
-    if traffic.pcap is not None:
-        allowed = "does not go with sriov: its frames are sent to other addresses"
-        yield Fault("traffic.pcap", traffic.pcap, allowed)
     first = (frames.sriov or Sriov()).first_vlan
     if first + vnfs > _LAST_VLAN:
         allowed = f"must be at most {_LAST_VLAN - vnfs}: each of the {vnfs + 1} links has a VLAN"
         yield Fault("sriov.first_vlan", first, allowed)
+
+
+def physical_faults(frames: Frames, most: int) -> Iterator[Fault]:
+    """Of sut.ports, where these are physical functions."""
+    ports = frames.sut.ports
+    if not 1 <= len(ports) <= most or not all(map(is_pci, ports)):
+        count = "one physical function, as a PCI address" if most == 1 else (
+            "one or two physical functions, as PCI addresses"
+        )  # fmt: skip
+        yield Fault("sut.ports", ports, f"{frames.topology.kind} needs {count} (0000:3b:00.0)")
+    elif len(set(ports)) != len(ports):
+        yield Fault("sut.ports", ports, "names the same physical function twice")
+
+
+def nic_faults(frames: Frames) -> Iterator[Fault]:
+    """What a NIC's switch does not pass: it knows a VF by its one address and its one VLAN."""
+    traffic, kind = frames.traffic, frames.topology.kind
+    if frames.sut.vnf.mode is not VnfMode.MAC:
+        allowed = f'must be "mac" with {kind}: the NIC delivers by destination address'
+        yield Fault("sut.vnf.mode", str(frames.sut.vnf.mode), allowed)
+    if traffic.encapsulation is not Encapsulation.NONE:
+        allowed = f'must be "none" with {kind}: the NIC itself tags the frames of each link'
+        yield Fault("traffic.encapsulation", str(traffic.encapsulation), allowed)
+    if traffic.flow_field in (FlowField.SRC_MAC, FlowField.DST_MAC):
+        allowed = f"must not be an address with {kind}: a virtual function has just one"
+        yield Fault("traffic.flow_field", str(traffic.flow_field), allowed)
+    if traffic.pcap is not None:
+        allowed = f"does not go with {kind}: its frames are sent to other addresses"
+        yield Fault("traffic.pcap", traffic.pcap, allowed)
 
 
 SRIOV = TopologyKind(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a topology look whose every hop passes through the switch?
+"""How does a topology look whose every hop passes through a switch?
 
 Such a topology is told by its visits: which network functions the frames of each stream pass, in
 which order. The rest follows: cables, what each function does to a frame, the switch's rules.
@@ -7,7 +7,7 @@ which order. The rest follows: cables, what each function does to a frame, the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from wirespeed.bench.topology.addresses import Header, vnf_mac
 from wirespeed.bench.topology.interface import Rewriting
@@ -15,6 +15,7 @@ from wirespeed.bench.topology.routes import destinations
 from wirespeed.bench.topology.wiring import (
     EAST,
     GENERATOR,
+    NIC,
     PORTS,
     SIDES,
     SWITCH,
@@ -32,8 +33,20 @@ from wirespeed.model.frame import FlowField
 from wirespeed.model.spec import Frames
 
 
-def through_switch(frames: Frames, function: Rewriting, visits: Sequence[Sequence[int]]) -> Wiring:
-    """The wiring in which each visit is one stream through the functions of these numbers."""
+def _never(_end: End) -> bool:
+    return False
+
+
+def through_switch(
+    frames: Frames,
+    function: Rewriting,
+    visits: Sequence[Sequence[int]],
+    on_nic: Callable[[End], bool] = _never,
+) -> Wiring:
+    """The wiring in which each visit is one stream through the functions of these numbers.
+
+    on_nic: whether a port is a virtual function, so that the NIC's switch joins it to others.
+    """
     streams: list[Stream] = []
     forwards: list[Forward] = []
     flows: list[Flow] = []
@@ -46,7 +59,9 @@ def through_switch(frames: Frames, function: Rewriting, visits: Sequence[Sequenc
             does, rules = _walk(stream, legs, frames, function)
             forwards += does
             flows += rules
-    vnfs = range(len({vnf for visit in visits for vnf in visit}))
+    cables = _cables(len({vnf for visit in visits for vnf in visit}), on_nic)
+    # A NIC's switch knows its ports by their addresses and needs no rules.
+    ruled = {cable.b.port for cable in cables if cable.b.owner == SWITCH}
     first = _entries(visits[0])
     # A ring into the switch and one out, and two more for each function on the way.
     rings = 2 + 2 * max(len(visit) for visit in visits)
@@ -56,7 +71,10 @@ def through_switch(frames: Frames, function: Rewriting, visits: Sequence[Sequenc
         for prefix in destinations(frames, stream, len(visits))
     )
     return Wiring(
-        _cables(vnfs), tuple(streams), tuple(forwards), tuple(flows), first, rings,
+        cables, tuple(streams), tuple(forwards), tuple(f for f in flows if f.in_port in ruled),
+        first, rings,
+        nic_ways=tuple(dict.fromkeys(
+            (f.in_port, f.out_port) for f in flows if f.in_port not in ruled)),
         routes=tuple(dict.fromkeys(routes)),
     )  # fmt: skip
 
@@ -112,7 +130,9 @@ def _walk(
     return forwards, flows
 
 
-def _cables(vnfs: Sequence[int]) -> tuple[Cable, ...]:
+def _cables(vnfs: int, on_nic: Callable[[End], bool]) -> tuple[Cable, ...]:
     ends = [End(GENERATOR, port) for port in (EAST, WEST)]
-    ends += [End(name, side) for name in function_names(len(vnfs)) for side in SIDES]
-    return tuple(Cable(e, End(SWITCH, _switch_port(e.owner, e.port))) for e in ends)
+    ends += [End(name, side) for name in function_names(vnfs) for side in SIDES]
+    return tuple(
+        Cable(e, End(NIC if on_nic(e) else SWITCH, _switch_port(e.owner, e.port))) for e in ends
+    )

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 GENERATOR = "tg"
 SWITCH = "switch"
+# The switch inside a NIC, between its virtual functions.
+NIC = "nic"
 IMPAIR = "impair"
 # The generator's ports: the first direction runs from east to west.
 EAST, WEST = PORTS = ("east", "west")
@@ -38,7 +40,7 @@ class End:
 class Cable:
     """A link between two ports; frames may flow either way.
 
-    a: a port of the generator or a function; b: of the switch, or of another function.
+    a: a port of the generator or a function; b: of a switch, or of another function.
     """
 
     a: End
@@ -97,6 +99,7 @@ class Wiring:
     entries: the addresses that frames are sent to from east and from west. rings: how many rings in
     a row a frame may wait in. machines: the functions that are virtual machines, whose ports no
     program of the host uses but QEMU. routes: where streams end, for a switch that is a router.
+    nic_ways: from which port of a NIC's switch to which frames go.
     """
 
     cables: tuple[Cable, ...]
@@ -107,6 +110,7 @@ class Wiring:
     rings: int = 2
     machines: frozenset[str] = frozenset()
     routes: tuple[Route, ...] = ()
+    nic_ways: tuple[tuple[str, str], ...] = ()
 
     def ports_of(self, owner: str) -> tuple[str, ...]:
         """The owner's ports, in cable order."""
@@ -128,3 +132,41 @@ class Wiring:
     @property
     def directions(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(s.direction for s in self.streams))
+
+    def path(self, stream: Stream) -> tuple[End, ...]:
+        """The ports that the stream's frames pass, in order, from the generator to the generator;
+        none where what lies between is not known."""
+        ends = [End(GENERATOR, stream.from_port)]
+        while self.cables and len(ends) <= 2 * len(self.cables):
+            ends.append(self.peer(ends[-1]))
+            if ends[-1].owner == GENERATOR:
+                return tuple(ends)
+            leaves = self._leaves(ends[-1], stream)
+            if leaves is None:
+                break
+            ends.append(leaves)
+        return ()
+
+    def _leaves(self, entered: End, stream: Stream) -> End | None:
+        """Where a hop lets frames out that entered it there."""
+        for forward in self.forwards:
+            if (forward.vnf, forward.from_port) == (entered.owner, entered.port):
+                return End(entered.owner, forward.to_port)
+        for from_port, to_port in self.nic_ways:
+            if entered == End(NIC, from_port):
+                return End(NIC, to_port)
+        rules = [flow for flow in self.flows if flow.in_port == entered.port]
+        wanted = [flow for flow in rules if _matches(flow.dst_mac, stream.dst_mac)]
+        found = wanted if len(rules) > 1 else rules
+        return End(entered.owner, found[0].out_port) if found else None
+
+
+def _matches(wanted: str, mac: str) -> bool:
+    """Whether an address is that of a rule, as far as the rule's mask goes."""
+    address, _, mask = wanted.partition("/")
+    bits = _number(mask) if mask else -1
+    return _number(address) & bits == _number(mac) & bits
+
+
+def _number(mac: str) -> int:
+    return int(mac.replace(":", ""), 16)

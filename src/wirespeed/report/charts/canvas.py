@@ -189,6 +189,10 @@ def _css() -> str:
         "svg.chart path.queued{fill:var(--s7);fill-opacity:.3;stroke:var(--s7)}",
         "svg.chart path.lost-in{fill:var(--fail)}",
         "svg.chart path.lost-out{fill:var(--invalid);fill-opacity:.45}",
+        "svg.chart .hop{fill:var(--panel);stroke:var(--muted)}",
+        "svg.chart .flow{fill:var(--s0);fill-opacity:.4}",
+        "svg.chart .lost-here{fill:var(--fail)}",
+        "svg.chart .lost-text{fill:var(--fail)}",
         "svg.chart .range{stroke-width:3;stroke-opacity:.7}",
     ]
     for i in range(8):

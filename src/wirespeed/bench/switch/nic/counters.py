@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wirespeed.bench.interface import HopCount
-from wirespeed.bench.topology.wiring import PORTS, SWITCH
+from wirespeed.bench.topology.wiring import NIC, PORTS
 from wirespeed.model.trial import DropCause
 
 Link = tuple[str, str]
@@ -73,10 +73,10 @@ def hop(counts: Mapping[str, VfCount], links: Sequence[Link]) -> HopCount:
             continue
         refused = min(frames, counts[origin].discarded)
         full = DropCause.TG_RX_RING_FULL if target in PORTS else DropCause.VNF_RX_RING_FULL
-        drops[f"{SWITCH}:{origin}", DropCause.NIC_DISCARD] = refused
-        drops[f"{SWITCH}:{target}", full] = frames - refused
+        drops[f"{NIC}:{origin}", DropCause.NIC_DISCARD] = refused
+        drops[f"{NIC}:{target}", full] = frames - refused
     return HopCount(
-        SWITCH,
+        NIC,
         {port: count.sent for port, count in counts.items()},
         {port: count.received for port, count in counts.items()},
         drops,

@@ -47,9 +47,9 @@ def program_ports(
 
     uplinks: see SwitchSetup.
     """
+    cables = (c for c in wiring.cables if SWITCH in (c.a.owner, c.b.owner))
     return tuple(
-        _port(cable, number, plan, run_dir, uplinks)
-        for number, cable in enumerate(wiring.cables, start=1)
+        _port(cable, number, plan, run_dir, uplinks) for number, cable in enumerate(cables, start=1)
     )
 
 

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed explain: what limits a measured point, and what would change it?"""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wirespeed.cli.explain_tables import print_explained, print_tried
+from wirespeed.cli.options import JsonOption, RunArgument, StoreOption
+from wirespeed.cli.show import results_console
+from wirespeed.cli.try_change import first_change, the_one, try_change
+from wirespeed.report.explain_document import explain_document
+from wirespeed.report.explained import Explained, check_evidence, explained
+from wirespeed.store.named import point_named
+from wirespeed.store.read import read_run
+from wirespeed.store.records import RunRecord
+from wirespeed.store.store import Store
+
+
+def explain(
+    run: RunArgument,
+    point: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="POINT",
+            help="A point's label or id, or its first characters. Left out: all points.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    json: JsonOption = False,
+    try_: Annotated[
+        bool,
+        typer.Option(
+            "--try",
+            help="Measure the first change that this host can try: the point as it was and "
+            "changed, in turn, stored as a run.",
+        ),
+    ] = False,
+    pairs: Annotated[
+        int,
+        typer.Option(
+            "--pairs", metavar="N", help="How often --try measures both; 6 that count give 95%."
+        ),
+    ] = 8,
+    lab: Annotated[
+        Path | None,
+        typer.Option(
+            "--lab", metavar="FILE", help="For --try: the hosts that the point names, as for run."
+        ),
+    ] = None,
+    store: StoreOption = None,
+) -> None:
+    """Say what limits the points of a run, by which figures, and what to change first."""
+    console = results_console()
+    with Store(store) as opened:
+        record = read_run(opened, run, series=True)
+        found = _explained(record, point)
+        chosen = the_one(found, record) if try_ else None
+        if not json:
+            for each in found:
+                print_explained(each, console)
+        outcome = None
+        if chosen is not None:
+            proposal = first_change(chosen, record.id)
+            outcome = try_change(opened, record, chosen, pairs, lab)
+            if not json:
+                print_tried(outcome, proposal, console)
+    if json:
+        told = explain_document(record, found, outcome)
+        typer.echo(json_text.dumps(told, indent=2, allow_nan=False))
+
+
+def _explained(record: RunRecord, named: str | None) -> tuple[Explained, ...]:
+    points = record.points if named is None else (point_named(record, named),)
+    check_evidence(record)
+    return tuple(explained(record, point) for point in points)

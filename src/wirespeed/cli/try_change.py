@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is the first change that a study can try measured, and what did it bring?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from wirespeed.cli import rig as rigs
+from wirespeed.cli.lab_rig import rig_for
+from wirespeed.cli.progress import watching
+from wirespeed.model.errors import BadInput, WirespeedError
+from wirespeed.model.explanation import Proposal
+from wirespeed.model.fault import show
+from wirespeed.model.study import Study
+from wirespeed.report.explained import Explained
+from wirespeed.report.tried import Tried, tried
+from wirespeed.store.read import read_run
+from wirespeed.store.records import RunRecord
+from wirespeed.store.run_writer import RunWriter
+from wirespeed.store.store import Store
+from wirespeed.study.change import AS_IT_WAS, study_of_change
+from wirespeed.study.run import run_study
+
+
+def the_one(found: tuple[Explained, ...], run: RunRecord) -> Explained:
+    """The point whose change is tried. Raises BadInput where it is not told which."""
+    if len(found) > 1:
+        raise BadInput(
+            f"--try: run {run.id} has {len(found)} points", "Name the one whose change to try."
+        )
+    return found[0]
+
+
+def first_change(found: Explained, run_id: str) -> Proposal:
+    """Of the changes in their order, the first that a study can try.
+
+    Raises WirespeedError with the reason of each where there is none.
+    """
+    proposals = [change.proposal for change in found.changes if change.proposal is not None]
+    possible = [proposal for proposal in proposals if proposal.keys]
+    if possible:
+        return possible[0]
+    if not proposals:
+        why = found.why_not or "nothing is known to help"
+        raise WirespeedError(
+            f"{found.point.label}: there is no change to try: {why}",
+            f"The report has what was measured: wirespeed report {run_id}",
+        )
+    reasons = "\n".join(f"  {p.change.rstrip('.')}: {p.cannot_try}" for p in proposals)
+    raise WirespeedError(
+        f"{found.point.label}: no change can be tried here", f"Of each, why:\n{reasons}"
+    )
+
+
+def try_change(
+    store: Store, run: RunRecord, found: Explained, pairs: int, lab: Path | None
+) -> Tried:
+    """Measure the point as it was and changed, in turn, and compare. The run is stored.
+
+    Raises BadInput where this is another host than the run's.
+    """
+    keys = first_change(found, run.id).keys
+    words = ", ".join(f"{change.key} = {show(change.value)}" for change in keys)
+    title = f"Does {words} bring more at {found.point.label}?"
+    study = study_of_change(f"try-{run.study}", found.point.parameters, keys, pairs, title)
+    with rig_for(study, lab) as rig:
+        if rig.facts.host != run.host.host:
+            raise BadInput(
+                f"run {run.id} was measured on {run.host.host}, this is {rig.facts.host}",
+                f"Try the change there, or measure here first: wirespeed run {run.study}",
+            )
+        for point in study.points[:2]:
+            rig.plan(point.workload)  # What the host cannot do is said before anything is measured.
+        origin = rigs.origin_of(rig, ["wirespeed", *sys.argv[1:]])
+        writer = RunWriter.start(store, study, origin)
+        with _kept(writer, study), watching(study, writer.run_id, verbose=False) as watcher:
+            run_study(study, writer, rig, watcher)
+    return tried(read_run(store, writer.run_id), keys, AS_IT_WAS)
+
+
+@contextmanager
+def _kept(writer: RunWriter, study: Study) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        sys.stderr.write(
+            f"run {writer.run_id} is incomplete: not all of its {len(study.points)} points are "
+            f"measured; those that are stay stored, and `wirespeed report {writer.run_id}` shows "
+            "them. The gain takes a new --try.\n"
+        )
+        raise

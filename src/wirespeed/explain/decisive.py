@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which trial of a point tells most of its limit?"""
+
+from __future__ import annotations
+
+from wirespeed.explain.interface import Measured
+from wirespeed.explain.loss import first_loss
+from wirespeed.explain.trial import counted_time
+from wirespeed.model.trial import Stage, Trial
+
+
+def decisive(point: Measured) -> tuple[int, Trial] | None:
+    """The trial that tells most of the limit, with its number: that of the first loss, else of the
+    highest load in which some time counts. None where there is no such trial."""
+    if (found := first_loss(point.result.trials, point.result)) is not None:
+        return found
+    counted = [
+        (number, trial)
+        for number, trial in enumerate(point.result.trials, start=1)
+        if trial.stage is not Stage.WARM_UP and counted_time(trial) is not None
+    ]
+    return max(counted, key=lambda pair: pair[1].intended_load_fps, default=None)
+
+
+def carried_fps(trial: Trial) -> float:
+    """What was forwarded: in undisturbed time where that is known."""
+    if trial.gated is not None and trial.gated.receive_fps is not None:
+        return trial.gated.receive_fps
+    return trial.forwarding_fps

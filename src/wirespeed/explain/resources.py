@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much of each resource does a point use, and which one limits it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from wirespeed.explain.decisive import decisive
+from wirespeed.explain.interface import Measured
+from wirespeed.explain.stages import stage_behind, time_left
+from wirespeed.explain.uses.host import scheduling, steal
+from wirespeed.explain.uses.path import balance, copies, link, queues
+from wirespeed.explain.uses.polling import function, generator, switch
+from wirespeed.model.explanation import Explanation, Resource, ResourceState, ResourceUse
+from wirespeed.model.trial import DropCause, Trial
+
+_USES: tuple[Callable[[Measured, int, Trial], ResourceUse], ...] = (
+    switch, function, generator, link, copies, queues, balance, scheduling, steal,
+)  # fmt: skip
+
+# What an explanation that is no cause of a drop says of the resources.
+_LIMITS = {
+    "shared_lcore": Resource.GENERATOR,
+    "generator": Resource.GENERATOR,
+    "link": Resource.LINK,
+    "pauses": Resource.QUEUES,
+    "core_contention": Resource.SCHEDULING,
+    "smt_siblings": Resource.SCHEDULING,
+}
+
+
+def resources(point: Measured, found: Sequence[Explanation]) -> tuple[ResourceUse, ...]:
+    """Every resource, that which limits first; found: what the explainers said of the point.
+
+    Nothing of TCP, whose server's verdict says it all, of emulated points, and where no trial
+    counts.
+    """
+    decided = decisive(point)
+    if decided is None or point.result.emulated is not None:
+        return ()
+    limits = _limiting(point, found)
+    uses = [use(point, *decided) for use in _USES]
+    marked = [
+        replace(use, state=ResourceState.LIMITS) if use.resource is limits else use for use in uses
+    ]
+    return tuple(sorted(marked, key=lambda use: use.state is not ResourceState.LIMITS))
+
+
+def _limiting(point: Measured, found: Sequence[Explanation]) -> Resource | None:
+    """That of the first explanation that is of a resource."""
+    for explanation in found:
+        if explanation.limit in _CAUSES:
+            resource = _overflowing(point, DropCause(explanation.limit))
+        else:
+            resource = _LIMITS.get(explanation.limit)
+        if resource is not None:
+            return resource
+    return None
+
+
+_CAUSES = frozenset(DropCause)
+
+
+def _overflowing(point: Measured, cause: DropCause) -> Resource | None:
+    """The CPU time of the stage behind a full ring; its depth, where that stage had time left."""
+    decided = decisive(point)
+    if decided is not None and time_left(point, decided[1], cause) is not None:
+        return Resource.QUEUES
+    return stage_behind(point, cause)

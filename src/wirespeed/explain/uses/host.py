@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much time did the host take from the threads that poll?"""
+
+from __future__ import annotations
+
+from wirespeed.explain.interface import Measured
+from wirespeed.model.explanation import EvidenceFigure, Resource, ResourceState, ResourceUse
+from wirespeed.model.trial import Trial
+from wirespeed.model.words import counted, microseconds, share
+
+# Of the time: less than this explains no figure.
+WORTH_TELLING = 0.01
+
+
+def scheduling(_point: Measured, number: int, trial: Trial) -> ResourceUse:
+    """Other programs on the CPUs that poll, and siblings on their cores."""
+    seen, source = trial.observation, f"trial {number}"
+    waited_ns = sum(thread.runqueue_wait_ns for thread in seen.threads)
+    switches = sum(thread.involuntary_switches for thread in seen.threads)
+    polled_ns = trial.duration_s * 1e9 * len(seen.threads)
+    waited = waited_ns / polled_ns if polled_ns else 0.0
+    reasons = trial.gated.left_out if trial.gated is not None else ()
+    figures = [
+        EvidenceFigure("involuntary switches", switches, "switches", source),
+        EvidenceFigure("waited for a CPU", waited, "ratio", f"{source}, of the threads' time"),
+        *(EvidenceFigure(f"time left out: {out.why}", out.share, "ratio", source)
+          for out in reasons),
+    ]  # fmt: skip
+    left_out = sum(out.share for out in reasons)
+    because = ", ".join(f"{out.why} {share(out.share)}" for out in reasons)
+    said = f"{counted(switches, 'involuntary switch').replace('switchs', 'switches')}"
+    sentence = f"{said}, {microseconds(waited_ns)} us waited for a CPU."
+    if because:
+        sentence += f" Time left out: {because}."
+    disturbed = max(left_out, waited) > WORTH_TELLING
+    state = ResourceState.DISTURBS if disturbed else ResourceState.HAS_ROOM
+    return ResourceUse(Resource.SCHEDULING, state, sentence, tuple(figures))
+
+
+def steal(_point: Measured, number: int, trial: Trial) -> ResourceUse:
+    """Time that the hypervisor gave to others."""
+    seen = trial.observation
+    cpus = {(thread.host, thread.cpu) for thread in seen.threads}
+    if not cpus:
+        sentence = "No thread that polls is known."
+        return ResourceUse(Resource.STEAL, ResourceState.NOT_MEASURED, sentence)
+    part = seen.steal_ns / (trial.duration_s * 1e9 * len(cpus))
+    figure = EvidenceFigure(
+        "stolen", part, "ratio", f"trial {number}, of the time of {counted(len(cpus), 'CPU')}"
+    )
+    state = ResourceState.DISTURBS if part > WORTH_TELLING else ResourceState.HAS_ROOM
+    sentence = f"The hypervisor took {share(part)} of the polling CPUs' time."
+    return ResourceUse(Resource.STEAL, state, sentence, (figure,))
