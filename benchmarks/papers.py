@@ -5,8 +5,8 @@
 figure, points not run and why; then what agrees with the paper, what differs and what is open, a
 sentence each. Runs are kept in STORE (default out/papers.sqlite): a run that was cut goes on, and
 one that is complete is not measured again until all four are. With --write DIRECTORY, or with
---write-only, which measures nothing, pages are made of the newest runs. Fails when a run does not
-end, or a point has neither a figure nor a reason.
+--write-only, which measures nothing, pages are made of the newest runs that are complete. Fails
+when a run does not end, or a point has neither a figure nor a reason.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def main(arguments: list[str]) -> int:
             failed = True
             continue
         failed |= not tell(study, run) or not run.complete
-        if arguments[1:]:
+        if arguments[1:] and run.complete:
             write_page(run, Path(arguments[1]))
     return 1 if failed else 0
 
