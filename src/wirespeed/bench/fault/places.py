@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirespeed.bench.assembly.kinds import function_of, switch_of, topology_of
-from wirespeed.bench.assembly.parts import wiring_of
+from wirespeed.bench.assembly.kinds import function_of, switch_of, topology_of, wiring_of
 from wirespeed.bench.topology.wiring import Flow
 from wirespeed.model.fault import Fault
 from wirespeed.model.spec import Frames
