@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import itertools
 import json
 from copy import deepcopy
@@ -13,7 +12,7 @@ from typing import Any
 from wirespeed.model.fault import Fault
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.spec import TcpStreams, Workload
-from wirespeed.model.study import Point
+from wirespeed.model.study import Point, short_hash
 from wirespeed.study.keys import parameter_keys, unknown_key
 from wirespeed.study.tables import tables_of
 from wirespeed.study.validate import validate_point
@@ -89,7 +88,7 @@ def _plain(value: Any) -> Any:
 def point_id(parameters: dict[str, Any]) -> str:
     """12 hexadecimal digits that depend on the parameters alone."""
     canonical = json.dumps(parameters, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+    return short_hash(canonical)
 
 
 def _label(workload: Workload, chosen: dict[str, Any]) -> str:

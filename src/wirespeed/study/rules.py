@@ -19,7 +19,7 @@ from wirespeed.measure.interface import BadSearch
 from wirespeed.measure.presets import resolve
 from wirespeed.model.fault import Fault, show
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.spec import Frames, Impair, Traffic, VnfMode, VnfTuning
+from wirespeed.model.spec import Frames, Impair, Traffic, VnfMode
 from wirespeed.model.units import FCS_BYTES, MAX_FRAME_BYTES, MIN_FRAME_BYTES, mtu_for
 from wirespeed.study.rules_hosts import broken_host_rules
 from wirespeed.study.rules_tcp import broken_tcp_rules
@@ -103,11 +103,11 @@ def _vnf(frames: Frames) -> Iterator[Fault]:
     if frames.guest is not None and not in_guest:
         yield Fault("guest", "(set)", 'goes with sut.vnf.placement = "guest"')
     apart = placements and not any(each.needs.shares_generator for each in placements)
-    if vnf.tuning is not VnfTuning.CORES and not apart:
-        yield Fault(
-            "sut.vnf.tuning", str(vnf.tuning),
-            'needs a process of its own: sut.vnf.placement = "process", or topology.kind = "host"',
-        )  # fmt: skip
+    for key, value in () if apart else vnf.untuned:
+        allowed = (
+            'needs a process of its own: sut.vnf.placement = "process", or topology.kind = "host"'
+        )
+        yield Fault(key, value, allowed)
 
 
 def _vswitch(frames: Frames) -> Iterator[Fault]:
