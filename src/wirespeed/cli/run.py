@@ -36,6 +36,14 @@ def run(
     study: StudyArgument,
     *,
     set_: SetOption = None,
+    fault: Annotated[
+        str | None,
+        typer.Option(
+            "--fault",
+            metavar="NAME[:STRENGTH]",
+            help="Cause this fault at every point, as the study's table [fault] would.",
+        ),
+    ] = None,
     quick: QuickOption = False,
     resume: Annotated[
         bool,
@@ -77,7 +85,8 @@ def run(
     if html is not None:
         check_file(html)
     with Store(store) as opened:
-        loaded, begun = _loaded(opened, study, set_ or (), quick=quick, resume=resume)
+        overrides = (*(set_ or ()), *_fault_overrides(fault))
+        loaded, begun = _loaded(opened, study, overrides, quick=quick, resume=resume)
         with rig_for(loaded, lab) as rig:
             origin = rigs.origin_of(rig, ["wirespeed", *sys.argv[1:]])
             if begun is not None:
@@ -106,6 +115,14 @@ def run(
     else:
         print_results(record, results_console(), html, verbose=verbose)
     _check_figures(record, required)
+
+
+def _fault_overrides(text: str | None) -> tuple[str, ...]:
+    """What --set would say of --fault NAME:STRENGTH."""
+    if text is None:
+        return ()
+    name, colon, strength = text.partition(":")
+    return (f"fault.kind={name}", *((f"fault.strength={strength}",) if colon else ()))
 
 
 def _required_grade(text: str | None) -> Grade | None:

@@ -17,6 +17,7 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from wirespeed.model.frame import Encapsulation, FlowField, FrameSizes
 from wirespeed.model.gateway import Bng, GatewayDirection
+from wirespeed.model.injected import InjectedFault
 from wirespeed.model.tcp import Tcp
 from wirespeed.model.units import line_rate_fps
 
@@ -352,6 +353,7 @@ class Frames:
     hosts: Roles = field(default_factory=Roles)
     guest: Guest | None = None
     sriov: Sriov | None = None
+    fault: InjectedFault | None = None
 
     @property
     def directions(self) -> tuple[int, ...]:

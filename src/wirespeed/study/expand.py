@@ -92,16 +92,18 @@ def point_id(parameters: dict[str, Any]) -> str:
 
 
 def _label(workload: Workload, chosen: dict[str, Any]) -> str:
-    """Topology and frame size (or TCP's path) always, then whatever else the study varies."""
+    """Topology, frame size and fault (or TCP's path) always, then whatever the study varies."""
     if isinstance(workload, TcpStreams):
         parts = [f"TCP over {workload.tcp.path}"]
     else:
         frame = workload.traffic.frame.text
         parts = [workload.topology.kind, f"{frame} B" if frame.isdecimal() else f"IMIX {frame}"]
+        if workload.fault is not None:
+            parts.append(f"fault {workload.fault.kind}")
     for key, value in chosen.items():
         if key == "tcp.wire_bps":
             parts.append(f"{value / 1e9:g} Gbps wire")
-        elif key not in ("topology.kind", "traffic.frame", "tcp.path"):
+        elif key not in ("topology.kind", "traffic.frame", "tcp.path", "fault.kind"):
             parts.append(f"{key.rpartition('.')[2]} {_word(value)}")
     return ", ".join(parts)
 

@@ -10,15 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from wirespeed.bench.fault.inject import needs_of_fault
 from wirespeed.model.errors import BadInput
 from wirespeed.model.fault import Fault
-from wirespeed.model.study import Study
+from wirespeed.model.spec import Frames
+from wirespeed.model.study import Point, Study
 from wirespeed.study.design import arranged, varied
 from wirespeed.study.errors import StudyError
 from wirespeed.study.expand import set_key
 from wirespeed.study.form import design_keys, flatten, read_form
 from wirespeed.study.keys import FORM_TABLES, parameter_keys, unknown_key
-from wirespeed.study.needs import needs_of_point, read_needs
+from wirespeed.study.needs import Needs, needs_of_point, read_needs
 from wirespeed.study.shipped import find_study
 
 
@@ -74,9 +76,7 @@ def resolve_study(
     if any(fault.key.partition(".")[0] in ("factor", *FORM_TABLES) for fault in found):
         raise StudyError(source, found)
     points = varied(base, vary, cases, form, found)
-    points = tuple(
-        replace(point, needs=needs_of_point(needs, point.parameters)) for point in points
-    )
+    points = tuple(replace(point, needs=_needs(point, needs)) for point in points)
     points, order, left_out = arranged(points, form, found)
     if found:
         raise StudyError(source, found)
@@ -84,6 +84,12 @@ def resolve_study(
     return Study(
         name, texts["title"] or name, description, points, raw, form, order, left_out
     )  # fmt: skip
+
+
+def _needs(point: Point, needs: Sequence[Needs]) -> tuple[str, ...]:
+    """What the study says that the point needs, and what its fault does."""
+    of_fault = needs_of_fault(point.workload) if isinstance(point.workload, Frames) else ()
+    return tuple(dict.fromkeys((*needs_of_point(needs, point.parameters), *of_fault)))
 
 
 def _cases(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wirespeed.bench.assembly.kinds import function_of, placements_of, switch_of, topology_of
+from wirespeed.bench.fault.inject import refusals
 from wirespeed.bench.function import FUNCTIONS
 from wirespeed.bench.function.bng.gateway import NAME as GATEWAY
 from wirespeed.bench.placement import PLACEMENTS
@@ -31,7 +32,8 @@ def broken_rules(tables: Tables) -> list[Fault]:
         return list(broken_tcp_rules(tables, tables.tcp))
     frames = tables.workload
     assert isinstance(frames, Frames)
-    checks = (_frame_size, _flows, _topology, _vnf, _vswitch, _search, _gateway, broken_host_rules)
+    checks = (_frame_size, _flows, _topology, _vnf, _vswitch, _search, _gateway, broken_host_rules,
+              refusals)  # fmt: skip
     return [fault for check in checks for fault in check(frames)]
 
 

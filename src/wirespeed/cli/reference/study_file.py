@@ -13,6 +13,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from annotated_types import Ge, Gt, Le, Lt
 
+from wirespeed.bench.fault import FAULTS
 from wirespeed.bench.function import FUNCTIONS
 from wirespeed.bench.placement import PLACEMENTS
 from wirespeed.bench.switch import SWITCHES
@@ -29,7 +30,7 @@ from wirespeed.study.shipped import shipped_directory, shipped_names
 from wirespeed.study.tables import Tables
 
 _KINDS: dict[str, Kinds[Any]] = {
-    kinds.key: kinds for kinds in (TOPOLOGIES, SWITCHES, FUNCTIONS, PLACEMENTS, PATHS)
+    kinds.key: kinds for kinds in (TOPOLOGIES, SWITCHES, FUNCTIONS, PLACEMENTS, PATHS, FAULTS)
 }
 
 
