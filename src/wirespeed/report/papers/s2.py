@@ -15,7 +15,7 @@ from wirespeed.model.spec import Frames
 from wirespeed.model.words import NONE, mpps
 from wirespeed.published.tables import TABLES, rates
 from wirespeed.report.charts.shapes import Chart
-from wirespeed.report.papers.agreement import compare_curves, correlation
+from wirespeed.report.papers.agreement import CLOSE, compare_curves, correlation
 from wirespeed.report.papers.figures import (
     beside_chart,
     cores_words,
@@ -148,7 +148,7 @@ def _together(pairs: list[Pair]) -> Iterator[Said]:
             continue
         summed = f", summed over the VNFs {sums:.2f}" if _EAST_WEST in name else ""
         yield Said(
-            Agreement.AGREES if ends > 0 else Agreement.DIFFERS,
+            Agreement.AGREES if ends >= CLOSE else Agreement.DIFFERS,
             f"{name}, all {len(rows)} points: correlation with S2 {ends:.2f} end to end{summed}",
         )
 
