@@ -17,7 +17,7 @@ PIP_INSTALL := pip install --quiet --disable-pip-version-check
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test test-all lint format bench docs clean \
+.PHONY: help setup setup-dev demo test test-all lint format bench papers explain-matrix docs clean \
 	packages packages-dev packages-guests tools cargo dataplane dataplane-asan speedtest speedtest-debug \
 	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane test-python test-nova test-speedtest \
 	dataplane-guest guest-image host-image lab lab-down test-lab
@@ -65,6 +65,12 @@ format: setup-dev ## Rewrite Python and C in the project's format
 
 bench: setup-dev ## Every figure the project claims, side by side in one run
 	$(BIN)/python -m benchmarks
+
+explain-matrix: setup-dev ## Every fault on purpose x topologies x loads: is it named? Goes on where it was cut
+	$(BIN)/python -m benchmarks.fault_matrix --state build/fault-matrix.jsonl
+
+papers: setup-dev ## Measure the papers' experiments in their short forms, and write docs/papers of them
+	$(BIN)/python -m benchmarks.papers --write docs/papers
 
 docs: setup-dev ## Regenerate the reference pages and check every link (out/docs)
 	$(BIN)/python -m wirespeed.cli.reference docs/reference

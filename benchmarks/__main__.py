@@ -21,6 +21,8 @@ SHARED = {
     "beside_nova",
     "cpu_counter",
     "cpu_quota",
+    "fault_cases",
+    "fault_report",
     "disturbances",
     "faulty_client",
     "figures",

@@ -155,13 +155,16 @@ lcore_stretch(struct lcore *lcore)
 		lcore->stretch = rounds * 2;
 }
 
-/* Leave the CPU to others for a while. The time is no gap: nobody expects to be polled. */
+/* Leave the CPU to others for a while. The time is no gap: nobody expects to be polled. A single
+ * round follows, so that who pauses takes no more than a burst from each input between two pauses.
+ */
 static void
 pause_polling(struct lcore *lcore)
 {
 	struct timespec pause = {.tv_nsec = (long)lcore->pause_ns};
 
 	nanosleep(&pause, NULL);
+	lcore->stretch = 1;
 	lcore->last_tsc = rte_rdtsc();
 }
 
@@ -173,7 +176,9 @@ lcore_run(void *arg)
 	lcore->tid = gettid();
 	lcore->last_tsc = lcore->reset_tsc = rte_rdtsc();
 	while (!atomic_load_explicit(lcore->stop, memory_order_relaxed)) {
-		for (unsigned int i = 0; i < STRETCHES_PER_MAILBOX; i++)
+		unsigned int stretches = lcore->pause_ns != 0 ? 1 : STRETCHES_PER_MAILBOX;
+
+		for (unsigned int i = 0; i < stretches; i++)
 			lcore_stretch(lcore);
 		mailbox_serve(&lcore->mailbox, lcore);
 		if (unlikely(lcore->pause_ns != 0))

@@ -22,14 +22,23 @@ from wirespeed.bench.switch.ovs_dpdk.ports import program_ports
 from wirespeed.model.frame import Encapsulation
 from wirespeed.model.plan import Decision, VswitchPlan
 from wirespeed.model.spec import Frames, Ovs, Sut, Traffic, VlanTranslation, VnfMode, Vswitch
+from wirespeed.model.trial import DropCause
 from wirespeed.study.rules import broken_rules
 from wirespeed.study.tables import Tables
 
 PLAN = VswitchPlan(*(Decision((1,), ""),) * 3, *(Decision(1, ""),) * 3)
 RULE = re.compile(
-    r"priority=100,in_port=(\d+),dl_dst=([^,]+),(?:vlan_tci=0x1000/0x1000,)?actions=(.*?)output:(\d+)$",
+    r"priority=100,in_port=(\d+),dl_dst=([^,]+),(?P<tag>(?:vlan_tci|dl_vlan)=[^,]+,)?"
+    r"actions=(.*?)output:(\d+)$",
     re.M,
 )
+
+
+def fitting(tag: int | None) -> tuple[str, ...]:
+    """The matches that a frame with this tag meets."""
+    if tag is None:
+        return ("vlan_tci=0x0000/0x1fff,",)
+    return ("vlan_tci=0x1000/0x1000,", f"dl_vlan={tag},")
 
 
 def walk(
@@ -44,14 +53,16 @@ def walk(
         found = [m for m in RULE.finditer(texts[at]) if (int(m[1]), m[2]) == (port, dst)]
         assert len(found) == 1, f"rules for {dst} from port {port}: {found}"
         [rule] = found
-        assert tag is not None or "vlan_tci" not in rule[0]
-        for action in filter(None, rule[3].split(",")):
-            if action == "pop_vlan":
+        assert rule["tag"] in (None, *fitting(tag)), f"{rule[0]} does not take tag {tag}"
+        for action in filter(None, rule[4].split(",")):
+            if action.startswith("push_vlan"):
+                tag = 0
+            elif action == "pop_vlan":
                 assert tag is not None
                 tag = None
             elif action.startswith("set_field"):
                 tag = int(action.split(":")[1].split("-")[0]) & 0xFFF
-        out = int(rule[4])
+        out = int(rule[5])
         if out != made[at].patch:
             assert out in {p.number for p in made[at].ports}
             return out, tag, crossed
@@ -97,7 +108,21 @@ def test_physical_ports_are_on_the_first_bridge_and_functions_on_the_second() ->
     assert "options:peer=brip" in words
     assert "options:peer=brp" in words
     dump = "n_packets=3, priority=1,in_port=5 actions=drop\n" * 2
-    assert dropped_by_port(dump, [p for b in made for p in b.ports])["patch"] == 6
+    dump += "n_packets=4, priority=50,in_port=5,dl_dst=02:01:00:00:00:00 actions=drop\n"
+    found = dropped_by_port(dump, [p for b in made for p in b.ports])
+    assert found["patch", DropCause.NO_FLOW] == 6
+    assert found["patch", DropCause.WRONG_VLAN] == 4
+
+
+def test_what_comes_with_another_tag_is_dropped_as_such() -> None:
+    spec = spec_of("pvp")
+    made = bridges("br", program_ports(wiring_of(spec), PLAN, PurePosixPath("/run")), 2)
+    ovs = Ovs(bridges=2, vlan=VlanTranslation.REWRITE)
+    outer, inner = rules(wiring_of(spec).flows, made, ovs, 100)
+    to_vnf = "priority=100,in_port=5,dl_dst=02:01:00:00:00:00,dl_vlan=1000,actions=output:3"
+    assert to_vnf in inner
+    assert "priority=50,in_port=5,dl_dst=02:01:00:00:00:00,actions=drop" in inner
+    assert "dl_vlan=100,actions=output:2" in outer
 
 
 TAGGED = Traffic(encapsulation=Encapsulation.VLAN)

@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 from tests.bench.fake_host import FakeHost
-from wirespeed.bench.noise.competing import Competing, competing, look
+from wirespeed.bench.noise.competing import Competing, Usage, by_cpu, competing, look
+from wirespeed.model.trial import Competitor
 from wirespeed.remote.local import LocalRunner
 
 INIT, WIRESPEED, SERVER, SHELL, MAKE, COMPILER, ELSEWHERE, SOFTIRQ = range(1, 9)
@@ -109,3 +110,17 @@ def test_a_real_program_that_came_and_went_is_seen() -> None:
         )
         holder.communicate("\n")
     assert seen.cpu_s - without.cpu_s > 0.28
+
+
+def test_who_used_which_cpu_but_not_the_bench() -> None:
+    before = {
+        10: Usage("wsdp", 1, 100, 0, 0), 11: Usage("hog", 1, 0, 0, 1),
+        12: Usage("ovs-ofctl", 10, 0, 0, 0), 13: Usage("cc1", 1, 50, 0, 0),
+    }  # fmt: skip
+    after = {
+        10: Usage("wsdp", 1, 200, 0, 0), 11: Usage("hog", 1, 40, 0, 1),
+        12: Usage("ovs-ofctl", 10, 9, 0, 0), 13: Usage("cc1", 1, 60, 0, 0),
+        14: Usage("elsewhere", 1, 90, 0, 7), 15: Usage("ksoftirqd/1", 2, 5, 0, 1),
+    }  # fmt: skip
+    found = by_cpu(before, after, bench={10}, us=1, cpus={0, 1}, elapsed_s=1.0)
+    assert found == (Competitor("hog", 1, 0.4), Competitor("cc1", 0, 0.1))

@@ -11,7 +11,14 @@ from wirespeed.bench.assembly.kinds import wiring_of
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.topology.wiring import GENERATOR, SWITCH
 from wirespeed.model.spec import Frames, Topology
-from wirespeed.model.trial import DirectionCount, Drop, DropCause
+from wirespeed.model.trial import (
+    Counted,
+    DirectionCount,
+    Drop,
+    DropCause,
+    HopEvents,
+    QueueShare,
+)
 
 PVP = wiring_of(Frames(Topology("pvp"))).cables
 FULL = DropCause.VHOST_TX_RING_FULL
@@ -109,3 +116,31 @@ def test_a_reading_is_taken_from_the_one_before() -> None:
     assert accounts.since([before], [after])["switch"] == HopCount(
         "switch", {"east": 100, "new": 1}, {"west": 50}, {key: 50}
     )
+
+
+def test_a_program_that_was_killed_takes_its_frames_with_it() -> None:
+    """Its last counts are gone, too: whatever is missing around it is one loss, at it."""
+    seen = dict(counts(100, 90, 60, 60, {("switch:vnf0a", FULL): 10}))
+    restarted = {("vnf0", Counted.RESTARTS): 1}
+    seen["vnf0"] = HopCount("vnf0", {"a": 70}, {"b": 55}, events=restarted)
+    found = accounts.drops(seen, PVP, [direction(100, 100, 60)])
+    assert set(found) == {
+        Drop("switch:vnf0a", FULL, 10),
+        Drop("vnf0", DropCause.VNF_ENDED, 30),
+    }
+    assert accounts.events(seen) == (HopEvents("vnf0", Counted.RESTARTS, 1),)
+
+
+@given(before=st.integers(0, 1000), more=st.integers(0, 1000), queued=st.integers(0, 1000))
+def test_events_and_queues_are_those_between_two_readings(
+    before: int, more: int, queued: int
+) -> None:
+    def hop(upcalls: int, frames: int) -> HopCount:
+        return HopCount(
+            SWITCH, events={(SWITCH, Counted.UPCALLS): upcalls}, queues={("east", 1): frames}
+        )
+
+    seen = accounts.since([hop(before, 5)], [hop(before + more, 5 + queued)])
+    expected = (HopEvents(SWITCH, Counted.UPCALLS, more),) if more else ()
+    assert accounts.events(seen) == expected
+    assert accounts.queue_shares(seen) == (QueueShare("east", 1, queued),)

@@ -31,7 +31,8 @@ from wirespeed.model.spec import (
     Traffic,
     Vnf,
     VnfMode,
-    VnfTuning,
+    VnfPages,
+    VnfThreads,
     Vswitch,
 )
 from wirespeed.model.trial import DropCause
@@ -125,21 +126,23 @@ def test_the_vswitch_knows_the_blocks_behind_the_gateway() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tuning", "lcore", "huge"),
+    ("threads", "lcore"),
     [
-        (VnfTuning.NONE, "1@(0,1)", False),
-        (VnfTuning.HUGE_PAGES, "1@(0,1)", True),
-        (VnfTuning.NODE, "1@(0,1)", True),
-        (VnfTuning.CORES, "1@1", True),
+        (VnfThreads.ANYWHERE, "1@(0,1)"),
+        (VnfThreads.NODE, "1@(0,1)"),
+        (VnfThreads.PINNED, "1@1"),
     ],
 )
-def test_tuning_steps(tmp_path: Path, tuning: VnfTuning, lcore: str, huge: bool) -> None:
-    vnf = Vnf("bng", tuning=tuning)
+@pytest.mark.parametrize("pages", VnfPages)
+def test_pages_and_threads_of_a_process_are_chosen_apart(
+    tmp_path: Path, pages: VnfPages, threads: VnfThreads, lcore: str
+) -> None:
+    vnf = Vnf("bng", pages=pages, threads=threads)
     spec = replace(GATEWAY, topology=Topology("host"), sut=Sut(vnf=vnf))
     [function] = laid_out(spec, tmp_path).launches
     ini = config_of(function).render()
     assert f"{lcore}\n" in ini
-    assert ("--no-huge" in ini) != huge
+    assert ("--no-huge" in ini) == (pages is VnfPages.SMALL)
 
 
 WORKERS = replace(GATEWAY, topology=Topology("host"), sut=Sut(vnf=Vnf("bng", workers=8)))

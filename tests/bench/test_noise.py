@@ -13,11 +13,11 @@ from tests.bench.fake_host import FakeHost
 from wirespeed.bench.interface import BenchError, Poller
 from wirespeed.bench.noise.clock import TrialClock
 from wirespeed.bench.noise.contention import ContentionProbe, ProbeStop, Reference
-from wirespeed.bench.noise.poll_gaps import read_gap_logs, stops, unseen
+from wirespeed.bench.noise.poll_gaps import read_gap_logs, stops, told_apart, unseen
 from wirespeed.bench.noise.silence import corroborated, silences
 from wirespeed.bench.noise.switches import SwitchRecords
 from wirespeed.bench.noise.watch import NoiseWatch
-from wirespeed.model.evidence import DisturbanceKind, Source
+from wirespeed.model.evidence import ContentionSamples, Disturbance, DisturbanceKind, Source
 
 GHZ = 1_000_000_000
 CLOCK = TrialClock(started_tsc=5 * GHZ, tsc_hz=GHZ)
@@ -201,3 +201,18 @@ def test_what_stops_another_host_is_longer_by_the_error_of_its_clock() -> None:
     [disturbance] = found.disturbances
     assert (disturbance.begin_ns, disturbance.length_ns) == (9_500_000, 3 * MS)
     assert found.clock_error_ns == MS // 2
+
+
+@pytest.mark.parametrize(
+    ("length_ms", "every_ms", "source"),
+    [(100, 2, Source.FROZEN), (100, 200, Source.POLL_GAP), (12, 2, Source.POLL_GAP)],
+    ids=["its CPU ran", "the CPU itself was gone", "a turn of the scheduler's"],
+)
+def test_a_program_that_was_stopped_is_told_from_one_that_could_not_run(
+    length_ms: int, every_ms: int, source: Source
+) -> None:
+    ms = 1_000_000
+    gap = Disturbance(1, 50 * ms, length_ms * ms, DisturbanceKind.STOPPED, Source.POLL_GAP, "sut")
+    at_ns = tuple(range(0, 300 * ms, every_ms * ms))
+    samples = (ContentionSamples(1, True, at_ns, (1.0,) * len(at_ns)),)
+    assert told_apart(gap, samples).source is source

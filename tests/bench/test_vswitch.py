@@ -105,12 +105,14 @@ def test_rules_name_port_and_address_and_drop_the_rest_port_by_port() -> None:
 
 def test_frames_that_fit_no_rule_are_counted_by_port() -> None:
     assert flows.dropped_by_port(DUMP_FLOWS, PORTS) == {
-        "east": 17, "west": 0, "vnf0a": 0, "vnf0b": 5,
-    }  # fmt: skip
+        (port, DropCause.NO_FLOW): n
+        for port, n in {"east": 17, "west": 0, "vnf0a": 0, "vnf0b": 5}.items()
+    }
 
 
-def seen(unmatched: dict[str, int] | None = None) -> HopCount:
-    return counters.hop(PORTS, counters.parse_ports(DUMP_PORTS), unmatched or {}, upcalls=0)
+def seen(no_flow: int = 0) -> HopCount:
+    unmatched = {("vnf0b", DropCause.NO_FLOW): no_flow}
+    return counters.hop(PORTS, counters.parse_ports(DUMP_PORTS), unmatched, upcalls=0)
 
 
 def test_frames_in_and_out_are_counted_by_port() -> None:
@@ -128,12 +130,12 @@ def test_what_a_nics_ring_had_no_room_for_entered_and_was_dropped() -> None:
 
 
 def test_each_drop_has_its_place_and_cause() -> None:
-    found = {key: n for key, n in seen({"vnf0b": 5}).drops.items() if n}
+    found = {key: n for key, n in seen(no_flow=5).drops.items() if n}
     assert found == {
         ("switch:east", DropCause.POLICER): 3,
         ("switch:west", DropCause.TG_RX_RING_FULL): 7,
         ("switch:west", DropCause.MTU): 2,
-        ("switch:west", DropCause.POLICER): 1,
+        ("switch:west", DropCause.EGRESS_POLICER): 1,
         ("switch:vnf0a", DropCause.VHOST_TX_RING_FULL): 20,
         ("switch:vnf0a", DropCause.POLICER): 4,
         ("switch:vnf0b", DropCause.NO_FLOW): 5,

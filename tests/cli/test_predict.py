@@ -16,7 +16,7 @@ from wirespeed.predict.document import write_parameters
 from wirespeed.predict.published import shipped_parameters
 
 ROOT = Path(__file__).parents[2]
-S2_CSV = ROOT / "src" / "wirespeed" / "predict" / "data" / "s2.csv"
+S2_CSV = ROOT / "src" / "wirespeed" / "published" / "data" / "s2.csv"
 
 
 def predicted(*words: str) -> str:

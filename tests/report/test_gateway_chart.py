@@ -42,20 +42,12 @@ def test_by_frame_size_for_each_topology(tmp_path: Path) -> None:
     assert "Share of line rate without loss (NDR)" in html_report(run)
 
 
-def test_by_tuning_step(tmp_path: Path) -> None:
-    """S1's text gives a figure for the last one only."""
-    steps = 'vary.sut.vnf.tuning=["none", "cores"]'
-    chart, series = chart_of(sample_run(tmp_path, steps, QUICK, study="s1-bng-tuning"))
-    assert chart.categories == ("none", "cores")
-    assert [len(found.points) for found in series.values()] == [2, 1]
-    assert series["S1 (2015), figure 5: 100.0% at 256 octets"].points == ((1.0, 100.0),)
-
-
 def test_s1_says_nothing_of_other_links_sizes_and_functions() -> None:
     (same,) = load_study("s1-bng", ["topology.kind=pvp", "traffic.frame=256"]).points
     assert published(same.workload) is S1_FIGURE_5
     for override in (
-        "traffic.link_bps=25e9", "traffic.frame=128", "traffic.frame=cc", "sut.vnf.tuning=node",
+        "traffic.link_bps=25e9", "traffic.frame=128", "traffic.frame=cc", "sut.vnf.threads=node",
+        "sut.vnf.pages=4K",
     ):  # fmt: skip
         overrides = ["topology.kind=host", "traffic.frame=256", override]
         (other,) = load_study("s1-bng", overrides).points

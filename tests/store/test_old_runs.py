@@ -12,7 +12,9 @@ import pytest
 from tests.fake_rig import FakeTcpBench
 from wirespeed.measure.tcp import summarise
 from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.design import StudyForm
 from wirespeed.model.result import TCP, SearchResult
+from wirespeed.model.spec import Frames, VnfPages, VnfThreads
 from wirespeed.model.tcp import Tcp
 from wirespeed.model.trial import Trial
 from wirespeed.store.codec import encode
@@ -21,6 +23,7 @@ from wirespeed.store.records import RunRecord
 from wirespeed.store.results import decode_result
 from wirespeed.store.store import Store
 from wirespeed.store.trials import decode_trial, encode_trial
+from wirespeed.store.workloads import decode_workload
 
 DATA = Path(__file__).parent / "data"
 
@@ -121,3 +124,28 @@ def test_names_that_have_changed_since_are_still_read(old_run: RunRecord) -> Non
     for each in encoded["tcp"]["runs"]:
         each["ways"] = each.pop("directions")
     assert decode_result(encoded) == result
+
+
+@pytest.mark.parametrize(
+    ("tuning", "pages", "threads"),
+    [
+        ("none", VnfPages.SMALL, VnfThreads.ANYWHERE),
+        ("huge-pages", VnfPages.HUGE, VnfThreads.ANYWHERE),
+        ("node", VnfPages.HUGE, VnfThreads.NODE),
+        ("cores", VnfPages.HUGE, VnfThreads.PINNED),
+    ],
+)
+def test_tuning_steps_are_read_as_pages_and_threads(
+    tuning: str, pages: VnfPages, threads: VnfThreads
+) -> None:
+    record = encode(Frames())
+    record["sut"]["vnf"] = {"kind": "bng", "tuning": tuning}
+    workload = decode_workload(record)
+    assert isinstance(workload, Frames)
+    assert (workload.sut.vnf.pages, workload.sut.vnf.threads) == (pages, threads)
+
+
+def test_points_of_older_runs_are_measured_once_without_factors(old_run: RunRecord) -> None:
+    [point, *_] = old_run.points
+    assert (point.key, point.repeat, point.factors) == (point.id, 1, ())
+    assert old_run.form == StudyForm()

@@ -46,7 +46,7 @@ def test_a_guest_may_have_virtual_functions(tmp_path: Path) -> None:
         ('topology.kind = "wire"\nsut.vnf.placement = "guest"\n', "sut.vnf.placement", "chain"),
         ('topology.kind = "host"\nsut.vnf.placement = "guest"\n', "sut.vnf.placement", "chain"),
         (GUEST + '[hosts]\ngenerator = "a"\nsut = "b"\n', "sut.vnf.placement", "one host"),
-        (GUEST + 'sut.vnf.tuning = "none"\n', "sut.vnf.placement", "to tune"),
+        (GUEST + 'sut.vnf.threads = "node"\n', "sut.vnf.placement", "to tune"),
         (GUEST + "sut.vswitch.rx_queues = 9\n", "sut.vswitch.rx_queues", "at most: 8"),
         (
             GUEST + "sut.vswitch.rx_queues = 4\n[guest]\nvcpus = 2\n",

@@ -25,7 +25,7 @@ from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store
 from wirespeed.study.errors import StudyError
 from wirespeed.study.load import resolve_study
-from wirespeed.study.needs import lacking
+from wirespeed.study.needs import lacking, without_lab
 from wirespeed.study.run import run_study
 
 STUDY = """
@@ -115,3 +115,26 @@ def test_what_a_point_needs_does_not_change_its_id() -> None:
     ids = [point.id for point in study_of(STUDY).points]
     without = STUDY.replace(STUDY.splitlines()[1], "")
     assert [point.id for point in study_of(without).points] == ids
+
+
+def test_points_that_want_a_lab_file_are_not_run_without_one_and_the_rest_is(
+    tmp_path: Path,
+) -> None:
+    study = study_of("""
+needs = [{ when = { "sut.impair.rate_fps" = 2e6 }, needs = ["lab_hosts >= 2"] }]
+[topology]
+kind = "wire"
+[vary]
+"sut.impair.rate_fps" = [1e6, 2e6]
+""")
+    assert [point.label for point in without_lab(study.points)] == ["wire, 64 B, rate_fps 1000000"]
+    watcher = Skipped()
+    with Store(str(tmp_path / "runs.sqlite")) as store:
+        writer = RunWriter.start(store, study, Origin(["test"], {"wirespeed": "0"}, FACTS))
+        run_study(study, writer, FakeHost().rig, watcher)
+        assert read_run(store, writer.run_id).complete
+    assert watcher.why == [
+        "not run: needs lab_hosts >= 2 (hosts of a lab file, --lab FILE; there is no lab file)"
+    ]
+    assert lacking(["lab_hosts >= 2"], FACTS, 2) is None
+    assert "the lab file has 1" in str(lacking(["lab_hosts >= 2"], FACTS, 1))

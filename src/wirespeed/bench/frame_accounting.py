@@ -16,7 +16,17 @@ from typing import TypeVar
 
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.topology.wiring import GENERATOR, Cable, End
-from wirespeed.model.trial import INGRESS, DirectionCount, Drop, DropCause, PortCount, WorkerShare
+from wirespeed.model.trial import (
+    INGRESS,
+    Counted,
+    DirectionCount,
+    Drop,
+    DropCause,
+    HopEvents,
+    PortCount,
+    QueueShare,
+    WorkerShare,
+)
 
 OUTSIDE = "external"
 
@@ -34,6 +44,8 @@ def since(before: Iterable[HopCount], after: Iterable[HopCount]) -> Counts:
             _minus(count.left, start[count.hop].left),
             _minus(count.drops, start[count.hop].drops),
             _minus(count.workers, start[count.hop].workers),
+            _minus(count.events, start[count.hop].events),
+            _minus(count.queues, start[count.hop].queues),
         )
         for count in after
     }
@@ -79,10 +91,27 @@ def drops(
     }
     for cause, frames in wrong.items():
         found[GENERATOR, cause] += frames
+    _of_the_ended(found, counts, cables)
     right = sum(d.received for d in directions)
     missed = sum(counts[GENERATOR].drops.values())
     found[GENERATOR, DropCause.UNKNOWN] += arrived - right - missed - sum(wrong.values())
     return tuple(Drop(hop, cause, n) for (hop, cause), n in found.items() if n != 0)
+
+
+def _of_the_ended(
+    found: Counter[tuple[str, DropCause]], counts: Counts, cables: Sequence[Cable]
+) -> None:
+    """A program that was killed takes the frames in its rings with it, and its last counts: what is
+    missing at it and on its cables is one loss."""
+    for count in counts.values():
+        if not count.events.get((count.hop, Counted.RESTARTS)):
+            continue
+        places = [count.hop]
+        for cable in cables:
+            if count.hop in (cable.a.owner, cable.b.owner):
+                places += [f"{cable.a}-{cable.b}", f"{cable.b}-{cable.a}"]
+        lost = sum(found.pop((place, DropCause.UNKNOWN), 0) for place in places)
+        found[count.hop, DropCause.VNF_ENDED] += lost
 
 
 def _lost_between(counts: Counts, origin: End, target: End) -> int:
@@ -108,6 +137,23 @@ def shares(counts: Counts) -> tuple[WorkerShare, ...]:
         for (number, _), frames in count.workers.items():
             loads[count.hop, number] += frames
     return tuple(WorkerShare(hop, number, frames) for (hop, number), frames in loads.items())
+
+
+def events(counts: Counts) -> tuple[HopEvents, ...]:
+    """What happened besides frames, by place."""
+    found: Counter[tuple[str, Counted]] = Counter()
+    for count in counts.values():
+        found.update(count.events)
+    return tuple(HopEvents(place, what, n) for (place, what), n in found.items() if n)
+
+
+def queue_shares(counts: Counts) -> tuple[QueueShare, ...]:
+    """Frames by port and queue."""
+    return tuple(
+        QueueShare(port, queue, frames)
+        for count in counts.values()
+        for (port, queue), frames in sorted(count.queues.items())
+    )
 
 
 def unexplained(found: Iterable[Drop]) -> bool:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from wirespeed.model.errors import WirespeedError
 from wirespeed.model.tcp import TcpRun
-from wirespeed.model.trial import DropCause, Observation
+from wirespeed.model.trial import Counted, DropCause, Observation
 from wirespeed.remote.interface import Process
 
 
@@ -62,7 +62,8 @@ class HopCount:
     drops: frames that did neither, by place (e.g. "switch:vnf0a") and cause. Frames are conserved
     at a hop that forwards when everything that entered has left or was dropped; a traffic generator
     is where frames begin and end. workers: frames that each of
-    several workers took, by its number and the port that they came in by.
+    several workers took, by its number and the port that they came in by. events: see HopEvents.
+    queues: frames by port and queue, of ports that have several.
     """
 
     hop: str
@@ -70,6 +71,8 @@ class HopCount:
     left: Mapping[str, int] = field(default_factory=dict)
     drops: Mapping[tuple[str, DropCause], int] = field(default_factory=dict)
     workers: Mapping[tuple[int, str], int] = field(default_factory=dict)
+    events: Mapping[tuple[str, Counted], int] = field(default_factory=dict)
+    queues: Mapping[tuple[str, int], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +168,38 @@ class Part(Protocol):
 
     def describe(self) -> Mapping[str, object]:
         """Version, command, configuration."""
+        ...
+
+
+# So many seconds after the first frame is due, and what is done then.
+Step = tuple[float, Callable[[], object]]
+
+
+class Injection(Protocol):
+    """What causes a fault on purpose while a bench is up (bench/fault).
+
+    Whatever it does to the host is journalled, or ends with a process that is.
+    """
+
+    def up(self) -> None:
+        """The path has passed frames; from now on it has the fault, or can be given it."""
+        ...
+
+    def begin(self) -> None:
+        """A trial is about to start; parts have not been asked for counts yet."""
+        ...
+
+    def steps(self, duration_s: float) -> Sequence[Step]:
+        """What is done while frames are offered for so long, by time. Each must be quick: what
+        asks the pollers takes their CPU."""
+        ...
+
+    def rest(self) -> None:
+        """The time of the traffic is over: let everything answer questions again."""
+        ...
+
+    def down(self) -> None:
+        """The bench is about to be taken down. Never raises because that has begun."""
         ...
 
 

@@ -6,13 +6,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
 from wirespeed.bench.assembly.kinds import topology_of
 from wirespeed.bench.assembly.layout import Places, control_cpu, port_mtu
 from wirespeed.bench.assembly.opened import OpenHost, opened_host
-from wirespeed.bench.assembly.parts import assemble, bring_up
+from wirespeed.bench.assembly.parts import Assembly, assemble, bring_up
+from wirespeed.bench.fault.inject import as_built, injections, opens
 from wirespeed.bench.guest.interface import Guests, emulated_by
 from wirespeed.bench.host.host import terminated_like_interrupted
 from wirespeed.bench.host.hugepages import reserved
@@ -86,6 +88,7 @@ def open_bench(
     hosts. guests: what virtual machines start from, where the plan has some. Raises BenchError when
     a part cannot be brought up.
     """
+    frames = as_built(frames)
     mtu = port_mtu(frames, plan.sut_host)
     with terminated_like_interrupted(), ExitStack() as stack:
 
@@ -109,10 +112,26 @@ def open_bench(
         bench = RealBench(rig, _describe(rig, generator, sut), _emulated(guests, assembly.parts))
         topology = topology_of(frames)
         whole = topology.has_switch or bool(topology.virtual_functions(frames))
-        bench.await_open(lossless=whole)
-        yield bench
+        if opens(frames):
+            bench.await_open(lossless=whole)
+        with _with_fault(bench, frames, sut, assembly):
+            yield bench
         for host in rig.hosts:
             host.watch.contention.reference.keep()
+
+
+@contextmanager
+def _with_fault(
+    bench: RealBench, frames: Frames, sut: OpenHost, assembly: Assembly
+) -> Iterator[None]:
+    """The point's fault is caused once the path has shown that it is healthy."""
+    found = injections(frames, sut.host, sut.place, assembly.wiring, assembly.parts)
+    with ExitStack() as stack:
+        for injection in found:
+            stack.callback(injection.down)
+            injection.up()
+        bench.rig = replace(bench.rig, injections=found)
+        yield
 
 
 def _emulated(guests: Guests | None, parts: Sequence[Part]) -> str | None:

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from wirespeed.bench.assembly.parts import first_ended
 from wirespeed.bench.interface import BenchError, Busy, Part, Poller
+from wirespeed.bench.noise.competing import by_cpu, look
 from wirespeed.bench.noise.scheduler import Snapshot, snapshot
-from wirespeed.model.trial import PollingThread
+from wirespeed.model.trial import Competitor, PollingThread
 from wirespeed.remote.interface import Runner
 
 
@@ -24,6 +26,9 @@ class HostThreads:
         self._host, self._runner, self._parts, self._cpus = host, runner, parts, cpus
         self._asked = self._then = _busy(parts)
         self._before = self._after = Snapshot({}, 0)
+        self._nodes = _nodes(runner, cpus)
+        self._usage = (time.monotonic(), look(runner))
+        self._competitors: tuple[Competitor, ...] = ()
 
     def before_traffic(self) -> None:
         """Raises BenchError when a thread has ended."""
@@ -31,10 +36,20 @@ class HostThreads:
 
     def after_traffic(self) -> None:
         self._after = self._snapshot()
+        at_s, usage = self._usage
+        ours = {process.pid for part in self._parts for process in part.processes}
+        self._competitors = by_cpu(
+            usage, look(self._runner), bench=ours, us=os.getpid(), cpus=self._cpus,
+            elapsed_s=time.monotonic() - at_s, host=self._host,
+        )  # fmt: skip
 
     def at_rest(self) -> None:
         """All frames are handled."""
         self._then = _busy(self._parts)
+
+    def competitors(self) -> tuple[Competitor, ...]:
+        """Who else used the CPUs that poll, while frames were offered."""
+        return self._competitors
 
     @property
     def steal_ns(self) -> int:
@@ -42,7 +57,8 @@ class HostThreads:
 
     def threads(self, offered_s: float) -> tuple[PollingThread, ...]:
         shares = _shares(self._asked, self._then, offered_s)
-        return tuple(self._thread(poller, shares) for poller in self.pollers)
+        lasting = [poller for poller in self.pollers if poller.tid in self._after.threads]
+        return tuple(self._thread(poller, shares) for poller in lasting)
 
     def _thread(self, poller: Poller, shares: Mapping[int, float]) -> PollingThread:
         was, now = self._before.threads[poller.tid], self._after.threads[poller.tid]
@@ -54,14 +70,28 @@ class HostThreads:
             runqueue_wait_ns=now.runqueue_wait_ns - was.runqueue_wait_ns,
             busy_share=shares.get(poller.tid),
             host=self._host,
+            node=self._nodes.get(now.cpu),
         )
 
     def _snapshot(self) -> Snapshot:
+        tids = [poller.tid for poller in self.pollers]
         try:
-            return snapshot(self._runner, [poller.tid for poller in self.pollers], self._cpus)
+            return snapshot(self._runner, tids, self._cpus)
         except OSError as error:
             check_alive(self._parts)
-            raise BenchError(f"a polling thread ended during the trial: {error}") from error
+            # Those of a program that was ended on purpose are nobody's any more.
+            polling = {poller.tid for part in self._parts for poller in part.pollers()}
+            if polling.issuperset(tids):
+                raise BenchError(f"a polling thread ended during the trial: {error}") from error
+            return snapshot(self._runner, sorted(polling.intersection(tids)), self._cpus)
+
+
+def _nodes(runner: Runner, cpus: Iterable[int]) -> Mapping[int, int]:
+    """The NUMA node of each CPU, as sysfs links it; nothing on a kernel without NUMA."""
+    base = "/sys/devices/system/cpu/cpu"
+    found = runner.glob(*(f"{base}{cpu}/node[0-9]*" for cpu in cpus))
+    paths = (path.removeprefix(base).split("/node") for path in found)
+    return {int(cpu): int(node) for cpu, node in paths}
 
 
 def check_alive(parts: Iterable[Part]) -> None:

@@ -11,10 +11,10 @@ import math
 import select
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wirespeed.bench import frame_accounting
-from wirespeed.bench.interface import BenchError, HopCount, Part
+from wirespeed.bench.interface import BenchError, HopCount, Injection, Part
 from wirespeed.bench.noise.clock import ClockElsewhere, TrialClock
 from wirespeed.bench.noise.watch import Arrivals, NoiseWatch
 from wirespeed.bench.threads import HostThreads, check_alive
@@ -24,7 +24,15 @@ from wirespeed.bench.traffic.frames.generator import AFTER_NS, Generator
 from wirespeed.bench.traffic.frames.windows import Cut, cut
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.evidence import Evidence
-from wirespeed.model.trial import Drop, DropCause, Observation, PortCount, WorkerShare
+from wirespeed.model.trial import (
+    Drop,
+    DropCause,
+    HopEvents,
+    Observation,
+    PortCount,
+    QueueShare,
+    WorkerShare,
+)
 from wirespeed.remote.interface import Process, Runner
 
 # A generator that has not ended this long after its time has hung.
@@ -67,6 +75,7 @@ class TrialSetup:
     path_frames: int
     limited_by: str | None
     unread: Mapping[End, DropCause]
+    injections: Sequence[Injection] = field(default_factory=tuple)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -81,6 +90,8 @@ def run_trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observat
     check_alive(setup.parts)
     began = time.monotonic()
     placed = _place(setup)
+    for injection in setup.injections:
+        injection.begin()
     for part in setup.parts:
         part.begin()
     hops = _read(setup.parts)
@@ -95,9 +106,11 @@ def run_trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observat
     # a poller, and that would pass for a disturbance of the trial.
     for seen in threads:
         seen.before_traffic()
-    _let_run(setup, duration_s + AFTER_NS / 1e9 + _MARGIN_S)
+    _let_run(setup, duration_s)
     for seen in threads:
         seen.after_traffic()
+    for injection in setup.injections:
+        injection.rest()
     _await_end(setup)
     drained = _drain(setup, hops)
     for seen in threads:
@@ -129,6 +142,9 @@ def run_trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observat
         limited_by=setup.limited_by,
         placement=both,
         workers=drained.workers,
+        events=drained.events,
+        queues=drained.queues,
+        competitors=tuple(other for seen in threads for other in seen.competitors()),
         ports=drained.ports,
     )
 
@@ -161,8 +177,19 @@ def _cut(setup: TrialSetup, figures: TrialFigures, load_fps: float, duration_s: 
 
 
 def _let_run(setup: TrialSetup, duration_s: float) -> None:
-    """For the time of the traffic, or until a part ends. Nothing of ours runs meanwhile."""
-    ended, _, _ = select.select(_watched(setup), [], [], duration_s)
+    """For the time of the traffic, or until a part ends. Nothing of ours runs meanwhile but what
+    causes a fault on purpose."""
+    due = time.monotonic() + AFTER_NS / 1e9
+    steps = [step for injection in setup.injections for step in injection.steps(duration_s)]
+    for after_s, act in sorted(steps, key=lambda step: step[0]):
+        _wait_until(setup, due + after_s)
+        act()
+    _wait_until(setup, due + duration_s + _MARGIN_S)
+
+
+def _wait_until(setup: TrialSetup, moment_s: float) -> None:
+    """Raises BenchError as soon as a part ends."""
+    ended, _, _ = select.select(_watched(setup), [], [], max(0.0, moment_s - time.monotonic()))
     if ended:
         check_alive(setup.parts)
 
@@ -189,6 +216,8 @@ class _Drained:
     figures: TrialFigures
     drops: tuple[Drop, ...]
     workers: tuple[WorkerShare, ...]
+    events: tuple[HopEvents, ...]
+    queues: tuple[QueueShare, ...]
     ports: tuple[PortCount, ...]
 
 
@@ -210,8 +239,14 @@ def _drain(setup: TrialSetup, before: Sequence[HopCount]) -> _Drained:
         over = time.monotonic() > deadline and _at_rest(readings)
         if not frame_accounting.unexplained(found) or over:
             check_alive(setup.parts)
-            shares, ports = frame_accounting.shares(counts), frame_accounting.ports(counts)
-            return _Drained(figures, found, shares, ports)
+            return _Drained(
+                figures,
+                found,
+                frame_accounting.shares(counts),
+                frame_accounting.events(counts),
+                frame_accounting.queue_shares(counts),
+                frame_accounting.ports(counts),
+            )
         time.sleep(_POLL_S)
 
 

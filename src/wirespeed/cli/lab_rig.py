@@ -30,13 +30,15 @@ from wirespeed.remote.reach import reach
 from wirespeed.remote.state import state_directory
 from wirespeed.study.interface import Rig
 from wirespeed.study.lab import check_hosts, load_lab
+from wirespeed.study.needs import without_lab
 
 
 @contextmanager
 def rig_for(study: Study, lab_file: Path | None) -> Iterator[Rig]:
     """What the study runs on. Raises BadInput for all that is wrong with the lab or its hosts."""
     lab = None if lab_file is None else load_lab(lab_file)
-    workloads = [point.workload for point in study.points]
+    points = study.points if lab is not None else without_lab(study.points)
+    workloads = [point.workload for point in points]
     names = check_hosts(workloads, lab, study.name)
     if lab is None:
         yield rigs.local_rig()
@@ -125,7 +127,7 @@ def _rig(hosts: Mapping[str, _LabHost], workloads: list[Workload]) -> Rig:
     facts = [hosts[name].facts for name in measured if name is not None]
     others = [host.facts for host in hosts.values() if host.facts not in facts]
     first, *rest = [*facts, *others]
-    return Rig(first, planned, opened, local.open_tcp, tuple(rest))
+    return Rig(first, planned, opened, local.open_tcp, tuple(rest), len(hosts))
 
 
 def _roles(workload: Workload) -> Roles:

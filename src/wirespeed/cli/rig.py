@@ -14,6 +14,7 @@ from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
 from wirespeed.bench.assembly.kinds import needs_of, tcp_needs_of
+from wirespeed.bench.fault.inject import as_built, as_planned
 from wirespeed.bench.host.root import check_root, effective_user
 from wirespeed.bench.interface import Bench, TcpBench
 from wirespeed.bench.session import open_bench
@@ -64,7 +65,8 @@ def plan_of(facts: HostFacts, workload: Workload) -> Plan:
     """The plan of a point on a host with these facts. Raises BadInput."""
     if isinstance(workload, TcpStreams):
         return plan_tcp(facts, workload, tcp_needs_of(workload))
-    return plan_bench(facts, workload, needs_of(workload))
+    built = as_built(workload)
+    return as_planned(plan_bench(facts, built, needs_of(built)), facts, built)
 
 
 def own_versions() -> dict[str, str]:

@@ -14,7 +14,7 @@ import typer
 
 from wirespeed.cli import rig as rigs
 from wirespeed.cli.lab_rig import rig_for
-from wirespeed.cli.options import JsonOption, SetOption, StoreOption, StudyArgument
+from wirespeed.cli.options import JsonOption, QuickOption, SetOption, StoreOption, StudyArgument
 from wirespeed.cli.progress import watching
 from wirespeed.cli.show import check_file, print_results, results_console, write_html
 from wirespeed.model.errors import BadInput, WirespeedError
@@ -26,6 +26,7 @@ from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import RunRecord
 from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store
+from wirespeed.study.announce import announcement
 from wirespeed.study.load import load_study, resolve_study
 from wirespeed.study.needs import lacking
 from wirespeed.study.run import run_study
@@ -35,6 +36,15 @@ def run(
     study: StudyArgument,
     *,
     set_: SetOption = None,
+    fault: Annotated[
+        str | None,
+        typer.Option(
+            "--fault",
+            metavar="NAME[:STRENGTH]",
+            help="Cause this fault at every point, as the study's table [fault] would.",
+        ),
+    ] = None,
+    quick: QuickOption = False,
     resume: Annotated[
         bool,
         typer.Option(
@@ -75,20 +85,26 @@ def run(
     if html is not None:
         check_file(html)
     with Store(store) as opened:
-        loaded, begun = _loaded(opened, study, set_ or (), resume=resume)
+        overrides = (*(set_ or ()), *_fault_overrides(fault))
+        loaded, begun = _loaded(opened, study, overrides, quick=quick, resume=resume)
         with rig_for(loaded, lab) as rig:
             origin = rigs.origin_of(rig, ["wirespeed", *sys.argv[1:]])
             if begun is not None:
                 _check_same(begun, loaded, origin)
-            for point in loaded.points:
+            wanted = [
+                p for p in loaded.points if lacking(p.needs, rig.facts, rig.lab_hosts) is None
+            ]
+            for workload in {point.id: point.workload for point in wanted}.values():
                 # What the hosts cannot do is said before anything is measured.
-                if lacking(point.needs, rig.facts) is None:
-                    rig.plan(point.workload)
+                rig.plan(workload)
             writer = (
                 RunWriter.start(opened, loaded, origin)
                 if begun is None
                 else RunWriter(opened, begun.id)
             )
+            done = writer.complete_points()
+            for sentence in announcement(loaded, [p for p in wanted if p.key not in done]):
+                typer.echo(sentence, err=True)
             with _kept(writer, lab), watching(loaded, writer.run_id, verbose=verbose) as watcher:
                 run_study(loaded, writer, rig, watcher)
         record = read_run(opened, writer.run_id, series=html is not None)
@@ -99,6 +115,14 @@ def run(
     else:
         print_results(record, results_console(), html, verbose=verbose)
     _check_figures(record, required)
+
+
+def _fault_overrides(text: str | None) -> tuple[str, ...]:
+    """What --set would say of --fault NAME:STRENGTH."""
+    if text is None:
+        return ()
+    name, colon, strength = text.partition(":")
+    return (f"fault.kind={name}", *((f"fault.strength={strength}",) if colon else ()))
 
 
 def _required_grade(text: str | None) -> Grade | None:
@@ -140,22 +164,23 @@ def _kept(writer: RunWriter, lab: Path | None) -> Iterator[None]:
 
 
 def _loaded(
-    store: Store, named: str, overrides: Sequence[str], *, resume: bool
+    store: Store, named: str, overrides: Sequence[str], *, quick: bool, resume: bool
 ) -> tuple[Study, RunRecord | None]:
     """The study, and the run of it to continue. Raises BadInput when there is none of these."""
     if not resume:
-        return load_study(named, overrides), None
+        return load_study(named, overrides, quick=quick), None
     summaries = list_runs(store)
     if any(summary.id == named for summary in summaries):
         record = read_run(store, named)
-        if overrides:
+        if overrides or quick:
+            said = f"--set {overrides[0]}" if overrides else "--quick"
             raise BadInput(
-                f"--set {overrides[0]} cannot change run {named}",
+                f"{said} cannot change run {named}",
                 "Start a new run without --resume.",
             )
         study = resolve_study(record.study, f"run {named}", record.resolved)
     else:
-        study = load_study(named, overrides)
+        study = load_study(named, overrides, quick=quick)
         ids = [s.id for s in summaries if s.study == study.name and s.complete < s.points]
         if not ids:
             raise BadInput(
@@ -169,7 +194,7 @@ def _loaded(
 def _check_same(record: RunRecord, study: Study, origin: Origin) -> None:
     """Raises BadInput where study, host or versions are not those of the run."""
     next_step = "Start a new run without --resume."
-    if {p.id for p in record.points} != {p.id for p in study.points}:
+    if {p.key for p in record.points} != {p.key for p in study.points}:
         raise BadInput(f"run {record.id} has other points than {study.name} has now", next_step)
     if record.host.host != origin.host.host:
         raise BadInput(

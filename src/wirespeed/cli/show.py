@@ -12,6 +12,7 @@ from rich.console import Console
 from wirespeed.cli.console import plain_console
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.words import NONE
+from wirespeed.report.charts.effects import effect_drawings
 from wirespeed.report.charts.latency import latency_chart
 from wirespeed.report.charts.run import run_charts
 from wirespeed.report.charts.search import search_chart
@@ -19,10 +20,12 @@ from wirespeed.report.charts.svg import line_svg, search_svg
 from wirespeed.report.charts.timeline import timeline_chart
 from wirespeed.report.charts.timeline_svg import timeline_svg
 from wirespeed.report.charts.waterfall import waterfall_svg
+from wirespeed.report.effects import effect_words, factor_groups
 from wirespeed.report.emulated_tcp import offload_direction
 from wirespeed.report.grades import BETTER_GRADE, could_be_better
 from wirespeed.report.html import html_report
 from wirespeed.report.limits import explanation_words, explanations
+from wirespeed.report.papers.beside import beside_published, counts, panels
 from wirespeed.report.sentence import point_sentence
 from wirespeed.report.table import terminal_table
 from wirespeed.report.tcp import offload_gains, split, tcp_table
@@ -65,6 +68,8 @@ def print_results(
         console.print(direction, soft_wrap=True)
     for waterfall in waterfalls(tcp):
         console.print(waterfall_table(waterfall))
+    _print_effects(run, console)
+    _print_paper(run, console)
     if could_be_better(run):
         console.print(BETTER_GRADE, style="dim", soft_wrap=True)
     if any(p.result and not p.result.conformant for p in frames):
@@ -74,6 +79,23 @@ def print_results(
         console.print(f"Run {run.id}. Full report: wirespeed report {run.id}")
     else:
         console.print(f"Run {run.id}. Full report: {html.absolute()}", soft_wrap=True)
+
+
+def _print_effects(run: RunRecord, console: Console) -> None:
+    for group in factor_groups(run):
+        console.print(f"\n{group.name}, {group.quantity}:", style="bold", soft_wrap=True)
+        for told in group.told:
+            console.print(f"  {effect_words(told)}", soft_wrap=True)
+
+
+def _print_paper(run: RunRecord, console: Console) -> None:
+    if (paper := beside_published(run)) is None:
+        return
+    console.print(f"\nBeside {paper.source.cite}: {counts(paper)}", style="bold", soft_wrap=True)
+    for one in paper.said:
+        console.print(f"  {one.agreement}: {one.text}", soft_wrap=True)
+    for row, why in paper.without.items():
+        console.print(f"  no point: {row}: {why}.", style="dim", soft_wrap=True)
 
 
 def _print_limits(point: PointRecord, console: Console, *, verbose: bool) -> None:
@@ -106,6 +128,9 @@ def write_svg(run: RunRecord, directory: Path) -> list[Path]:
             drawings[timeline.key] = timeline_svg(timeline, standalone=True)
         if (latency := latency_chart(point)) is not None:
             drawings[latency.key] = line_svg(latency, standalone=True)
+    drawings |= {key: svg for key, _, svg in effect_drawings(factor_groups(run), standalone=True)}
+    if (paper := beside_published(run)) is not None:
+        drawings |= {key: svg for key, _, svg in panels(paper, standalone=True)}
     paths = [directory / f"{run.id}-{key}.svg" for key in drawings]
     for path, drawing in zip(paths, drawings.values(), strict=True):
         _write_whole(run, path, drawing)

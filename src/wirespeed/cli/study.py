@@ -10,9 +10,10 @@ import typer
 from rich.table import Table
 
 from wirespeed.cli.console import plain_console
-from wirespeed.cli.options import JsonOption, SetOption, StudyArgument
+from wirespeed.cli.options import JsonOption, QuickOption, SetOption, StudyArgument
 from wirespeed.model.fault import show
 from wirespeed.model.study import Study, flat
+from wirespeed.study.announce import announcement
 from wirespeed.study.load import load_study
 from wirespeed.study.shipped import shipped_names
 
@@ -40,9 +41,14 @@ def list_studies(json: JsonOption = False) -> None:
 
 
 @app.command("show")
-def show_study(study: StudyArgument, set_: SetOption = None, json: JsonOption = False) -> None:
+def show_study(
+    study: StudyArgument,
+    set_: SetOption = None,
+    quick: QuickOption = False,
+    json: JsonOption = False,
+) -> None:
     """Show the points that a study would run, with every parameter; measure nothing."""
-    loaded = load_study(study, set_ or ())
+    loaded = load_study(study, set_ or (), quick=quick)
     if json:
         typer.echo(json_text.dumps(_as_json(loaded), indent=2))
         return
@@ -55,8 +61,11 @@ def show_study(study: StudyArgument, set_: SetOption = None, json: JsonOption = 
     for column in ("point", "id"):
         table.add_column(column)
     for point in loaded.points:
-        table.add_row(point.label, point.id)
+        table.add_row(point.label, point.key)
     console.print(table)
+    console.print()
+    for sentence in announcement(loaded, loaded.points):
+        console.print(sentence, soft_wrap=True)
     console.print("\nEvery point has:", soft_wrap=True)
     for key, value in _common(loaded).items():
         console.print(f"  {key} = {show(value)}")

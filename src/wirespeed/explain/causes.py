@@ -68,8 +68,25 @@ CAUSES = {
         Proposal("Raise the ports' MTU.", "sut.vswitch.mtu"),
     ),
     DropCause.POLICER: Cause(
-        "a policer is set below the load",
+        "an ingress policer of the port is set below the load",
         Proposal("Raise the policer's rate above the load, or remove it."),
+    ),
+    DropCause.EGRESS_POLICER: Cause(
+        "an egress policer (QoS) of the port is set below the load",
+        Proposal("Raise the policer's rate above the load, or remove it."),
+    ),
+    DropCause.WRONG_VLAN: Cause(
+        "they bore another VLAN tag than the rules there expect: the translation of tags between "
+        "the bridges is wrong, so this is no limit of the data plane",
+        Proposal("Correct the tag that the first bridge's rule sets."),
+    ),
+    DropCause.NOT_CONNECTED: Cause(
+        "nobody was connected to the port: the VNF behind it had ended, or had not yet begun",
+        Proposal("Find out in the VNF's log why it was away."),
+    ),
+    DropCause.VNF_ENDED: Cause(
+        "the VNF's process ended, and with it the frames in its rings",
+        Proposal("Find out in the VNF's log why it ended."),
     ),
     DropCause.VNF_DISCARD: Cause(
         "the VNF dropped frames on purpose: a lookup missed or a frame was malformed"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.explain.blame import besides, foremost
 from wirespeed.explain.ceiling import ceiling
 from wirespeed.explain.changes import with_values
 from wirespeed.explain.cores import balance, contention, placement
@@ -17,8 +18,8 @@ from wirespeed.model.explanation import Explanation
 from wirespeed.model.result import TCP
 
 OF_FRAMES: tuple[Explainer, ...] = (
-    loss, ceiling, not_reached, pauses, overload, placement, contention, frame_cost, balance,
-    expected,
+    foremost, loss, besides, ceiling, not_reached, pauses, overload, placement, contention,
+    frame_cost, balance, expected,
 )  # fmt: skip
 # Of speed there is nothing to explain then.
 OF_EMULATED: tuple[Explainer, ...] = (emulated, loss)

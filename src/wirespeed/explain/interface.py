@@ -8,7 +8,7 @@ reads what a run stores, so that a stored point is explained as one that has jus
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wirespeed.model.explanation import Explanation
 from wirespeed.model.facts import HostFacts
@@ -40,8 +40,11 @@ class Measured:
 
     @property
     def frames(self) -> Frames | None:
-        """The workload of a point that offers frames."""
-        return self.workload if isinstance(self.workload, Frames) else None
+        """The workload of a point that offers frames. Nobody is told of a fault that it causes on
+        purpose."""
+        if not isinstance(self.workload, Frames):
+            return None
+        return replace(self.workload, fault=None)
 
 
 def tsc_hz(bench: Mapping[str, object]) -> float | None:

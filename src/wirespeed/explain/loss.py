@@ -26,7 +26,8 @@ _WORTH_TELLING = 0.05
 
 def loss(point: Measured) -> Iterator[Explanation]:
     """A cause of the first loss each, the one with the most frames first."""
-    found = first_loss(point.result.trials, point.result)
+    trials = point.result.trials
+    found = first_loss(trials, point.result) or _first_refusal(trials)
     if found is None:
         yield from _queue_growth(point)
         return
@@ -46,7 +47,8 @@ def loss(point: Measured) -> Iterator[Explanation]:
         else:
             continue
         evidence = (*_evidence(number, trial), _dropped(number, drop))
-        yield Explanation(str(drop.cause), sentence, evidence, _proposal(point, trial, drop))
+        proposal = _proposal(point, trial, drop)
+        yield Explanation(str(drop.cause), sentence, evidence, proposal, hop=drop.hop)
 
 
 def _proposal(point: Measured, trial: Trial, drop: Drop) -> Proposal | None:
@@ -60,6 +62,24 @@ def first_loss(trials: Sequence[Trial], result: SearchResult | None) -> tuple[in
     number."""
     lossy = [pair for pair in _above(trials, result) if lost_in_what_counts(pair[1])]
     return min(lossy, key=lambda pair: pair[1].intended_load_fps, default=None)
+
+
+# What settings drop they drop at any time, whether the trial was disturbed or not.
+BY_SETTINGS = frozenset(
+    {DropCause.NO_FLOW, DropCause.MTU, DropCause.POLICER, DropCause.EGRESS_POLICER,
+     DropCause.WRONG_VLAN, DropCause.NO_ROUTE, DropCause.NIC_DISCARD}
+)  # fmt: skip
+
+
+def _first_refusal(trials: Sequence[Trial]) -> tuple[int, Trial] | None:
+    """The trial with the lowest load in which settings dropped most of what was lost, and its
+    number, where no undisturbed time shows a loss."""
+    refusing = [
+        (number, trial)
+        for number, trial in enumerate(trials, start=1)
+        if (drops := total_drops(trial)) and drops[0].cause in BY_SETTINGS
+    ]
+    return min(refusing, key=lambda pair: pair[1].intended_load_fps, default=None)
 
 
 def _above(trials: Sequence[Trial], result: SearchResult | None) -> list[tuple[int, Trial]]:

@@ -25,6 +25,9 @@ class Source(StrEnum):
 
     POLL_GAP = "poll gap"
     """The thread timed its polls; the length leaves out what its rounds usually take."""
+    FROZEN = "frozen"
+    """The same, but for longer than a scheduler takes a CPU away, and while that CPU ran: the
+    program was stopped, or waited for something itself."""
     CONTEXT_SWITCH = "context switch"
     """The kernel recorded that another program took the CPU from the thread."""
     SINK_SILENCE = "sink silence"

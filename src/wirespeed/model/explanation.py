@@ -56,7 +56,8 @@ class Explanation:
     """One thing that limits a point.
 
     limit: a short word for programs, e.g. "vhost_tx_ring_full". sentence: the same for people.
-    gain: None where it is not known.
+    gain: None where it is not known. hop: where it is, as drops name it ("switch:east", "vnf0",
+    "tg" for the generator); None where it is nowhere in particular.
     """
 
     limit: str
@@ -64,6 +65,7 @@ class Explanation:
     evidence: tuple[EvidenceFigure, ...] = ()
     proposal: Proposal | None = None
     gain: ExpectedGain | None = None
+    hop: str | None = None
 
 
 class Resource(StrEnum):

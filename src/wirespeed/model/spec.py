@@ -17,6 +17,7 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from wirespeed.model.frame import Encapsulation, FlowField, FrameSizes
 from wirespeed.model.gateway import Bng, GatewayDirection
+from wirespeed.model.injected import InjectedFault
 from wirespeed.model.tcp import Tcp
 from wirespeed.model.units import line_rate_fps
 
@@ -159,17 +160,19 @@ class VnfMode(StrEnum):
     MACSWAP = "macswap"
 
 
-class VnfTuning(StrEnum):
-    """S1's cumulative steps (its figure 5)."""
+class VnfPages(StrEnum):
+    """What the memory of a function's own process is made of."""
 
-    NONE = "none"
-    HUGE_PAGES = "huge-pages"
+    HUGE = "huge"
+    SMALL = "4K"
+
+
+class VnfThreads(StrEnum):
+    """Where the scheduler may move the threads of a function's own process."""
+
+    ANYWHERE = "anywhere"
     NODE = "node"
-    CORES = "cores"
-
-    @property
-    def huge_pages(self) -> bool:
-        return self is not VnfTuning.NONE
+    PINNED = "pinned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +191,21 @@ class Vnf:
     core; otherwise all tasks take turns on one lcore."""
     placement: str | None = None
     """Where it runs. Left out: process where the machine has the cores, else shared."""
-    tuning: VnfTuning = VnfTuning.CORES
-    """How far its own process is tuned, cumulatively, as S1's figure 5 has it: none: memory in
-    pages of 4 KiB, and the scheduler moves its threads over all CPUs; huge-pages: in pages of
-    2 MiB; node: threads stay on the NUMA node of their memory; cores: each thread has a CPU."""
+    pages: VnfPages = VnfPages.HUGE
+    """What the memory of its own process is made of: huge: pages of 2 MiB; 4K: of 4 KiB."""
+    threads: VnfThreads = VnfThreads.PINNED
+    """Where the threads of its own process run: anywhere: the scheduler moves them over all CPUs;
+    node: over those of the NUMA node of their memory; pinned: each has a CPU."""
+
+    @property
+    def untuned(self) -> tuple[tuple[str, str], ...]:
+        """The settings that only a process of its own has, where they are not as usual."""
+        usual = Vnf()
+        return tuple(
+            (f"sut.vnf.{key}", str(value))
+            for key in ("pages", "threads")
+            if (value := getattr(self, key)) is not getattr(usual, key)
+        )
 
 
 class GuestPages(StrEnum):
@@ -339,6 +353,7 @@ class Frames:
     hosts: Roles = field(default_factory=Roles)
     guest: Guest | None = None
     sriov: Sriov | None = None
+    fault: InjectedFault | None = None
 
     @property
     def directions(self) -> tuple[int, ...]:

@@ -28,6 +28,10 @@ class DropCause(StrEnum):
     UPCALL = "upcall"
     MTU = "mtu"
     POLICER = "policer"
+    EGRESS_POLICER = "egress_policer"
+    WRONG_VLAN = "wrong_vlan"
+    NOT_CONNECTED = "not_connected"
+    VNF_ENDED = "vnf_ended"
     BACKLOG_FULL = "backlog_full"
     TAP_RING_FULL = "tap_ring_full"
     VNF_DISCARD = "vnf_discard"
@@ -60,6 +64,48 @@ class WorkerShare:
     hop: str
     number: int
     frames: int
+
+
+class Counted(StrEnum):
+    """What a hop counts besides frames."""
+
+    UPCALLS = "upcalls"
+    """Frames of flows that the datapath did not know: the slow path was asked."""
+    FLOWS_DELETED = "flows_deleted"
+    """Flows that the datapath was told to forget."""
+    NO_BUFFERS = "no_buffers"
+    """How often a port found no free buffer to receive into."""
+    RESTARTS = "restarts"
+    """How often the program has ended and was started again."""
+
+
+@dataclass(frozen=True, slots=True)
+class HopEvents:
+    """How often something that is no frame happened at a hop during the trial."""
+
+    hop: str
+    what: Counted
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueShare:
+    """How many frames were offered to one of several queues of a port."""
+
+    port: str
+    queue: int
+    frames: int
+
+
+@dataclass(frozen=True, slots=True)
+class Competitor:
+    """A process that is not the bench's and used a CPU that the bench polls on. share: of the
+    trial's time. host: whose CPU, where a bench has several hosts."""
+
+    name: str
+    cpu: int
+    share: float
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +156,7 @@ class PollingThread:
     role is "generator" (generates or analyses) or "sut" (forwards). cpu: where it ran, -1 where
     that is not known. busy_share: for how much of the time frames were offered it had some to
     handle; None where it does not measure that. host: whose CPU, where a bench has several hosts.
+    node: the NUMA node of that CPU; None where that is not known.
     """
 
     name: str
@@ -119,6 +166,7 @@ class PollingThread:
     runqueue_wait_ns: int
     busy_share: float | None = None
     host: str = ""
+    node: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +217,8 @@ class Observation:
     placement: of the polling CPUs, of all pairs the worst, before and after the trial; None where
     only one polls.
     workers: where a network function has several, the frames that each of them took.
+    events: what hops counted besides frames. queues: where ports have several, the frames of each.
+    competitors: who else used the CPUs that poll, most first.
     ports: what every port of every hop counted; empty where an older version measured.
     latency_rows: see LatencyRows; None where frames carry no time stamp.
     """
@@ -190,6 +240,9 @@ class Observation:
     limited_by: str | None = None
     placement: tuple[CpuPlacement, CpuPlacement] | None = None
     workers: tuple[WorkerShare, ...] = ()
+    events: tuple[HopEvents, ...] = ()
+    queues: tuple[QueueShare, ...] = ()
+    competitors: tuple[Competitor, ...] = ()
     ports: tuple[PortCount, ...] = ()
 
     def total(self, field: str) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.needs import FunctionNeeds, Needs
 from wirespeed.model.plan import Decision, GuestPlan
-from wirespeed.model.spec import Frames, VnfTuning
+from wirespeed.model.spec import Frames, Vnf, VnfPages, VnfThreads
 from wirespeed.plan.bench_cpus import BenchCpus, dpdk_nodes, nodes_of
 from wirespeed.plan.bench_guest import data_plane_vcpus, guest_plan
 from wirespeed.plan.bench_memory import process_memory
@@ -71,7 +71,7 @@ def _own_process(
     """A function in a process of its own, tuned as far as the point says. chosen: CPUs, and why.
     besides: NUMA nodes that it allocates on wherever it polls."""
     cpus, why = chosen
-    tuning = frames.sut.vnf.tuning
+    vnf = frames.sut.vnf
     return GuestPlan(
         function.name,
         Decision(cpus, why),
@@ -81,21 +81,19 @@ def _own_process(
             2,
             besides | nodes_of(facts, cpus),
             lcores=len(cpus),
-            huge=tuning.huge_pages,
+            huge=vnf.pages is VnfPages.HUGE,
         ),
-        floats_over=_floats_over(facts, tuning, nodes_of(facts, cpus)),
+        floats_over=_floats_over(facts, vnf, nodes_of(facts, cpus)),
         placement=function.placement(shares_generator=False).name,
     )
 
 
-def _floats_over(
-    facts: HostFacts, tuning: VnfTuning, nodes: set[int]
-) -> Decision[tuple[int, ...]] | None:
+def _floats_over(facts: HostFacts, vnf: Vnf, nodes: set[int]) -> Decision[tuple[int, ...]] | None:
     """Where the scheduler may move a function's threads; None: nowhere."""
-    if tuning is VnfTuning.CORES:
+    if vnf.threads is VnfThreads.PINNED:
         return None
     usable = [cpu for cpu in facts.cpus if cpu.online and cpu.allowed]
-    if tuning is VnfTuning.NODE:
+    if vnf.threads is VnfThreads.NODE:
         here = tuple(cpu.id for cpu in usable if (facts.node_of(cpu.id) or 0) in nodes)
-        return Decision(here, 'sut.vnf.tuning = "node"')
-    return Decision(tuple(cpu.id for cpu in usable), f'sut.vnf.tuning = "{tuning}"')
+        return Decision(here, 'sut.vnf.threads = "node"')
+    return Decision(tuple(cpu.id for cpu in usable), 'sut.vnf.threads = "anywhere"')

@@ -26,9 +26,9 @@ from wirespeed.store.records import PointRecord, PointState, RunRecord
 
 def compare_runs(a: RunRecord, b: RunRecord, tolerance: float) -> Comparison:
     """Compare the points with the same parameters; tolerance is relative, e.g. 0.05."""
-    in_a = {point.id: point for point in a.points if point.state is PointState.COMPLETE}
-    in_b = {point.id: point for point in b.points if point.state is PointState.COMPLETE}
-    both = [(in_a[point_id], in_b[point_id]) for point_id in in_a if point_id in in_b]
+    in_a = {point.key: point for point in a.points if point.state is PointState.COMPLETE}
+    in_b = {point.key: point for point in b.points if point.state is PointState.COMPLETE}
+    both = [(in_a[key], in_b[key]) for key in in_a if key in in_b]
     return Comparison(
         tuple(d for pair in both for d in _differences(*pair, tolerance)),
         tuple(placement for pair in both if (placement := placement_change(*pair)) is not None),

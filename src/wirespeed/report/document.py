@@ -27,7 +27,7 @@ from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord, RunRecord
 
 # Raise the second number when a field is added, the first when one changes or goes.
-SCHEMA_VERSION = "3.3"
+SCHEMA_VERSION = "3.4"
 
 
 def document(run: RunRecord) -> dict[str, Any]:
@@ -56,6 +56,8 @@ def _point(point: PointRecord, versions: dict[str, str]) -> dict[str, Any]:
     return {
         "id": point.id,
         "label": point.label,
+        "factors": list(point.factors),
+        "repeat": point.repeat,
         "state": str(point.state),
         "error": point.error,
         "started_at": point.started_at,

@@ -16,19 +16,23 @@ from markupsafe import Markup
 from wirespeed.explain.loss import lost_in_what_counts, total_drops
 from wirespeed.explain.tcp import limited_by
 from wirespeed.model import words
+from wirespeed.model.form_words import design_words, quick_words
 from wirespeed.model.result import LatencyAtLoad
 from wirespeed.model.trial import Latency
 from wirespeed.report.as_is import bracket_words, loss_range
 from wirespeed.report.charts.canvas import CHART_CSS
+from wirespeed.report.charts.effects import effect_drawings
 from wirespeed.report.charts.latency import PERCENTILES
 from wirespeed.report.charts.run import run_charts
 from wirespeed.report.charts.svg import SMALL, line_svg
 from wirespeed.report.charts.waterfall import waterfall_svg
+from wirespeed.report.effects import effect_words, factor_groups
 from wirespeed.report.emulated_tcp import offload_direction
 from wirespeed.report.grades import BETTER_GRADE, MEANING, could_be_better
 from wirespeed.report.headline import key_figures
 from wirespeed.report.limits import figure_words, gain_words
 from wirespeed.report.netperf import messages
+from wirespeed.report.papers.beside import beside_published, panels
 from wirespeed.report.path import queue_words
 from wirespeed.report.predicted import beside_predictions
 from wirespeed.report.published_tcp import NETPERF_INTERFACES, NETPERF_SOURCE
@@ -61,6 +65,8 @@ def html_report(run: RunRecord) -> str:
     }  # fmt: skip
     frames, tcp = split(run)
     points = [point_view(run, point) for point in frames]
+    groups = factor_groups(run)
+    paper = beside_published(run)
     return environment.get_template("report.html.j2").render(
         run=run,
         points=points,
@@ -90,6 +96,12 @@ def html_report(run: RunRecord) -> str:
         loss_range=loss_range,
         latencies=list(_latencies(points)),
         percentile_names=[name for name, _ in PERCENTILES],
+        groups=groups,
+        effects=[(title, Markup(svg)) for _, title, svg in effect_drawings(groups)],  # noqa: S704
+        effect_words=effect_words,
+        paper=paper,
+        panels=[] if paper is None else [(t, Markup(svg)) for _, t, svg in panels(paper)],  # noqa: S704
+        about_study=[*design_words(run.form), *quick_words(run.form)],
         predictions=list(beside_predictions(frames)),
         lost_in_what_counts=lost_in_what_counts,
         total_drops=total_drops,

@@ -93,6 +93,9 @@ def _evidence(trial: Trial) -> dict[str, Any]:
         "threads": encode(list(observation.threads)),
         "directions": [_direction(direction) for direction in observation.directions],
         "workers": encode(list(observation.workers)),
+        "events": encode(list(observation.events)),
+        "queues": encode(list(observation.queues)),
+        "competitors": encode(list(observation.competitors)),
         "ports": encode(list(observation.ports)),
     }
 

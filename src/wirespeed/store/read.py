@@ -16,6 +16,7 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.sut import SutDescription
 from wirespeed.store.codec import decode
 from wirespeed.store.errors import NoSuchRun
+from wirespeed.store.forms import decode_form
 from wirespeed.store.records import (
     SETTLED,
     PointRecord,
@@ -85,6 +86,7 @@ def read_run(store: Store, named: str, *, series: bool = False) -> RunRecord:
         finished_at=run.finished_at,
         points=tuple(_point(p, tuple(by_attempt.get((p.ordinal, p.attempt), []))) for p in points),
         audits=_optional(tuple[AuditReport, ...], run.audits),
+        form=decode_form(run.resolved),
     )
 
 
@@ -120,8 +122,9 @@ def _point(row: Row[Any], trials: tuple[StoredTrial, ...]) -> PointRecord:
     sut = _optional(SutDescription, row.sut)
     if sut is None and plan is not None:
         sut = describe_old_sut(row.parameters, plan)
+    design = row.design or {"id": row.point_id, "repeat": 1, "factors": []}
     return PointRecord(
-        id=row.point_id,
+        id=design["id"],
         label=row.label,
         workload=decode_workload(row.spec),
         parameters=row.parameters,
@@ -135,6 +138,9 @@ def _point(row: Row[Any], trials: tuple[StoredTrial, ...]) -> PointRecord:
         trials=trials,
         sut=sut,
         explanations=_optional(tuple[Explanation, ...], row.explanations),
+        key=row.point_id,
+        repeat=design["repeat"],
+        factors=tuple(design["factors"]),
     )
 
 

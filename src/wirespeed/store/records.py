@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from wirespeed.model.design import StudyForm
 from wirespeed.model.explanation import Explanation
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.finding import AuditReport
@@ -55,6 +56,7 @@ class PointRecord:
     sut: None until the point began. explanations: what limits it, as it was told when the point
     was complete; None where it is not, and where an older version measured it.
     predicted: what was expected, where a report is asked to say; it is not stored.
+    key, factors, repeat: see Point.
     """
 
     id: str
@@ -72,6 +74,9 @@ class PointRecord:
     sut: SutDescription | None = None
     explanations: tuple[Explanation, ...] | None = None
     predicted: Prediction | None = None
+    key: str = ""
+    factors: tuple[str, ...] = ()
+    repeat: int = 1
 
     @property
     def caption(self) -> str:
@@ -106,6 +111,7 @@ class RunRecord:
     """A run: what was asked for, on which host, with what, and what came out.
 
     audits: what the audit said of each host as the run began; None where an older version ran.
+    form: how the study varies its factors, and whether this is its short form.
     """
 
     id: str
@@ -120,6 +126,7 @@ class RunRecord:
     finished_at: str | None
     points: tuple[PointRecord, ...]
     audits: tuple[AuditReport, ...] | None = None
+    form: StudyForm = field(default_factory=StudyForm)
 
     @property
     def complete(self) -> bool:

@@ -49,7 +49,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class RunWriter:
-    """Writes one run. Every method is one transaction and raises StoreError."""
+    """Writes one run. Every method is one transaction and raises StoreError. key: Point.key."""
 
     store: Store
     run_id: str
@@ -70,17 +70,17 @@ class RunWriter:
         )
 
     def complete_points(self) -> frozenset[str]:
-        """The ids of the points that need not be measured again."""
+        """The keys of the points that need not be measured again."""
         query = select(POINTS.c.point_id).where(
             POINTS.c.run_id == self.run_id, POINTS.c.state == PointState.COMPLETE
         )
         with self.store.transaction() as connection:
             return frozenset(connection.execute(query).scalars())
 
-    def begin_point(self, point_id: str, plan: Plan, sut: SutDescription) -> None:
+    def begin_point(self, key: str, plan: Plan, sut: SutDescription) -> None:
         """Start a new attempt; trials of earlier ones no longer count."""
         self._set(
-            point_id,
+            key,
             state=PointState.RUNNING,
             attempt=POINTS.c.attempt + 1,
             started_at=utc_now(),
@@ -89,16 +89,16 @@ class RunWriter:
             error=None,
         )
 
-    def add_bench(self, point_id: str, bench: Mapping[str, object]) -> None:
+    def add_bench(self, key: str, bench: Mapping[str, object]) -> None:
         """Keep what the bench says of itself: versions, configuration, commands."""
-        self._set(point_id, bench=encode(dict(bench)))
+        self._set(key, bench=encode(dict(bench)))
 
-    def add_trial(self, point_id: str, trial: Trial) -> None:
+    def add_trial(self, key: str, trial: Trial) -> None:
         """Keep a trial of the point's running attempt, and its series."""
         with self.store.transaction() as connection:
             point = connection.execute(
                 select(POINTS.c.run_id, POINTS.c.ordinal, POINTS.c.attempt).where(
-                    POINTS.c.run_id == self.run_id, POINTS.c.point_id == point_id
+                    POINTS.c.run_id == self.run_id, POINTS.c.point_id == key
                 )
             ).one()
             number = connection.execute(
@@ -108,32 +108,32 @@ class RunWriter:
                     TRIALS.c.attempt == point.attempt,
                 )
             ).scalar_one()
-            key = {**point._mapping, "number": number}
+            where = {**point._mapping, "number": number}
             row = {"ended_at": utc_now(), "trial": encode_trial(trial)}
-            connection.execute(insert(TRIALS).values({**key, **row}))
+            connection.execute(insert(TRIALS).values({**where, **row}))
             if trial.series:
-                packed = [{**key, **asdict(pack(series))} for series in trial.series]
+                packed = [{**where, **asdict(pack(series))} for series in trial.series]
                 connection.execute(insert(SERIES), packed)
 
     def complete_point(
-        self, point_id: str, result: SearchResult, explanations: Sequence[Explanation]
+        self, key: str, result: SearchResult, explanations: Sequence[Explanation]
     ) -> None:
         """Keep the result and what limits it; its trials are stored already."""
         self._set(
-            point_id,
+            key,
             state=PointState.COMPLETE,
             finished_at=utc_now(),
             result=encode(replace(result, trials=())),
             explanations=[encode(explanation) for explanation in explanations],
         )
 
-    def fail_point(self, point_id: str, error: str) -> None:
+    def fail_point(self, key: str, error: str) -> None:
         """Say why the attempt ended; the point is measured again on resume."""
-        self._set(point_id, state=PointState.FAILED, finished_at=utc_now(), error=error)
+        self._set(key, state=PointState.FAILED, finished_at=utc_now(), error=error)
 
-    def leave_out(self, point_id: str, why: str) -> None:
+    def leave_out(self, key: str, why: str) -> None:
         """Say what the host lacks for the point."""
-        self._set(point_id, state=PointState.NOT_RUN, finished_at=utc_now(), error=why)
+        self._set(key, state=PointState.NOT_RUN, finished_at=utc_now(), error=why)
 
     def finish(self) -> None:
         """Every point is complete, or left out."""
@@ -142,8 +142,8 @@ class RunWriter:
                 update(RUNS).where(RUNS.c.id == self.run_id).values(finished_at=utc_now())
             )
 
-    def _set(self, point_id: str, **values: Any) -> None:
-        where = (POINTS.c.run_id == self.run_id) & (POINTS.c.point_id == point_id)
+    def _set(self, key: str, **values: Any) -> None:
+        where = (POINTS.c.run_id == self.run_id) & (POINTS.c.point_id == key)
         with self.store.transaction() as connection:
             connection.execute(update(POINTS).where(where).values(**values))
 
@@ -179,10 +179,15 @@ def _point_rows(run_id: str, study: Study) -> list[dict[str, Any]]:
         {
             "run_id": run_id,
             "ordinal": ordinal,
-            "point_id": point.id,
+            "point_id": point.key,
             "label": point.label,
             "spec": encode(point.workload),
             "parameters": point.parameters,
+            "design": {
+                "id": point.id,
+                "repeat": point.repeat,
+                "factors": list(point.factors),
+            },
             "state": PointState.PENDING,
             "attempt": 0,
         }

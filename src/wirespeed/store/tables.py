@@ -49,7 +49,8 @@ RUNS = Table(
 
 # state: a PointState (records.py). Only a complete point has a result, and it is written in the
 # same transaction as the state. attempt: which attempt's trials belong to it. sut, explanations:
-# null until it began or was complete, and where an older version measured it.
+# null until it began or was complete, and where an older version measured it. point_id: Point.key.
+# design: the point's id, the number of the repeat and the factors that are on; null as above.
 POINTS = Table(
     "points",
     METADATA,
@@ -69,6 +70,7 @@ POINTS = Table(
     Column("result", JSON),
     Column("sut", JSON),
     Column("explanations", JSON),
+    Column("design", JSON),
     UniqueConstraint("run_id", "point_id"),
 )
 

@@ -11,6 +11,14 @@ from wirespeed.store.codec import decode
 # How sut.vnf.placement was written before.
 _OWN_PROCESS = {True: "process", False: "shared", None: None}
 
+# How sut.vnf.pages and .threads were written before: as S1's cumulative steps.
+_TUNED = {
+    "none": {"pages": "4K", "threads": "anywhere"},
+    "huge-pages": {"pages": "huge", "threads": "anywhere"},
+    "node": {"pages": "huge", "threads": "node"},
+    "cores": {"pages": "huge", "threads": "pinned"},
+}
+
 
 def decode_workload(record: dict[str, Any]) -> Workload:
     """A record of TCP traffic names its settings; until version 3 all tables were in each."""
@@ -20,6 +28,10 @@ def decode_workload(record: dict[str, Any]) -> Workload:
         rest = {key: record[key] for key in ("guest", "ports", "sriov") if record.get(key)}
         return decode(TcpStreams, {"tcp": record["tcp"], "vswitch": vswitch, **rest})
     vnf = sut.get("vnf", {})
+    if "tuning" in vnf:
+        vnf = vnf | _TUNED[vnf["tuning"]]
+        sut = sut | {"vnf": vnf}
+        record = record | {"sut": sut}
     if "own_process" in vnf:
         placed = vnf | {"placement": _OWN_PROCESS[vnf["own_process"]]}
         record = record | {"sut": sut | {"vnf": placed}}

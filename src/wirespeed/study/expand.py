@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import itertools
 import json
 from copy import deepcopy
@@ -13,7 +12,7 @@ from typing import Any
 from wirespeed.model.fault import Fault
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.spec import TcpStreams, Workload
-from wirespeed.model.study import Point
+from wirespeed.model.study import Point, short_hash
 from wirespeed.study.keys import parameter_keys, unknown_key
 from wirespeed.study.tables import tables_of
 from wirespeed.study.validate import validate_point
@@ -89,20 +88,22 @@ def _plain(value: Any) -> Any:
 def point_id(parameters: dict[str, Any]) -> str:
     """12 hexadecimal digits that depend on the parameters alone."""
     canonical = json.dumps(parameters, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+    return short_hash(canonical)
 
 
 def _label(workload: Workload, chosen: dict[str, Any]) -> str:
-    """Topology and frame size (or TCP's path) always, then whatever else the study varies."""
+    """Topology, frame size and fault (or TCP's path) always, then whatever the study varies."""
     if isinstance(workload, TcpStreams):
         parts = [f"TCP over {workload.tcp.path}"]
     else:
         frame = workload.traffic.frame.text
         parts = [workload.topology.kind, f"{frame} B" if frame.isdecimal() else f"IMIX {frame}"]
+        if workload.fault is not None:
+            parts.append(f"fault {workload.fault.kind}")
     for key, value in chosen.items():
         if key == "tcp.wire_bps":
             parts.append(f"{value / 1e9:g} Gbps wire")
-        elif key not in ("topology.kind", "traffic.frame", "tcp.path"):
+        elif key not in ("topology.kind", "traffic.frame", "tcp.path", "fault.kind"):
             parts.append(f"{key.rpartition('.')[2]} {_word(value)}")
     return ", ".join(parts)
 

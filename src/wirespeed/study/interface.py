@@ -23,6 +23,7 @@ class Rig:
     """What a study runs on. `cli` makes it; tests hand in one of known capacity.
 
     facts: of the host that is measured; others: of the other hosts that take part.
+    lab_hosts: how many hosts the lab file has; 0 where there is none.
 
     open_bench: brings a point's topology up and, on exit, undoes everything it did to the host;
     its name ("RUN/POINT") says where logs are left. open_tcp: the same for TCP traffic.
@@ -33,6 +34,7 @@ class Rig:
     open_bench: Callable[[Frames, Plan, str], AbstractContextManager[Bench]]
     open_tcp: Callable[[TcpStreams, Plan, str], AbstractContextManager[TcpBench]]
     others: tuple[HostFacts, ...] = ()
+    lab_hosts: int = 0
 
 
 class TcpListener(Protocol):

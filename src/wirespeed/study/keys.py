@@ -12,7 +12,9 @@ from typing import Any, get_args, get_type_hints
 from wirespeed.model.frame import FrameSizes
 from wirespeed.study.tables import Tables
 
-TOP_LEVEL = ("title", "description", "needs", "vary", "case")
+# Tables of the study itself, besides those of its points.
+FORM_TABLES = ("design", "quick", "published")
+TOP_LEVEL = ("title", "description", "needs", "vary", "case", "factor", *FORM_TABLES)
 
 
 @cache

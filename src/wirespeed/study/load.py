@@ -10,18 +10,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from wirespeed.bench.fault.inject import needs_of_fault
 from wirespeed.model.errors import BadInput
 from wirespeed.model.fault import Fault
+from wirespeed.model.spec import Frames
 from wirespeed.model.study import Point, Study
+from wirespeed.study.design import arranged, varied
 from wirespeed.study.errors import StudyError
-from wirespeed.study.expand import expand, set_key
-from wirespeed.study.keys import parameter_keys, unknown_key
-from wirespeed.study.needs import needs_of_point, read_needs
+from wirespeed.study.expand import set_key
+from wirespeed.study.form import design_keys, flatten, read_form
+from wirespeed.study.keys import FORM_TABLES, parameter_keys, unknown_key
+from wirespeed.study.needs import Needs, needs_of_point, read_needs
 from wirespeed.study.shipped import find_study
 
 
-def load_study(name: str, overrides: Sequence[str] = ()) -> Study:
-    """Read a study by file or shipped name. Raises StudyError with every fault at once."""
+def load_study(name: str, overrides: Sequence[str] = (), *, quick: bool = False) -> Study:
+    """Read a study by file or shipped name. quick: its short form.
+
+    Raises StudyError with every fault at once.
+    """
     path = find_study(name)
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -31,9 +38,24 @@ def load_study(name: str, overrides: Sequence[str] = ()) -> Study:
         raise BadInput(
             f"{path}: not TOML: {error}", 'TOML writes text as "..." and lists as [1, 2].'
         ) from error
-    faults = [fault for text in overrides for fault in _override(raw, text)]
+    faults = []
+    if quick:
+        faults += _make_quick(raw)
+    faults += [fault for text in overrides for fault in _override(raw, text)]
     faults += _resolve_pcap(raw, path.parent)
     return resolve_study(path.stem, str(path), raw, faults)
+
+
+def _make_quick(raw: dict[str, Any]) -> list[Fault]:
+    """Set what the study's short form sets; its levels are left out when points are known."""
+    quick = raw.get("quick")
+    if not isinstance(quick, dict):
+        return [Fault("quick", quick, "the study has no short form, which its table [quick] says")]
+    if isinstance(values := quick.get("set", {}), dict):
+        for key, value in flatten(values).items():
+            _set_everywhere(raw, key, value)
+    quick["on"] = True
+    return []
 
 
 def resolve_study(
@@ -48,84 +70,107 @@ def resolve_study(
         if not isinstance(texts[key], str):
             found.append(Fault(key, texts[key], "must be text"))
     needs = read_needs(base.pop("needs", []), found)
-    vary = _flatten(base.pop("vary", {}))
-    points: dict[str, Point] = {}
-    for case in _cases(base.pop("case", [{}]), vary, found):
-        expanded, more = expand(base, case | vary)
-        found += more
-        points |= {
-            point.id: replace(point, needs=needs_of_point(needs, point.parameters))
-            for point in expanded
-        }
+    form = read_form(base, found)
+    vary = flatten(base.pop("vary", {}))
+    cases = _cases(base.pop("case", [{}]), vary, found)
+    if any(fault.key.partition(".")[0] in ("factor", *FORM_TABLES) for fault in found):
+        raise StudyError(source, found)
+    points = varied(base, vary, cases, form, found)
+    points = tuple(replace(point, needs=_needs(point, needs)) for point in points)
+    points, order, left_out = arranged(points, form, found)
     if found:
         raise StudyError(source, found)
     description = texts["description"].strip()
-    return Study(name, texts["title"] or name, description, tuple(points.values()), raw)
+    return Study(
+        name, texts["title"] or name, description, points, raw, form, order, left_out
+    )  # fmt: skip
+
+
+def _needs(point: Point, needs: Sequence[Needs]) -> tuple[str, ...]:
+    """What the study says that the point needs, and what its fault does."""
+    of_fault = needs_of_fault(point.workload) if isinstance(point.workload, Frames) else ()
+    return tuple(dict.fromkeys((*needs_of_point(needs, point.parameters), *of_fault)))
 
 
 def _cases(
     written: object, vary: Mapping[str, Any], found: list[Fault]
 ) -> list[dict[str, list[Any]]]:
-    """Each [[case]] as keys with one value each; one empty case where there are none."""
+    """Each [[case]] as keys with their values: one each, or those that its own `vary` lists.
+
+    One empty case where there are none.
+    """
     if not isinstance(written, list) or not all(isinstance(case, dict) for case in written):
         found.append(Fault("case", written, "must be tables, each written [[case]]"))
         return []
-    cases = [{key: value for key, value in _flatten(case).items() if key} for case in written]
+    cases = []
+    for case in written:
+        own = flatten(case.get("vary", {}))
+        told = {key: [value] for key, value in flatten(_without_vary(case)).items() if key}
+        for key in own.keys() & told.keys():
+            found.append(Fault(f'case.vary."{key}"', own[key], "is told by the same [[case]], too"))
+        cases.append(told | own)
     for key in dict.fromkeys(key for case in cases for key in case if key in vary):
         allowed = "is set by a [[case]], too: a key is either varied or told for each case"
         found.append(Fault(f'vary."{key}"', vary[key], allowed))
-    return [{key: [value] for key, value in case.items()} for case in cases]
+    return cases
 
 
-def _flatten(vary: object, prefix: str = "") -> dict[str, Any]:
-    """[vary] with keys quoted or not: "traffic.frame" and traffic.frame mean the same."""
-    if not isinstance(vary, dict):
-        return {prefix.rstrip("."): vary}
-    flat: dict[str, Any] = {}
-    for key, value in vary.items():
-        flat |= (
-            _flatten(value, f"{prefix}{key}.")
-            if isinstance(value, dict)
-            else {f"{prefix}{key}": value}
-        )
-    return flat
+def _without_vary(case: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in case.items() if key != "vary"}
 
 
 def _override(raw: dict[str, Any], text: str) -> list[Fault]:
     """Apply one --set. A key that the study varies is fixed; vary.KEY=[...] varies it.
 
-    So is one that its cases set: whoever sets a key wants that value in every point.
+    So is one that its cases or factors set: whoever sets a key wants that value in every point.
     """
     key, equals, written = text.partition("=")
     key = key.strip()
     if not equals:
         return [Fault("--set", text, "must be key=value, e.g. traffic.frame=64")]
     target = key.removeprefix("vary.")
-    if target not in parameter_keys():
+    if target not in parameter_keys() and key not in design_keys():
         return [Fault(f"--set {key}", written, unknown_key(target))]
-    vary = _flatten(raw.get("vary", {}))
-    vary.pop(target, None)
-    raw |= _cases_without(target, raw)
     try:
         if key != target:
-            vary[target] = _value(written)
+            _fix(raw, target)
+            raw["vary"] = flatten(raw.get("vary", {})) | {target: _value(written)}
         else:
-            set_key(raw, key, _value(written))
+            _set_everywhere(raw, key, _value(written))
     except TypeError as error:
         return [Fault(str(error), key, "must be a table")]
-    raw["vary"] = vary
-    if not vary:
-        del raw["vary"]
     return []
 
 
-def _cases_without(key: str, raw: dict[str, Any]) -> dict[str, Any]:
-    """The study's cases, none of which sets the key; nothing where it has no cases."""
-    cases = raw.get("case")
-    if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
-        return {}  # Said when the cases are read.
-    flattened = [_flatten(case) for case in cases]
-    return {"case": [{k: v for k, v in case.items() if k != key} for case in flattened]}
+def _set_everywhere(raw: dict[str, Any], key: str, value: Any) -> None:
+    """The value in all points. Raises TypeError where the key's table is none."""
+    _fix(raw, key)
+    set_key(raw, key, value)
+
+
+def _fix(raw: dict[str, Any], key: str) -> None:
+    """Neither `vary` nor a case nor a factor sets the key any more."""
+    vary = flatten(raw.get("vary", {}))
+    vary.pop(key, None)
+    raw["vary"] = vary
+    if not vary:
+        del raw["vary"]
+    for name in ("case", "factor"):
+        tables = raw.get(name)
+        # Others are said when they are read.
+        if isinstance(tables, list) and all(isinstance(table, dict) for table in tables):
+            gone = (key, f"vary.{key}")
+            kept = [{k: v for k, v in flatten(table).items() if k not in gone} for table in tables]
+            raw[name] = [table for table in map(_nested_vary, kept) if table.keys() - {"name"}]
+            if name == "case" and not raw[name]:
+                raw[name] = [{}]
+
+
+def _nested_vary(case: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys that a case varies in a table of their own again."""
+    own = {k.removeprefix("vary."): v for k, v in case.items() if k.startswith("vary.")}
+    told = {k: v for k, v in case.items() if not k.startswith("vary.")}
+    return told | ({"vary": own} if own else {})
 
 
 def _value(written: str) -> Any:

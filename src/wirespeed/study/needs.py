@@ -14,7 +14,7 @@ from typing import Any
 
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.fault import Fault
-from wirespeed.model.study import flat
+from wirespeed.model.study import Point, flat
 from wirespeed.study.keys import parameter_keys, unknown_key
 
 _GIB_KIB, _PAGE_1G_KIB = 1 << 20, 1 << 20
@@ -25,8 +25,8 @@ def _cores(facts: HostFacts) -> int:
     return len({facts.siblings(cpu) for cpu in usable})
 
 
-# What can be asked for, and how much of it a host has.
-CONDITIONS: Mapping[str, tuple[str, Callable[[HostFacts], int]]] = {
+# What can be asked for, and how much of it a host has; None: the lab file says how much.
+CONDITIONS: Mapping[str, tuple[str, Callable[[HostFacts], int] | None]] = {
     "cores": ("physical cores that wirespeed may use", _cores),
     "numa_nodes": ("NUMA nodes", lambda facts: len(facts.nodes)),
     "memory_gib": (
@@ -43,6 +43,7 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[HostFacts], int]]] = {
     "sriov_nics": (
         "NICs with SR-IOV", lambda facts: sum(d.is_nic and d.sriov_total > 0 for d in facts.pci),
     ),
+    "lab_hosts": ("hosts of a lab file, --lab FILE", None),
 }  # fmt: skip
 _CONDITION = re.compile(r"(\w+) >= (\d+)")
 
@@ -105,13 +106,28 @@ def needs_of_point(needs: Sequence[Needs], parameters: Mapping[str, Any]) -> tup
     return tuple(dict.fromkeys(conditions))
 
 
-def lacking(conditions: Sequence[str], facts: HostFacts) -> str | None:
-    """What the host lacks of these conditions, in one sentence; None where it has all."""
+def lacking(conditions: Sequence[str], facts: HostFacts, lab_hosts: int = 0) -> str | None:
+    """What the host lacks of these conditions, in one sentence; None where it has all.
+
+    lab_hosts: how many hosts the lab file has.
+    """
     short = []
     for condition in conditions:
         match = _CONDITION.fullmatch(condition)
         assert match is not None
         meaning, of = CONDITIONS[match[1]]
-        if of(facts) < int(match[2]):
-            short.append(f"{condition} ({meaning}; {facts.host} has {of(facts)})")
+        has = lab_hosts if of is None else of(facts)
+        if has < int(match[2]):
+            whose = "there is no lab file" if not lab_hosts else f"the lab file has {has}"
+            whose = whose if of is None else f"{facts.host} has {has}"
+            short.append(f"{condition} ({meaning}; {whose})")
     return f"needs {' and '.join(short)}" if short else None
+
+
+def without_lab(points: Sequence[Point]) -> tuple[Point, ...]:
+    """The points that say nothing of hosts of a lab file; others are not run without one."""
+    return tuple(
+        point
+        for point in points
+        if not any(CONDITIONS[condition.split()[0]][1] is None for condition in point.needs)
+    )

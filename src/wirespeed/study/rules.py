@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wirespeed.bench.assembly.kinds import function_of, placements_of, switch_of, topology_of
+from wirespeed.bench.fault.inject import refusals
 from wirespeed.bench.function import FUNCTIONS
 from wirespeed.bench.function.bng.gateway import NAME as GATEWAY
 from wirespeed.bench.placement import PLACEMENTS
@@ -18,7 +19,7 @@ from wirespeed.measure.interface import BadSearch
 from wirespeed.measure.presets import resolve
 from wirespeed.model.fault import Fault, show
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.spec import Frames, Impair, Traffic, VnfMode, VnfTuning
+from wirespeed.model.spec import Frames, Impair, Traffic, VnfMode
 from wirespeed.model.units import FCS_BYTES, MAX_FRAME_BYTES, MIN_FRAME_BYTES, mtu_for
 from wirespeed.study.rules_hosts import broken_host_rules
 from wirespeed.study.rules_tcp import broken_tcp_rules
@@ -31,7 +32,8 @@ def broken_rules(tables: Tables) -> list[Fault]:
         return list(broken_tcp_rules(tables, tables.tcp))
     frames = tables.workload
     assert isinstance(frames, Frames)
-    checks = (_frame_size, _flows, _topology, _vnf, _vswitch, _search, _gateway, broken_host_rules)
+    checks = (_frame_size, _flows, _topology, _vnf, _vswitch, _search, _gateway, broken_host_rules,
+              refusals)  # fmt: skip
     return [fault for check in checks for fault in check(frames)]
 
 
@@ -101,11 +103,11 @@ def _vnf(frames: Frames) -> Iterator[Fault]:
     if frames.guest is not None and not in_guest:
         yield Fault("guest", "(set)", 'goes with sut.vnf.placement = "guest"')
     apart = placements and not any(each.needs.shares_generator for each in placements)
-    if vnf.tuning is not VnfTuning.CORES and not apart:
-        yield Fault(
-            "sut.vnf.tuning", str(vnf.tuning),
-            'needs a process of its own: sut.vnf.placement = "process", or topology.kind = "host"',
-        )  # fmt: skip
+    for key, value in () if apart else vnf.untuned:
+        allowed = (
+            'needs a process of its own: sut.vnf.placement = "process", or topology.kind = "host"'
+        )
+        yield Fault(key, value, allowed)
 
 
 def _vswitch(frames: Frames) -> Iterator[Fault]:

@@ -26,18 +26,18 @@ from wirespeed.study.tcp import measure_tcp
 
 
 def run_study(study: Study, writer: RunWriter, rig: Rig, watcher: Watcher) -> None:
-    """Measure the study's points in order, but not those that are complete.
+    """Measure the study's points in its order, but not those that are complete.
 
     A point that needs what the host lacks is left out with the reason. An error ends the run; what
     is stored by then stays, and the point is measured again on resume.
     """
     done = writer.complete_points()
-    for point in study.points:
-        if point.id in done:
+    for point in study.in_order:
+        if point.key in done:
             watcher.point_skipped(point, "complete already")
             continue
-        if (why := lacking(point.needs, rig.facts)) is not None:
-            writer.leave_out(point.id, why)
+        if (why := lacking(point.needs, rig.facts, rig.lab_hosts)) is not None:
+            writer.leave_out(point.key, why)
             watcher.point_skipped(point, f"not run: {why}")
             continue
         watcher.point_started(point)
@@ -46,7 +46,7 @@ def run_study(study: Study, writer: RunWriter, rig: Rig, watcher: Watcher) -> No
         except StoreError:
             raise  # It would not take the news either.
         except WirespeedError as error:
-            writer.fail_point(point.id, error.what)
+            writer.fail_point(point.key, error.what)
             raise
         watcher.point_complete(point, result)
     writer.finish()
@@ -55,19 +55,19 @@ def run_study(study: Study, writer: RunWriter, rig: Rig, watcher: Watcher) -> No
 def _measure_point(point: Point, writer: RunWriter, rig: Rig, watcher: Watcher) -> SearchResult:
     plan = rig.plan(point.workload)
     sut = sut_of(point.workload)
-    writer.begin_point(point.id, plan, sut)
+    writer.begin_point(point.key, plan, sut)
     if isinstance(point.workload, TcpStreams):
-        with rig.open_tcp(point.workload, plan, f"{writer.run_id}/{point.id}") as tcp_bench:
-            writer.add_bench(point.id, tcp_bench.describe())
+        with rig.open_tcp(point.workload, plan, f"{writer.run_id}/{point.key}") as tcp_bench:
+            writer.add_bench(point.key, tcp_bench.describe())
             result = measure_tcp(tcp_bench, point.workload.tcp, watcher)
             result = replace(result, emulated=tcp_bench.emulated)
             found = Measured(sut, result, workload=point.workload, plan=plan, host=rig.facts)
-            writer.complete_point(point.id, result, explain(found))
+            writer.complete_point(point.key, result, explain(found))
         return result
-    with rig.open_bench(point.workload, plan, f"{writer.run_id}/{point.id}") as bench:
+    with rig.open_bench(point.workload, plan, f"{writer.run_id}/{point.key}") as bench:
         described = bench.describe()
-        writer.add_bench(point.id, described)
-        listener = _StoreThenTell(point.id, writer, watcher)
+        writer.add_bench(point.key, described)
+        listener = _StoreThenTell(point.key, writer, watcher)
         ceiling_fps = max_load_fps(point.workload)
         result = run_search(point.workload.search, bench.measure, ceiling_fps, listener)
         result = replace(result, emulated=bench.emulated)
@@ -75,7 +75,7 @@ def _measure_point(point: Point, writer: RunWriter, rig: Rig, watcher: Watcher) 
             sut, result, workload=point.workload, plan=plan, host=rig.facts,
             tsc_hz=tsc_hz(described),
         )  # fmt: skip
-        writer.complete_point(point.id, result, explain(found))
+        writer.complete_point(point.key, result, explain(found))
     return result
 
 
@@ -94,7 +94,7 @@ def max_load_fps(frames: Frames) -> float:
 class _StoreThenTell:
     """The search's listener: a trial is safe before anybody sees it."""
 
-    point_id: str
+    key: str
     writer: RunWriter
     watcher: Watcher
 
@@ -102,5 +102,5 @@ class _StoreThenTell:
         self.watcher.progress(progress)
 
     def trial(self, trial: Trial) -> None:
-        self.writer.add_trial(self.point_id, trial)
+        self.writer.add_trial(self.key, trial)
         self.watcher.trial(trial)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from wirespeed.bench.topology.tcp import PATHS
 from wirespeed.model.gateway import Bng
+from wirespeed.model.injected import NO_FAULT, InjectedFault
 from wirespeed.model.spec import (
     Frames,
     Guest,
@@ -35,6 +36,7 @@ class Tables:
     tcp: Tcp | None = None
     guest: Guest | None = None
     sriov: Sriov | None = None
+    fault: InjectedFault | None = None
 
     @property
     def workload(self) -> Workload:
@@ -42,8 +44,13 @@ class Tables:
             return TcpStreams(self.tcp, self.sut.vswitch, self.guest, self.sut.ports, self.sriov)
         return Frames(
             self.topology, self.traffic, self.sut, self.search, self.bng, self.hosts, self.guest,
-            self.sriov,
+            self.sriov, self.injected,
         )  # fmt: skip
+
+    @property
+    def injected(self) -> InjectedFault | None:
+        """A point whose fault is none is the same point as one without the table."""
+        return None if self.fault is None or self.fault.kind == NO_FAULT else self.fault
 
 
 def tables_of(workload: Workload) -> dict[str, object]:
@@ -69,4 +76,6 @@ def tables_of(workload: Workload) -> dict[str, object]:
         found["guest"] = workload.guest
     if workload.sriov is not None:
         found["sriov"] = workload.sriov
+    if workload.fault is not None:
+        found["fault"] = workload.fault
     return found

@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 from pydantic import ConfigDict, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
+from wirespeed.bench.fault import FAULTS
 from wirespeed.bench.function import FUNCTIONS
 from wirespeed.bench.placement import PLACEMENTS
 from wirespeed.bench.switch import SWITCHES
@@ -33,7 +34,7 @@ def _field(each: Field[Any]) -> tuple[Any, Any]:
 
 
 # `extra="forbid"` of a model reaches the dataclasses inside; of a dataclass it would not.
-_KINDS: tuple[Kinds[Any], ...] = (TOPOLOGIES, SWITCHES, FUNCTIONS, PLACEMENTS, PATHS)
+_KINDS: tuple[Kinds[Any], ...] = (TOPOLOGIES, SWITCHES, FUNCTIONS, PLACEMENTS, PATHS, FAULTS)
 _FIELDS: dict[str, Any] = {each.name: _field(each) for each in fields(Tables)}
 _Sections: Any = create_model(
     "_Sections",

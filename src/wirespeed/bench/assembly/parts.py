@@ -126,6 +126,11 @@ def bring_up(parts: Sequence[Part], stack: ExitStack, within_s: float = READY_S)
     for part in parts:
         stack.callback(part.down)
         part.up()
+    await_ready(parts, within_s)
+
+
+def await_ready(parts: Sequence[Part], within_s: float = READY_S) -> None:
+    """Return once all of them can carry traffic. Raises BenchError as bring_up does."""
     await_true(
         lambda: not _waiting(parts),
         within_s=within_s,

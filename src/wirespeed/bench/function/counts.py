@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.program.wsdp import Wsdp
 from wirespeed.model.trial import DropCause
+
+K = TypeVar("K")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,21 @@ class TaskCounts:
                 place = (self.name, DropCause.VNF_RX_RING_FULL)
                 drops[place] = drops.get(place, 0) + port_missed
         return HopCount(self.name, entered, left, drops, workers)
+
+
+def plus(earlier: HopCount, now: HopCount) -> HopCount:
+    """Frames of both; the hop is the same."""
+
+    def summed(a: Mapping[K, int], b: Mapping[K, int]) -> dict[K, int]:
+        return {key: a.get(key, 0) + b.get(key, 0) for key in {**a, **b}}
+
+    return HopCount(
+        now.hop,
+        summed(earlier.entered, now.entered),
+        summed(earlier.left, now.left),
+        summed(earlier.drops, now.drops),
+        summed(earlier.workers, now.workers),
+    )
 
 
 def task_stats(program: Wsdp, functions: Iterable[TaskCounts]) -> Mapping[str, Mapping[str, int]]:

@@ -20,7 +20,7 @@ from wirespeed.bench.program.telemetry import Telemetry
 from wirespeed.bench.topology.addresses import Header
 from wirespeed.bench.topology.wiring import SIDES
 from wirespeed.model.fault import Fault
-from wirespeed.model.spec import Frames, VnfMode, VnfTuning
+from wirespeed.model.spec import Frames, VnfMode
 from wirespeed.model.sut import SutDescription
 from wirespeed.model.trial import DropCause
 from wirespeed.remote.interface import Process
@@ -172,11 +172,8 @@ class Testpmd:
     summary = "DPDK's testpmd, always in a process of its own"
 
     def faults(self, frames: Frames) -> Iterator[Fault]:
-        if frames.sut.vnf.tuning is not VnfTuning.CORES:
-            tuning = str(frames.sut.vnf.tuning)
-            yield Fault(
-                "sut.vnf.tuning", tuning, 'testpmd has no choice; needs sut.vnf.kind = "wsdp"'
-            )
+        for key, value in frames.sut.vnf.untuned:
+            yield Fault(key, value, 'testpmd has no choice; needs sut.vnf.kind = "wsdp"')
 
     def rewritten(
         self, frames: Frames, header: Header, own: str, target: str, _side: str

@@ -10,17 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
-from wirespeed.bench.function.counts import TaskCounts, task_stats
+from wirespeed.bench.function.counts import TaskCounts, plus, task_stats
 from wirespeed.bench.function.interface import Demand, Setup, polled_function
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
-from wirespeed.bench.interface import HopCount, Part
+from wirespeed.bench.interface import HopCount, Part, Poller
 from wirespeed.bench.program.config import WsdpConfig, WsdpRing, WsdpTask
 from wirespeed.bench.program.part import WsdpPart
 from wirespeed.bench.program.wsdp import Wsdp
 from wirespeed.model.fault import Fault
 from wirespeed.model.spec import Frames
 from wirespeed.model.sut import SutDescription
+from wirespeed.model.trial import Counted
 
 
 @runtime_checkable
@@ -86,7 +87,33 @@ class WsdpFunction(WsdpPart):
     def __init__(self, program: Wsdp, counts: Sequence[TaskCounts]) -> None:
         super().__init__(program, role="sut")
         self._counts = tuple(counts)
+        self._earlier: tuple[HopCount, ...] = ()
+        self._restarts = 0
 
     def read(self) -> tuple[HopCount, ...]:
+        """What processes before this one have counted is part of it."""
         stats, missed = task_stats(self.program, self._counts), self.program.missed()
-        return tuple(counts.read(stats, missed) for counts in self._counts)
+        found = tuple(counts.read(stats, missed) for counts in self._counts)
+        if self._earlier:
+            found = tuple(map(plus, self._earlier, found))
+        return tuple(replace(count, events=self._events(count.hop)) for count in found)
+
+    def crash(self) -> None:
+        """Its process ends without a word; `restart` brings another."""
+        self._earlier = self.read()
+        self._restarts += 1
+        self.program.crash()
+
+    def restart(self) -> None:
+        """Start the next process; `waits_for` tells when it is there."""
+        self.program.start()
+
+    def pollers(self) -> tuple[Poller, ...]:
+        """None while it is away."""
+        return super().pollers() if self.program.answers else ()
+
+    def _events(self, hop: str) -> Mapping[tuple[str, Counted], int]:
+        return {
+            (hop, Counted.RESTARTS): self._restarts,
+            (hop, Counted.NO_BUFFERS): self.program.without_buffers(),
+        }

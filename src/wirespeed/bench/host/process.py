@@ -82,6 +82,13 @@ class Daemon:
     def processes(self) -> tuple[Process, ...]:
         return () if self._process is None else (self._process,)
 
+    def kill(self) -> None:
+        """End it by force, at once; it counts as never started then."""
+        for process in self.processes:
+            process.signal(signal.SIGKILL)
+            process.wait(_STOP_S)
+        self._process = None
+
     def stop(self) -> None:
         """End it in good order if it still runs, else by force."""
         for process in self.processes:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from wirespeed.model.cpuset import parse_list
+from wirespeed.model.trial import Competitor
 from wirespeed.remote.interface import Runner
 
 _TICKS_PER_S = 100  # USER_HZ
@@ -23,12 +24,14 @@ SERVES = "ksoftirqd/"
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a process had used by then, in ticks; children: those that it has waited for."""
+    """What a process had used by then, in ticks; children: those that it has waited for. cpu: where
+    it ran last."""
 
     name: str
     parent: int
     own: int
     children: int
+    cpu: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,9 @@ def _usage(stat: str) -> Usage:
     fields = tail.split()
     user, system, children_user, children_system = (int(field) for field in fields[11:15])
     return Usage(
-        head.partition("(")[2], int(fields[1]), user + system, children_user + children_system
-    )
+        head.partition("(")[2], int(fields[1]), user + system, children_user + children_system,
+        int(fields[36]),
+    )  # fmt: skip
 
 
 def competing(
@@ -83,6 +87,35 @@ def competing(
         named[after[pid].name] += foreign[pid]
     busiest = tuple(name for name, ticks in named.most_common(_NAMED) if ticks > 0)
     return Competing(max(0, sum(named.values())) / _TICKS_PER_S, busiest)
+
+
+def by_cpu(
+    before: Mapping[int, Usage],
+    after: Mapping[int, Usage],
+    *,
+    bench: Collection[int],
+    us: int,
+    cpus: Collection[int],
+    elapsed_s: float,
+    host: str = "",
+) -> tuple[Competitor, ...]:
+    """Who else used each of these CPUs, and for which share of the time, most first.
+
+    A process counts where it ran last; one that ended between the looks is not seen here. bench:
+    processes that are not told, with their children; us: we, without ours, since what we start on
+    purpose may compete.
+    """
+    found: Counter[tuple[str, int]] = Counter()
+    for pid, now in after.items():
+        ours = pid == us or pid in bench or now.parent in bench or now.name.startswith(SERVES)
+        if not ours and now.cpu in cpus:
+            found[now.name, now.cpu] += now.own - (before[pid].own if pid in before else 0)
+    ticks = elapsed_s * _TICKS_PER_S
+    return tuple(
+        Competitor(name, cpu, min(1.0, used / ticks), host)
+        for (name, cpu), used in found.most_common(_NAMED)
+        if used > 0 and ticks > 0
+    )
 
 
 def _used(

@@ -56,6 +56,7 @@ class NoiseWatch:
         switched, unrecorded = self.switches.stop(clock)
         logs = [log for part in parts for log in part.gap_logs()]
         stops = [stop for log in logs for stop in poll_gaps.stops(log, clock)]
+        stops = [poll_gaps.told_apart(stop, samples) for stop in stops]
         stops += switched
         for sent_ns, took_ns in arrivals:
             stops += corroborated(silences(sent_ns, took_ns), stopped)

@@ -18,7 +18,7 @@ from wirespeed.bench.topology.interface import TopologyKind
 from wirespeed.bench.topology.plugs import Device, GuestNic, Interface, Plug, VirtioUser
 from wirespeed.model.fault import Fault
 from wirespeed.model.needs import PlacementNeeds
-from wirespeed.model.spec import Frames, Roles, VnfTuning
+from wirespeed.model.spec import Frames, Roles
 
 # DPDK's virtio driver and QEMU's vhost-user go further; with more there is nothing to be learned.
 _MOST_VCPUS = 8
@@ -84,9 +84,8 @@ class InGuest:
             return
         if frames.hosts != Roles():
             yield self._fault("[hosts]", "one host: guests are started on this one")
-        if frames.sut.vnf.tuning is not VnfTuning.CORES:
-            tuned = f'sut.vnf.tuning = "{frames.sut.vnf.tuning}"'
-            yield self._fault(tuned, "a process of the host to tune")
+        for key, value in frames.sut.vnf.untuned:
+            yield self._fault(f'{key} = "{value}"', "a process of the host to tune")
         queues = frames.sut.vswitch.rx_queues
         vcpus = _MOST_VCPUS if frames.guest is None else frames.guest.vcpus or _MOST_VCPUS
         if queues > vcpus:

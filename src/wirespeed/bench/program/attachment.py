@@ -60,7 +60,8 @@ def attach(plug: Plug, name: str, index: int, mac: str, settings: PortSettings) 
     posted = settings.descriptors
     if settings.one_lcore and is_ring:
         posted = min(posted, _ONE_LCORE_POSTED)
-    connects = isinstance(plug, VirtioUser) and not plug.serves
+    socket = plug.socket if isinstance(plug, VirtioUser) else None
+    serves = isinstance(plug, VirtioUser) and plug.serves
     port = WsdpPort(
         name=name,
         device=device,
@@ -68,7 +69,8 @@ def attach(plug: Plug, name: str, index: int, mac: str, settings: PortSettings) 
         descriptors=settings.descriptors,
         posted=posted,
         mtu=settings.mtu,
-        connects_to=plug.socket if connects and isinstance(plug, VirtioUser) else None,
+        connects_to=None if serves else socket,
+        serves_at=socket if serves else None,
         # Rings to another program: each of its senders has a queue of its own.
         peer_spreads=isinstance(plug, GuestNic) or device.startswith("net_"),
     )

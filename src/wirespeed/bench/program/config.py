@@ -22,7 +22,8 @@ RING_DEVICES = ("net_virtio_user", "virtio_user", "net_vhost", "net_memif", "net
 
 @dataclass(frozen=True, slots=True)
 class WsdpPort:
-    """A port; connects_to: the socket that another program must have made before.
+    """A port; connects_to: the socket that another program must have made before. serves_at: the
+    socket that it makes itself.
 
     posted: how many receive descriptors hold a buffer at a time, at most `descriptors`.
     peer_spreads: whether it has no RSS: whoever puts frames into it chooses their queue.
@@ -36,6 +37,7 @@ class WsdpPort:
     mtu: int
     connects_to: str | None = None
     peer_spreads: bool = False
+    serves_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

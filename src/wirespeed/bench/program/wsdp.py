@@ -123,10 +123,28 @@ class Wsdp:
             if not port.device.startswith(RING_DEVICES)
         }
 
+    def without_buffers(self) -> int:
+        """How often its ports found no free buffer to receive into, since it was started."""
+        return sum(int(port["rx_nombuf"]) for port in self.ask("ports").values())
+
     def placement(self, cpu: int, other: int) -> CpuPlacement:
         """What two CPUs of its host share. Raises BenchError if they are not to be had."""
         found = self.ask(f"placement,{cpu},{other}")
         return CpuPlacement(float(found["core_to_core_ns"]), found["slowdown_pct"] / 100)
+
+    def crash(self) -> None:
+        """End it as a crash would; waits_for starts it again, which needs its sockets gone."""
+        self._daemon.kill()
+        if sockets := [port.serves_at for port in self.config.ports if port.serves_at is not None]:
+            self._host.runner.run(["rm", "-f", "--", *sockets])
+        if self._telemetry is not None:
+            self._telemetry.close()
+        self._telemetry = None
+
+    @property
+    def answers(self) -> bool:
+        """Whether it is up and can be asked."""
+        return self._telemetry is not None
 
     def stop(self) -> None:
         if self._telemetry is not None:

@@ -7,18 +7,20 @@ import ast
 import dataclasses
 import inspect
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from annotated_types import Ge, Gt, Le, Lt
 
+from wirespeed.bench.fault import FAULTS
 from wirespeed.bench.function import FUNCTIONS
 from wirespeed.bench.placement import PLACEMENTS
 from wirespeed.bench.switch import SWITCHES
 from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.bench.topology.tcp import PATHS
 from wirespeed.cli.reference.markdown import MADE, table
+from wirespeed.model.design import Design, Published, Quick
 from wirespeed.model.fault import show
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.kinds import Kinds
@@ -28,7 +30,7 @@ from wirespeed.study.shipped import shipped_directory, shipped_names
 from wirespeed.study.tables import Tables
 
 _KINDS: dict[str, Kinds[Any]] = {
-    kinds.key: kinds for kinds in (TOPOLOGIES, SWITCHES, FUNCTIONS, PLACEMENTS, PATHS)
+    kinds.key: kinds for kinds in (TOPOLOGIES, SWITCHES, FUNCTIONS, PLACEMENTS, PATHS, FAULTS)
 }
 
 
@@ -44,7 +46,11 @@ def study_page() -> str:
         "| `vary` | table of lists | the study has a point for each combination of the values, "
         'e.g. `"traffic.frame" = [64, 1518]` |',
         "| `case` | list of tables | values that belong together, each table written `[[case]]`: "
-        "the study has all points of `vary` for each case |",
+        "the study has all points of `vary` for each case. Its own `vary = { KEY = [...] }` lists "
+        "levels of this case alone |",
+        "| `factor` | list of tables | two-level factors, each table written `[[factor]]`: `name`, "
+        "and the keys that it sets where it is on; where it is off they are the study's own. "
+        "`[design]` says which combinations are measured, for each case and all of `vary` |",
         "| `needs` | list | what a host must have for points to be run there: conditions of all "
         'points as text, `"cores >= 4"`, and of points with certain values as tables, '
         '`{ when = { "topology.vnfs" = 8 }, needs = ["cores >= 11"] }`. A point that this host '
@@ -52,6 +58,8 @@ def study_page() -> str:
         "A condition is NAME >= N. "
         + "; ".join(f"`{name}`: {meaning}" for name, (meaning, _) in CONDITIONS.items()) + ".\n",
     ]  # fmt: skip
+    for name, kind in {"design": Design, "quick": Quick, "published": Published}.items():
+        lines += _section(name, kind)
     for name, kind in get_type_hints(Tables).items():
         lines += _section(name, without_none(kind))
     lines += ["## Shipped studies\n"]
@@ -109,7 +117,8 @@ def _type_words(kind: Any) -> str:
         return "integer or genome"
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return ", ".join(f'`"{member}"`' for member in kind)
-    return {int: "integer", float: "number", bool: "`true` or `false`", str: "text"}[kind]
+    words = {int: "integer", float: "number", bool: "`true` or `false`", str: "text"}
+    return "table" if origin is Mapping else words[kind]
 
 
 def _bounds(metadata: tuple[Any, ...]) -> str:

@@ -15,10 +15,9 @@ from wirespeed.report.published import published
 from wirespeed.store.records import RunRecord
 
 # What the x axis may show; the first of them that the run varies.
-_FRAME, _TUNING = "traffic.frame", "sut.vnf.tuning"
+_FRAME = "traffic.frame"
 _AXES = {
     _FRAME: "frame size on the subscribers' side (octets, FCS included)",
-    _TUNING: "tuning of the gateway's process, cumulative",
     "bng.users": "users",
     "bng.routes": "routes",
 }
@@ -26,7 +25,7 @@ _COLOURS = 8
 
 
 def gateway_charts(run: RunRecord) -> tuple[Chart, ...]:
-    """By frame size, tuning step, users or routes, beside S1's figure."""
+    """By frame size, users or routes, beside S1's figure."""
     figures = [
         f for f in map(point_figures, run.points)
         if "bng" in f.point.parameters and (f.ndr or f.bracket) is not None
@@ -110,8 +109,7 @@ def _beside(specs: Sequence[Frames], axis: str, categories: Sequence[str]) -> tu
     found = next((s1 for spec in specs if (s1 := published(spec)) is not None), None)
     if found is None:
         return ()
-    word = {_FRAME: str(found.frame_bytes), _TUNING: str(found.tuning)}.get(axis)
-    places = [word] if word is not None else categories
+    places = [str(found.frame_bytes)] if axis == _FRAME else categories
     share = percent(found.line_share)
     name = f"{found.source}: {share} at {found.frame_bytes} octets"
     points = tuple((float(categories.index(place)), 100 * found.line_share) for place in places)

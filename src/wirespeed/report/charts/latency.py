@@ -38,7 +38,7 @@ def latency_chart(point: PointRecord) -> Chart | None:
         for colour, (name, pick) in enumerate(PERCENTILES)
     )
     return Chart(
-        key=f"latency-{point.id}",
+        key=f"latency-{point.key}",
         title=point.label,
         x_label="load as a share of the PDR (Mpps)",
         y_label="latency (us)",

@@ -23,7 +23,7 @@ def search_chart(point: PointRecord) -> SearchChart | None:
         load_mpps = trial.intended_load_fps / 1e6
         marks.append(TrialMark(now_s, end_s, load_mpps, found, _hover(number, trial)))
         now_s = end_s
-    return SearchChart(f"search-{point.id}", point.label, tuple(marks), _levels(point))
+    return SearchChart(f"search-{point.key}", point.label, tuple(marks), _levels(point))
 
 
 def _levels(point: PointRecord) -> tuple[tuple[str, float], ...]:

@@ -34,7 +34,7 @@ _QUANTITIES = (
 
 def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
     """Mpps and Gbps on the wire against frame size; none with fewer than two frame sizes."""
-    figures = [f for f in map(point_figures, run.points) if f.best is not None]
+    figures = _typical([f for f in map(point_figures, run.points) if f.best is not None])
     sizes = sorted({_size(f) for f in figures})
     if len(sizes) < 2:
         return ()
@@ -69,6 +69,17 @@ def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
             )
         )
     return tuple(charts)
+
+
+def _typical(figures: Sequence[PointFigures]) -> list[PointFigures]:
+    """Of each point's repeats the one in the middle."""
+    repeats: dict[str, list[PointFigures]] = {}
+    for figure in figures:
+        repeats.setdefault(figure.point.id, []).append(figure)
+    return [
+        sorted(found, key=lambda f: f.best.fps if f.best is not None else 0.0)[len(found) // 2]
+        for found in repeats.values()
+    ]
 
 
 def _size(figures: PointFigures) -> tuple[float, str]:

@@ -77,7 +77,7 @@ def timeline_chart(point: PointRecord) -> Timeline | None:
     highest = columns.each(offered.values, max)
     slow = [series for name, series in by_name.items() if is_slowness(name)]
     return Timeline(
-        key=f"timeline-{point.id}",
+        key=f"timeline-{point.key}",
         title=f"{point.label}, trial {number} ({trial.stage})",
         number=number,
         duration_s=trial.duration_s,

@@ -44,17 +44,23 @@ def waterfall_svg(found: Waterfall, standalone: bool = False) -> str:
         if before is not None and after is not None:
             hover = f"{step.what}: {gbps(step.bps)} Gbps with {step.streams} streams"
             left, right = (index + _OURS) / slots, (index + _OURS + _WIDTH) / slots
-            _bar(canvas, (left, right), (before, after), "c0", hover)
+            bar(canvas, (left, right), (before, after), "c0", hover=hover, label=times(after))
         if (gain := theirs[index]) is not None:
             before = (theirs[index - 1] or 0.0) if index else 0.0
             hover = f"S0, {step.tuning}: {published_rate(step.published)} Gbps"
             left, right = (index + _S0) / slots, (index + _S0 + _WIDTH) / slots
-            _bar(canvas, (left, right), (before, gain), "c1", hover)
+            bar(canvas, (left, right), (before, gain), "c1", hover=hover, label=times(gain))
     return canvas.document(f"Gain of each step, {found.name}", standalone)
 
 
-def _bar(
-    canvas: Canvas, sides: tuple[float, float], ends: tuple[float, float], kind: str, hover: str
+def bar(
+    canvas: Canvas,
+    sides: tuple[float, float],
+    ends: tuple[float, float],
+    kind: str,
+    *,
+    hover: str,
+    label: str,
 ) -> None:
     """From ends[0] to ends[1]; a step that loses is an outline only. sides: shares of the width."""
     before, after = ends
@@ -65,4 +71,4 @@ def _bar(
         f'<rect class="fall {kind}{lost}" x="{x:.1f}" y="{top:.1f}" width="{right - x:.1f}" '
         f'height="{max(bottom - top, 1.5):.1f}"><title>{escape(hover)}</title></rect>'
     )
-    canvas.text((x + right) / 2, top - 5, times(after), kind="strong")
+    canvas.text((x + right) / 2, top - 5, label, kind="strong")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from wirespeed.bench.switch.ovs_dpdk.flows import forward, table
+from wirespeed.bench.switch.ovs_dpdk.flows import forward, table, wrongly_tagged
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.bench.topology.wiring import Flow
 from wirespeed.model.spec import Ovs, VlanTranslation
@@ -72,25 +72,50 @@ def rules(
     the first bridge."""
     return tuple(
         table(
-            dict.fromkeys(_forwards(flows, bridge, _change(made.index(bridge), ovs, vlan_id))),
+            dict.fromkeys(_forwards(flows, bridge, *_tags(index, ovs, vlan_id))),
             [p.number for p in bridge.ports] + ([bridge.patch] if bridge.patch else []),
         )
-        for bridge in made
+        for index, bridge in enumerate(made)
     )
 
 
-def _forwards(flows: Sequence[Flow], bridge: Bridge, change: str) -> Iterator[str]:
+def _tags(index: int, ovs: Ovs, vlan_id: int | None) -> tuple[str, str]:
+    """The actions on the tag of what leaves this bridge for the other one, and the match on the tag
+    of what comes from there."""
+    return _change(index, ovs, vlan_id), _expected(index, ovs, vlan_id)
+
+
+def _forwards(flows: Sequence[Flow], bridge: Bridge, change: str, expected: str) -> Iterator[str]:
     """What the bridge does of each: all, the first half, the second half, or nothing. change: what
-    becomes of a tag when a frame leaves for the other bridge."""
+    becomes of a tag when a frame leaves for the other bridge. expected: a match on the tag of what
+    comes from there."""
     own = {port.name for port in bridge.ports}
     for flow in flows:
         if flow.in_port in own or flow.out_port in own:
-            leaves = flow.out_port not in own
+            leaves, comes = flow.out_port not in own, flow.in_port not in own
+            tagged = _TAGGED if leaves and change and not change.startswith("push") else ""
+            in_port = bridge.number(flow.in_port)
             yield forward(
-                bridge.number(flow.in_port), flow.dst_mac, bridge.number(flow.out_port),
-                _TAGGED if leaves and change and not change.startswith("push") else "",
+                in_port, flow.dst_mac, bridge.number(flow.out_port),
+                expected if comes else tagged,
                 change if leaves else "",
             )  # fmt: skip
+            if comes and expected:
+                yield wrongly_tagged(in_port, flow.dst_mac)
+
+
+def _expected(index: int, ovs: Ovs, vlan_id: int | None) -> str:
+    """The match on the tag of what comes from the other bridge, as OpenStack's bridges have it:
+    what is translated wrongly goes nowhere."""
+    if vlan_id is None or ovs.vlan is VlanTranslation.NONE:
+        return ""
+    if index == 0:
+        return f"dl_vlan={vlan_id},"
+    return (
+        "vlan_tci=0x0000/0x1fff,"
+        if ovs.vlan is VlanTranslation.STRIP
+        else (f"dl_vlan={ovs.local_vlan_id},")
+    )
 
 
 def _change(index: int, ovs: Ovs, vlan_id: int | None) -> str:

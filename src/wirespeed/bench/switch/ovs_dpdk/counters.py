@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from wirespeed.bench.interface import BenchError, Busy, HopCount
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.bench.topology.wiring import SWITCH
-from wirespeed.model.trial import DropCause
+from wirespeed.model.trial import Counted, DropCause
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,20 @@ def failed_upcalls(shown: str) -> int:
     return sum(int(n) for n in _FAILED_UPCALLS.findall(shown))
 
 
+_UPCALLS = re.compile(r"miss with (?:success|failed) upcall: (\d+)")
+# A counter that was never raised is not shown (lib/coverage.c).
+_FLOWS_DELETED = re.compile(r"^dpif_flow_del\s.*total: (\d+)", re.MULTILINE)
+
+
+def events(pmd_stats: str, coverage: str) -> Mapping[tuple[str, Counted], int]:
+    """Upcalls from pmd-stats-show, which its main thread's are part of; datapath flows that were
+    deleted from coverage/show."""
+    return {
+        (SWITCH, Counted.UPCALLS): sum(int(n) for n in _UPCALLS.findall(pmd_stats)),
+        (SWITCH, Counted.FLOWS_DELETED): sum(int(n) for n in _FLOWS_DELETED.findall(coverage)),
+    }
+
+
 _THREAD = re.compile(r"^pmd thread .*core_id (?P<core>\d+):$(?P<rest>(?:\n\s+.*)*)", re.MULTILINE)
 _CYCLES = re.compile(r"(idle|processing) cycles: (\d+)")
 
@@ -93,26 +108,34 @@ def _tx_causes(port: SwitchPort) -> Mapping[str, DropCause]:
     return {
         "ovs_tx_failure_drops": full,
         "ovs_tx_mtu_exceeded_drops": DropCause.MTU,
-        "ovs_tx_qos_drops": DropCause.POLICER,
+        "ovs_tx_qos_drops": DropCause.EGRESS_POLICER,
     }
+
+
+_TX_REASONS = (
+    "ovs_tx_failure_drops", "ovs_tx_mtu_exceeded_drops", "ovs_tx_qos_drops",
+    "ovs_tx_invalid_hwol_drops",
+)  # fmt: skip
 
 
 def hop(
     ports: Sequence[SwitchPort],
     counts: Mapping[int, PortCount],
-    no_flow: Mapping[str, int],
+    unmatched: Mapping[tuple[str, DropCause], int],
     upcalls: int,
+    happened: Mapping[tuple[str, Counted], int] = MappingProxyType({}),
 ) -> HopCount:
     """The vSwitch's counts. Raises BenchError when a port is missing from the answer.
 
     What a NIC's ring had no room for, its driver leaves out of its rx count (rx_missed_errors).
     What ingress policing drops on a vhost-user port, Open vSwitch leaves out of its rx count; the
-    driver of a DPDK port knows nothing of policing and counts it.
+    driver of a DPDK port knows nothing of policing and counts it. What a port could not send for
+    none of Open vSwitch's own reasons had nobody to go to. unmatched: what drop rules have counted.
     """
     entered: dict[str, int] = {}
     left: dict[str, int] = {}
     drops: dict[tuple[str, DropCause], int] = {(SWITCH, DropCause.UPCALL): upcalls}
-    drops |= {(f"{SWITCH}:{port}", DropCause.NO_FLOW): n for port, n in no_flow.items()}
+    drops |= {(f"{SWITCH}:{port}", cause): n for (port, cause), n in unmatched.items()}
     for port in ports:
         count = counts.get(port.number)
         if count is None:
@@ -126,4 +149,7 @@ def hop(
         drops[place, DropCause.RX_RING_FULL] = missed
         for name, cause in _tx_causes(port).items():
             drops[place, cause] = drops.get((place, cause), 0) + count.custom.get(name, 0)
-    return HopCount(SWITCH, entered, left, drops)
+        if port.peer_serves:
+            known = sum(count.custom.get(name, 0) for name in _TX_REASONS)
+            drops[place, DropCause.NOT_CONNECTED] = max(0, count.tx_dropped - known)
+    return HopCount(SWITCH, entered, left, drops, events=happened)

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.bench.topology.wiring import Flow
+from wirespeed.model.trial import DropCause
 
-_FORWARD, _DROP = 100, 1
+_FORWARD, _WRONG_TAG, _DROP = 100, 50, 1
 PATCH = "patch"
 
 
@@ -31,6 +32,11 @@ def forward(in_port: int, dst_mac: str, out_port: int, tagged: str = "", change:
     return f"{match},{tagged}actions={change}output:{out_port}"
 
 
+def wrongly_tagged(in_port: int, dst_mac: str) -> str:
+    """Drops what a rule for that address would take if it bore the right tag; it counts."""
+    return f"priority={_WRONG_TAG},in_port={in_port},dl_dst={dst_mac},actions=drop"
+
+
 def table(forwards: Iterable[str], in_ports: Iterable[int]) -> str:
     """These rules, and the drop rule of each port."""
     drops = (f"priority={_DROP},in_port={port},actions=drop" for port in in_ports)
@@ -38,16 +44,20 @@ def table(forwards: Iterable[str], in_ports: Iterable[int]) -> str:
 
 
 _DROPPED = re.compile(
-    rf"n_packets=(?P<packets>\d+).*priority={_DROP},in_port=(?P<port>\d+) actions=drop"
+    r"n_packets=(?P<packets>\d+).*priority=(?P<priority>\d+),in_port=(?P<port>\d+)"
+    r"\S* actions=drop"
 )
+_CAUSES = {_DROP: DropCause.NO_FLOW, _WRONG_TAG: DropCause.WRONG_VLAN}
 
 
-def dropped_by_port(dump: str, ports: Sequence[SwitchPort]) -> Mapping[str, int]:
-    """How many frames from each port fitted no rule, from `ovs-ofctl dump-flows` of all bridges;
-    their patch ports are one here."""
+def dropped_by_port(dump: str, ports: Sequence[SwitchPort]) -> Mapping[tuple[str, DropCause], int]:
+    """How many frames from each port fitted no rule, or one but for their tag, from `ovs-ofctl
+    dump-flows` of all bridges; their patch ports are one here."""
     name = {port.number: port.name for port in ports}
-    found = {port.name: 0 for port in ports}
+    found = {(port.name, DropCause.NO_FLOW): 0 for port in ports}
     for match in _DROPPED.finditer(dump):
-        port = name.get(int(match["port"]), PATCH)
-        found[port] = found.get(port, 0) + int(match["packets"])
+        cause = _CAUSES.get(int(match["priority"]))
+        if cause is not None:
+            place = name.get(int(match["port"]), PATCH), cause
+            found[place] = found.get(place, 0) + int(match["packets"])
     return found

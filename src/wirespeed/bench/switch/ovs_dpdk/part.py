@@ -61,18 +61,18 @@ class OvsDpdk:
         self._unplugged = [port for port in self._ports if port.peer_serves]
         self.control = Control(host.runner, dirs.run, f"ws{dirs.tag}")
         self._pollers: tuple[Poller, ...] = ()
-        self._bridges = bridges(self.control.bridge, self._ports, self._factors.bridges)
-        self._rules = rules(self._wiring.flows, self._bridges, self._factors, setup.vlan_id)
-        self._counters = CounterReader(self.control, ports, [b.name for b in self._bridges])
+        self.bridges = bridges(self.control.bridge, self._ports, self._factors.bridges)
+        self._rules = rules(self._wiring.flows, self.bridges, self._factors, setup.vlan_id)
+        self._counters = CounterReader(self.control, ports, [b.name for b in self.bridges])
         self._database = Daemon("ovsdb-server", host, dirs)
         self._daemon = Daemon("ovs-vswitchd", host, dirs)
 
     def up(self) -> None:
         self._start_database()
         self._start_daemon()
-        self.control.vsctl(*add_bridges_command(self._bridges))
+        self.control.vsctl(*add_bridges_command(self.bridges))
         self._add_ports([port for port in self._ports if not port.peer_serves])
-        for bridge, lines in zip(self._bridges, self._rules, strict=True):
+        for bridge, lines in zip(self.bridges, self._rules, strict=True):
             self.control.ofctl("add-flows", "-", stdin=lines, bridge=bridge.name)
 
     def waits_for(self) -> str | None:
@@ -245,7 +245,7 @@ class OvsDpdk:
                 f"the interface {_DATAPATH}",
                 "Stop it, or name the ports by PCI address in the lab file.",
             )
-        for tap in (_DATAPATH, *(bridge.name for bridge in self._bridges)):
+        for tap in (_DATAPATH, *(bridge.name for bridge in self.bridges)):
             self._host.note(InterfaceMade(tap))
         return ()
 
@@ -256,7 +256,7 @@ class OvsDpdk:
             self._factors, self._ports, self._plan.pmd_cpus.value, self._plan.rx_queues.value
         )
         words: list[str] = []
-        for bridge in self._bridges:
+        for bridge in self.bridges:
             if here := [port for port in ports if port in bridge.ports]:
                 mtu = self._plan.mtu.value
                 words += ["--", *add_ports_command(bridge.name, here, mtu, pinned)]

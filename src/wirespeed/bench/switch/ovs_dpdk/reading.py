@@ -10,6 +10,7 @@ from wirespeed.bench.interface import HopCount
 from wirespeed.bench.switch.ovs_dpdk import counters, flows
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
+from wirespeed.model.trial import DropCause
 
 # The packet counts of rules are brought up to date about once a second.
 _SETTLE_S = 3.0
@@ -27,7 +28,7 @@ class CounterReader:
     ) -> None:
         self._control, self._bridges = control, tuple(bridges)
         self._ports = tuple(ports)
-        self._unmatched: Mapping[str, int] = {}
+        self._unmatched: Mapping[tuple[str, DropCause], int] = {}
 
     def read(self) -> HopCount:
         seen = self._read()
@@ -41,11 +42,13 @@ class CounterReader:
 
     def _read(self) -> HopCount:
         dump = self._dump("dump-ports")
+        pmd_stats = self._control.ask("dpif-netdev/pmd-stats-show")
         return counters.hop(
             self._ports,
             counters.parse_ports(dump),
             self._unmatched,
-            counters.failed_upcalls(self._control.ask("dpif-netdev/pmd-stats-show")),
+            counters.failed_upcalls(pmd_stats),
+            counters.events(pmd_stats, self._control.ask("coverage/show")),
         )
 
     def _dump(self, command: str) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from wirespeed.bench.function.counts import TaskCounts, task_stats
@@ -15,7 +16,7 @@ from wirespeed.bench.traffic.frames.figures import TrialFigures
 from wirespeed.bench.traffic.frames.latency import SinkLatency, merged
 from wirespeed.bench.traffic.frames.streams import Direction
 from wirespeed.bench.traffic.frames.windows import DirectionBins, read_bins, read_latency_rows
-from wirespeed.model.trial import DropCause, Latency, LatencyRows
+from wirespeed.model.trial import Counted, DropCause, Latency, LatencyRows
 
 # Short enough for what is still in flight.
 _PAUSE_NS = 50_000
@@ -71,8 +72,22 @@ class Generator(WsdpPart):
         entered = {d.to_port: stats[d.sink]["rx"] + lost[d.to_port] for d in self._directions}
         left = {d.from_port: sum(stats[g]["tx"] for g in d.generators) for d in self._directions}
         drops = {(f"{GENERATOR}:{p}", DropCause.TG_RX_RING_FULL): n for p, n in lost.items()}
-        own = HopCount(GENERATOR, entered, left, drops)
+        own = HopCount(
+            GENERATOR, entered, left, drops,
+            events={(GENERATOR, Counted.NO_BUFFERS): self.program.without_buffers()},
+            queues=self._queues(stats),
+        )  # fmt: skip
         return (own, *(function.read(stats, missed) for function in self._functions))
+
+    def _queues(self, stats: Mapping[str, Mapping[str, int]]) -> Mapping[tuple[str, int], int]:
+        """Frames that were offered to each queue, where a port has several."""
+        found: Counter[tuple[str, int]] = Counter()
+        for direction in self._directions:
+            for number, generator in enumerate(direction.generators):
+                if direction.queues > 1:
+                    queue = number % direction.queues
+                    found[direction.from_port, queue] += stats[generator]["tx"]
+        return found
 
     def holds(self) -> int:
         """Frames that tasks keep back (the reference SUT's delay): not lost, not yet sent on."""

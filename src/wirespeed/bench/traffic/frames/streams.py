@@ -20,7 +20,8 @@ from wirespeed.model.spec import Traffic
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """The tasks of one direction. feeds_sut: see Attachment."""
+    """The tasks of one direction. generators: of each stream those of its queues, in order.
+    feeds_sut: see Attachment."""
 
     name: str
     from_port: str
@@ -28,6 +29,7 @@ class Direction:
     generators: tuple[str, ...]
     sink: str
     feeds_sut: bool
+    queues: int = 1
 
 
 def directions(wiring: Wiring, attached: Mapping[End, Attachment]) -> tuple[Direction, ...]:
@@ -41,7 +43,7 @@ def directions(wiring: Wiring, attached: Mapping[End, Attachment]) -> tuple[Dire
         )
         found.append(
             Direction(name, streams[0].from_port, streams[0].to_port, generators,
-                      f"sink{index}", attachment.feeds_sut)
+                      f"sink{index}", attachment.feeds_sut, len(attachment.transmit))
         )  # fmt: skip
     return tuple(found)
 

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where in a point can faults be caused, and what of a point rules them out? Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirespeed.bench.assembly.kinds import function_of, switch_of, topology_of, wiring_of
+from wirespeed.bench.topology.wiring import Flow
+from wirespeed.model.fault import Fault
+from wirespeed.model.spec import Frames
+
+_OVS, _FORWARDER, _PROCESS = "ovs-dpdk", "wsdp", "process"
+
+
+def ports_in(frames: Frames) -> tuple[str, ...]:
+    """The ports of Open vSwitch that frames enter by, in their order."""
+    return tuple(dict.fromkeys(flow.in_port for flow in _flows(frames)))
+
+
+def ports_out(frames: Frames) -> tuple[str, ...]:
+    """The ports of Open vSwitch that frames leave by, in their order."""
+    return tuple(dict.fromkeys(flow.out_port for flow in _flows(frames)))
+
+
+def _flows(frames: Frames) -> tuple[Flow, ...]:
+    switch = switch_of(frames)
+    return wiring_of(frames).flows if switch is not None and switch.name == _OVS else ()
+
+
+def functions(frames: Frames) -> tuple[str, ...]:
+    """The network functions behind a switch that may be processes of our own forwarder."""
+    if switch_of(frames) is None or function_of(frames).name != _FORWARDER:
+        return ()
+    return topology_of(frames).functions(frames)
+
+
+def not_a_process(name: str, frames: Frames) -> Iterator[Fault]:
+    """A function that is part of the generator's process cannot have it without the generator."""
+    placement = frames.sut.vnf.placement
+    if placement not in (None, _PROCESS):
+        allowed = f'needs sut.vnf.placement = "{_PROCESS}", not "{placement}"'
+        yield Fault("fault.kind", name, allowed)

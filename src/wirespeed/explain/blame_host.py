@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is the host to blame, or the generator? Neither says anything of the SUT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirespeed.explain.seen import RINGS_OF_SUT, Seen
+from wirespeed.explain.suspect import MUCH, STRAY, Suspect, figure
+from wirespeed.model.explanation import Explanation, Proposal
+from wirespeed.model.trial import DropCause
+from wirespeed.model.words import share
+
+_SWITCH, _GENERATOR = "switch", "tg"
+_ISOLATE = Proposal(
+    "Keep other programs off the CPUs that poll: isolate them.",
+    "isolcpus, as wirespeed plan writes it",
+)
+
+
+def host(found: Seen) -> Iterator[Suspect]:
+    """Another program on the CPUs that forward, a hypervisor that takes them, or just stops."""
+    if not found.time_ns:
+        return
+    lost = found.dropped(RINGS_OF_SUT)
+    name, cpu, used = found.competitor(found.forwarding - found.generating)
+    away_ns = found.away_ns("sut")
+    if used > MUCH:
+        yield Suspect(lost, Explanation(
+            "pmd_core_shared",
+            f"{name} used CPU {cpu}, which forwards, for {share(used)} of the time: the SUT could "
+            "not poll its rings meanwhile.",
+            (figure(f"CPU {cpu} used by {name}", used, "ratio"),
+             figure("threads of the SUT away", away_ns, "ns"),
+             figure("lost at full rings", lost, "frames")),
+            _ISOLATE, hop=_SWITCH,
+        ))  # fmt: skip
+        return
+    if not found.held:
+        return
+    stolen = found.steal_ns / found.time_ns
+    if stolen > MUCH and lost > STRAY * found.offered:
+        yield Suspect(lost, Explanation(
+            "steal",
+            f"The hypervisor took the CPUs that poll for {share(stolen)} of the time.",
+            (figure("steal", found.steal_ns, "ns"), figure("lost at full rings", lost, "frames")),
+            Proposal("Measure on a host whose CPUs are its own."), hop=_SWITCH,
+        ))  # fmt: skip
+    elif lost > STRAY * found.offered and lost <= 2 * found.frames_in(away_ns):
+        yield Suspect(lost, Explanation(
+            "sut_interrupted",
+            f"Threads of the SUT were off their CPUs for {away_ns / 1e6:,.0f} ms: that "
+            "is enough for all that was lost at full rings.",
+            (figure("threads of the SUT away", away_ns, "ns"),
+             figure("lost at full rings", lost, "frames")),
+            _ISOLATE, hop=_SWITCH,
+        ))  # fmt: skip
+
+
+def generator(found: Seen) -> Iterator[Suspect]:
+    """Another program on the generator's CPU, or a generator that is just too slow."""
+    late = found.unsent + found.dropped({DropCause.TG_RX_RING_FULL})
+    name, cpu, used = found.competitor(found.generating)
+    away_ns = found.away_ns("generator")
+    if used > MUCH:
+        yield Suspect(late, Explanation(
+            "generator_core_shared",
+            f"{name} used CPU {cpu}, the generator's, for {share(used)} of the time: frames were "
+            "offered late or not at all, which is no fault of the SUT.",
+            (figure(f"CPU {cpu} used by {name}", used, "ratio"),
+             figure("generator away", away_ns, "ns"), figure("unsent", found.unsent, "frames")),
+            _ISOLATE, hop=_GENERATOR,
+        ))  # fmt: skip
+        return
+    if not found.held or late <= STRAY * max(found.intended, 1):
+        return
+    if found.frames_in(away_ns) >= late / 2:
+        yield Suspect(late, Explanation(
+            "generator_interrupted",
+            f"The generator was off its CPU for {away_ns / 1e6:,.0f} ms: that is enough for the "
+            f"{found.unsent:,} frames that it gave up.",
+            (figure("generator away", away_ns, "ns"), figure("unsent", found.unsent, "frames")),
+            _ISOLATE, hop=_GENERATOR,
+        ))  # fmt: skip
+        return
+    yield Suspect(late, Explanation(
+        "generator_slow",
+        f"The generator fell behind its schedule by itself and gave up {found.unsent:,} of "
+        f"{found.intended:,} frames, though it had its CPU: the load was not what was asked for.",
+        (figure("unsent", found.unsent, "frames"), figure("generator away", away_ns, "ns")),
+        Proposal("Offer less, or give the generator more CPUs."), hop=_GENERATOR,
+    ))  # fmt: skip

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is the switch to blame, or how it is set: upcalls, deleted flows, queues, short rings?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirespeed.explain.seen import RINGS_OF_SUT, Seen
+from wirespeed.explain.suspect import STRAY, Suspect, figure
+from wirespeed.model.explanation import Explanation, Proposal
+from wirespeed.model.trial import INGRESS, Counted, DropCause
+from wirespeed.model.words import percent
+
+_SWITCH = "switch"
+# Of the frames: the datapath's caches answer all but those of new flows.
+_MANY_UPCALLS = 0.01
+# Of a port's frames, in one of several queues.
+_NEARLY_ALL = 0.9
+# Where a ring holds fewer frames than four of DPDK's bursts of 32, it holds no pause.
+_SHORT_RING = 128
+
+
+def upcalls(found: Seen) -> Iterator[Suspect]:
+    """The slow path: asked by new flows, or by flows that were deleted."""
+    asked = found.events[_SWITCH, Counted.UPCALLS]
+    deleted = found.events[_SWITCH, Counted.FLOWS_DELETED]
+    lost = found.dropped({DropCause.UPCALL})
+    evidence = (
+        figure("upcalls", asked, "frames"),
+        figure("datapath flows deleted", deleted, "flows"),
+        figure("lost for failed upcalls", lost, "frames"),
+    )
+    many = asked > _MANY_UPCALLS * found.offered
+    if asked and deleted > 1 and not (many and deleted < asked / 2):
+        yield Suspect(lost, Explanation(
+            "flows_deleted",
+            f"The datapath's flows were deleted while frames flowed ({deleted:,} of them), and "
+            f"{asked:,} frames had to ask the slow path for them anew: rules change all the time, "
+            "or flows are purged.",
+            evidence,
+            Proposal("Find out who changes rules or purges flows (ovs-appctl coverage/show)."),
+            hop=_SWITCH,
+        ), certain=True)  # fmt: skip
+    elif many:
+        at_entrance = lost + found.dropped({DropCause.RX_RING_FULL}, INGRESS)
+        yield Suspect(at_entrance, Explanation(
+            "upcalls",
+            f"{percent(asked / found.offered, 0)} of the frames belonged to flows that the "
+            "datapath did not know: the slow path, which takes a hundred times as long, had to be "
+            "asked for each.",
+            evidence,
+            Proposal("Offer fewer new flows, or let rules be wildcarded.", "traffic.flows"),
+            hop=_SWITCH,
+        ), certain=True)  # fmt: skip
+
+
+def queues(found: Seen) -> Iterator[Suspect]:
+    """Several queues, and the flows are all in one."""
+    ports = {port for port, _ in found.queues}
+    for port in sorted(ports):
+        frames = {queue: n for (p, queue), n in found.queues.items() if p == port}
+        total = sum(frames.values())
+        busiest = max(frames, key=lambda queue: frames[queue])
+        if total and frames[busiest] > _NEARLY_ALL * total:
+            yield Suspect(found.dropped({DropCause.RX_RING_FULL}, INGRESS), Explanation(
+                "queue_imbalance",
+                f"Port {port} has {len(frames)} queues, and queue {busiest} got "
+                f"{percent(frames[busiest] / total, 0)} of the frames: flows differ in nothing "
+                "that RSS looks at, so that one PMD thread has all the work.",
+                tuple(figure(f"frames in queue {q}", n, "frames") for q, n in frames.items()),
+                Proposal("Let flows differ in addresses or ports.", "traffic.flow_field"),
+                hop=f"{_SWITCH}:{port}",
+            ), certain=True)  # fmt: skip
+
+
+def nodes(found: Seen) -> Iterator[Suspect]:
+    """Every frame crosses from node to node where PMD threads share none with the others."""
+    if not found.pmd_nodes or not found.other_nodes or found.pmd_nodes & found.other_nodes:
+        return
+    lost = found.dropped({DropCause.RX_RING_FULL}, INGRESS)
+    yield Suspect(lost, Explanation(
+        "pmd_off_node",
+        f"PMD threads poll on NUMA node {_listed(found.pmd_nodes)}, everything else on "
+        f"{_listed(found.other_nodes)}: every frame crosses from one to the other.",
+        (figure("node of PMD threads", min(found.pmd_nodes), "1"),
+         figure("node of the others", min(found.other_nodes), "1")),
+        Proposal("Let PMD threads poll on the node of ports and VNFs.", "sut.vswitch.pmd_cpus"),
+        hop=_SWITCH,
+    ), certain=True)  # fmt: skip
+
+
+def _listed(numbers: set[int]) -> str:
+    return " and ".join(map(str, sorted(numbers)))
+
+
+def rings(found: Seen) -> Iterator[Suspect]:
+    """Rings that hold so little that any pause overflows them."""
+    if not 0 < found.ring_frames <= _SHORT_RING:
+        return
+    full = {hop: n for (hop, cause), n in found.drops.items() if cause in RINGS_OF_SUT}
+    hop = max(full, key=lambda place: full[place], default=INGRESS)
+    held_us = 1e6 * found.ring_frames / found.load_fps if found.load_fps else 0.0
+    lost = sum(full.values())
+    told = f"{lost:,} frames found one full" if lost > STRAY * found.offered else (
+        "this time they were enough"
+    )  # fmt: skip
+    yield Suspect(lost, Explanation(
+        "small_ring",
+        f"Rings hold {found.ring_frames} frames, {held_us:,.0f} us of the load: whoever reads them "
+        f"may not be away for longer; {told}.",
+        (
+            figure("descriptors of the shallowest ring", found.ring_frames, "frames"),
+            figure("lost at full rings", lost, "frames"),
+        ),
+        Proposal("Give rings more descriptors.", "sut.vswitch.descriptors"),
+        hop=hop,
+    ), certain=True)  # fmt: skip

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What did all trials of a point show together, disturbed time included?
+
+Faults do not wait for undisturbed time: a stopped VNF disturbs the trial itself. So whole trials
+are added up here, but for those that only warm up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from wirespeed.explain.loss import first_loss
+from wirespeed.model.evidence import DisturbanceKind, Source
+from wirespeed.model.result import SearchResult
+from wirespeed.model.trial import Counted, DropCause, Stage, Trial
+
+# How Open vSwitch names its polling threads.
+PMD = "pmd-"
+_NOT_JUDGED = (Stage.WARM_UP, Stage.LATENCY)
+# Rings between the generator and what is measured, which overflow when somebody is too slow.
+RINGS_OF_SUT = frozenset(
+    {DropCause.RX_RING_FULL, DropCause.VHOST_TX_RING_FULL, DropCause.VNF_TX_RING_FULL,
+     DropCause.VNF_RX_RING_FULL, DropCause.BACKLOG_FULL}
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Seen:
+    """Sums over trials. Times in ns.
+
+    held: whether one load was held. A search drives the SUT to its limit, where some ring must
+    overflow: that by itself says nothing there.
+    stops: by role and source, how long threads were away; longest: the longest of each. waits: by
+    name of a thread, how long it waited for its CPU. shares: of competitors by name and CPU, of all
+    the time. load_fps: the mean. pmd_nodes, other_nodes: the NUMA nodes that the switch's threads,
+    and all others, poll on.
+    """
+
+    held: bool = False
+    ring_frames: int = 0
+    time_ns: int = 0
+    intended: int = 0
+    offered: int = 0
+    unsent: int = 0
+    steal_ns: int = 0
+    drops: Counter[tuple[str, DropCause]] = field(default_factory=Counter)
+    events: Counter[tuple[str, Counted]] = field(default_factory=Counter)
+    queues: Counter[tuple[str, int]] = field(default_factory=Counter)
+    stops: Counter[tuple[str, Source]] = field(default_factory=Counter)
+    longest: dict[tuple[str, Source], int] = field(default_factory=dict)
+    waits: Counter[str] = field(default_factory=Counter)
+    shares: Counter[tuple[str, int]] = field(default_factory=Counter)
+    pmd_nodes: set[int] = field(default_factory=set)
+    other_nodes: set[int] = field(default_factory=set)
+    forwarding: set[int] = field(default_factory=set)
+    generating: set[int] = field(default_factory=set)
+
+    @property
+    def load_fps(self) -> float:
+        return self.intended / self.time_ns * 1e9 if self.time_ns else 0.0
+
+    def away_ns(self, *roles: str) -> int:
+        """How long threads of these roles were away, by whatever shows it."""
+        return sum(ns for (role, _), ns in self.stops.items() if role in roles)
+
+    def competitor(self, cpus: set[int]) -> tuple[str, int, float]:
+        """Which other program used one of these CPUs most: its name, the CPU, its share of the
+        time; nobody's is 0."""
+        here = {key: ns for key, ns in self.shares.items() if key[1] in cpus}
+        if not here or not self.time_ns:
+            return "", -1, 0.0
+        name, cpu = max(here, key=lambda key: here[key])
+        return name, cpu, here[name, cpu] / self.time_ns
+
+    def frames_in(self, time_ns: float) -> float:
+        """What is offered in so much time."""
+        return time_ns * self.load_fps / 1e9
+
+    def dropped(self, causes: Iterable[DropCause], at: str = "") -> int:
+        """Frames lost for these causes at hops whose name begins so."""
+        wanted = frozenset(causes)
+        return sum(n for (hop, cause), n in self.drops.items()
+                   if cause in wanted and hop.startswith(at))  # fmt: skip
+
+
+def seen(result: SearchResult) -> Seen:
+    """All trials of the point that are judged; of a search those up to the load that first lost
+    frames, since what gives way later follows from that."""
+    found = Seen(held=result.ndr is None and result.pdr is None and result.mrr_fps is None)
+    for trial in _judged(result):
+        _add(found, trial)
+    return found
+
+
+def _judged(result: SearchResult) -> list[Trial]:
+    usable = [t for t in result.trials if t.stage not in _NOT_JUDGED and t.fault is None]
+    first = first_loss(usable, result)
+    if first is None:
+        return usable
+    return [t for t in usable if t.intended_load_fps <= first[1].intended_load_fps]
+
+
+def _add(found: Seen, trial: Trial) -> None:
+    observation = trial.observation
+    length_ns = round(trial.duration_s * 1e9)
+    found.ring_frames = observation.ring_frames
+    found.time_ns += length_ns
+    found.intended += observation.total("intended")
+    found.offered += observation.total("offered")
+    found.unsent += observation.total("unsent")
+    found.steal_ns += observation.steal_ns
+    for drop in observation.drops:
+        if drop.cause is not DropCause.VNF_HANDLED:
+            found.drops[drop.hop, drop.cause] += abs(drop.frames)
+    for event in observation.events:
+        found.events[event.hop, event.what] += event.count
+    for queue in observation.queues:
+        found.queues[queue.port, queue.queue] += queue.frames
+    for each in observation.evidence.disturbances:
+        if each.kind is DisturbanceKind.STOPPED:
+            key = (each.role, each.source)
+            found.stops[key] += each.length_ns
+            found.longest[key] = max(found.longest.get(key, 0), each.length_ns)
+    for thread in observation.threads:
+        found.waits[thread.name] += thread.runqueue_wait_ns
+        (found.forwarding if thread.role == "sut" else found.generating).add(thread.cpu)
+        if thread.node is not None:
+            pmd = thread.name.startswith(PMD)
+            (found.pmd_nodes if pmd else found.other_nodes).add(thread.node)
+    for other in observation.competitors:
+        found.shares[other.name, other.cpu] += round(other.share * length_ns)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is a suspect: an explanation, and how many frames it accounts for?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wirespeed.model.explanation import EvidenceFigure, Explanation
+
+ALL_TRIALS = "all trials, disturbed time included"
+# Fewer of the frames are strays: no suspect is looked for.
+STRAY = 0.001
+# Of the time. Below it another program on the CPU explains no loss worth a sentence.
+MUCH = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """frames: 0 where nothing was lost, though the evidence is there. certain: the evidence is of
+    something that no noise of the host looks like."""
+
+    frames: float
+    explanation: Explanation
+    certain: bool = False
+
+
+def figure(name: str, value: float, unit: str) -> EvidenceFigure:
+    return EvidenceFigure(name, value, unit, ALL_TRIALS)

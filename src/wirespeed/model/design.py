@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does a study vary its factors, in which order, and what does its quick form leave out?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, Any
+
+from annotated_types import Ge, Le
+
+
+class Combine(StrEnum):
+    """Which combinations of the factors are measured."""
+
+    CUMULATIVE = "cumulative"
+    ONE_AT_A_TIME = "one-at-a-time"
+    FACTORIAL = "factorial"
+    FRACTION = "fraction"
+
+
+class Order(StrEnum):
+    """In which order points are measured."""
+
+    WRITTEN = "written"
+    RANDOM = "random"
+    BLOCKS = "blocks"
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """name: for people. sets: its high level, by dotted key; its low level is the study's own."""
+
+    name: str
+    sets: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Which combinations of the factors are measured, how often and in which order."""
+
+    combine: tuple[Combine, ...] = (Combine.FACTORIAL,)
+    """Any of: cumulative: the base, then each factor on top of those before it; one-at-a-time: the
+    base, then each factor alone; factorial: every combination; fraction: those that `generators`
+    leave of them."""
+    generators: tuple[str, ...] = ()
+    """fraction only: which factors are decided by others, by letter in the order of the factors:
+    "D = ABC", or "D = -ABC" for the other half. D is on where the product of the signs of A, B and
+    C (+ on, - off) is +."""
+    repeats: Annotated[int, Ge(1), Le(100)] = 1
+    """How often each point is measured. Each time has a bench and a result of its own."""
+    order: Order = Order.WRITTEN
+    """written: as in the file, all of it once before any of it again; random: at random; blocks:
+    all of it once before any of it again, each time at random, so that what drifts on a shared
+    machine falls on all points alike."""
+    seed: Annotated[int, Ge(0)] = 1
+    """What the random order follows from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quick:
+    """The study's short form, which wirespeed run --quick measures."""
+
+    leave_out: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """By key, the levels whose points are not measured, e.g. { "topology.vnfs" = [3, 5] }."""
+    set: Mapping[str, Any] = field(default_factory=dict)
+    """By key, values that are set as --set does, e.g. { "search.time_limit_s" = 8 }."""
+    on: bool = False
+    """Whether this is the short form; --quick says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The published table that the report shows beside what was measured."""
+
+    table: str = ""
+    """Which table: s1, s2, s3 or s4."""
+    without: Mapping[str, str] = field(default_factory=dict)
+    """By name, the rows of it that the study has no point for, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyForm:
+    """What a study file says besides the values of its points."""
+
+    factors: tuple[Factor, ...] = ()
+    design: Design = field(default_factory=Design)
+    quick: Quick = field(default_factory=Quick)
+    published: Published | None = None

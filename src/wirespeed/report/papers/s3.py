@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do jumbo frames want a second receive queue, as S3's table 5 shows?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from wirespeed.model.spec import Frames, VlanTranslation
+from wirespeed.model.units import line_rate_fps
+from wirespeed.model.words import NONE, percent
+from wirespeed.published.tables import TABLES, rates
+from wirespeed.report.papers.figures import (
+    FULL,
+    Share,
+    beside_chart,
+    cores_words,
+    figure_or_why,
+    lossless,
+)
+from wirespeed.report.papers.interface import Agreement, Beside, Said, Table
+from wirespeed.store.records import PointRecord, RunRecord
+
+_LINK_BPS = 25e9
+# S3's cases with one queue, and with two; all else is the same.
+ONE_QUEUE, TWO_QUEUES = "case 5", "case 7"
+# As exactly as 100% is published: within a few frames of line rate.
+_PUBLISHED_FULL = 0.9999
+
+
+def case_of(frames: Frames) -> str | None:
+    """The case of S3 that the point repeats."""
+    switch, queues = frames.sut.vswitch, frames.sut.vswitch.rx_queues
+    if frames.topology.kind == "host":
+        return "case 1" if queues == 2 else None
+    if frames.topology.kind != "pvp":
+        return None
+    translated = switch.ovs.vlan is VlanTranslation.REWRITE
+    cases = {
+        (1, False, 2): "case 3", (2, False, 2): "case 4", (2, True, 1): "case 5",
+        (2, True, 2): "case 7",
+    }  # fmt: skip
+    return cases.get((switch.ovs.bridges, translated, queues))
+
+
+def published_shares() -> Mapping[tuple[str, int], float]:
+    """By case and size, of line rate."""
+    return {
+        (rate.label.partition(":")[0], rate.frame_bytes): min(
+            1.0, rate.rate_fps / line_rate_fps(_LINK_BPS, rate.frame_bytes)
+        )
+        for rate in rates("s3")
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    case: str
+    size: int
+    point: PointRecord
+    ours: Share | None
+    theirs: float | None
+
+
+def beside(run: RunRecord) -> Beside:
+    theirs = published_shares()
+    pairs = [
+        Pair(case, size, point, lossless(point), theirs.get((case, size)))
+        for point in run.points
+        if (case := case_of(point.frames)) is not None
+        for size in point.frames.traffic.frame.sizes[:1]
+    ]
+    sizes = sorted({pair.size for pair in pairs})
+    by_place = {(pair.case, pair.size): pair for pair in pairs}
+    said = [
+        *(queues_said(size, by_place) for size in sizes),
+        *(one for pair in pairs for one in _said(pair)),
+    ]
+    rows = tuple(
+        (
+            f"{pair.case}, {pair.size} B",
+            figure_or_why(pair.point, None if pair.ours is None else pair.ours.words),
+            NONE if pair.theirs is None else percent(pair.theirs, 3),
+        )
+        for pair in pairs
+    )
+    return Beside(
+        TABLES["s3"],
+        tuple(said),
+        (Table("Share of 25 GbE without loss", ("case", "here", "S3"), rows),),
+        tuple(
+            beside_chart(
+                f"s3-{size}", f"{size} octets", ("S3's case", "% of line rate"), ("here", "S3"),
+                [
+                    (pair.case.removeprefix("case "), 100 * pair.ours.low if pair.ours else None,
+                     None if pair.theirs is None else 100 * pair.theirs)
+                    for pair in pairs if pair.size == size
+                ],
+            )
+            for size in sizes
+        ),
+    )  # fmt: skip
+
+
+def queues_said(size: int, pairs: Mapping[tuple[str, int], Pair]) -> Said:
+    """S3's finding: one queue loses, two do not."""
+    one, two = pairs.get((ONE_QUEUE, size)), pairs.get((TWO_QUEUES, size))
+    if one is None or two is None or one.ours is None or two.ours is None:
+        return Said(Agreement.OPEN, f"{size} B: one queue or two have no figure here")
+    figures = (
+        f"{size} B, two bridges with VLAN translation: one queue passes {_percent(one.theirs)} of "
+        f"line rate without loss in S3 and {one.ours.words} here, two pass "
+        f"{_percent(two.theirs)} and {two.ours.words}"
+    )
+    return _judged(figures, one, two)
+
+
+def _percent(share: float | None) -> str:
+    return NONE if share is None else percent(share, 2)
+
+
+def _judged(figures: str, one: Pair, two: Pair) -> Said:
+    assert one.ours is not None
+    assert two.ours is not None
+    loses_there = one.theirs is not None and one.theirs < _PUBLISHED_FULL
+    if one.ours.low >= FULL:
+        agrees = Agreement.DIFFERS if loses_there else Agreement.AGREES
+        return Said(agrees, figures, "One queue is enough here" if loses_there else "")
+    if one.ours.high is None:
+        return Said(Agreement.OPEN, figures, "One queue's limit was not found")
+    if two.ours.low > one.ours.high:
+        agrees = Agreement.AGREES if loses_there else Agreement.DIFFERS
+        return Said(agrees, figures, "A second queue gains here")
+    if two.ours.high is None or two.ours.high > 1.02 * one.ours.high:
+        return Said(Agreement.OPEN, figures, f"The ranges overlap. {cores_words(two.point)}")
+    why = "A second queue gains nothing here: it has no core of its own to poll it"
+    agrees = Agreement.DIFFERS if loses_there else Agreement.OPEN
+    return Said(agrees, figures, f"{why}. {cores_words(two.point)}")
+
+
+def _said(pair: Pair) -> Iterator[Said]:
+    """Whether a case reaches line rate in both, or in neither."""
+    if pair.theirs is None or pair.ours is None:
+        return
+    full_there = pair.theirs >= _PUBLISHED_FULL
+    sentence = (
+        f"{pair.case}, {pair.size} B: {percent(pair.theirs, 2)} of line rate without loss in S3, "
+        f"{pair.ours.words} here"
+    )
+    if pair.ours.low >= FULL:
+        yield Said(Agreement.AGREES if full_there else Agreement.DIFFERS, sentence)
+    elif pair.ours.high is None or pair.ours.high >= FULL:
+        yield Said(Agreement.OPEN, sentence)
+    else:
+        agrees = Agreement.DIFFERS if full_there else Agreement.AGREES
+        yield Said(agrees, sentence, cores_words(pair.point) if full_there else "")

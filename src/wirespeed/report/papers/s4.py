@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which share of line rate passes S4's cases, in tables as S4 has them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from wirespeed.model.spec import Frames
+from wirespeed.model.units import line_rate_fps
+from wirespeed.model.words import NONE, microseconds, percent
+from wirespeed.published.tables import TABLES, rates, s4_search
+from wirespeed.report.figures import point_figures
+from wirespeed.report.papers.agreement import compare_curves, compare_ratio
+from wirespeed.report.papers.figures import (
+    FULL,
+    beside_chart,
+    cores_words,
+    figure_or_why,
+    lossless,
+)
+from wirespeed.report.papers.interface import Agreement, Beside, Said, Table
+from wirespeed.store.records import PointRecord, RunRecord
+
+_LINK_BPS = 10e9
+_DIRECTIONS = 2
+# S4's names of its published tables.
+_CASES = {"host-l2fwd": "1.1", "vm-l2fwd-sriov": "3.1", "host-ovs-l2fwd": "2.1"}
+# What S4 says of Open vSwitch without DPDK at 64 octets.
+_LINUX_64_FPS = 2e6
+_ROUTER = "l3fwd"
+
+Shares = Mapping[tuple[str, int], float]
+
+
+def case_of(frames: Frames) -> str | None:
+    """The case of S4 that the point repeats, by its number; "Linux L2" and "L3" have none."""
+    routes = frames.sut.vnf.kind == _ROUTER
+    kind, switch = frames.topology.kind, frames.sut.vswitch.kind
+    if kind == "p2p":
+        cases = {"ovs-dpdk": "2.1", "linux-bridge": "Linux L2", "linux-router": "Linux L3"}
+        return cases.get(switch)
+    if kind in ("host", "sriov"):
+        number = "1" if kind == "host" else "3"
+        return f"{number}.{2 if routes else 1}"
+    return {"pvp": "4.1", "chain": "4.2", "parallel": "4.3"}.get(kind) if routes else None
+
+
+def published_shares() -> Shares:
+    """By case and size, of line rate."""
+    return {
+        (_CASES[rate.label.partition(",")[0]], rate.frame_bytes): min(
+            1.0, rate.rate_fps / _DIRECTIONS / line_rate_fps(_LINK_BPS, rate.frame_bytes)
+        )
+        for rate in rates("s4")
+    }
+
+
+def beside(run: RunRecord) -> Beside:
+    places: dict[tuple[str, int], PointRecord] = {}
+    for point in run.points:
+        if (case := case_of(point.frames)) is not None:
+            places[case, point.frames.traffic.frame.sizes[0]] = point
+    ours = {
+        place: share.low
+        for place, point in places.items()
+        if (share := lossless(point)) is not None and share.low > 0
+    }
+    cases = list(dict.fromkeys(case for case, _ in places))
+    theirs = published_shares()
+    return Beside(
+        TABLES["s4"],
+        (*_curves(cases, places, ours, theirs), *ratios(ours, theirs)),
+        (throughput(places, theirs), latency(places), _search()),
+        tuple(
+            beside_chart(
+                f"s4-{case.replace(' ', '-')}", f"Case {case}", ("octets", "% of line rate"),
+                ("here", "S4"),
+                [
+                    (str(size), _times(100, ours.get((case, size))),
+                     _times(100, theirs.get((case, size))))
+                    for at, size in places if at == case
+                ],
+            )
+            for case in cases if any(at == case for at, _ in ours)
+        ),
+    )  # fmt: skip
+
+
+def _times(factor: float, value: float | None) -> float | None:
+    return None if value is None else factor * value
+
+
+def _curves(
+    cases: list[str], places: Mapping[tuple[str, int], PointRecord], ours: Shares, theirs: Shares
+) -> Iterator[Said]:
+    """One sentence for each case over its frame sizes."""
+    for case in cases:
+        sizes = sorted(size for at, size in places if at == case)
+        found = [size for size in sizes if (case, size) in ours]
+        here = [ours[case, size] for size in found]
+        listed = ", ".join(f"{percent(share)} at {s}" for s, share in zip(found, here, strict=True))
+        if not found:
+            yield Said(Agreement.OPEN, f"{case}: {figure_or_why(places[case, sizes[0]], None)}")
+        elif (case, found[0]) not in theirs:
+            yield Said(Agreement.OPEN, f"{case}: S4 publishes no figure; here {listed} octets")
+        elif min(here) >= FULL:
+            there = [theirs[case, size] for size in found]
+            full = min(there) >= FULL
+            sentence = f"{case}: line rate here at every size, in S4 from {percent(min(there))}"
+            yield Said(Agreement.AGREES if full else Agreement.DIFFERS, sentence)
+        else:
+            there = [theirs[case, size] for size in found]
+            why = cores_words(places[case, found[0]])
+            what = f"{case}, share of line rate by size"
+            yield compare_curves(what, "size", "S4", (here, there), why)
+
+
+def ratios(ours: Shares, theirs: Shares) -> Iterator[Said]:
+    """What S4 says of one case beside another, at 64 octets."""
+    size = 64
+    linux = _LINUX_64_FPS / _DIRECTIONS / line_rate_fps(_LINK_BPS, size)
+    known = {**theirs, ("Linux L2", size): linux}
+    for what, one, other in (
+        ("Open vSwitch beside host forwarding", "2.1", "1.1"),
+        ("SR-IOV beside host forwarding", "3.1", "1.1"),
+        ("Open vSwitch with DPDK beside plain Linux", "2.1", "Linux L2"),
+    ):
+        if (one, size) in ours and (other, size) in ours:
+            yield compare_ratio(
+                f"{what}, {size} B", "S4",
+                ours[one, size] / ours[other, size], known[one, size] / known[other, size],
+            )  # fmt: skip
+
+
+def throughput(places: Mapping[tuple[str, int], PointRecord], theirs: Shares) -> Table:
+    """S4's columns, and its throughput beside ours."""
+    headings = (
+        "Case", "Frame size (bytes)", "Throughput (%)", "Aggregated throughput (fps)",
+        "Aggregated theoretical max (fps)", "Aggregated throughput (Mbps)", "S4 throughput (%)",
+    )  # fmt: skip
+    return Table("Throughput", headings, tuple(
+        (case, str(size), *_throughput(point), percent(theirs.get((case, size)), 3))
+        for (case, size), point in places.items()
+    ))  # fmt: skip
+
+
+def _throughput(point: PointRecord) -> tuple[str, ...]:
+    share, found = lossless(point), point_figures(point)
+    most = f"{found.maximum_fps:,.0f}"
+    rate = found.ndr or found.carried
+    if share is None or rate is None:
+        return figure_or_why(point, None if share is None else share.words), NONE, most, NONE
+    return share.words, f"{rate.fps:,.0f}", most, f"{rate.l1_bps / 1e6:,.0f}"
+
+
+def latency(places: Mapping[tuple[str, int], PointRecord]) -> Table:
+    """At the highest load that latency was measured at: 90% of the PDR. Jitter is one figure, the
+    inter-arrival jitter of RFC 3550; the spread that S4 gives as maximum jitter is the PDV."""
+    headings = (
+        "Case", "Frame size (bytes)", "Load (%)", "Min latency (uSec)", "Avg latency (uSec)",
+        "Max latency (uSec)", "Avg jitter (uSec)", "PDV (uSec)",
+    )  # fmt: skip
+    rows = []
+    for (case, size), point in places.items():
+        found = point.result.latency if point.result is not None else ()
+        for at in found[-1:]:
+            seen = at.undisturbed or at.latency
+            times = (seen.min_ns, seen.avg_ns, seen.max_ns, seen.jitter_ns, seen.pdv_ns)
+            load = percent(at.load_fps / point.frames.line_rate_fps)
+            rows.append((case, str(size), load, *map(microseconds, times)))
+    return Table("Latency and jitter", headings, tuple(rows))
+
+
+def _search() -> Table:
+    """S4's own, for its form: it has no other latencies."""
+    headings = (
+        "Intended load (%)", "Offered load (%)", "Min frame loss (%)", "Min latency (uSec)",
+        "Avg latency (uSec)", "Max latency (uSec)", "Min jitter (uSec)", "Avg jitter (uSec)",
+        "Max jitter (uSec)",
+    )  # fmt: skip
+    return Table("S4's search at 64 bytes on the host (1.1)", headings, tuple(
+        (f"{trial.intended:g}", f"{trial.offered:g}", f"{trial.loss:.2g}",
+         *(f"{value:g}" for value in (*trial.latency_us, *trial.jitter_us)))
+        for trial in s4_search()
+    ))  # fmt: skip

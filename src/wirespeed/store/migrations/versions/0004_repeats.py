@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A point may be measured several times in a run, and tells which factors of its study are on."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0004"
+down_revision = "0003"
+
+
+def upgrade() -> None:
+    op.add_column("points", sa.Column("design", sa.JSON))

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is a fault that is really caused found where it is, and gone with its bench?"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.bench.real import RUNNER, leftovers, opened, point
+from wirespeed.bench.assembly.kinds import sut_of
+from wirespeed.bench.host.changes import ProcessStarted
+from wirespeed.bench.host.host import tidy_up
+from wirespeed.bench.host.journal import of_living_runs
+from wirespeed.explain.explain import explain
+from wirespeed.explain.interface import Measured
+from wirespeed.measure.interface import Progress
+from wirespeed.measure.run import run_search
+from wirespeed.model.injected import InjectedFault
+from wirespeed.model.result import SearchResult
+from wirespeed.model.spec import Frames, Search, SearchKind
+from wirespeed.model.trial import Trial
+from wirespeed.store.codec import decode, encode
+
+REPOSITORY = Path(__file__).parents[3]
+LOAD_FPS = 50_000.0
+SEARCH = Search(SearchKind.FIXED, load_fps=LOAD_FPS, trial_s=0.5, extension=1.0, latency=False)
+
+pytestmark = [pytest.mark.alone, pytest.mark.root, pytest.mark.usefixtures("needs_root")]
+
+
+class Silent:
+    def progress(self, progress: Progress) -> None: ...
+
+    def trial(self, trial: Trial) -> None: ...
+
+
+def named(frames: Frames, logs: Path) -> tuple[str, str | None]:
+    """What is named first of a point that was measured, stored and read back."""
+    with opened(frames, logs) as bench:
+        result = run_search(SEARCH, bench.measure, LOAD_FPS * 10, Silent())
+    found = explain(Measured(sut_of(frames), decode(SearchResult, encode(result))))
+    return found[0].limit, found[0].hop
+
+
+def faulty(kind: str, topology: str = "pvp", *, frame: str = "64", **fault: object) -> Frames:
+    wanted = InjectedFault(kind, **fault)  # type: ignore[arg-type]
+    return replace(point(topology, frame=frame), search=SEARCH, fault=wanted)
+
+
+@pytest.mark.parametrize(
+    ("frames", "limit", "hop"),
+    [
+        (faulty("missing-flow", at="vnf0b"), "no_flow", "switch:vnf0b"),
+        (faulty("small-mtu", at="west", frame="512"), "mtu", "switch:west"),
+        (faulty("ingress-policer", "p2p", strength=5000.0), "policer", "switch:east"),
+        (faulty("egress-policer", "p2p", strength=5000.0), "egress_policer", "switch:west"),
+        (faulty("stopped-vnf", strength=0.6), "vnf_stopped", "vnf0"),
+        (faulty("crashing-vnf", strength=0.3), "vnf_restarted", "vnf0"),
+        (faulty("upcall-storm", "p2p"), "upcalls", "switch"),
+        (faulty("slow-generator", "p2p", strength=10.0), "generator_slow", "tg"),
+        (faulty("pmd-core-hog", "p2p", strength=0.6), "pmd_core_shared", "switch"),
+    ],
+    ids=lambda value: value.fault.kind if isinstance(value, Frames) else str(value),
+)
+def test_what_is_caused_is_named(frames: Frames, limit: str, hop: str, tmp_path: Path) -> None:
+    assert named(frames, tmp_path) == (limit, hop)
+
+
+def test_a_vnf_that_returned_forwards_again(tmp_path: Path) -> None:
+    """Its counts of before are not lost, and all frames are accounted for."""
+    with opened(faulty("crashing-vnf", strength=0.5), tmp_path) as bench:
+        first = bench.measure(LOAD_FPS, 0.5)
+        again = bench.measure(LOAD_FPS, 0.5)
+    assert first.total("received") > 0
+    assert again.total("received") > 0
+    for seen in (first, again):
+        dropped = sum(drop.frames for drop in seen.drops)
+        assert seen.total("offered") == seen.total("received") + dropped
+
+
+RUN = """
+import sys
+from pathlib import Path
+from tests.bench.fault.test_real_injected import faulty
+from tests.bench.real import opened
+with opened(faulty("pmd-core-hog", "p2p", strength=0.3), Path(sys.argv[1])) as bench:
+    print("open", flush=True)
+    bench.measure(20_000, 600.0)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_fault_ends_with_the_run_that_causes_it(number: signal.Signals, tmp_path: Path) -> None:
+    run = subprocess.Popen(
+        [sys.executable, "-c", RUN, str(tmp_path)], cwd=REPOSITORY, stdout=subprocess.PIPE,
+        stderr=(tmp_path / "stderr").open("w"), text=True,
+    )  # fmt: skip
+    assert run.stdout is not None
+    with run.stdout as said:
+        try:
+            assert said.readline() == "open\n", (tmp_path / "stderr").read_text()
+            state = Path(os.environ["XDG_STATE_HOME"]) / "wirespeed"
+            changes = of_living_runs(state, RUNNER.name)
+            children = [c for c in changes if isinstance(c, ProcessStarted)]
+            assert len(children) == 4  # database, vSwitch, generator, hog
+            waits = [os.pidfd_open(child.pid) for child in children]
+            run.send_signal(number)
+            assert run.wait(60) != 0
+            for child in waits:
+                assert select.select([child], [], [], 30)[0], "a child outlived the run"
+                os.close(child)
+        finally:
+            run.kill()
+            run.wait(30)
+    tidy_up(RUNNER, state)
+    assert leftovers() == []

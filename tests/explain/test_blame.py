@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is each fault told from the evidence that it leaves, and from that alone?
+
+Every trial here offers 50,000 frames/s for a second; a healthy one loses none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from wirespeed.explain.explain import explain
+from wirespeed.explain.interface import Measured
+from wirespeed.model.evidence import Disturbance, DisturbanceKind, Evidence, Source
+from wirespeed.model.explanation import Explanation
+from wirespeed.model.result import Bound, SearchResult
+from wirespeed.model.sut import SutDescription
+from wirespeed.model.trial import (
+    Competitor,
+    Counted,
+    DirectionCount,
+    Drop,
+    DropCause,
+    HopEvents,
+    Observation,
+    PollingThread,
+    QueueShare,
+    Stage,
+    Trial,
+)
+
+FPS, MS = 50_000, 1_000_000
+SUT = SutDescription("ovs-dpdk", "Open vSwitch", "the SUT's first ring")
+THREADS = (
+    PollingThread("generator/lcore1", "generator", 0, 0, 0),
+    PollingThread("pmd-c01/id:8", "sut", 1, 0, 0),
+    PollingThread("vnf0/lcore1", "sut", 1, 0, 0),
+)
+TO_VNF = Drop("switch:vnf0a", DropCause.VHOST_TX_RING_FULL, 20_000)
+AT_ENTRANCE = Drop("sut-ingress", DropCause.RX_RING_FULL, 20_000)
+
+
+def stop(role: str, source: Source, *lengths_ms: int) -> tuple[Disturbance, ...]:
+    return tuple(
+        Disturbance(1 if role == "sut" else 0, 0, ms * MS, DisturbanceKind.STOPPED, source, role)
+        for ms in lengths_ms
+    )
+
+
+def observed(*drops: Drop, unsent: int = 0, **seen: object) -> Observation:
+    lost = sum(drop.frames for drop in drops)
+    offered = FPS - unsent
+    count = DirectionCount("east-west", FPS, offered, offered, unsent, offered - lost, 0, 0, 0)
+    seen = {"threads": THREADS, "ring_frames": 1024, "path_frames": 4096, **seen}
+    return Observation(
+        float(FPS),
+        1.0,
+        (count,),
+        drops,
+        steal_ns=0,
+        overhead_s=0.1,
+        **seen,  # type: ignore[arg-type]
+    )
+
+
+def explained(observation: Observation, **result: object) -> tuple[Explanation, ...]:
+    trial = Trial(observation, Stage.CONSTANT, quiet=False)
+    found = {"constant": Bound(FPS, FPS, 0.0), **result}
+    search = SearchResult("fixed", False, (trial,), **found)  # type: ignore[arg-type]
+    return explain(Measured(SUT, search))
+
+
+def first(observation: Observation) -> tuple[str, str | None]:
+    found = explained(observation)[0]
+    return found.limit, found.hop
+
+
+def test_a_healthy_point_accuses_nobody() -> None:
+    assert [e for e in explained(observed()) if e.hop is not None] == []
+
+
+def event(hop: str, what: Counted, count: int) -> tuple[HopEvents, ...]:
+    return (HopEvents(hop, what, count),)
+
+
+@pytest.mark.parametrize(
+    ("seen", "named"),
+    [
+        (observed(TO_VNF), ("slow_vnf", "vnf0")),
+        (observed(TO_VNF, events=event("vnf0", Counted.RESTARTS, 1)), ("vnf_restarted", "vnf0")),
+        (observed(TO_VNF, events=event("vnf0", Counted.NO_BUFFERS, 9)), ("vnf_buffers", "vnf0")),
+        (
+            observed(TO_VNF, evidence=Evidence(stop("sut", Source.FROZEN, 400))),
+            ("vnf_stopped", "vnf0"),
+        ),
+        (
+            observed(AT_ENTRANCE, events=event("switch", Counted.UPCALLS, 30_000)),
+            ("upcalls", "switch"),
+        ),
+        (
+            observed(
+                events=(*event("switch", Counted.UPCALLS, 40),
+                        *event("switch", Counted.FLOWS_DELETED, 20)),
+            ),
+            ("flows_deleted", "switch"),
+        ),
+        (
+            observed(queues=(QueueShare("east", 0, FPS), QueueShare("east", 1, 0))),
+            ("queue_imbalance", "switch:east"),
+        ),
+        (observed(AT_ENTRANCE, ring_frames=64), ("small_ring", "sut-ingress")),
+        (
+            observed(AT_ENTRANCE, competitors=(Competitor("cc1", 1, 0.4),)),
+            ("pmd_core_shared", "switch"),
+        ),
+        (observed(unsent=5000), ("generator_slow", "tg")),
+        (
+            observed(unsent=5000, competitors=(Competitor("cc1", 0, 0.4),)),
+            ("generator_core_shared", "tg"),
+        ),
+        (
+            observed(unsent=5000, evidence=Evidence(stop("generator", Source.POLL_GAP, 100))),
+            ("generator_interrupted", "tg"),
+        ),
+        (
+            observed(AT_ENTRANCE, evidence=Evidence(stop("sut", Source.CONTEXT_SWITCH, 500))),
+            ("sut_interrupted", "switch"),
+        ),
+        (
+            observed(Drop("switch:east", DropCause.NO_FLOW, FPS)),
+            ("no_flow", "switch:east"),
+        ),
+        (
+            observed(Drop("switch:patch", DropCause.WRONG_VLAN, FPS)),
+            ("wrong_vlan", "switch:patch"),
+        ),
+        (
+            observed(threads=(replace(THREADS[0], node=0), replace(THREADS[1], node=1))),
+            ("pmd_off_node", "switch"),
+        ),
+    ],
+)  # fmt: skip
+def test_evidence_names_hop_and_cause(seen: Observation, named: tuple[str, str]) -> None:
+    assert first(seen) == named
+
+
+def test_a_vnf_that_could_not_run_was_not_stopped() -> None:
+    seen = observed(TO_VNF, evidence=Evidence(stop("sut", Source.POLL_GAP, 400)))
+    assert "vnf_stopped" not in {e.limit for e in explained(seen)}
+    assert first(seen) == ("sut_interrupted", "switch")
+
+
+def test_a_search_that_drives_a_vnf_to_its_limit_finds_no_slow_one() -> None:
+    found = {e.limit for e in explained(observed(TO_VNF), constant=None, mrr_fps=1e6)}
+    assert "slow_vnf" not in found
+
+
+def test_who_explains_most_comes_first() -> None:
+    """A policer that drops half, beside a stray stop of the PMD thread."""
+    policed = Drop("switch:east", DropCause.POLICER, 25_000)
+    stray = replace(AT_ENTRANCE, frames=600)
+    seen = observed(policed, stray, competitors=(Competitor("cc1", 1, 0.1),))
+    named = [e.limit for e in explained(seen)]
+    assert named.index("policer") < named.index("pmd_core_shared")
+
+
+def test_frames_and_evidence_of_warm_up_accuse_nobody() -> None:
+    seen = observed(TO_VNF)
+    trials = (
+        Trial(seen, Stage.WARM_UP, quiet=False),
+        Trial(observed(), Stage.CONSTANT, quiet=False),
+    )
+    search = SearchResult("fixed", False, trials, constant=Bound(FPS, FPS, 0.0))
+    assert [e for e in explain(Measured(SUT, search)) if e.hop == "vnf0"] == []

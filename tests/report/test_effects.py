@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Are a study's factors told apart, with effects and intervals, in charts and sentences?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.report.sample import sample_run
+from wirespeed.model.result import SearchResult
+from wirespeed.report.charts.effects import effect_drawings, interaction_charts
+from wirespeed.report.charts.throughput import throughput_charts
+from wirespeed.report.effects import effect_words, factor_groups
+from wirespeed.report.html import html_report
+from wirespeed.store.records import PointRecord, RunRecord
+
+STUDY = """
+title = "Two factors"
+{needs}
+[[factor]]
+name = "no cache"
+"sut.vswitch.ovs.emc" = false
+
+[[factor]]
+name = "two bridges"
+"sut.vswitch.ovs.bridges" = 2
+
+[design]
+combine = {combine}
+{design}
+"""
+
+
+def run_of(directory: Path, combine: str, design: str, needs: str = "") -> RunRecord:
+    path = directory / "mine.toml"
+    path.write_text(STUDY.format(combine=combine, design=design, needs=needs), encoding="utf-8")
+    return sample_run(directory, "search.kind=mrr", study=str(path))
+
+
+def with_rates(run: RunRecord, rates: dict[tuple[str, ...], float]) -> RunRecord:
+    """As if each combination had forwarded so many Mpps; a percent more in each further repeat."""
+
+    def changed(point: PointRecord) -> PointRecord:
+        fps = 1e6 * rates[point.factors] * (1 + point.repeat / 100)
+        result = SearchResult("mrr", False, (), mrr_fps=fps)
+        return replace(point, result=result)
+
+    return replace(run, points=tuple(map(changed, run.points)))
+
+
+NONE, CACHE, TWO = (), ("no cache",), ("two bridges",)
+BOTH = ("no cache", "two bridges")
+
+
+def test_steps_and_each_alone(tmp_path: Path) -> None:
+    run = run_of(tmp_path, '["cumulative", "one-at-a-time"]', 'repeats = 3\norder = "blocks"')
+    rates = {NONE: 4.0, CACHE: 2.0, BOTH: 1.0, TWO: 4.0}
+    [group] = factor_groups(with_rates(run, rates))
+    assert group.name == "p2p, 64 B"
+    assert group.quantity == "MRR"
+    assert [effect_words(told) for told in group.told] == [
+        "no cache, on top of the base: loses, 0.50x (95%: 0.50x to 0.50x, 3 repeats)",
+        "two bridges, on top of no cache: loses, 0.50x (95%: 0.50x to 0.50x, 3 repeats)",
+        "all of them together: loses, 0.25x (95%: 0.25x to 0.25x, 3 repeats)",
+        "no cache alone: loses, 0.50x (95%: 0.50x to 0.50x, 3 repeats)",
+        "two bridges alone: no gain or loss that is sure, 1.00x (95%: 1.00x to 1.00x, 3 repeats)",
+    ]
+    keys = [key for key, _, _ in effect_drawings([group])]
+    assert keys == ["waterfall-1", "effects-alone-1"]
+    drawn = {key: svg for key, _, svg in effect_drawings([group])}
+    assert drawn["waterfall-1"].count("<rect") == 3
+    assert "+ two bridges: 1.020 Mpps" in drawn["waterfall-1"]
+
+
+def test_a_factorial_has_main_effects_and_an_interaction_plot(tmp_path: Path) -> None:
+    run = run_of(tmp_path, '["factorial"]', "repeats = 2")
+    rates = {NONE: 1.0, CACHE: 2.0, TWO: 3.0, BOTH: 9.0}
+    [group] = factor_groups(with_rates(run, rates))
+    assert [told.what for told in group.told] == [
+        "no cache", "two bridges", "no cache with two bridges",
+    ]  # fmt: skip
+    assert group.interactions[0].effect.ratio == pytest.approx(1.5)
+    [chart] = interaction_charts(group, 1)
+    assert [curve.name for curve in chart.curves] == ["two bridges off", "two bridges on"]
+    off, on = ([y for _, y in curve.points] for curve in chart.curves)
+    assert off[1] / off[0] == pytest.approx(2.0)
+    assert on[1] / on[0] == pytest.approx(3.0)
+
+
+def test_one_measurement_each_has_effects_without_intervals(tmp_path: Path) -> None:
+    run = run_of(tmp_path, '["one-at-a-time"]', "")
+    [group] = factor_groups(with_rates(run, {NONE: 1.0, CACHE: 2.0, TWO: 3.0}))
+    assert effect_words(group.alone[1]) == (
+        "two bridges alone: 3.00x, measured once: no interval"
+    )  # fmt: skip
+
+
+def test_a_block_counts_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    run = run_of(tmp_path, '["one-at-a-time"]', 'repeats = 3\norder = "blocks"')
+    run = with_rates(run, {NONE: 1.0, CACHE: 2.0, TWO: 3.0})
+    points = tuple(
+        replace(p, result=None) if p.repeat == 2 and p.factors == CACHE else p for p in run.points
+    )
+    [group] = factor_groups(replace(run, points=points))
+    assert {len(rates) for rates in group.cells.values()} == {2}
+    assert group.missing == 3
+
+
+def test_the_report_and_a_run_without_factors(tmp_path: Path, run: RunRecord) -> None:
+    found = run_of(tmp_path, '["cumulative"]', 'repeats = 2\norder = "random"\nseed = 5')
+    html = html_report(found)
+    assert "What each factor changes" in html
+    assert "Points are measured at random (seed 5)." in html
+    assert "no cache, on top of the base" in html
+    assert factor_groups(run) == ()
+    assert "What each factor changes" not in html_report(run)
+
+
+def test_charts_show_of_each_point_the_repeat_in_the_middle(tmp_path: Path) -> None:
+    path = tmp_path / "sizes.toml"
+    path.write_text("[vary]\ntraffic.frame = [64, 128]\n[design]\nrepeats = 3\n", encoding="utf-8")
+    run = sample_run(tmp_path, "search.kind=mrr", study=str(path))
+    found = with_rates(run, {NONE: 1.0})
+    curve = throughput_charts(found)[0].curves[0]
+    assert curve.points == ((0.0, pytest.approx(1.02)), (1.0, pytest.approx(1.02)))
