@@ -51,14 +51,15 @@ def test_a_run_says_what_the_audit_found_on_its_host_and_what_limits_each_point(
 
 def test_progress_is_one_line_a_point_on_stderr(wirespeed: Command) -> None:
     ended = wirespeed("run", "wire", "--json")
-    (line,) = ended.err.splitlines()
+    before, line = ended.err.splitlines()
+    assert before.startswith("1 point to measure, about ")
     assert line.startswith("[1/1] wire, 64 B: NDR 2.99")
     assert "(grade " in line
 
 
 def test_verbose_progress_is_one_line_a_trial(wirespeed: Command) -> None:
     ended = wirespeed("run", "wire", "--json", "-v")
-    lines = ended.err.splitlines()
+    _, *lines = ended.err.splitlines()
     trials = len(json.loads(ended.out)["points"][0]["trials"])
     assert len(lines) == trials + 2
     assert lines[0] == "[1/1] wire, 64 B: bringing up the bench"

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wirespeed.model.gateway import Bng
+from wirespeed.model.injected import InjectedFault
 from wirespeed.model.spec import Frames, Guest, Roles, Sriov, TcpStreams
 from wirespeed.model.tcp import Tcp
 from wirespeed.study.expand import MAX_POINTS, expand, parameters, point_id
@@ -136,7 +137,10 @@ def test_parameters_read_back_as_the_same_point(flows: int, frame: int) -> None:
 
 def test_every_key_changes_the_id() -> None:
     """A parameter that the id ignores would make two different points one."""
-    whole = Frames(bng=Bng(), hosts=Roles("tester", "dut"), guest=Guest(), sriov=Sriov())
+    whole = Frames(
+        bng=Bng(), hosts=Roles("tester", "dut"), guest=Guest(), sriov=Sriov(),
+        fault=InjectedFault("hog"),
+    )  # fmt: skip
     for key in parameter_keys():
         spec = TcpStreams(Tcp()) if key.startswith("tcp.") else whole
         plain, changed = parameters(spec), parameters(spec)

@@ -46,7 +46,9 @@ def host(found: Seen) -> Iterator[Suspect]:
             (figure("steal", found.steal_ns, "ns"), figure("lost at full rings", lost, "frames")),
             Proposal("Measure on a host whose CPUs are its own."), hop=_SWITCH,
         ))  # fmt: skip
-    elif lost > STRAY * found.offered and lost <= 2 * found.frames_in(away_ns):
+    elif lost > STRAY * found.offered and (
+        lost <= 2 * found.frames_in(found.beyond["sut"]) or away_ns > found.time_ns / 2
+    ):
         yield Suspect(lost, Explanation(
             "sut_interrupted",
             f"Threads of the SUT were off their CPUs for {away_ns / 1e6:,.0f} ms: that "

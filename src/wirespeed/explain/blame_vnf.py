@@ -87,21 +87,21 @@ def _stopped(found: Seen, name: str, frames: int) -> Explanation | None:
 
 
 def _slow(found: Seen, name: str, frames: int) -> Explanation | None:
-    """Its ring was full although its thread, and the generator's, had their CPUs."""
+    """Its ring overflowed though its thread was never away for as long as a ring lasts."""
     own = any(thread.startswith(f"{name}/") for thread in found.waits)
     # In the generator's process it is away when the generator is.
-    away = found.away_ns("sut") + (0 if own else found.away_ns("generator"))
+    away_ns = found.beyond["sut"] + (0 if own else found.beyond["generator"])
     lost_to_it = found.held and frames > STRAY * found.offered
-    if not lost_to_it or frames <= 2 * found.frames_in(away):
+    if not lost_to_it or frames <= 2 * found.frames_in(away_ns):
         return None
     lost = frames / found.offered
     return Explanation(
         "slow_vnf",
         f"{name} took frames more slowly than the switch handed them over: {share(lost)} of all "
-        "found its ring full, and its CPU was not taken from it.",
+        "found its ring full, and its CPU was not taken from it for as long as a ring lasts.",
         (
             figure("lost on the way to it", frames, "frames"),
-            figure("threads of the SUT away", found.away_ns("sut"), "ns"),
+            figure("away for longer than rings last", away_ns, "ns"),
         ),
         Proposal(f"Make {name} faster, or give it more CPU, on a core that nothing else polls on."),
         hop=name,

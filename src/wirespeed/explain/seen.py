@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from wirespeed.explain.loss import first_loss
 from wirespeed.model.evidence import DisturbanceKind, Source
 from wirespeed.model.result import SearchResult
-from wirespeed.model.trial import Counted, DropCause, Stage, Trial
+from wirespeed.model.trial import Counted, DropCause, Observation, Stage, Trial
 
 # How Open vSwitch names its polling threads.
 PMD = "pmd-"
@@ -32,7 +32,8 @@ class Seen:
 
     held: whether one load was held. A search drives the SUT to its limit, where some ring must
     overflow: that by itself says nothing there.
-    stops: by role and source, how long threads were away; longest: the longest of each. waits: by
+    stops: by role and source, how long threads were away; longest: the longest of each. beyond: by
+    role, how long that was after a ring had filled, each time. waits: by
     name of a thread, how long it waited for its CPU. shares: of competitors by name and CPU, of all
     the time. load_fps: the mean. pmd_nodes, other_nodes: the NUMA nodes that the switch's threads,
     and all others, poll on.
@@ -49,6 +50,7 @@ class Seen:
     events: Counter[tuple[str, Counted]] = field(default_factory=Counter)
     queues: Counter[tuple[str, int]] = field(default_factory=Counter)
     stops: Counter[tuple[str, Source]] = field(default_factory=Counter)
+    beyond: Counter[str] = field(default_factory=Counter)
     longest: dict[tuple[str, Source], int] = field(default_factory=dict)
     waits: Counter[str] = field(default_factory=Counter)
     shares: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -94,6 +96,12 @@ def seen(result: SearchResult) -> Seen:
     return found
 
 
+def _ring_ns(observation: Observation) -> float:
+    """How long the shallowest ring of a direction takes to fill; 0 where that is not known."""
+    one_way_fps = observation.intended_load_fps / max(1, len(observation.directions))
+    return 1e9 * observation.ring_frames / one_way_fps if one_way_fps else 0.0
+
+
 def _judged(result: SearchResult) -> list[Trial]:
     usable = [t for t in result.trials if t.stage not in _NOT_JUDGED and t.fault is None]
     first = first_loss(usable, result)
@@ -123,6 +131,7 @@ def _add(found: Seen, trial: Trial) -> None:
             key = (each.role, each.source)
             found.stops[key] += each.length_ns
             found.longest[key] = max(found.longest.get(key, 0), each.length_ns)
+            found.beyond[each.role] += max(0, each.length_ns - round(_ring_ns(observation)))
     for thread in observation.threads:
         found.waits[thread.name] += thread.runqueue_wait_ns
         (found.forwarding if thread.role == "sut" else found.generating).add(thread.cpu)
