@@ -153,6 +153,13 @@ def test_uneven_threads_are_told(run: RunRecord) -> None:
     assert even[Resource.BALANCE].state is State.HAS_ROOM
 
 
+def test_a_thread_that_watches_is_no_switch(run: RunRecord) -> None:
+    watcher = replace(PMD, name="watcher/lcore1", role="watcher", busy_share=1.0)
+    found = uses(seen(run.points[0], **threads(PMD, watcher, GENERATOR)))
+    assert found[Resource.SWITCH].sentence.count("busy") == 1
+    assert found[Resource.BALANCE].state is State.ABSENT
+
+
 def test_stolen_time_is_told(run: RunRecord) -> None:
     point = run.points[2]
     assert uses(seen(point))[Resource.STEAL].state is State.HAS_ROOM

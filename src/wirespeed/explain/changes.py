@@ -40,6 +40,13 @@ WHY_NOT = {
     "vnf_rx_ring_full": _OTHER_HOST,
     "core_to_core_latency": _REBOOT,
     "smt_siblings": _REBOOT,
+    "pmd_core_shared": _REBOOT,
+    "sut_interrupted": _REBOOT,
+    "generator_core_shared": _REBOOT,
+    "generator_interrupted": _REBOOT,
+    "generator_slow": _OTHER_HOST,
+    "steal": _OTHER_HOST,
+    "slow_vnf": _OTHER_HOST,
     "core_contention": _REBOOT,
     "emulated": "it needs another host, one with KVM",
 }

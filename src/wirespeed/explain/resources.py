@@ -27,6 +27,21 @@ _LIMITS = {
     "pauses": Resource.QUEUES,
     "core_contention": Resource.SCHEDULING,
     "smt_siblings": Resource.SCHEDULING,
+    "pmd_core_shared": Resource.SCHEDULING,
+    "sut_interrupted": Resource.SCHEDULING,
+    "steal": Resource.STEAL,
+    "generator_core_shared": Resource.GENERATOR,
+    "generator_interrupted": Resource.GENERATOR,
+    "generator_slow": Resource.GENERATOR,
+    "upcalls": Resource.SWITCH,
+    "flows_deleted": Resource.SWITCH,
+    "pmd_off_node": Resource.SWITCH,
+    "queue_imbalance": Resource.BALANCE,
+    "small_ring": Resource.QUEUES,
+    "slow_vnf": Resource.FUNCTION,
+    "vnf_stopped": Resource.FUNCTION,
+    "vnf_restarted": Resource.FUNCTION,
+    "vnf_buffers": Resource.FUNCTION,
 }
 
 

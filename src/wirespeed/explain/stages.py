@@ -54,9 +54,12 @@ def stage(point: Measured, trial: Trial, resource: Resource) -> PollingStage:
     return PollingStage(resource, found, inside if resource is Resource.GENERATOR else ())
 
 
-def _resource(point: Measured, thread: PollingThread) -> Resource:
+def _resource(point: Measured, thread: PollingThread) -> Resource | None:
+    """None for a thread that no frame passes: it watches."""
     if thread.role == "generator":
         return Resource.GENERATOR
+    if thread.role != "sut":
+        return None
     owner = thread.name.partition("/")[0]
     return Resource.FUNCTION if owner in _functions(point) else Resource.SWITCH
 
