@@ -166,6 +166,15 @@ class TestPointNames:
         with pytest.raises(BadInput, match=r"ambiguous: \"p2p, 64 B\" .* \"p2p, 1518 B\""):
             point_named(run, "p2p")
 
+    def test_a_repeat_is_named_by_its_key(self, run: RunRecord) -> None:
+        first = run.points[0]
+        again = replace(first, key="feedfacecafe", repeat=2)
+        repeated = replace(run, points=(first, again))
+        assert point_named(repeated, "feedface") is again
+        assert point_named(repeated, first.id) is first
+        with pytest.raises(BadInput, match=r"ambiguous: .*\(repeat 2, feedfacecafe\)"):
+            point_named(repeated, first.label)
+
     @pytest.mark.parametrize("name", ["pvp, 65 B", "nonsense", ""])
     def test_an_unknown_one_names_all(self, run: RunRecord, name: str) -> None:
         with pytest.raises(BadInput, match="not among the 6 of run quickstart-1") as caught:

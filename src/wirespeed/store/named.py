@@ -11,15 +11,17 @@ from wirespeed.store.records import PointRecord, RunRecord
 
 
 def point_named(run: RunRecord, named: str) -> PointRecord:
-    """By its id or label, or by as much of their beginning as no other point has.
+    """By its key (its id; of a repeat one of its own) or label, or by as much of their beginning as
+    no other point has.
 
     Raises NoSuchPoint, with the points that come near.
     """
     lower = named.casefold()
     ways: tuple[Callable[[PointRecord], bool], ...] = (
-        lambda point: named in (point.id, point.label),
+        lambda point: named == point.key,
+        lambda point: named == point.label,
         lambda point: point.label.casefold() == lower,
-        lambda point: point.id.startswith(lower) or point.label.casefold().startswith(lower),
+        lambda point: point.key.startswith(lower) or point.label.casefold().startswith(lower),
     )
     for matches in ways:
         found = [point for point in run.points if named and matches(point)]
@@ -44,4 +46,9 @@ _SHOWN = 8
 
 def _listed(points: list[PointRecord] | tuple[PointRecord, ...]) -> str:
     more = f", and {len(points) - _SHOWN} more" if len(points) > _SHOWN else ""
-    return ", ".join(f'"{p.label}" ({p.id})' for p in points[:_SHOWN]) + more
+    return ", ".join(map(_told, points[:_SHOWN])) + more
+
+
+def _told(point: PointRecord) -> str:
+    repeat = f"repeat {point.repeat}, " if point.repeat > 1 else ""
+    return f'"{point.label}" ({repeat}{point.key})'
