@@ -228,8 +228,8 @@ def slowly(evidence: Evidence, geometry: Geometry, drained: list[bool]) -> list[
             last = min((at for at, _ in pairs if at >= end), default=None)
             if not pairs:
                 continue
-            disturbed |= first is None or begin - first > 12 * MS
-            disturbed |= last is None or last - end > 12 * MS
+            disturbed |= first is None or begin - first > 6 * MS
+            disturbed |= last is None or last - end > 6 * MS
             if first is not None and last is not None:
                 # Of samples at one moment the last before and the first after a window count.
                 at_first = [j for j, (at, _) in enumerate(pairs) if at <= begin][-1]
