@@ -67,6 +67,8 @@ def _compare(
     theirs = nova_fit(shape, use, guest, wanted)
     if (ours is None) == (theirs is None):
         seen["neither" if ours is None else "both fit"] += 1
+        if ours is not None:
+            seen[_same_cpus(shape, ours, theirs)] += 1
     else:
         reason = _reason(shape, use, guest, wanted, theirs if ours is None else None)
         assert reason, f"seed {seed}: ours {ours}, Nova's {theirs}, {guest}, {shape}, {use}"
@@ -75,6 +77,16 @@ def _compare(
         return use
     _accepted(shape, use, guest, wanted, ours)
     return take(shape, use, guest, ours)
+
+
+def _same_cpus(shape: HostShape, ours: Fit, theirs: Topology) -> str:
+    """On the same nodes Nova pins to the CPUs of the plan, in the same order."""
+    if [cell.id for cell in theirs.cells] != [shape.cells[found.cell].id for found in ours.cells]:
+        return "on other nodes"
+    for cell, found in zip(theirs.cells, ours.cells, strict=True):
+        taken = [cpu for _, cpu in sorted((cell.cpu_pinning or {}).items())]
+        assert taken == list(found.pins)
+    return "on the same CPUs"
 
 
 def _reason(

@@ -31,6 +31,7 @@ def cpus(mask: int) -> set[int]:
 def host_topology(shape: HostShape, use: HostUse) -> objects.NUMATopology:
     """The host as Nova's resource tracker would know it."""
     cells = []
+    everything = {cpu for cell in shape.cells for core in cell.cores for cpu in cpus(core)}
     for cell, used in zip(shape.cells, use.cells, strict=True):
         pages = [
             objects.NUMAPagesTopology(size_kb=size, total=total, used=total - free, reserved=0)
@@ -46,14 +47,16 @@ def host_topology(shape: HostShape, use: HostUse) -> objects.NUMATopology:
             cpu_usage=used.cpus_used,
             memory_usage=used.memory_used_mib,
             pinned_cpus=cpus(cell.pinning & ~used.free),
-            siblings=[cpus(core) for core in cell.cores],
+            # A set of a set would copy its table.
+            siblings=[set(tuple(cpus(core))) & everything for core in cell.cores],  # noqa: C414
             mempages=pages,
             socket=cell.socket,
         )
         near = {name for name, nodes in shape.network_nodes if cell.id in nodes}
         made.network_metadata = objects.NetworkMetadata(physnets=near, tunneled=False)
         cells.append(made)
-    return objects.NUMATopology(cells=cells)
+    # As the compute wrote it and the scheduler reads it: threads of a core may change places.
+    return objects.NUMATopology.obj_from_db_obj(objects.NUMATopology(cells=cells)._to_json())
 
 
 def pci_stats(

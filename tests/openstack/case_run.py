@@ -49,7 +49,13 @@ def run(case: Case, ways: Sequence[str] = (FORCED, HEAT, FREE)) -> Result:
         figures = (made.ready_s, made.control.cached, made.control.processes.memory_mib())
         before = made.control.traces()
     left = before.left()
-    return Result(case.name, *figures, seen, tuple(reasons.unexplained(seen, FREE)), left)
+    return Result(
+        case.name,
+        *figures,
+        seen,
+        tuple(reasons.unexplained(seen, FREE, HEAT if len(plan.hosts) > 1 else None)),
+        left,
+    )
 
 
 def _create(made: Cloud) -> None:

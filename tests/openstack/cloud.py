@@ -88,8 +88,3 @@ def _image(api: Api, name: str) -> None:
 def free_script(text: str) -> str:
     """create.sh that leaves the host to the scheduler."""
     return re.sub(r" --host \S+", "", text)
-
-
-def free_stack(text: str) -> str:
-    """stack.yaml that leaves the host to the scheduler."""
-    return re.sub(r"\n +availability_zone: .*", "", text)

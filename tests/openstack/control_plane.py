@@ -29,7 +29,6 @@ _RECIPE = ("control_plane.py", "mariadb.py", "services/keystone.py", "services/p
            "services/heat.py")  # fmt: skip
 
 
-_PREFIX = "ws-os-"
 # The logs of the last OpenStack under which something failed.
 LOGS = _HERE.parents[1] / "build" / "openstack-logs"
 
@@ -70,10 +69,10 @@ class ControlPlane:
 def control_plane(cache: Path, rendered: Mapping[str, str]) -> Iterator[ControlPlane]:
     """Up while the block runs. rendered: the files of target `openstack`."""
     began = time.monotonic()
-    _remove_what_killed_tests_left()
-    root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+    root = Path(tempfile.mkdtemp(prefix="ws-os-"))
     site = Site(root)
     processes = Processes(site.folder("logs"))
+    processes.guard(root)
     try:
         services = _services(site, packages.paste_files(cache))
         site.write("nova/rendered.conf", rendered["openstack/controller/nova.conf"])
@@ -95,14 +94,6 @@ def control_plane(cache: Path, rendered: Mapping[str, str]) -> Iterator[ControlP
     finally:
         processes.stop_all()
         shutil.rmtree(root)
-
-
-def _remove_what_killed_tests_left() -> None:
-    """Their processes have died with them."""
-    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
-        pid = path.name.removeprefix(_PREFIX).partition("-")[0]
-        if pid.isdigit() and not Path("/proc", pid).exists():
-            shutil.rmtree(path)
 
 
 def _wait(site: Site, processes: Processes, services: Iterable[str]) -> None:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of one OpenStack: started each in a process group of its own, and all ended.
 
-They die with the test process too, should that be killed; what a killed one had started itself
-(workers, Erlang's helpers) ends when its pipe to it breaks.
+Should the test process be killed, a guard ends them (inside/guard.py).
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from wirespeed.remote.agent import start_child
 
 # Debian's own interpreter, for which its packages are; nothing of this environment leaks into it.
 PYTHON = "/usr/bin/python3"
+_GUARD = Path(__file__).parent / "inside" / "guard.py"
 _FOREIGN = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV", "PYTHONHOME")
 
 
@@ -43,11 +43,25 @@ class Processes:
 
     logs: Path
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    _guard: subprocess.Popen[bytes] | None = None
+
+    def guard(self, root: Path) -> None:
+        """From now on all ends, and root is removed, when this process is killed."""
+        self._guard = subprocess.Popen(
+            [PYTHON, "-I", str(_GUARD), str(root)], stdin=subprocess.PIPE, start_new_session=True
+        )
+
+    def _tell_guard(self, line: str) -> None:
+        if self._guard and self._guard.stdin:
+            self._guard.stdin.write(f"{line}\n".encode())
+            self._guard.stdin.flush()
 
     def start(self, program: Program) -> None:
         argv = ["/usr/bin/env", *(f"-u{name}" for name in _FOREIGN), *program.argv]
         log = str(self.log(program.name))
-        self._running[program.name] = start_child(argv, log, program.environ, (), None)
+        process = start_child(argv, log, program.environ, (), None)
+        self._running[program.name] = process
+        self._tell_guard(str(process.pid))
 
     def run(self, program: Program, text: str = "") -> str:
         """Its output. text: what it reads. Raises CloudError."""
@@ -102,6 +116,9 @@ class Processes:
     def stop_all(self) -> None:
         for name in reversed(list(self._running)):
             self.stop(name)
+        self._tell_guard("done")
+        if self._guard:
+            self._guard.communicate()
 
     def members(self) -> list[int]:
         """Every process that runs in one of our groups."""

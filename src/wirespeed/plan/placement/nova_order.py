@@ -21,7 +21,16 @@ def cores_in_order(cores: Iterable[Sequence[int]]) -> tuple[tuple[int, ...], ...
     return tuple({tuple(set(core)) for _, core in of_cpus})
 
 
+# Numbers that share a place in a small set change places with each set that is made of it. A core
+# goes through these: libvirt's text, a tuple, the CPUs for guests, the object's field, its JSON and
+# the field again.
+_SETS = 6
+
+
 @cache
-def threads_in_order(mask: int) -> tuple[int, ...]:
-    """The CPUs of a mask (one core's) as Nova takes them."""
-    return tuple({bit for bit in range(mask.bit_length()) if mask >> bit & 1})
+def threads_in_order(core: int, free: int) -> tuple[int, ...]:
+    """The free CPUs (a mask) of a core (a mask) as Nova takes them."""
+    order = [bit for bit in range(core.bit_length()) if core >> bit & 1]
+    for _ in range(_SETS):
+        order = list(set(order))
+    return tuple({cpu for cpu in order if free >> cpu & 1})

@@ -61,11 +61,11 @@ def _isolate(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | 
     whole = [core for core in whole if core.bit_count() == cell.threads]
     if len(whole) < count + reserve:
         return None
-    pins = tuple(threads_in_order(core)[0] for core in whole[:count])
+    pins = tuple(threads_in_order(core, core)[0] for core in whole[:count])
     taken = 0
     for core in whole[: count + reserve]:
         taken |= core
-    reserved = 1 << threads_in_order(whole[count])[0] if reserve else 0
+    reserved = 1 << threads_in_order(whole[count], free)[0] if reserve else 0
     return pins, reserved, taken
 
 
@@ -78,7 +78,7 @@ def _separate(cell: CellShape, free: int, count: int, reserve: int) -> Pinning |
     if len(usable) < count or free.bit_count() < count + reserve or (reserve and not count):
         return None
     return _with_reserve(
-        cell, free, tuple(threads_in_order(core)[0] for core in usable[:count]), reserve
+        cell, free, tuple(threads_in_order(core, core)[0] for core in usable[:count]), reserve
     )
 
 
@@ -103,7 +103,7 @@ def _take(cores: tuple[int, ...], free: int, threads: int, count: int) -> tuple[
         usable = core & free
         if usable.bit_count() < threads:
             continue
-        for cpu in threads_in_order(usable)[:threads]:
+        for cpu in threads_in_order(core, usable)[:threads]:
             pins.append(cpu)
             if len(pins) == count:
                 return tuple(pins)
@@ -116,7 +116,7 @@ def _lowest(cores: tuple[int, ...], free: int, count: int) -> tuple[int, ...]:
     for core in cores:
         if len(pins) >= count:
             break
-        pins += threads_in_order(core & free)
+        pins += threads_in_order(core, core & free)
     return tuple(pins[:count])
 
 
