@@ -93,6 +93,15 @@ class VlanTranslation(StrEnum):
     REWRITE = "rewrite"
 
 
+class BondMode(StrEnum):
+    """Over which link a frame leaves a bond. none: there is no bond."""
+
+    NONE = "none"
+    ACTIVE_BACKUP = "active-backup"
+    BALANCE_SLB = "balance-slb"
+    BALANCE_TCP = "balance-tcp"
+
+
 class PageSize(StrEnum):
     MIB_2 = "2M"
     GIB_1 = "1G"
@@ -133,6 +142,11 @@ class Ovs:
     the way back: strip: it is taken off; rewrite: it becomes local_vlan_id."""
     local_vlan_id: VlanId = 1000
     """With vlan = "rewrite", the tag on the second bridge."""
+    bond: BondMode = BondMode.NONE
+    """Whether each port towards the generator is a bond of two links. At their other ends is a
+    second Open vSwitch, the link partner, which stands for the network and is not the SUT.
+    active-backup: one link is in use; balance-slb: each source MAC and VLAN has a link;
+    balance-tcp: each flow has one, and LACP agrees on the links."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,8 @@ class DropCause(StrEnum):
     VNF_RX_RING_FULL = "vnf_rx_ring_full"
     VNF_HANDLED = "vnf_handled"
     NIC_DISCARD = "nic_discard"
+    LINK_DOWN = "link_down"
+    PARTNER_RING_FULL = "partner_ring_full"
     IMPAIRED = "impaired"
     TG_RX_RING_FULL = "tg_rx_ring_full"
     MISDIRECTED = "misdirected"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from wirespeed.bench.host.network import inside
 from wirespeed.bench.host.network_changes import InterfaceMade
@@ -17,13 +19,16 @@ from wirespeed.bench.noise.scheduler import pollers_of
 from wirespeed.bench.program import dpdk
 from wirespeed.bench.switch.interface import SwitchSetup
 from wirespeed.bench.switch.ovs_dpdk import counters, factors
-from wirespeed.bench.switch.ovs_dpdk.bridges import add_bridges_command, bridges, rules
+from wirespeed.bench.switch.ovs_dpdk.bonds import Bond, not_ready
+from wirespeed.bench.switch.ovs_dpdk.bridges import Bridge, add_bridges_command
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort, add_ports_command
 from wirespeed.bench.switch.ovs_dpdk.reading import CounterReader
 from wirespeed.bench.topology.plugs import Interface
+from wirespeed.bench.topology.wiring import PARTNER, SWITCH
 from wirespeed.model.cpuset import format_mask
 from wirespeed.model.lab import is_pci
+from wirespeed.model.plan import VswitchPlan
 from wirespeed.remote.interface import Process
 
 _SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
@@ -35,17 +40,30 @@ _DATAPATH = "ovs-netdev"
 _MAX_IDLE_MS = 600_000
 
 
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One of the Open vSwitches of a bench. hop, role: which it is to frames and to its watchers.
+    bridges, rules: see bridges.py. plan: its CPUs and memory."""
+
+    plan: VswitchPlan
+    ports: tuple[SwitchPort, ...]
+    bridges: tuple[Bridge, ...] = ()
+    rules: tuple[str, ...] = ()
+    bonds: tuple[Bond, ...] = ()
+    name: str = "Open vSwitch"
+    hop: str = SWITCH
+    role: str = "sut"
+
+
 class OvsDpdk:
-    """The vSwitch part of a bench."""
+    """The vSwitch part of a bench, or the partner of its bonds."""
 
     unwatched = None
-
-    name = "Open vSwitch"
 
     def __init__(
         self,
         setup: SwitchSetup,
-        ports: Sequence[SwitchPort],
+        instance: Instance,
         *,
         namespace: str | None = None,
         tso: bool = False,
@@ -55,24 +73,35 @@ class OvsDpdk:
         self._namespace, self._tso = namespace, tso
         # Interfaces of the kernel can be used where they are.
         self._on_host = any(isinstance(plug, Interface) for plug in setup.uplinks.values())
-        self._host, self._dirs, self._plan = host, dirs, setup.plan
-        self._wiring, self._ports = setup.wiring, tuple(ports)
+        self._host, self._dirs, self._plan = host, dirs, instance.plan
+        self._ports, self._instance = instance.ports, instance
+        self.name, self.hop = instance.name, instance.hop
+        self.bridges, self.bonds = instance.bridges, instance.bonds
         self._factors = setup.wanted.ovs
         self._unplugged = [port for port in self._ports if port.peer_serves]
-        self.control = Control(host.runner, dirs.run, f"ws{dirs.tag}")
+        # Sockets and logs of two instances lie side by side.
+        second = "" if instance.hop == SWITCH else f"-{instance.hop}"
+        self._prefix = f"ovs{dirs.tag}{second[:2]}"
+        self.control = Control(host.runner, run_dir_of(dirs.run, instance.hop), f"ws{dirs.tag}")
         self._pollers: tuple[Poller, ...] = ()
-        self.bridges = bridges(self.control.bridge, self._ports, self._factors.bridges)
-        self._rules = rules(self._wiring.flows, self.bridges, self._factors, setup.vlan_id)
-        self._counters = CounterReader(self.control, ports, [b.name for b in self.bridges])
-        self._database = Daemon("ovsdb-server", host, dirs)
-        self._daemon = Daemon("ovs-vswitchd", host, dirs)
+        self._counters = CounterReader(
+            instance.hop, self.control, self._ports, [b.name for b in self.bridges], self.bonds
+        )
+        self._database = Daemon(f"ovsdb-server{second}", host, dirs)
+        self._daemon = Daemon(f"ovs-vswitchd{second}", host, dirs)
 
     def up(self) -> None:
         self._start_database()
         self._start_daemon()
-        self.control.vsctl(*add_bridges_command(self.bridges))
+        if self.bridges:
+            self.control.vsctl(*add_bridges_command(self.bridges))
+        for bond in self.bonds:
+            self.control.vsctl(*bond.add_command(self._plan.mtu.value, self._pinned()))
+            self.control.ofctl("add-flows", "-", stdin=bond.rules, bridge=bond.bridge)
         self._add_ports([port for port in self._ports if not port.peer_serves])
-        for bridge, lines in zip(self.bridges, self._rules, strict=True):
+        for bond in self.bonds:
+            self._check_made([bond.inner, *bond.port.members])
+        for bridge, lines in zip(self.bridges, self._instance.rules, strict=True):
             self.control.ofctl("add-flows", "-", stdin=lines, bridge=bridge.name)
 
     def waits_for(self) -> str | None:
@@ -85,14 +114,19 @@ class OvsDpdk:
         if self._unplugged:
             return f"the sockets of {sorted(port.name for port in self._unplugged)}"
         # Its main thread, not a PMD thread, serves the interfaces of the kernel.
-        polled = [port for port in self._ports if port.kind != "system"]
+        polled = [p for port in self._ports for p in port.links if p.kind != "system"]
         queues = {(p.name, q) for p in polled for q in range(self._plan.rx_queues.value)}
         if unpolled := queues - self._polled():
             return f"PMD threads to poll {sorted(unpolled)}"
         names = {port.name for port in self._ports if port.peer_serves}
         if names and (unlinked := names - self._linked()):
             return f"links on {sorted(unlinked)}"
-        return None
+        return next(filter(None, map(self._bond_waits_for, self.bonds)), None)
+
+    def _bond_waits_for(self, bond: Bond) -> str | None:
+        """Of a link that has come up Open vSwitch knows within 5 s; LACP agrees in another one."""
+        lacp = self.control.ask("lacp/show", bond.name) if bond.uses_lacp else ""
+        return not_ready(bond, self.control.ask("bond/show", bond.name), lacp)
 
     def _plug_in(self) -> None:
         """Make the ports whose sockets others serve, as these appear.
@@ -124,7 +158,9 @@ class OvsDpdk:
         if not self._pollers:
             [daemon] = self._daemon.processes
             found = pollers_of(self._host.runner, daemon.pid)
-            self._pollers = tuple(Poller(t.tid, t.name, "sut", timed=False) for t in found)
+            self._pollers = tuple(
+                Poller(t.tid, t.name, self._instance.role, timed=False) for t in found
+            )
         return self._pollers
 
     def gap_logs(self) -> tuple[GapLog, ...]:
@@ -152,14 +188,17 @@ class OvsDpdk:
             "dpdk_version": row["dpdk_version"],
             "other_config": dict(row["other_config"][1]),
             "ports": [f"{p.name}: {p.kind} {dict(p.options)}" for p in self._ports],
-            "flows": [line for lines in self._rules for line in lines.splitlines()],
+            "flows": [line for lines in self._instance.rules for line in lines.splitlines()],
+            "bonds": [self.control.ask("bond/show", bond.name) for bond in self.bonds],
             "pmd_rxq": self.control.ask("dpif-netdev/pmd-rxq-show").splitlines(),
         }
 
     # --- the steps of `up`
 
     def _start_database(self) -> None:
-        runner, path = self._host.runner, str(self._dirs.run / "conf.db")
+        runner, path = self._host.runner, str(self.control.run_dir / "conf.db")
+        if self.control.run_dir != self._dirs.run:
+            self._host.make_directory(str(self.control.run_dir))
         if not runner.glob(_SCHEMA):
             raise BenchError(
                 f"Open vSwitch is not installed on this host: {_SCHEMA} does not exist",
@@ -168,7 +207,7 @@ class OvsDpdk:
         runner.run(["ovsdb-tool", "create", path, _SCHEMA], env=self.control.environment)
         self._database.start(
             ["ovsdb-server", path, f"--remote=p{self.control.database}",
-             f"--unixctl={self._dirs.run / 'ovsdb.ctl'}", "--no-chdir", "-vfile:off",
+             f"--unixctl={self.control.run_dir / 'ovsdb.ctl'}", "--no-chdir", "-vfile:off",
              "-vsyslog:off"],
             env=self.control.environment,
             cpus=self._plan.main_cpus.value,
@@ -186,7 +225,9 @@ class OvsDpdk:
             "dpdk-lcore-mask": format_mask(self._plan.main_cpus.value),
             "pmd-cpu-mask": format_mask(self._plan.pmd_cpus.value),
             # In-memory is Open vSwitch's default: huge pages go with the process.
-            "dpdk-extra": " ".join((*self._devices(), f"--file-prefix=ovs{self._dirs.tag}")),
+            "dpdk-extra": " ".join(
+                (*self._devices(), *self._shared_memory(), f"--file-prefix={self._prefix}")
+            ),
             "n-handler-threads": "1",
             "n-revalidator-threads": "1",
             "max-idle": str(_MAX_IDLE_MS),
@@ -199,6 +240,10 @@ class OvsDpdk:
         """Open vSwitch makes virtual devices by itself, as ports."""
         named = [port.options.get("dpdk-devargs", "") for port in self._ports]
         return dpdk.device_options(device for device in named if is_pci(device))
+
+    def _shared_memory(self) -> tuple[str, ...]:
+        """The virtio side of a link shows its memory to the other: in few enough regions."""
+        return ("--single-file-segments",) if self._instance.hop == PARTNER else ()
 
     def _start_daemon(self) -> None:
         found = self._host.runner.glob(*_DAEMONS)
@@ -250,17 +295,23 @@ class OvsDpdk:
         return ()
 
     def _add_ports(self, ports: Sequence[SwitchPort]) -> None:
-        if not ports:
-            return
-        pinned = factors.affinities(
-            self._factors, self._ports, self._plan.pmd_cpus.value, self._plan.rx_queues.value
-        )
         words: list[str] = []
+        added: list[SwitchPort] = []
         for bridge in self.bridges:
             if here := [port for port in ports if port in bridge.ports]:
                 mtu = self._plan.mtu.value
-                words += ["--", *add_ports_command(bridge.name, here, mtu, pinned)]
-        self.control.vsctl(*words[1:])
+                words += ["--", *add_ports_command(bridge.name, here, mtu, self._pinned())]
+                added += here
+        if added:
+            self.control.vsctl(*words[1:])
+            self._check_made(added)
+
+    def _pinned(self) -> Mapping[str, str]:
+        return factors.affinities(
+            self._factors, self._ports, self._plan.pmd_cpus.value, self._plan.rx_queues.value
+        )
+
+    def _check_made(self, ports: Sequence[SwitchPort]) -> None:
         wanted = {port.name: port.number for port in ports}
         made = {
             row["name"]: row["error"] if row["error"] != ["set", []] else row["ofport"]
@@ -283,6 +334,11 @@ class OvsDpdk:
     def _linked(self) -> set[str]:
         rows = self.control.rows("Interface", "name", "link_state")
         return {row["name"] for row in rows if row["link_state"] == "up"}
+
+
+def run_dir_of(run: PurePosixPath, hop: str) -> PurePosixPath:
+    """Where the sockets of this instance are."""
+    return run if hop == SWITCH else run / hop
 
 
 # lib/dpif-netdev.c names PMD threads by their CPU: "pmd-c01/id:8".
