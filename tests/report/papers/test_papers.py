@@ -141,7 +141,7 @@ def test_s3_s_finding_is_open_where_brackets_overlap(s3_run: RunRecord) -> None:
 
 def test_s3_cases_and_shares(s3_run: RunRecord) -> None:
     assert [s3.case_of(p.frames) for p in s3_run.points] == [
-        "case 1", "case 3", "case 4", "case 5", "case 7",
+        "case 1", "case 3", "case 4", "case 5", "case 6", "case 7", "case 8",
     ]  # fmt: skip
     shares = s3.published_shares()
     assert shares["case 5", 4096] == pytest.approx(0.86852, abs=2e-5)
