@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.interface import Part
@@ -11,7 +12,8 @@ from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
 from wirespeed.bench.switch.ovs_dpdk import factors
 from wirespeed.bench.switch.ovs_dpdk.bonds import Bond
 from wirespeed.bench.switch.ovs_dpdk.bridges import bridges, rules
-from wirespeed.bench.switch.ovs_dpdk.part import Instance, OvsDpdk
+from wirespeed.bench.switch.ovs_dpdk.instance import Instance
+from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
 from wirespeed.bench.switch.ovs_dpdk.ports import (
     SwitchPort,
     inner_patch,
@@ -70,7 +72,8 @@ class OvsDpdkKind:
     def part_between(self, setup: SwitchSetup, ports: KernelPorts) -> Part:
         machines = program_ports(setup.wiring, setup.plan, setup.dirs.run)
         every = (*machines, *kernel_ports(ports, first=len(machines) + 1))
-        return OvsDpdk(setup, _instance(setup, every), namespace=ports.namespace, tso=ports.tso)
+        instance = _instance(setup, every)
+        return OvsDpdk(setup, replace(instance, namespace=ports.namespace, tso=ports.tso))
 
 
 def _instance(setup: SwitchSetup, ports: tuple[SwitchPort, ...]) -> Instance:
