@@ -229,6 +229,13 @@ class GuestPages(StrEnum):
     MEMFD = "memfd"
 
 
+class EmulatorThreads(StrEnum):
+    """Where QEMU's own threads run, beside those that are virtual CPUs."""
+
+    APART = "apart"
+    ON_VCPUS = "on-vcpus"
+
+
 @dataclass(frozen=True, slots=True)
 class Guest:
     """The virtual machine of each VNF, with sut.vnf.placement = "guest", or of each host of a TCP
@@ -242,6 +249,9 @@ class Guest:
     pages: GuestPages = GuestPages.HUGE
     """What that memory is made of: huge: the host's huge pages of 2 MiB; memfd: shared memory in
     pages of 4 KiB."""
+    emulator: EmulatorThreads = EmulatorThreads.APART
+    """Where QEMU's own threads run. apart: on a CPU that no virtual CPU of the data plane has;
+    on-vcpus: on the CPUs of the virtual CPUs, whose time they take."""
 
 
 @dataclass(frozen=True, slots=True)
