@@ -142,6 +142,9 @@ class Ovs:
     the way back: strip: it is taken off; rewrite: it becomes local_vlan_id."""
     local_vlan_id: VlanId = 1000
     """With vlan = "rewrite", the tag on the second bridge."""
+    routes: bool = False
+    """It forwards by the IP address that a frame is sent to, as a router: it decreases the TTL and
+    writes the next hop's address (p2p only)."""
     bond: BondMode = BondMode.NONE
     """Whether each port towards the generator is a bond of two links. At their other ends is a
     second Open vSwitch, the link partner, which stands for the network and is not the SUT.

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle
 
+from wirespeed.bench.switch.ovs_dpdk import routes
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.model.fault import Fault
 from wirespeed.model.frame import Encapsulation, FlowField
@@ -79,6 +80,8 @@ def faults(ovs: Ovs, workload: Workload) -> Iterator[Fault]:
         yield Fault("sut.vswitch.ovs.local_vlan_id", ovs.local_vlan_id, allowed)
     if ovs.vlan is not VlanTranslation.NONE and isinstance(workload, Frames):
         yield from _translation_faults(ovs, workload)
+    if ovs.routes:
+        yield from routes.faults(ovs, workload)
     if ovs.bond is not BondMode.NONE:
         yield from _bond_faults(ovs, workload)
 

@@ -15,6 +15,7 @@ from wirespeed.bench.topology.wiring import Flow
 from wirespeed.model.trial import DropCause
 
 _FORWARD, _WRONG_TAG, _DROP = 100, 50, 1
+ROUTED = _FORWARD
 PATCH = "patch"
 
 

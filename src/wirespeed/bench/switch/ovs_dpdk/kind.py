@@ -9,7 +9,7 @@ from dataclasses import replace
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.interface import Part
 from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
-from wirespeed.bench.switch.ovs_dpdk import factors
+from wirespeed.bench.switch.ovs_dpdk import factors, routes
 from wirespeed.bench.switch.ovs_dpdk.bonds import Bond
 from wirespeed.bench.switch.ovs_dpdk.bridges import bridges, rules
 from wirespeed.bench.switch.ovs_dpdk.instance import Instance
@@ -85,6 +85,8 @@ def _instance(setup: SwitchSetup, ports: tuple[SwitchPort, ...]) -> Instance:
         if port.members
     )
     told = rules(setup.wiring.flows, made, ovs, setup.vlan_id)
+    if ovs.routes:
+        told = (routes.rules(setup.wiring, ports),)
     return Instance(setup.plan, ports, made, told, bonds)
 
 
