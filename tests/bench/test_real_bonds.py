@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do bonds between two real Open vSwitches carry real frames, and is every lost one accounted for?"""
+"""Do bonds between two real Open vSwitches carry real frames, and is each lost one explained?"""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def bonded(spec: Frames, field: FlowField, **ovs: object) -> Frames:
 
 def by_link(seen: Observation) -> Counter[str]:
     """Frames that came in by the links of the port east of the switch."""
-    return Counter({p.port: p.entered for p in seen.ports if p.port in ("switch:east0",
-                                                                          "switch:east1")})  # fmt: skip
+    wanted = ("switch:east0", "switch:east1")
+    return Counter({p.port: p.entered for p in seen.ports if p.port in wanted})
 
 
 @pytest.mark.parametrize(
