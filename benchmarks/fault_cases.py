@@ -13,8 +13,9 @@ from wirespeed.bench.fault.inject import place_of
 from wirespeed.model.injected import NO_FAULT, InjectedFault
 from wirespeed.model.spec import Frames
 
-# Far below what two shared cores carry, so that a healthy path loses nothing. One of each range is
-# drawn for each bench.
+# Far below what two shared cores carry, so that a healthy path loses nothing, and enough that what
+# is not taken fills a ring within a trial. One of each range is drawn for each bench; functions in
+# parallel get so much each.
 LOADS_FPS = ((35_000, 45_000), (55_000, 65_000), (80_000, 100_000))
 SWITCHED = ("p2p", "pvp", "chain")
 WITH_VNFS = ("pvp", "chain", "parallel")
@@ -109,7 +110,8 @@ def drawn(case: Case, topology: str, chance: random.Random) -> Setting:
     if topology in ("chain", "parallel"):
         settings.append("topology.vnfs=2")
     frames = point_of(study, *settings, *case.settings)
-    loads_fps = tuple(float(chance.randrange(*each)) for each in LOADS_FPS)
+    each_gets = 2 if topology == "parallel" else 1
+    loads_fps = tuple(float(each_gets * chance.randrange(*each)) for each in LOADS_FPS)
     seed = chance.randrange(1 << 16)
     strength = None if case.strength is None else chance.uniform(*case.strength)
     if case.kind != NO_FAULT:

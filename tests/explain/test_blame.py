@@ -123,6 +123,14 @@ def event(hop: str, what: Counted, count: int) -> tuple[HopEvents, ...]:
             ("flows_deleted", "switch"),
         ),
         (
+            observed(
+                AT_ENTRANCE,
+                events=(*event("switch", Counted.UPCALLS, 30_000),
+                        *event("switch", Counted.FLOWS_DELETED, 29_000)),
+            ),
+            ("upcalls", "switch"),
+        ),
+        (
             observed(queues=(QueueShare("east", 0, FPS), QueueShare("east", 1, 0))),
             ("queue_imbalance", "switch:east"),
         ),
@@ -131,7 +139,16 @@ def event(hop: str, what: Counted, count: int) -> tuple[HopEvents, ...]:
             observed(AT_ENTRANCE, competitors=(Competitor("cc1", 1, 0.4),)),
             ("pmd_core_shared", "switch"),
         ),
+        (
+            observed(unsent=500, evidence=Evidence(stop("generator", Source.POLL_GAP, 100)),
+                     competitors=(Competitor("cc1", 1, 0.4),)),
+            ("pmd_core_shared", "switch"),
+        ),
         (observed(unsent=5000), ("generator_slow", "tg")),
+        (
+            observed(unsent=5000, competitors=(Competitor("cc1", 0, 0.05),)),
+            ("generator_slow", "tg"),
+        ),
         (
             observed(unsent=5000, competitors=(Competitor("cc1", 0, 0.4),)),
             ("generator_core_shared", "tg"),
@@ -190,3 +207,11 @@ def test_frames_and_evidence_of_warm_up_accuse_nobody() -> None:
     )
     search = SearchResult("fixed", False, trials, constant=Bound(FPS, FPS, 0.0))
     assert [e for e in explain(Measured(SUT, search)) if e.hop == "vnf0"] == []
+
+
+def test_open_vswitch_may_tell_of_deleted_flows_in_another_trial() -> None:
+    told = observed(events=event("switch", Counted.FLOWS_DELETED, 20))
+    seen = observed(events=event("switch", Counted.UPCALLS, 40))
+    trials = (Trial(told, Stage.WARM_UP, quiet=False), Trial(seen, Stage.CONSTANT, quiet=False))
+    search = SearchResult("fixed", False, trials, constant=Bound(FPS, FPS, 0.0))
+    assert explain(Measured(SUT, search))[0].limit == "flows_deleted"

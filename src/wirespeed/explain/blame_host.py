@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.seen import RINGS_OF_SUT, Seen, seen
-from wirespeed.explain.suspect import MUCH, STRAY, Suspect, figure
+from wirespeed.explain.suspect import MUCH, PLAINLY, STRAY, Suspect, figure
 from wirespeed.model.explanation import Explanation, Proposal
 from wirespeed.model.trial import DropCause
 from wirespeed.model.words import share
@@ -35,7 +35,7 @@ def host(found: Seen) -> Iterator[Suspect]:
              figure("threads of the SUT away", away_ns, "ns"),
              figure("lost at full rings", lost, "frames")),
             _ISOLATE, hop=_SWITCH,
-        ))  # fmt: skip
+        ), certain=used > PLAINLY)  # fmt: skip
         return
     if not found.held:
         return
@@ -83,7 +83,8 @@ def generator(found: Seen) -> Iterator[Suspect]:
     late = found.unsent + found.dropped({DropCause.TG_RX_RING_FULL})
     name, cpu, used = found.competitor(found.generating)
     away_ns = found.away_ns("generator")
-    if used > MUCH:
+    enough = found.frames_in(away_ns) >= late / 2
+    if used > PLAINLY or (used > MUCH and enough):
         yield Suspect(late, Explanation(
             "generator_core_shared",
             f"{name} used CPU {cpu}, the generator's, for {share(used)} of the time: frames were "
@@ -91,11 +92,11 @@ def generator(found: Seen) -> Iterator[Suspect]:
             (figure(f"CPU {cpu} used by {name}", used, "ratio"),
              figure("generator away", away_ns, "ns"), figure("unsent", found.unsent, "frames")),
             _ISOLATE, hop=_GENERATOR,
-        ))  # fmt: skip
+        ), certain=used > PLAINLY)  # fmt: skip
         return
     if not found.held or late <= STRAY * max(found.intended, 1):
         return
-    if found.frames_in(away_ns) >= late / 2:
+    if enough:
         yield Suspect(late, Explanation(
             "generator_interrupted",
             f"The generator was off its CPU for {away_ns / 1e6:,.0f} ms: that is enough for the "
