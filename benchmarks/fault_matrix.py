@@ -134,7 +134,7 @@ def cell_of(
         0.0 if fault is None else strength_of(fault),
         "" if fault is None else place_of(setting.frames),
         tuple((each.limit, each.hop) for each in found), right, setting.hop, round(took_s, 2),
-        said="" if first is None else first.sentence,
+        said=found[0].sentence if found else "",
     )  # fmt: skip
 
 
