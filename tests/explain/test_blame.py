@@ -76,6 +76,23 @@ def first(observation: Observation) -> tuple[str, str | None]:
     return found.limit, found.hop
 
 
+def test_a_program_beside_the_bench_is_a_candidate_and_accused_of_nothing() -> None:
+    found = explained(observed(competitors=(Competitor("copies", 7, 0.9),)))
+    [candidate] = [e for e in found if e.hop is not None]
+    assert (candidate.limit, candidate.hop) == ("memory_contention", "memory")
+    assert "copies used CPU 7" in candidate.sentence
+    assert "a candidate" in candidate.sentence
+    # On a CPU that forwards it is what it always was.
+    assert first(observed(AT_ENTRANCE, competitors=(Competitor("copies", 1, 0.9),)))[0] == (
+        "pmd_core_shared"
+    )
+
+
+def test_frames_by_a_link_that_is_down_are_told_first() -> None:
+    down = Drop("switch:east", DropCause.LINK_DOWN, 5_000)
+    assert first(observed(down)) == ("link_down", "switch:east")
+
+
 def test_a_healthy_point_accuses_nobody() -> None:
     assert [e for e in explained(observed()) if e.hop is not None] == []
 

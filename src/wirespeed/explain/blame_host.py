@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirespeed.explain.seen import RINGS_OF_SUT, Seen
+from wirespeed.explain.interface import Measured
+from wirespeed.explain.seen import RINGS_OF_SUT, Seen, seen
 from wirespeed.explain.suspect import MUCH, PLAINLY, STRAY, Suspect, figure
 from wirespeed.model.explanation import Explanation, Proposal
 from wirespeed.model.trial import DropCause
@@ -57,6 +58,24 @@ def host(found: Seen) -> Iterator[Suspect]:
              figure("lost at full rings", lost, "frames")),
             _ISOLATE, hop=_SWITCH,
         ))  # fmt: skip
+
+
+def neighbours(point: Measured) -> Iterator[Explanation]:
+    """Other programs on CPUs that nothing polls on: no more than candidates, for no counter of a
+    trial tells one that takes memory's bandwidth from one that harms nobody."""
+    found = seen(point.result)
+    name, cpu, used = found.competitor(
+        {cpu for _, cpu in found.shares} - found.forwarding - found.generating
+    )
+    if used > MUCH:
+        yield Explanation(
+            "memory_contention",
+            f"{name} used CPU {cpu}, on which nothing of the bench polls, for {share(used)} of the "
+            "time. Whether it took bandwidth of memory, or cache, from the CPUs that poll, nothing "
+            "measured here can tell: a candidate.",
+            (figure(f"CPU {cpu} used by {name}", used, "ratio"),),
+            Proposal("Measure once more without that program."), hop="memory",
+        )  # fmt: skip
 
 
 def generator(found: Seen) -> Iterator[Suspect]:
