@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import VswitchPlan
 from wirespeed.model.workload import Workload
-from wirespeed.plan.capacity import Pool, device_pools, placement_host
+from wirespeed.plan.capacity import Pool, device_pools, placement_host, running_guests
 from wirespeed.plan.cores import CoreSplit, physical_cores, split_cores
 from wirespeed.plan.nics import HostNic, dpdk_nics, host_nics
 from wirespeed.plan.pages import NodePages, node_pages, page_sizes
 from wirespeed.plan.placement.batch import PlacementHost
 from wirespeed.plan.pmd_demand import SwitchDemand, clock_hz, cores_by_node
+from wirespeed.plan.running import running_pages
 from wirespeed.plan.vswitch import plan_vswitch
 
 
@@ -54,7 +55,7 @@ def draft_host(
     vswitch = plan_vswitch(facts, workload, switched, cores) if has_vswitch else None
     memory = vswitch.socket_memory_mib.value if vswitch else (0,) * len(facts.nodes)
     socket = {node.id: mib for node, mib in zip(facts.nodes, memory, strict=True)}
-    pages = node_pages(facts, workload.memory, page_sizes(workload.vnfs, workload.memory), socket)
+    pages = node_pages(facts, workload.memory, _demand(facts, workload), socket)
     pools = device_pools(facts, workload, nics)
     polling = sum(count.value for count in wanted.values())
     place = placement_host(
@@ -62,3 +63,13 @@ def draft_host(
         switch_hz=polling * hz.value * workload.vswitch.pmd_load,
     )  # fmt: skip
     return HostDraft(facts, nics, pools, cores, pages, vswitch, place)
+
+
+def _demand(facts: HostFacts, workload: Workload) -> dict[int, int]:
+    """The memory (MiB) by page size (KiB) of the guests that are asked for and of those here."""
+    rules = workload.memory
+    demand = page_sizes(workload.vnfs, rules)
+    held = running_pages(running_guests(facts, workload), rules.page_size_kib)
+    for (_, size), count in held.items():
+        demand[size] = demand.get(size, 0) + count * size // 1024
+    return demand
