@@ -70,10 +70,7 @@ def completed(facts: HostFacts, cloud: Cloud) -> HostFacts:
             "Leave out --openstack for this host, or give the facts of one of the cloud's.",
         )
     servers = _servers(cloud, host)
-    isolating = {server.instance for server in servers if _isolates(server)}
-    seen = tuple(
-        replace(guest, whole_cores=guest.name in isolating) for guest in facts.guests or ()
-    )
+    seen = facts.guests or ()
     known = {guest.name for guest in seen}
     others = [server for server in servers if server.instance not in known]
     guests = (*seen, *(_guest(server) for server in others))
@@ -138,10 +135,6 @@ def _unseen(server: Server) -> list[str]:
     return found
 
 
-def _isolates(server: Server) -> bool:
-    return server.extra_specs.get("hw:cpu_thread_policy") == "isolate"
-
-
 def _guest(server: Server) -> Guest:
     memory = _memory_by_node(server.nodes)
     pages = server.page_kib
@@ -154,7 +147,6 @@ def _guest(server: Server) -> Guest:
         node_memory_kib=tuple(memory.values()),
         huge_page_kib=pages if pages and pages > SMALL_PAGE_KIB else None,
         ports=tuple(_port(port) for port in server.ports),
-        whole_cores=_isolates(server),
     )
 
 

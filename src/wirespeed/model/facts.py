@@ -250,8 +250,7 @@ class Guest:
     """A running libvirt domain, or a server that holds its place on the host though it is off.
 
     huge_page_kib: None without huge pages, 0 for any size. node_memory_kib has one entry for each
-    of memory_nodes; empty: equal parts. whole_cores: nobody else may be pinned to the SMT siblings
-    of its CPUs (Nova's hw:cpu_thread_policy=isolate).
+    of memory_nodes; empty: equal parts.
     """
 
     name: str
@@ -266,7 +265,6 @@ class Guest:
     cpu_mode: str | None = None
     cpu_model: str | None = None
     node_memory_kib: tuple[int, ...] = ()
-    whole_cores: bool = False
 
 
 @dataclass(frozen=True, slots=True)

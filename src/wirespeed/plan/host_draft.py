@@ -55,7 +55,9 @@ def draft_host(
     vswitch = plan_vswitch(facts, workload, switched, cores) if has_vswitch else None
     memory = vswitch.socket_memory_mib.value if vswitch else (0,) * len(facts.nodes)
     socket = {node.id: mib for node, mib in zip(facts.nodes, memory, strict=True)}
-    pages = node_pages(facts, workload.memory, _demand(facts, workload), socket)
+    rules = workload.memory
+    held = running_pages(running_guests(facts, workload), rules.page_size_kib)
+    pages = node_pages(facts, rules, page_sizes(workload.vnfs, rules), socket, held)
     pools = device_pools(facts, workload, nics)
     polling = sum(count.value for count in wanted.values())
     place = placement_host(
@@ -63,13 +65,3 @@ def draft_host(
         switch_hz=polling * hz.value * workload.vswitch.pmd_load,
     )  # fmt: skip
     return HostDraft(facts, nics, pools, cores, pages, vswitch, place)
-
-
-def _demand(facts: HostFacts, workload: Workload) -> dict[int, int]:
-    """The memory (MiB) by page size (KiB) of the guests that are asked for and of those here."""
-    rules = workload.memory
-    demand = page_sizes(workload.vnfs, rules)
-    held = running_pages(running_guests(facts, workload), rules.page_size_kib)
-    for (_, size), count in held.items():
-        demand[size] = demand.get(size, 0) + count * size // 1024
-    return demand

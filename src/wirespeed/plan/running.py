@@ -41,21 +41,12 @@ def _take_cpus(cells: Sequence[CellShape], uses: list[CellUse], guest: Guest) ->
     # One CPU for QEMU's own threads is theirs alone (isolate); a set of them is shared.
     if guest.emulator_cpus and len(guest.emulator_cpus) == 1:
         taken |= mask_of(guest.emulator_cpus)
-    for index, cell in enumerate(cells):
-        mine = _with_siblings(cell, taken) if guest.whole_cores else taken
-        uses[index] = uses[index]._replace(free=uses[index].free & ~mine)
+    for index, use in enumerate(uses):
+        uses[index] = use._replace(free=use.free & ~taken)
     pinned = sum(len(pin.cpus) == 1 for pin in guest.pins)
     first = next((i for i, cell in enumerate(cells) if cell.id in guest.memory_nodes), 0)
     floating = uses[first].cpus_used + guest.vcpus - pinned
     uses[first] = uses[first]._replace(cpus_used=floating)
-
-
-def _with_siblings(cell: CellShape, cpus: int) -> int:
-    found = cpus
-    for core in cell.cores:
-        if core & cpus:
-            found |= core
-    return found
 
 
 def _memory(cells: Sequence[CellShape], uses: Sequence[CellUse], guest: Guest) -> Mapping[int, int]:
