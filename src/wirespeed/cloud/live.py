@@ -19,6 +19,7 @@ from wirespeed.model.errors import BadInput
 # Nova tells where a server's vCPUs and memory are from 2.78 on (Train), and no longer how many
 # nodes and cores a hypervisor has from 2.88 on; Placement which provider is inside which from 1.14.
 WANTED = {"compute": ((2, 78), (2, 87)), "placement": ((1, 14), (1, 14))}
+MAJOR = {"compute": "2", "placement": "1", "network": "2", "image": "2"}
 RELEASES = {"compute": "Train", "placement": "Queens"}
 TIMEOUT_S = 30
 
@@ -50,7 +51,7 @@ class LiveApi:
         # A service that repeats a page would otherwise be asked for ever.
         while query is not None and query not in asked:
             asked.add(query)
-            page = self._get(service, f"{urlsplit(path).path}?{query}")
+            page = self._get(service, f"{urlsplit(path).path}?{query}".rstrip("?"))
             records += [only(record, keys) for record in page.get(collection, ())]
             query = _next_query(page, collection)
         return records
@@ -88,6 +89,9 @@ class LiveApi:
             return client, None
         least, most = WANTED[service]
         newest = data.max_microversion
+        if newest is None:
+            # The address in the catalogue may itself name a version: nobody was asked yet.
+            client.get("")
         if newest is None or newest < least:
             has = ".".join(map(str, newest)) if newest else "none"
             raise CloudUnreadable(
@@ -102,6 +106,7 @@ def open_cloud(name: str) -> LiveApi:
     """The cloud of that name in clouds.yaml, as openstacksdk finds it. Raises BadInput."""
     try:
         import openstack.config
+        from keystoneauth1.exceptions import AuthPluginException
         from openstack.exceptions import ConfigException
     except ImportError:
         raise BadInput(
@@ -109,18 +114,34 @@ def open_cloud(name: str) -> LiveApi:
             "Install it: pip install 'wirespeed[openstack]'",
         ) from None
     try:
-        config = openstack.config.OpenStackConfig()
-        region = config.get_one(cloud=name)
-    except ConfigException as fault:
+        region = openstack.config.OpenStackConfig().get_one(cloud=name)
+    except (AuthPluginException, ConfigException) as fault:
         raise BadInput(
             f"cloud {name!r} cannot be used: {_without_secrets(str(fault))}",
-            "Name a cloud of clouds.yaml (in ., ~/.config/openstack or /etc/openstack), or "
-            "envvars for the OS_* variables.",
+            "Name a complete cloud of clouds.yaml (in ., ~/.config/openstack or /etc/openstack), "
+            "or envvars for the OS_* variables.",
         ) from None
-    region.config.setdefault("api_timeout", TIMEOUT_S)
-    if region.config["api_timeout"] is None:
+    if region.config.get("api_timeout") is None:
         region.config["api_timeout"] = TIMEOUT_S
-    return LiveApi(name, region.get_session_client)
+    return LiveApi(name, lambda service: _adapter(region, service))
+
+
+def _adapter(region: Any, service: str) -> Any:
+    """A client of one service, at the newest endpoint of its major version."""
+    from keystoneauth1.adapter import Adapter
+
+    major = MAJOR[service]
+    return Adapter(
+        session=region.get_session(),
+        service_type=region.get_service_type(service),
+        service_name=region.get_service_name(service),
+        interface=region.get_interface(service),
+        region_name=region.get_region_name(service),
+        endpoint_override=region.get_endpoint(service),
+        min_version=major,
+        max_version=f"{major}.latest",
+        raise_exc=False,
+    )
 
 
 @contextmanager
