@@ -94,7 +94,7 @@ def _host(record: Record) -> ComputeHost:
         enabled=record["status"] == "enabled",
         disabled_reason=service.get("disabled_reason") or "",
         cpu_model=info.get("model") or "",
-        cpu_flags=tuple(sorted(info.get("features") or ())),
+        cpu_features=tuple(sorted(info.get("features") or ())),
         cpu_counts=CpuCounts(counts["cells"], counts["sockets"], counts["cores"], counts["threads"])
         if known
         else None,

@@ -26,11 +26,11 @@ from wirespeed.model.words import counted
 
 SMALL_PAGE_KIB = 4
 _HOW = "needs `wirespeed inspect` on the host; OpenStack's API does not tell"
-# Facts that no API call gives, and what each needs to know besides.
+# Facts that no API call gives. cpu_flags: it tells those alone that the model does not bring.
 _UNTOLD = (
-    "caches", "default_route_interface", "governors", "huge_pages", "idle_states", "interfaces",
-    "iommu_units", "irqs", "kernel", "memory_channels", "nova", "ovs", "ovs.pmds", "pci",
-    "uio_drivers",
+    "caches", "cpu_flags", "default_route_interface", "governors", "huge_pages", "idle_states",
+    "interfaces", "iommu_units", "irqs", "kernel", "memory_channels", "nova", "ovs", "ovs.pmds",
+    "pci", "uio_drivers",
 )  # fmt: skip
 # Servers in these states have given their place back.
 _PLACELESS = ("DELETED", "SOFT_DELETED", "SHELVED_OFFLOADED")
@@ -45,14 +45,11 @@ def host_facts(cloud: Cloud, host: ComputeHost) -> HostFacts:
         cpus=(),
         nodes=(),
         cpu_model=host.cpu_model,
-        cpu_flags=host.cpu_flags,
         guests=tuple(_guest(server) for server in servers),
         flavors=_flavors(cloud),
     )
     untold = [Missing(fact, f"{_HOW} it") for fact in _UNTOLD]
     topology = [Missing(fact, _topology_reason(host)) for fact in ("cpus", "nodes")]
-    if not host.cpu_flags:
-        untold.append(Missing("cpu_flags", f"{_HOW} them for this hypervisor"))
     return _with_missing(facts, [*untold, *topology, *_partly(host, servers)])
 
 

@@ -102,6 +102,7 @@ class Agent:
 class ComputeHost:
     """A compute host. name: the compute service's host; hypervisor: libvirt's host name.
 
+    cpu_features: in libvirt's names, only those that the CPU model does not bring itself.
     strangers: consumers that hold resources here in Placement and are no server of this host.
     """
 
@@ -111,7 +112,7 @@ class ComputeHost:
     enabled: bool
     disabled_reason: str = ""
     cpu_model: str = ""
-    cpu_flags: tuple[str, ...] = ()
+    cpu_features: tuple[str, ...] = ()
     cpu_counts: CpuCounts | None = None
     inventory: Mapping[str, Inventory] = field(default_factory=dict)
     traits: tuple[str, ...] = ()
