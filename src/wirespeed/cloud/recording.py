@@ -58,7 +58,7 @@ class RecordedApi:
         if not isinstance(cloud, str) or not isinstance(replies, dict):
             raise BadInput(f"recording {where} holds no cloud and replies", _AGAIN)
         self._cloud = cloud
-        self._replies = replies
+        self.replies = replies
 
     @classmethod
     def open(cls, folder: Path) -> RecordedApi:
@@ -83,6 +83,6 @@ class RecordedApi:
 
     def _reply(self, service: str, path: str) -> Any:
         try:
-            return self._replies[f"{service} {path}"]
+            return self.replies[f"{service} {path}"]
         except KeyError:
             raise Gone(f"{service} {path} (not recorded)") from None
