@@ -18,6 +18,7 @@ from wirespeed.plan.nics import HostNic, dpdk_nics, matches, offered_vfs, sriov_
 from wirespeed.plan.pages import NodePages
 from wirespeed.plan.placement.batch import PlacementHost
 from wirespeed.plan.placement.host import CellShape, HostShape, HostUse, PoolShape
+from wirespeed.plan.placement.nova_order import cores_in_order
 from wirespeed.plan.running import running_uses
 
 
@@ -86,7 +87,7 @@ def device_pools(facts: HostFacts, workload: Workload, nics: Sequence[HostNic]) 
 
 def _cell(facts: HostFacts, cores: CorePlan, pages: NodePages) -> CellShape:
     layout = next(n for n in cores.nodes if n.node == pages.node)
-    masks = tuple(mask_of(core) for core in layout.cores)
+    masks = tuple(mask_of(core) for core in cores_in_order(layout.cores))
     everything = mask_of(cpu for core in layout.cores for cpu in core)
     sizes = tuple(sorted(size for size, count in pages.guest.items() if count or size == SMALL_KIB))
     totals = tuple(pages.guest[size] for size in sizes)
