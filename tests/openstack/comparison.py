@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from tests.openstack.simulated_host import address_of
 from wirespeed.model.plan import FlavorPlan, GuestPlan, Plan
 from wirespeed.model.policy import InterfaceKind, NetworkType
 
+SAME_PF = "another VF of the same port"
 COLUMNS = ("accepted", "same host", "same CPUs", "same pages", "same ports")
 # What ML2 binds each interface kind to on a host whose datapath is netdev.
 _VIF = {
@@ -92,7 +93,7 @@ def _pages(guest: GuestPlan, server: Server) -> list[str]:
 
 
 def _ports(
-    plan: Plan, guest: GuestPlan, server: Server, devices: Iterable[Mapping[str, Any]]
+    plan: Plan, guest: GuestPlan, server: Server, devices: Sequence[Mapping[str, Any]]
 ) -> list[str]:
     found = []
     for port in guest.ports:
@@ -100,17 +101,25 @@ def _ports(
         if seen is None:
             found.append(f"port {port.name}: none has MAC {port.mac}")
             continue
-        vif = _VIF[port.kind.value]
-        slot = address_of(port.device.value, list(devices)) if port.device else None
         network = plan.network(port.network)
         tagged = network.type is NetworkType.VLAN and port.device is not None
-        wanted = (vif, slot, network.segment if tagged else None)
-        if (seen.vif, seen.slot, seen.vlan) != wanted:
-            found.append(
-                f"port {port.name}: {seen.vif}, VF {seen.slot}, VLAN {seen.vlan}; planned "
-                f"{vif}, VF {slot}, VLAN {wanted[2]}"
-            )
+        wanted = (_VIF[port.kind.value], network.segment if tagged else None)
+        if (seen.vif, seen.vlan) != wanted:
+            found.append(f"port {port.name}: (vif, VLAN) {(seen.vif, seen.vlan)}, planned {wanted}")
+        slot = address_of(port.device.value, devices) if port.device else None
+        if seen.slot != slot:
+            found.append(_other_slot(port.name, seen.slot, slot, devices))
     return found
+
+
+def _other_slot(
+    port: str, seen: str | None, planned: str | None, devices: Sequence[Mapping[str, Any]]
+) -> str:
+    parents = {device["address"]: device["parent"] for device in devices}
+    told = f"port {port}: VF {seen}, planned {planned}"
+    if seen in parents and planned in parents and parents[seen] == parents[planned]:
+        return f"{told}: {SAME_PF}"
+    return told
 
 
 def _contradictions(guest: GuestPlan, flavor: FlavorPlan, server: Server) -> list[str]:
@@ -136,8 +145,7 @@ def _contradictions(guest: GuestPlan, flavor: FlavorPlan, server: Server) -> lis
         found.append(f"memory is bound to nodes {domain.nodes}")
     if server.page_kib > 4 and domain.page_kib != server.page_kib:
         found.append(f"libvirt was told pages of {domain.page_kib} KiB")
-    slots = {port.slot for port in server.ports.values() if port.slot and port.vif == "hw_veb"}
-    direct = {slot for slot in slots if slot}
+    direct = {port.slot for port in server.ports.values() if port.slot}
     if guest.devices and len(domain.devices - direct) != len(guest.devices):
         found.append(f"libvirt was told devices {sorted(domain.devices)}")
     if domain.vhost_ports != sum(port.vif == "vhostuser" for port in server.ports.values()):

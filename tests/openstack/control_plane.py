@@ -29,8 +29,24 @@ _RECIPE = ("control_plane.py", "mariadb.py", "services/keystone.py", "services/p
            "services/heat.py")  # fmt: skip
 
 
+_PREFIX = "ws-os-"
 # The logs of the last OpenStack under which something failed.
 LOGS = _HERE.parents[1] / "build" / "openstack-logs"
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """Of one that runs: its processes, the ports that they listen on, its files."""
+
+    processes: frozenset[int]
+    ports: tuple[tuple[str, int], ...]
+    root: Path
+
+    def left(self) -> tuple[str, ...]:
+        """Those that are still there."""
+        found = [f"process {pid}" for pid in self.processes if Path(f"/proc/{pid}").exists()]
+        found += [f"port {port} of {name}" for name, port in self.ports if listens(port)]
+        return (*found, *([f"files in {self.root}"] if self.root.exists() else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +59,19 @@ class ControlPlane:
     cached: bool
     up_s: float
 
+    def traces(self) -> Traces:
+        """What must be gone when it has ended."""
+        return Traces(
+            frozenset(self.processes.members()), tuple(self.site.ports.items()), self.site.root
+        )
+
 
 @contextmanager
 def control_plane(cache: Path, rendered: Mapping[str, str]) -> Iterator[ControlPlane]:
     """Up while the block runs. rendered: the files of target `openstack`."""
     began = time.monotonic()
-    root = Path(tempfile.mkdtemp(prefix="ws-os-"))
+    _remove_what_killed_tests_left()
+    root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
     site = Site(root)
     processes = Processes(site.folder("logs"))
     try:
@@ -72,6 +95,14 @@ def control_plane(cache: Path, rendered: Mapping[str, str]) -> Iterator[ControlP
     finally:
         processes.stop_all()
         shutil.rmtree(root)
+
+
+def _remove_what_killed_tests_left() -> None:
+    """Their processes have died with them."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        pid = path.name.removeprefix(_PREFIX).partition("-")[0]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            shutil.rmtree(path)
 
 
 def _wait(site: Site, processes: Processes, services: Iterable[str]) -> None:

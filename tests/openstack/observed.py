@@ -72,7 +72,7 @@ def servers(api: Api, domains: Path) -> dict[str, Server]:
         found[each["name"]] = Server(
             name=each["name"],
             status=each["status"],
-            fault=each.get("fault", {}).get("message", ""),
+            fault=_fault(api, identity) if each["status"] == "ERROR" else "",
             host=each["OS-EXT-SRV-ATTR:host"] or "",
             allocated=_allocated(api, identity),
             nodes=tuple(_node(node) for node in topology["nodes"]),
@@ -81,6 +81,11 @@ def servers(api: Api, domains: Path) -> dict[str, Server]:
             domain=_domain(path.read_text()) if path.exists() else None,
         )
     return found
+
+
+def _fault(api: Api, server: str) -> str:
+    told = api.get("nova", f"/servers/{server}")["server"]
+    return str(told.get("fault", {}).get("message", ""))
 
 
 def _allocated(api: Api, server: str) -> dict[str, int]:

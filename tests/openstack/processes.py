@@ -108,6 +108,12 @@ class Processes:
         groups = {process.pid for process in self._running.values()}
         return [pid for pid, group in _groups().items() if group in groups]
 
+    def arguments(self, pid: int) -> str:
+        """Of one of them; nothing if it has ended."""
+        with suppress(FileNotFoundError, ProcessLookupError):
+            return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
+        return ""
+
     def memory_mib(self) -> int:
         """Proportional set size (PSS) of them all."""
         return sum(map(_pss_kib, self.members())) // 1024

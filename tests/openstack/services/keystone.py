@@ -55,14 +55,11 @@ def service(site: Site) -> Service:
 def new_password_and_places(services: tuple[Service, ...], site: Site, hashed: str) -> str:
     """The statements that give a database of another start this one's password and ports."""
     # All values are ours; none has a quote in it.
-    service, endpoint = (
-        "INSERT INTO service VALUES ",
-        (
-            "INSERT INTO endpoint (id, interface, service_id, url, extra, enabled, region_id) VALUES "
-        ),
-    )
-    text = ["USE keystone;", f"UPDATE password SET password_hash = '{hashed}';",
-            "DELETE FROM endpoint; DELETE FROM service;"]  # fmt: skip
+    service = "INSERT INTO service VALUES "
+    columns = "id, interface, service_id, url, extra, enabled, region_id"
+    endpoint = f"INSERT INTO endpoint ({columns}) VALUES "  # noqa: S608
+    text = ["USE keystone;", "DELETE FROM endpoint; DELETE FROM service;"]
+    text.append(f"UPDATE password SET password_hash = '{hashed}';")  # noqa: S608
     for each in services:
         identity, url = secrets.token_hex(16), site.url(each.name, each.path)
         name = json.dumps({"name": each.name})
