@@ -18,7 +18,7 @@ from wirespeed.model.document import read_document
 from wirespeed.model.errors import faulty_file, key_fault
 from wirespeed.model.facts import HostFacts
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 _MAJOR = SCHEMA_VERSION.partition(".")[0]
 _AGAIN = "Write it with `wirespeed inspect --json > HOST.json`."
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is a fleet's comparison written as one JSON document?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from wirespeed.fleet.comparison import Fleet
+from wirespeed.fleet.groups import Group
+from wirespeed.model.finding import Status
+
+SCHEMA_VERSION = "1.0"
+
+
+def fleet_document(fleet: Fleet) -> dict[str, Any]:
+    """Groups with their hosts and differences; of each host the rules that it breaks."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "groups": [_group(group) for group in fleet.groups],
+    }
+
+
+def _group(group: Group) -> dict[str, Any]:
+    return {
+        "hardware": group.hardware,
+        "is": list(group.lines),
+        "apart": group.apart,
+        "hosts": [
+            {
+                "name": host.name,
+                "address": host.member.address,
+                "site": host.member.site,
+                "collected_at": host.collected_at,
+                "wirespeed": host.wirespeed,
+                "failed": [
+                    rule for rule, found in host.verdicts.items() if found.status is Status.FAILED
+                ],
+            }
+            for host in group.hosts
+        ],
+        "differences": TypeAdapter(Any).dump_python(list(group.differences), mode="json"),
+    }
