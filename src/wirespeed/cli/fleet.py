@@ -4,18 +4,24 @@
 from __future__ import annotations
 
 import json as json_text
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
 
 import typer
 from typer.core import TyperGroup
 
-from wirespeed.cli.fleet_files import add, snapshot
+from wirespeed.cli.fleet_files import add, snapshot, write_file
+from wirespeed.cli.fleet_pairs import app as pairs
 from wirespeed.cli.fleet_tables import print_fleet
 from wirespeed.cli.options import JsonOption, StoreOption
-from wirespeed.cli.show import results_console
+from wirespeed.cli.show import check_file, results_console
 from wirespeed.fleet.comparison import Fleet, compare
 from wirespeed.fleet.document import fleet_document
 from wirespeed.fleet.snapshot_file import verdict
 from wirespeed.model.errors import BadInput
+from wirespeed.report.fleet_page import fleet_page
+from wirespeed.store.figures import newest_figures, repeats
 from wirespeed.store.snapshots import newest_snapshots
 from wirespeed.store.store import Store
 
@@ -35,20 +41,29 @@ app = typer.Typer(
 )
 app.command("snapshot")(snapshot)
 app.command("add")(add)
+app.add_typer(pairs, name="pairs")
 
 
 @app.command("show")
 def show(
     *,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the page to FILE instead.")
+    ] = None,
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Groups of the same hardware, what differs within each, and the rules that hosts break."""
+    """Groups of the same hardware, what differs within each, results that lie apart, and rules."""
+    if html is not None:
+        check_file(html)
     with Store(store) as opened:
         fleet = read_fleet(opened)
     if json:
         typer.echo(json_text.dumps(fleet_document(fleet), indent=1))
-    else:
+    if html is not None:
+        write_file(html, fleet_page(fleet, version("wirespeed")))
+        typer.echo(f"Page: {html.absolute()}", err=json)
+    if not json and html is None:
         print_fleet(fleet, results_console())
 
 
@@ -72,7 +87,7 @@ def hosts(*, store: StoreOption = None) -> None:
 
 def read_fleet(store: Store) -> Fleet:
     """What the store knows of all hosts. Raises BadInput where it has none."""
-    fleet = compare(newest_snapshots(store))
+    fleet = compare(newest_snapshots(store), newest_figures(store), repeats(store))
     if not fleet.hosts:
         raise BadInput(
             f"store {store.url} has no host of a fleet",

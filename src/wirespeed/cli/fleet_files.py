@@ -27,6 +27,7 @@ from wirespeed.fleet.snapshot_file import document, parse, summary, verdict
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.snapshot import HostSnapshot, Member
 from wirespeed.store.errors import StoreError
+from wirespeed.store.imports import import_runs
 from wirespeed.store.snapshots import add_snapshot
 from wirespeed.store.store import Store
 
@@ -57,14 +58,14 @@ def snapshot(
     member = Member(name or facts.host, address, site)
     taken = HostSnapshot(member, now, hardware_digest(facts), facts, report, own_versions())
     if output is not None:
-        _write(output, json_text.dumps(document(taken)) + "\n")
+        write_file(output, json_text.dumps(document(taken)) + "\n")
     if json:
         typer.echo(json_text.dumps(summary(taken, None if output is None else str(output))))
     else:
         typer.echo(f"{member.name}: hardware {taken.hardware}, {verdict(taken)}")
 
 
-def _write(path: Path, text: str) -> None:
+def write_file(path: Path, text: str) -> None:
     """Whole or not at all: a controller may fetch it at any moment. Raises WirespeedError."""
     part = path.with_name(f".{path.name}.part")
     try:
@@ -75,7 +76,7 @@ def _write(path: Path, text: str) -> None:
         part.unlink(missing_ok=True)
         raise WirespeedError(
             f"{path} cannot be written: {fault.strerror}",
-            "Free some space there, or name another file with --output.",
+            "Free some space there, or name another file.",
         ) from fault
 
 
@@ -86,15 +87,16 @@ def add(
     *,
     store: StoreOption = None,
 ) -> None:
-    """Put what was fetched from hosts into the store: snapshots (*.json).
+    """Put what was fetched from hosts into the store: snapshots (*.json) and runs (*.sqlite).
 
-    A file that is there already is left out, so that a cut `add` is continued by running it again.
-    A damaged file is told and the others are added; then it ends with 1.
+    Runs belong to the host that their directory is named for. A file that is there already is left
+    out, so that a cut `add` is continued by running it again. A damaged file is told and the
+    others are added; then it ends with 1.
     """
     files = sorted(set(_files(paths)))
     if not files:
         raise BadInput(
-            f"{', '.join(map(str, paths))}: no file *.json",
+            f"{', '.join(map(str, paths))}: no file *.json or *.sqlite",
             "Name the directory that the playbook fetched into.",
         )
     added = known = 0
@@ -122,9 +124,24 @@ def _files(paths: list[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
             yield from path.rglob("*.json")
+            yield from path.rglob("*.sqlite")
         else:
             yield path
 
 
 def _add(store: Store, file: Path) -> bool:
+    if file.suffix == ".sqlite":
+        return _add_runs(store, file)
     return add_snapshot(store, parse(read_input(file), str(file)))
+
+
+def _add_runs(store: Store, file: Path) -> bool:
+    """Raises BadInput for a file that is no store, or a newer wirespeed's."""
+    if not file.is_file():
+        raise BadInput(f"{file} is no file", "Check the path.")
+    try:
+        source = Store(str(file.absolute()))
+    except StoreError as fault:
+        raise BadInput(fault.what, "Fetch it again, or update wirespeed here.") from fault
+    with source:
+        return import_runs(store, source, file.absolute().parent.name) > 0

@@ -10,12 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from wirespeed.fleet.comparison import Fleet
-from wirespeed.fleet.groups import Difference, Group
+from wirespeed.fleet.groups import Group
+from wirespeed.fleet.words import burn_in_words, difference_words, names_of, outlier_words
 from wirespeed.model.finding import Status
 from wirespeed.model.words import counted
 
-# More names than these are counted instead.
-_NAMES = 6
 # More differences than these are in the HTML page and the JSON.
 _DIFFERENCES = 12
 
@@ -24,6 +23,7 @@ def print_fleet(fleet: Fleet, console: Console) -> None:
     """Everything, the largest group first."""
     for group in fleet.groups:
         _print_group(group, console)
+    _print_results(fleet, console)
     _print_rules(fleet, console)
     hosts, groups = len(fleet.hosts), len(fleet.groups)
     console.print(f"{counted(hosts, 'host')} in {counted(groups, 'group')} of the same hardware")
@@ -38,24 +38,19 @@ def _print_group(group: Group, console: Console) -> None:
     if group.apart:
         console.print(f"  apart: {group.apart}", soft_wrap=True)
     for difference in group.differences[:_DIFFERENCES]:
-        console.print(f"  {told(difference)}", soft_wrap=True)
+        console.print(f"  {difference_words(difference)}", soft_wrap=True)
     if (more := len(group.differences) - _DIFFERENCES) > 0:
         console.print(f"  and {counted(more, 'further difference')} (--html, --json)")
     console.print()
 
 
-def told(difference: Difference) -> str:
-    """One sentence: what is usual, and who has what instead."""
-    others = "; ".join(f"{value}: {names_of(names)}" for value, names in difference.others)
-    if difference.usual is None:
-        return f"{difference.trait}: {others}"
-    return f"{difference.trait}: {others} (usual: {difference.usual})"
-
-
-def names_of(names: tuple[str, ...] | list[str]) -> str:
-    """The names, or the first of many and how many more."""
-    shown = ", ".join(names[:_NAMES])
-    return f"{shown} and {len(names) - _NAMES} more" if len(names) > _NAMES else shown
+def _print_results(fleet: Fleet, console: Console) -> None:
+    told = [outlier_words(c, host) for c in fleet.figures for host in c.outliers]
+    told += [burn_in_words(one) for one in fleet.burn_ins if one.worth_a_look]
+    for sentence in told:
+        console.print(sentence, soft_wrap=True)
+    if told:
+        console.print()
 
 
 def _print_rules(fleet: Fleet, console: Console) -> None:

@@ -6,15 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from wirespeed.fleet.burn_in import BurnIn, burn_ins
 from wirespeed.fleet.groups import Group, Host, groups, host_of
-from wirespeed.model.snapshot import HostSnapshot
+from wirespeed.fleet.outliers import Compared, compare_figures
+from wirespeed.model.snapshot import Figure, HostSnapshot, Repeat
 
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """Every host once, in its group."""
+    """Every host once, in its group; figures and burn-ins of these hosts."""
 
     groups: tuple[Group, ...]
+    figures: tuple[Compared, ...] = ()
+    burn_ins: tuple[BurnIn, ...] = ()
 
     @property
     def hosts(self) -> tuple[Host, ...]:
@@ -22,6 +26,13 @@ class Fleet:
         return tuple(sorted((h for g in self.groups for h in g.hosts), key=lambda h: h.name))
 
 
-def compare(snapshots: Iterable[HostSnapshot]) -> Fleet:
+def compare(
+    snapshots: Iterable[HostSnapshot],
+    figures: Iterable[Figure] = (),
+    repeats: Iterable[Repeat] = (),
+) -> Fleet:
     """Groups and their differences. A snapshot's facts may be forgotten once it was seen."""
-    return Fleet(groups(host_of(snapshot) for snapshot in snapshots))
+    found = groups(host_of(snapshot) for snapshot in snapshots)
+    hardware = {host.name: group.hardware for group in found for host in group.hosts}
+    tried = burn_ins(one for one in repeats if one.host in hardware)
+    return Fleet(found, compare_figures(figures, hardware), tried)

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from wirespeed.fleet.burn_in import BurnIn
 from wirespeed.fleet.comparison import Fleet
 from wirespeed.fleet.groups import Group
+from wirespeed.fleet.outliers import Compared
 from wirespeed.model.finding import Status
 
 SCHEMA_VERSION = "1.0"
@@ -19,6 +22,8 @@ def fleet_document(fleet: Fleet) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "groups": [_group(group) for group in fleet.groups],
+        "figures": [_compared(one) for one in fleet.figures],
+        "burn_ins": [_burn_in(one) for one in fleet.burn_ins],
     }
 
 
@@ -42,3 +47,21 @@ def _group(group: Group) -> dict[str, Any]:
         ],
         "differences": TypeAdapter(Any).dump_python(list(group.differences), mode="json"),
     }
+
+
+def _compared(one: Compared) -> dict[str, Any]:
+    return {
+        "hardware": one.hardware,
+        "study": one.study,
+        "point": one.point,
+        "name": one.name,
+        "unit": one.unit,
+        "values": {host: figure.value for host, figure in one.values.items()},
+        "spread": None if one.spread is None else asdict(one.spread),
+        "outliers": dict(one.outliers),
+    }
+
+
+def _burn_in(one: BurnIn) -> dict[str, Any]:
+    found = asdict(replace(one, trials=()))
+    return {**found, "trials": len(one.trials), "worth_a_look": one.worth_a_look}
