@@ -15,13 +15,14 @@ INSTALL = "Install the controller's version there with the role wirespeed.nfv.in
 COMMON_ARGUMENTS = {"executable": {"type": "path", "default": DEFAULT_EXECUTABLE}}
 
 
-def run(module, arguments, ok=(0,)):
-    """Run it; returns its exit code and stdout. Anything but `ok` fails the module."""
+def run(module, arguments, ok=(0,), needs=False):
+    """Run it; returns its exit code and stdout. Anything but `ok` fails the module, and so does
+    an exit without a word on stdout where it `needs` one."""
     executable = module.params["executable"]
     if not os.access(executable, os.X_OK):
         module.fail_json(msg=f"{executable}: no such program. {INSTALL}")
     code, out, err = module.run_command([executable, *arguments])
-    if code not in ok:
+    if code not in ok or (needs and not out.strip()):
         module.fail_json(msg=fault(module, executable, code, err), rc=code)
     return code, out
 

@@ -13,30 +13,9 @@ description:
     controller; they are far too large to be facts of Ansible.
 author:
   - The wirespeed authors
-options:
-  dest:
-    description: File on the host for the facts. Without it, and in check mode, none is written.
-    type: path
-  name:
-    description: The host's name in the fleet, usually C(inventory_hostname).
-    type: str
-    required: true
-  address:
-    description: How the controller reaches the host.
-    type: str
-    default: ""
-  site:
-    description: Where the host stands.
-    type: str
-    default: ""
-  executable:
-    description: The program wirespeed on the host.
-    type: path
-    default: /opt/wirespeed/bin/wirespeed
-attributes:
-  check_mode:
-    support: full
-    description: Can run in check mode and then writes no file.
+extends_documentation_fragment:
+  - wirespeed.nfv.command
+  - wirespeed.nfv.command.snapshot
 """
 
 EXAMPLES = r"""

@@ -64,8 +64,9 @@ def rig_for(study: Study, lab_file: Path | None, fence: int | None = None) -> It
 def _fenced(runners: Sequence[Runner], token: int | None) -> Iterator[None]:
     """Every host in the same order for everybody, so that no two wait for each other."""
     with ExitStack() as stack:
-        for runner in sorted(runners, key=lambda one: one.address) if token is not None else ():
-            stack.enter_context(fenced(runner, token))
+        if token is not None:
+            for runner in sorted(runners, key=lambda one: one.address):
+                stack.enter_context(fenced(runner, token))
         yield
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What does a fleet look like as one HTML file: what is odd, groups, hosts by rules and figures?
 
-The template only arranges. A page of 1,000 hosts has some 25,000 cells: those that passed are empty,
-and rules that no host breaks have no column.
+The template only arranges. A page of 1,000 hosts has some 25,000 cells: those that passed are
+empty, and rules that no host breaks have no column.
 """
 
 from __future__ import annotations

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, func, select, text, update
+from sqlalchemy import ColumnElement, Connection, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from wirespeed.model.errors import BadInput
@@ -103,7 +104,7 @@ def check_can_lease(store: Store) -> None:
         )
 
 
-def _mine(lease: Lease) -> object:
+def _mine(lease: Lease) -> ColumnElement[bool]:
     return (
         LEASES.c.resource.in_(lease.resources)
         & (LEASES.c.holder == lease.holder)
@@ -111,7 +112,7 @@ def _mine(lease: Lease) -> object:
     )
 
 
-def _in(seconds: float) -> object:
+def _in(seconds: float) -> ColumnElement[Any]:
     return func.clock_timestamp() + text(f"interval '{float(seconds):.3f} seconds'")
 
 

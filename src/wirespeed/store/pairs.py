@@ -61,8 +61,9 @@ def add_pairs(store: Store, tests: Iterable[PairTest]) -> int:
                 "resources": list(test.resources), "state": PairState.PENDING, "attempts": 0,
                 "token": 0,
             }  # fmt: skip
-            done = connection.execute(insert(PAIR_TESTS).values(row).on_conflict_do_nothing())
-            added += done.rowcount
+            # An insert's row count is not known to every driver.
+            new = insert(PAIR_TESTS).values(row).on_conflict_do_nothing()
+            added += len(connection.execute(new.returning(PAIR_TESTS.c.name)).all())
     return added
 
 
