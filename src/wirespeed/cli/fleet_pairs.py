@@ -100,7 +100,10 @@ def show(*, json: JsonOption = False, store: StoreOption = None) -> None:
 
 @app.command("retry")
 def retry(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[PAIR]...")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PAIR]...", help="Names of pairs. Default: all that failed."),
+    ] = None,
     *,
     store: StoreOption = None,
 ) -> None:
