@@ -75,7 +75,7 @@ class Fleet:
                 "ansible_connection": "recorded",
                 "ansible_python_interpreter": sys.executable,
                 "recorded_folder": folder,
-                "wirespeed_executable": str(self._program("target", _TARGET)),
+                "wirespeed_executable": str(program(self.folder, "target")),
                 "wirespeed_results": str(self.folder / "hosts" / name),
                 **self.variables.get(name, {}),
             }
@@ -88,7 +88,7 @@ class Fleet:
     def play(self, playbook: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         variables = {
             "wirespeed_fetched": str(self.fetched),
-            "wirespeed_controller": str(self._program("controller", _CONTROLLER)),
+            "wirespeed_controller": str(program(self.folder, "controller")),
         }
         return subprocess.run(
             [str(BIN / "ansible-playbook"), "-i", str(self.inventory()), playbook,
@@ -96,9 +96,12 @@ class Fleet:
             env=self.environment(), cwd=self.folder, capture_output=True, text=True, check=False,
         )  # fmt: skip
 
-    def _program(self, name: str, text: str) -> Path:
-        path = self.folder / name
-        if not path.exists():
-            path.write_text(text)
-            path.chmod(0o755)
-        return path
+
+def program(folder: Path, name: str) -> Path:
+    """wirespeed of this source tree: on the controller, or on a target, where it reads a recording
+    instead of this machine."""
+    path = folder / name
+    if not path.exists():
+        path.write_text({"controller": _CONTROLLER, "target": _TARGET}[name])
+        path.chmod(0o755)
+    return path

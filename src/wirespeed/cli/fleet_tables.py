@@ -45,7 +45,7 @@ def _print_group(group: Group, console: Console) -> None:
 
 
 def _print_results(fleet: Fleet, console: Console) -> None:
-    told = [outlier_words(c, host) for c in fleet.figures for host in c.outliers]
+    told = list(outlier_words(fleet))
     told += [burn_in_words(one) for one in fleet.burn_ins if one.worth_a_look]
     for sentence in told:
         console.print(sentence, soft_wrap=True)

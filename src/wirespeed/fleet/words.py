@@ -31,13 +31,24 @@ def difference_words(one: Difference) -> str:
     return f"{one.trait}: {others} (usual: {one.usual})"
 
 
-def outlier_words(compared: Compared, host: str) -> str:
-    """One result that lies apart from its group's."""
+def outlier_words(fleet: Fleet) -> Iterator[str]:
+    """A sentence for each host with results that lie apart, the furthest of them in figures."""
+    found: dict[str, list[Compared]] = {}
+    for compared in fleet.figures:
+        for host in compared.outliers:
+            found.setdefault(host, []).append(compared)
+    for host in sorted(found, key=lambda name: (-len(found[name]), name)):
+        columns = sorted(found[host], key=lambda one: -abs(one.outliers[host]))
+        more = f"; and {counted(len(columns) - 1, 'further figure')}" if columns[1:] else ""
+        yield f"{host}: {_outlier(columns[0], host)}{more}"
+
+
+def _outlier(compared: Compared, host: str) -> str:
     spread, figure = compared.spread, compared.values[host]
     assert spread is not None
     side = "below" if compared.outliers[host] < 0 else "above"
     return (
-        f"{host}: {figure.value:.4g} {compared.unit} ({compared.title}), {side} the interval "
+        f"{figure.value:.4g} {compared.unit} ({compared.title}), {side} the interval "
         f"{spread.low:.4g} to {spread.high:.4g} of {spread.count} hosts, "
         f"median {spread.median:.4g}"
     )
@@ -69,9 +80,7 @@ def _change(trend: Trend) -> str:
 
 def worth_a_look(fleet: Fleet) -> Iterator[str]:
     """Results that lie apart, burn-ins that failed or drifted, then settings of few hosts."""
-    for compared in fleet.figures:
-        for host in sorted(compared.outliers, key=lambda h: -abs(compared.outliers[h])):
-            yield outlier_words(compared, host)
+    yield from outlier_words(fleet)
     for one in fleet.burn_ins:
         if one.worth_a_look:
             yield burn_in_words(one)
