@@ -29,6 +29,7 @@ _TARGET = _CONTROLLER.replace(
 def install_collection(folder: Path) -> Path:
     """Build the collection and install it from its archive without a network; returns where."""
     galaxy = str(BIN / "ansible-galaxy")
+    folder.mkdir(exist_ok=True)
     source = folder / "source"
     shutil.copytree(ROOT / "ansible", source)
     env = {**os.environ, "HOME": str(folder), "https_proxy": "http://127.0.0.1:9"}
@@ -85,15 +86,20 @@ class Fleet:
         path.write_text(json.dumps({"all": {"hosts": hosts}}))
         return path
 
-    def play(self, playbook: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def command(self, playbook: str, *arguments: str) -> list[str]:
         variables = {
             "wirespeed_fetched": str(self.fetched),
             "wirespeed_controller": str(program(self.folder, "controller")),
         }
+        return [
+            str(BIN / "ansible-playbook"), "-i", str(self.inventory()), playbook,
+            "-e", json.dumps(variables), *arguments,
+        ]  # fmt: skip
+
+    def play(self, playbook: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(BIN / "ansible-playbook"), "-i", str(self.inventory()), playbook,
-             "-e", json.dumps(variables), *arguments],
-            env=self.environment(), cwd=self.folder, capture_output=True, text=True, check=False,
+            self.command(playbook, *arguments), env=self.environment(), cwd=self.folder,
+            capture_output=True, text=True, check=False,
         )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ HOSTS = 1000
 
 @pytest.fixture(scope="module")
 def fleet() -> Fleet:
-    """All alike but one, which has an older BIOS, is slower and has HTML for a name; two audited."""
+    """All alike but one: older BIOS, slower, HTML for a name. Two are audited."""
     odd_name = "<b>odd</b> & co"
     old = replace(recorded(), firmware=replace(BIOS, bios_version="2.4.8"))
     audited = snapshot("audited", recorded())

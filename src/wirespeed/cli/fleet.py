@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from wirespeed.cli.fleet_files import add, snapshot, write_file
 from wirespeed.cli.fleet_pairs import app as pairs
+from wirespeed.cli.fleet_sites import sites
 from wirespeed.cli.fleet_tables import print_fleet
 from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.cli.show import check_file, results_console
@@ -41,6 +42,7 @@ app = typer.Typer(
 )
 app.command("snapshot")(snapshot)
 app.command("add")(add)
+app.command("sites")(sites)
 app.add_typer(pairs, name="pairs")
 
 
