@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sites share a PostgreSQL, each by a role that sees its own schema; pages and retention see all."""
+"""Sites share a PostgreSQL, each with a role and schema of its own; pages and retention see all."""
 
 from __future__ import annotations
 
