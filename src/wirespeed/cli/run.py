@@ -79,6 +79,15 @@ def run(
             help="The hosts that the study names in its table hosts: a TOML file.",
         ),
     ] = None,
+    fence: Annotated[
+        int | None,
+        typer.Option(
+            "--fence",
+            metavar="TOKEN",
+            min=1,
+            help="The token of a lease on the hosts: a host that was shown a higher one refuses.",
+        ),
+    ] = None,
     store: StoreOption = None,
 ) -> None:
     """Measure every point of a study, store each trial, then print the results."""
@@ -88,7 +97,7 @@ def run(
     with Store(store) as opened:
         overrides = (*(set_ or ()), *_fault_overrides(fault))
         loaded, begun = _loaded(opened, study, overrides, quick=quick, resume=resume)
-        with rig_for(loaded, lab) as rig:
+        with rig_for(loaded, lab, fence) as rig:
             origin = rigs.origin_of(rig, ["wirespeed", *sys.argv[1:]])
             if begun is not None:
                 check_same(begun, loaded, origin)
