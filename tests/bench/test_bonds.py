@@ -16,6 +16,7 @@ from wirespeed.bench.switch.ovs_dpdk import counters
 from wirespeed.bench.switch.ovs_dpdk.bonds import Bond, not_admitted, not_ready, parse_pdus
 from wirespeed.bench.switch.ovs_dpdk.counters import Answers, Pdus, PortCount
 from wirespeed.bench.switch.ovs_dpdk.ports import inner_patch, partner_ports, program_ports
+from wirespeed.bench.switch.ovs_dpdk.reading import CounterReader, missing
 from wirespeed.bench.topology.wiring import GENERATOR, PARTNER, SWITCH, Cable, End
 from wirespeed.model.injected import InjectedFault
 from wirespeed.model.plan import Decision, VswitchPlan
@@ -121,6 +122,42 @@ def test_what_came_by_a_link_that_is_down_is_counted() -> None:
     )
     assert dict(not_admitted([BOND], dump, {51: PortCount(0, 960, 0, 0)})) == {"east": 40}
     assert dict(not_admitted([BOND], dump, {51: PortCount(0, 1000, 0, 0)})) == {"east": 0}
+
+
+DUMPED = """OFPST_PORT reply (OF1.5): 5 ports
+  port  51: rx pkts=0, bytes=0, drop=0, errs=0
+           tx pkts=900, bytes=0, drop=0, errs=0
+  port  102: rx pkts=700, bytes=0, drop=0, errs=0
+           tx pkts=0, bytes=0, drop=0, errs=0
+  port  103: rx pkts=300, bytes=0, drop=0, errs=0
+           tx pkts=0, bytes=0, drop=0, errs=0
+  port  3: rx pkts=0, bytes=0, drop=0, errs=0
+           tx pkts=960, bytes=0, drop=0, errs=0
+"""
+RULES = (
+    "n_packets=700, n_bytes=1, priority=1,in_port=102 actions=NORMAL\n"
+    "n_packets=300, n_bytes=1, priority=1,in_port=103 actions=NORMAL\n"
+)
+
+
+class Answering:
+    """An Open vSwitch whose bond credited 60 frames too few to the patch port behind it."""
+
+    def ask(self, command: str, *_params: str) -> str:
+        return "" if command != "lacp/show-stats" else "none"
+
+    def ofctl(self, command: str, *, bridge: str) -> str:
+        if bridge != BOND.bridge:
+            return ""
+        return DUMPED if command == "dump-ports" else RULES
+
+
+def test_no_more_is_blamed_on_a_link_than_is_missing() -> None:
+    vnf = next(port for port in PORTS if port.name == "vnf0a")
+    reader = CounterReader(SWITCH, Answering(), (PORTS[0], vnf), ["ws"], [BOND])  # type: ignore[arg-type]
+    seen = reader.read()
+    assert missing(seen) == 0
+    assert seen.drops["switch:east", DropCause.LINK_DOWN] == 1000 - 960
 
 
 def test_what_the_partner_refuses_is_not_refused_by_the_sut() -> None:

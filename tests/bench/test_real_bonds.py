@@ -80,7 +80,7 @@ def test_lacp_agrees_and_a_link_that_goes_down_in_a_trial_is_named(tmp_path: Pat
     with opened(spec, tmp_path) as bench:
         lacp = vswitch(bench).control.ask("lacp/show")
         seen = bench.measure(LOAD_FPS, 0.5)
-        result = run_search(search, bench.measure, LOAD_FPS, Silent())
+        result = run_search(search, bench.measure, 10 * LOAD_FPS, Silent())
     assert lacp.count("current attached") == 4
     assert frames_are_conserved(seen), seen.drops
     found = drops(seen)

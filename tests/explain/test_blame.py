@@ -91,6 +91,11 @@ def test_a_program_beside_the_bench_is_a_candidate_and_accused_of_nothing() -> N
 def test_frames_by_a_link_that_is_down_are_told_first() -> None:
     down = Drop("switch:east", DropCause.LINK_DOWN, 5_000)
     assert first(observed(down)) == ("link_down", "switch:east")
+    # A generator that the host held up at the same time does not come before it.
+    held_up = Evidence(disturbances=stop("generator", Source.POLL_GAP, 400))
+    assert first(observed(down, unsent=15_000, evidence=held_up)) == ("link_down", "switch:east")
+    stray = Drop("switch:east", DropCause.LINK_DOWN, 5)
+    assert [e for e in explained(observed(stray)) if e.limit == "link_down"] == []
 
 
 def test_a_healthy_point_accuses_nobody() -> None:

@@ -32,8 +32,15 @@ def setup_on_one_host(frames: Frames, on: OpenHost, assembly: Assembly) -> Trial
     watch = _watch(probe, generator.program, assembly)
     watch.placement = PlacementProbe.of(cpus, generator.program.placement)
     host = TrialHost("", on.host.runner, assembly.parts, watch, cpus)
+    return _setup(frames, assembly, (host,), _limited_by(plan))
+
+
+def _limited_by(plan: HostPlan) -> str | None:
+    """Who takes turns with the SUT, or its functions."""
+    if plan.partner is not None and _forwarding(plan) & set(plan.partner.pmd_cpus.value):
+        return "shared_partner"
     shared = plan.generator is not None and bool(plan.generator.shared)
-    return _setup(frames, assembly, (host,), "shared_lcore" if shared else None)
+    return "shared_lcore" if shared else None
 
 
 def setup_between(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from wirespeed.explain.blame_host import generator, host
-from wirespeed.explain.blame_switch import nodes, queues, rings, upcalls
+from wirespeed.explain.blame_switch import links, nodes, queues, rings, upcalls
 from wirespeed.explain.blame_vnf import vnfs
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.loss import BY_SETTINGS
@@ -22,7 +22,7 @@ from wirespeed.model.explanation import Explanation
 
 # Those that are found by what is nothing but they come before those that are left over.
 _SUSPICIONS: tuple[Callable[[Seen], Iterable[Suspect]], ...] = (
-    vnfs, upcalls, queues, nodes, rings, generator, host,
+    vnfs, upcalls, links, queues, nodes, rings, generator, host,
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from wirespeed.explain.causes import CAUSES
 from wirespeed.explain.seen import RINGS_OF_SUT, Seen
 from wirespeed.explain.suspect import STRAY, Suspect, figure
 from wirespeed.model.explanation import Explanation, Proposal
@@ -73,6 +74,20 @@ def queues(found: Seen) -> Iterator[Suspect]:
                 tuple(figure(f"frames in queue {q}", n, "frames") for q, n in frames.items()),
                 Proposal("Let flows differ in addresses or ports.", "traffic.flow_field"),
                 hop=f"{_SWITCH}:{port}",
+            ), certain=True)  # fmt: skip
+
+
+def links(found: Seen) -> Iterator[Suspect]:
+    """A bond that drops what comes by a link: whatever the host does, only a link that is down does
+    that."""
+    for (hop, cause), frames in found.drops.items():
+        if cause is DropCause.LINK_DOWN and frames > STRAY * found.offered:
+            yield Suspect(frames, Explanation(
+                "link_down",
+                f"A link of the bond at {hop} went down while frames were offered, and its other "
+                f"end was late to notice: {frames:,} frames still came by it and were dropped.",
+                (figure("dropped: they came by a link that was down", frames, "frames"),),
+                CAUSES[cause].proposal, hop=hop,
             ), certain=True)  # fmt: skip
 
 

@@ -13,6 +13,11 @@ _LIMITS = {
         "Generator and VNF share a core: on a machine with more cores the figure may be higher.",
         Proposal("Measure on a host with a core for each of them."),
     ),
+    "shared_partner": (
+        "The SUT and the partner of its bonds take turns on one core: the SUT alone may be much "
+        "faster than the figure says.",
+        Proposal("Measure on a host with a core for each of them."),
+    ),
     "generator": (
         "The generator could not offer more: the SUT may be faster than the figure says.",
         Proposal("Give the generator more CPUs."),

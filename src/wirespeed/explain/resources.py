@@ -22,6 +22,7 @@ _USES: tuple[Callable[[Measured, int, Trial], ResourceUse], ...] = (
 # What an explanation that is no cause of a drop says of the resources.
 _LIMITS = {
     "shared_lcore": Resource.GENERATOR,
+    "shared_partner": Resource.GENERATOR,
     "generator": Resource.GENERATOR,
     "link": Resource.LINK,
     "pauses": Resource.QUEUES,

@@ -94,7 +94,8 @@ _RULE = re.compile(r"n_packets=(\d+).*priority=1,in_port=(\d+) actions=NORMAL")
 def not_admitted(
     bonds: Sequence[Bond], dump: str, counts: Mapping[int, PortCount]
 ) -> Iterator[tuple[str, int]]:
-    """By port, the frames that came in by a link which the bond held for down: NORMAL drops them.
+    """By port, how many frames came in at most by a link which the bond held for down: NORMAL drops
+    them.
 
     dump: the rules of all bridges, with counts that have settled. counts: of all ports.
     """

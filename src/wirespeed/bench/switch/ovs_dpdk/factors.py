@@ -48,11 +48,15 @@ def other_config(ovs: Ovs) -> Mapping[str, str]:
     if ovs.auto_lb:
         found["pmd-auto-lb"] = "true"
     if ovs.pmd_max_sleep_us:
-        # Its name before version 3.2, and since.
-        found["pmd-maxsleep"] = found["pmd-sleep-max"] = str(ovs.pmd_max_sleep_us)
+        found |= sleeps(ovs.pmd_max_sleep_us)
     if ovs.memory is PortMemory.PER_PORT:
         found["per-port-memory"] = "true"
     return found
+
+
+def sleeps(at_most_us: int) -> Mapping[str, str]:
+    """That PMD threads without frames sleep; by its name before version 3.2, and since."""
+    return dict.fromkeys(("pmd-maxsleep", "pmd-sleep-max"), str(at_most_us))
 
 
 def affinities(

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from wirespeed.bench.switch.ovs_dpdk.bonds import Bond
@@ -17,7 +18,7 @@ from wirespeed.model.plan import VswitchPlan
 class Instance:
     """One of the Open vSwitches of a bench. hop, role: which it is to frames and to its watchers.
     bridges, rules: see bridges.py. plan: its CPUs and memory. namespace: the network namespace
-    whose interfaces are its ports of type system."""
+    whose interfaces are its ports of type system. settings: further ones of its other_config."""
 
     plan: VswitchPlan
     ports: tuple[SwitchPort, ...]
@@ -29,6 +30,7 @@ class Instance:
     role: str = "sut"
     namespace: str | None = None
     tso: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def suffix(self) -> str:

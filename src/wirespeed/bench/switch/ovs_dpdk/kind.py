@@ -31,6 +31,10 @@ from wirespeed.model.plan import VswitchPlan
 from wirespeed.model.spec import BondMode, PortMemory, Vswitch, Workload
 from wirespeed.model.sut import SutDescription
 
+# Where it takes turns with the SUT it sleeps when it has no frames. Two threads that both poll have
+# the CPU for milliseconds each, and rings overflow; one that has slept gets it at once.
+_PARTNER_SLEEPS_US = 50
+
 
 class OvsDpdkKind:
     name = "ovs-dpdk"
@@ -96,4 +100,8 @@ def _partner(setup: SwitchSetup, plan: VswitchPlan) -> Instance:
         Bond(f"ws{setup.dirs.tag}b{outer.number}", bond, outer, setup.wanted.ovs.bond)
         for outer, bond in zip(ports[::2], ports[1::2], strict=True)
     )
-    return Instance(plan, ports, bonds=bonds, name="bond partner", hop=PARTNER, role="generator")
+    shares = set(plan.pmd_cpus.value) & set(setup.plan.pmd_cpus.value)
+    return Instance(
+        plan, ports, bonds=bonds, name="bond partner", hop=PARTNER, role="generator",
+        settings=factors.sleeps(_PARTNER_SLEEPS_US) if shares else {},
+    )  # fmt: skip

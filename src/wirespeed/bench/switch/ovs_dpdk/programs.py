@@ -104,6 +104,7 @@ class Programs:
             "max-idle": str(_MAX_IDLE_MS),
             "userspace-tso-enable": str(self._instance.tso).lower(),
             **factors.other_config(self._factors),
+            **self._instance.settings,
         }
         return [f'other_config:{key}="{value}"' for key, value in wanted.items()]
 
