@@ -20,7 +20,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: help setup setup-dev demo test test-all lint format bench papers explain-matrix docs clean \
 	packages packages-dev packages-guests tools cargo dataplane dataplane-asan speedtest speedtest-debug \
 	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane test-python test-nova test-speedtest \
-	dataplane-guest guest-image host-image lab lab-down test-lab \
+	dataplane-guest guest-image host-image lab lab-down test-lab test-fleet fleet-bundle \
 	packages-openstack test-openstack test-openstack-short test-openstack-full
 
 help: ## List the targets
@@ -180,10 +180,16 @@ test-dataplane: dataplane dataplane-asan
 # marked `alone` has the CPUs to itself. Guests and one server boot here; what takes minutes on two
 # CPUs is in test-lab.
 test-python: tools $(VENV)/.dev dataplane speedtest-debug
-	$(BIN)/pytest --durations=10 -m 'not alone and not lab and not openstack' --numprocesses=4 --dist=loadfile \
+	$(BIN)/pytest --durations=10 -m 'not alone and not lab and not openstack and not fleet' --numprocesses=4 --dist=loadfile \
 		--no-loadscope-reorder
 	$(BIN)/pytest --durations=10 -m alone
 	$(BIN)/pytest --durations=10 -m lab
+
+test-fleet: $(VENV)/.dev ## Fleet tests that take minutes: 20 pair tests with kills, ansible-test sanity, install
+	$(BIN)/pytest --durations=0 -m fleet
+
+fleet-bundle: $(VENV)/.run ## Write build/wirespeed-bundle.tar.gz, which the role wirespeed.nfv.install installs
+	setup/fleet-bundle.sh $(BIN)/python build/wirespeed-bundle.tar.gz
 
 test-lab: export WIRESPEED_LAB := whole
 test-lab: $(VENV)/.dev guest-image host-image ## All tests in emulated servers, whole

@@ -26,6 +26,7 @@ SHARED = {
     "disturbances",
     "faulty_client",
     "figures",
+    "fleet_hosts",
     "mixes",
     "point",
     "scaled_workloads",

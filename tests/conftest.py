@@ -30,10 +30,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "wirespeed"))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Few files have tests marked `alone` or `lab`: with `-m alone`, files without that mark are
-    not imported."""
+    """Few files have tests marked `alone`, `lab` or `fleet`: with `-m alone`, files without that
+    mark are not imported."""
     mark = config.option.markexpr
-    if mark not in ("alone", "lab") or collection_path.suffix != ".py":
+    if mark not in ("alone", "lab", "fleet") or collection_path.suffix != ".py":
         return None
     return True if f"mark.{mark}" not in collection_path.read_text() else None
 

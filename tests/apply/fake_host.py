@@ -322,8 +322,8 @@ class FakeRunner:
                 return (0, "enabled\n") if enabled else (1, "disabled\n")
             case ["virsh", *_]:
                 return self._virsh(argv)
-            case ["ovs-appctl", *_]:
-                raise ProgramMissing("ovs-appctl is not installed on lab1")
+            case ["ovs-appctl" | "dmidecode" as program, *_]:
+                raise ProgramMissing(f"{program} is not installed on lab1")
             case ["ovs-vsctl", *words] if "--format=json" in words:
                 if host.ovs is None:
                     raise ProgramMissing("ovs-vsctl is not installed on lab1")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +25,9 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Frames, Roles, Workload
 from wirespeed.model.study import Study
 from wirespeed.plan.bench import plan_bench, plan_between
-from wirespeed.remote.interface import LOCALHOST
+from wirespeed.remote.fence import fenced
+from wirespeed.remote.interface import LOCALHOST, Runner
+from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.reach import reach
 from wirespeed.remote.state import state_directory
 from wirespeed.study.interface import Rig
@@ -34,14 +36,18 @@ from wirespeed.study.needs import without_lab
 
 
 @contextmanager
-def rig_for(study: Study, lab_file: Path | None) -> Iterator[Rig]:
-    """What the study runs on. Raises BadInput for all that is wrong with the lab or its hosts."""
+def rig_for(study: Study, lab_file: Path | None, fence: int | None = None) -> Iterator[Rig]:
+    """What the study runs on. fence: the token of our lease, which its hosts are shown first.
+
+    Raises BadInput for all that is wrong with the lab or its hosts, Fenced.
+    """
     lab = None if lab_file is None else load_lab(lab_file)
     points = study.points if lab is not None else without_lab(study.points)
     workloads = [point.workload for point in points]
     names = check_hosts(workloads, lab, study.name)
     if lab is None:
-        yield rigs.local_rig()
+        with _fenced([LocalRunner()], fence):
+            yield rigs.local_rig()
         return
     if not names:
         raise BadInput(
@@ -49,7 +55,19 @@ def rig_for(study: Study, lab_file: Path | None) -> Iterator[Rig]:
             "Leave out --lab, or add a table [hosts] with generator and sut to the study.",
         )
     with ExitStack() as stack:
-        yield _rig(_opened(lab, names, workloads, stack), workloads)
+        hosts = _opened(lab, names, workloads, stack)
+        stack.enter_context(_fenced([host.bench.runner for host in hosts.values()], fence))
+        yield _rig(hosts, workloads)
+
+
+@contextmanager
+def _fenced(runners: Sequence[Runner], token: int | None) -> Iterator[None]:
+    """Every host in the same order for everybody, so that no two wait for each other."""
+    with ExitStack() as stack:
+        if token is not None:
+            for runner in sorted(runners, key=lambda one: one.address):
+                stack.enter_context(fenced(runner, token))
+        yield
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ VERBS = {
     "report": "report:report",
     "explain": "explain:explain",
     "compare": "compare:compare",
+    "fleet": "fleet:app",
     "predict": "predict:app",
     "clean": "clean:clean",
     "bng": "bng:app",

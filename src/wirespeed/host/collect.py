@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from wirespeed.host.cpu import read_cpus
+from wirespeed.host.firmware import read_dimms, read_firmware
 from wirespeed.host.guests import read_guests
 from wirespeed.host.kernel import read_iommu_units, read_irqs, read_kernel, read_uio_drivers
 from wirespeed.host.memory import read_memory_channels, read_nodes
@@ -50,6 +51,8 @@ def collect(runner: Runner) -> HostFacts:
         guests=libvirt.guests,
         nova=read_nova(reader),
         flavors=libvirt.flavors,
+        firmware=read_firmware(reader),
+        dimms=read_dimms(reader),
     )
     reader.raise_faults()
     return replace(facts, missing=reader.missing)

@@ -300,8 +300,31 @@ class Flavor:
 
 
 @dataclass(frozen=True, slots=True)
+class Dimm:
+    """A memory slot by the board's name for it. speed_mts: the configured speed in MT/s, of an
+    empty slot and where the firmware does not say None; size_mib is 0 for an empty slot."""
+
+    slot: str
+    size_mib: int
+    speed_mts: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Firmware:
+    """What the board is and how its firmware has set it up. turbo: None where no driver says."""
+
+    vendor: str = ""
+    product: str = ""
+    bios_version: str = ""
+    bios_date: str = ""
+    microcode: str = ""
+    turbo: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class HostFacts:
     """Everything known of one host. memory_channels: populated ones, over all nodes.
+    dimms: of every slot; empty where the firmware's table could not be read.
 
     uio_drivers: which of vfio-pci, igb_uio and uio_pci_generic the kernel has registered.
     """
@@ -324,6 +347,8 @@ class HostFacts:
     guests: tuple[Guest, ...] | None = None
     nova: NovaFacts | None = None
     flavors: tuple[Flavor, ...] | None = None
+    firmware: Firmware | None = None
+    dimms: tuple[Dimm, ...] = ()
     missing: tuple[Missing, ...] = ()
 
     @property

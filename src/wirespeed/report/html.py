@@ -84,7 +84,7 @@ def html_report(run: RunRecord) -> str:
         netperf_source=NETPERF_SOURCE,
         key_figures=key_figures(run),
         charts=[(chart, Markup(line_svg(chart, SMALL))) for chart in run_charts(run)],  # noqa: S704
-        style=Markup(_style()),  # noqa: S704
+        style=page_style(),
         quick=[p for p in points if p.record.result and not p.figures.conformant],
         versions=_versions(run),
         all_trials=sum(len(point.record.trials) for point in points),
@@ -112,10 +112,10 @@ def html_report(run: RunRecord) -> str:
     )
 
 
-def _style() -> str:
+def page_style() -> Markup:
     """Light colours; dark ones where the reader prefers them, but not on paper."""
     light, dark = css_variables(LIGHT), css_variables(DARK)
-    return (
+    return Markup(  # noqa: S704
         f":root{{color-scheme:light dark;{light}}}"
         f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}{CHART_CSS}"
     )

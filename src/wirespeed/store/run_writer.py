@@ -60,7 +60,7 @@ class RunWriter:
         name = re.sub(r"[^A-Za-z0-9_.]+", "-", study.name).strip("-")[:64] or "study"
         for _ in range(RUN_ID_TRIES):
             with as_store_errors(store.url), suppress(IntegrityError), store.begin() as connection:
-                run_id = f"{name}-{_next_number(connection, name)}"
+                run_id = f"{name}-{next_number(connection, name)}"
                 connection.execute(insert(RUNS).values(_run_row(run_id, study, origin)))
                 connection.execute(insert(POINTS), _point_rows(run_id, study))
                 return cls(store, run_id)
@@ -131,6 +131,10 @@ class RunWriter:
         """Say why the attempt ended; the point is measured again on resume."""
         self._set(key, state=PointState.FAILED, finished_at=utc_now(), error=error)
 
+    def reopen_point(self, key: str) -> None:
+        """Let a complete point be measured again; its result no longer counts."""
+        self._set(key, state=PointState.PENDING, finished_at=None, result=None, explanations=None)
+
     def leave_out(self, key: str, why: str) -> None:
         """Say what the host lacks for the point."""
         self._set(key, state=PointState.NOT_RUN, finished_at=utc_now(), error=why)
@@ -153,7 +157,8 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _next_number(connection: Connection, name: str) -> int:
+def next_number(connection: Connection, name: str) -> int:
+    """The number of the next run of that name."""
     ids = connection.execute(select(RUNS.c.id)).scalars()
     matches = (re.fullmatch(re.escape(name) + r"-(\d+)", run_id) for run_id in ids)
     return max((int(match.group(1)) for match in matches if match), default=0) + 1

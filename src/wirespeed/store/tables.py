@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tables has the store? Runs, points, trials of every attempt, and series.
+"""Which tables has the store? Runs, points, trials of every attempt, and series; of a fleet its
+hosts' snapshots, where runs of other hosts came from, leases and pair tests.
 
 Times are ISO 8601 in UTC. A column of type JSON holds a model type as store/codec.py writes it, a
 trial as store/trials.py does.
@@ -10,7 +11,9 @@ from __future__ import annotations
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Column,
+    DateTime,
     ForeignKey,
     ForeignKeyConstraint,
     Integer,
@@ -104,4 +107,59 @@ SERIES = Table(
         ["run_id", "ordinal", "attempt", "number"],
         ["trials.run_id", "trials.ordinal", "trials.attempt", "trials.number"],
     ),
+)
+
+# What a host of the fleet said of itself, each time; name: as the inventory calls it. audit: null
+# where it was not audited.
+SNAPSHOTS = Table(
+    "snapshots",
+    METADATA,
+    Column("name", String(253), primary_key=True),
+    Column("collected_at", String(32), primary_key=True),
+    Column("address", Text, nullable=False),
+    Column("site", Text, nullable=False),
+    Column("hardware", String(12), nullable=False),
+    Column("versions", JSON, nullable=False),
+    Column("facts", JSON, nullable=False),
+    Column("audit", JSON),
+)
+
+# Runs that were measured by another host into a store of its own: which run there is which one
+# here. settled: how many points were done when it was copied.
+IMPORTS = Table(
+    "imports",
+    METADATA,
+    Column("host", String(253), primary_key=True),
+    Column("source", String(80), primary_key=True),
+    Column("started_at", String(32), primary_key=True),
+    Column("run_id", String(80), ForeignKey("runs.id"), nullable=False),
+    Column("settled", Integer, nullable=False),
+)
+
+# Who may use a host, a link or a generator until when, by the database's clock. token: raised by
+# each lease, never lowered; holder: null once it is given back.
+LEASES = Table(
+    "leases",
+    METADATA,
+    Column("resource", String(253), primary_key=True),
+    Column("token", BigInteger, nullable=False),
+    Column("holder", Text),
+    Column("expires_at", DateTime(timezone=True)),
+)
+
+# Measurements that need several hosts at once. state: a PairState (pairs.py); token: of the lease
+# of its last attempt; run_id: null until it is complete.
+PAIR_TESTS = Table(
+    "pair_tests",
+    METADATA,
+    Column("name", String(120), primary_key=True),
+    Column("study", Text, nullable=False),
+    Column("lab", Text, nullable=False),
+    Column("resources", JSON, nullable=False),
+    Column("state", String(8), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("token", BigInteger, nullable=False),
+    Column("run_id", String(80)),
+    Column("error", Text),
+    Column("finished_at", String(32)),
 )

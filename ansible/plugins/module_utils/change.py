@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How do the modules apply, verify and rollback report what they did in a few words?"""
+
+from __future__ import annotations
+
+from ansible_collections.wirespeed.nfv.plugins.module_utils.wirespeed import document, run
+
+# More lines than these are only counted.
+MOST = 20
+
+
+def change(module, arguments):
+    """Run the verb on this host. Its exit code 1 with a document says that something differs."""
+    code, out = run(module, [*arguments, "--host", "localhost", "--json"], ok=(0, 1), needs=True)
+    return code, document(module, out)
+
+
+def steps_of(said):
+    """Steps that differ or wait, in words."""
+    wanting = [step for step in said["steps"] if step["state"] in ("differs", "needs a reboot")]
+    return [f"{step['name']}: {step['state']} ({step['old']})" for step in wanting]
+
+
+def rows_of(said):
+    """Decisions of the plan that the host is not, in words."""
+    wanting = [
+        row for row in said["decisions"] or () if row["verdict"] in ("differs", "needs a reboot")
+    ]
+    return [f"{row['decision']}: is {row['found']}, planned {row['planned']}" for row in wanting]
+
+
+def finish(module, code, answer, wanting):
+    """End the module: failed where the verb says so."""
+    answer.update(differs=len(wanting), differences=wanting[:MOST])
+    if code:
+        first = wanting[0] if wanting else "see the host"
+        module.fail_json(msg=f"{len(wanting)} not as planned, e.g. {first}", **answer)
+    module.exit_json(**answer)

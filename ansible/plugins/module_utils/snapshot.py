@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How do the modules audit and inspect take a host's snapshot?"""
+
+from __future__ import annotations
+
+from ansible_collections.wirespeed.nfv.plugins.module_utils.wirespeed import (
+    COMMON_ARGUMENTS,
+    document,
+    run,
+)
+
+SNAPSHOT_ARGUMENTS = dict(
+    COMMON_ARGUMENTS,
+    dest={"type": "path"},
+    name={"type": "str", "required": True},
+    address={"type": "str", "default": ""},
+    site={"type": "str", "default": ""},
+)
+
+
+def take(module, options):
+    """Run `wirespeed fleet snapshot`; the module's answer. Only the file is a change."""
+    given = module.params
+    arguments = ["fleet", "snapshot", "--json", "--name", given["name"], *options]
+    arguments += ["--address", given["address"], "--site", given["site"]]
+    dest = given["dest"] if not module.check_mode else None
+    if dest:
+        arguments += ["--output", dest]
+    said = document(module, run(module, arguments)[1])
+    taken = {key: said[key] for key in ("verdict", "counts", "hardware")}
+    if dest:
+        taken.update(file=dest, digest=module.sha256(dest))
+    return dict(taken, changed=False)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed fleet: which hosts of many are alike, which is odd, and what was measured on them?"""
+
+from __future__ import annotations
+
+import json as json_text
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.core import TyperGroup
+
+from wirespeed.cli.fleet_files import add, snapshot, write_file
+from wirespeed.cli.fleet_pairs import app as pairs
+from wirespeed.cli.fleet_sites import sites
+from wirespeed.cli.fleet_tables import print_fleet
+from wirespeed.cli.options import JsonOption, StoreOption
+from wirespeed.cli.show import check_file, results_console
+from wirespeed.fleet.comparison import Fleet, compare
+from wirespeed.fleet.document import fleet_document
+from wirespeed.fleet.snapshot_file import verdict
+from wirespeed.model.errors import BadInput
+from wirespeed.report.fleet_page import fleet_page
+from wirespeed.store.figures import newest_figures, repeats
+from wirespeed.store.snapshots import newest_snapshots
+from wirespeed.store.store import Store
+
+
+class _ShowByDefault(TyperGroup):
+    """`wirespeed fleet --html FILE` is `wirespeed fleet show --html FILE`."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        if not args or (args[0] not in self.commands and args[0] not in ("--help", "-h")):
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_ShowByDefault,
+    help="Compare the hosts of a fleet, whose results Ansible has brought into the store.",
+)
+app.command("snapshot")(snapshot)
+app.command("add")(add)
+app.command("sites")(sites)
+app.add_typer(pairs, name="pairs")
+
+
+@app.command("show")
+def show(
+    *,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the page to FILE instead.")
+    ] = None,
+    json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Groups of the same hardware, what differs within each, results that lie apart, and rules."""
+    if html is not None:
+        check_file(html)
+    with Store(store) as opened:
+        fleet = read_fleet(opened)
+    if json:
+        typer.echo(json_text.dumps(fleet_document(fleet), indent=1))
+    if html is not None:
+        write_file(html, fleet_page(fleet, version("wirespeed")))
+        typer.echo(f"Page: {html.absolute()}", err=json)
+    if not json and html is None:
+        print_fleet(fleet, results_console())
+
+
+@app.command("hosts")
+def hosts(*, store: StoreOption = None) -> None:
+    """Print every host with its address, site, hardware and verdict as JSON: an inventory."""
+    with Store(store) as opened:
+        found = [
+            {
+                "name": one.member.name,
+                "address": one.member.address,
+                "site": one.member.site,
+                "hardware": one.hardware,
+                "verdict": verdict(one),
+                "collected_at": one.collected_at,
+            }
+            for one in newest_snapshots(opened)
+        ]
+    typer.echo(json_text.dumps(found, indent=1))
+
+
+def read_fleet(store: Store) -> Fleet:
+    """What the store knows of all hosts. Raises BadInput where it has none."""
+    fleet = compare(newest_snapshots(store), newest_figures(store), repeats(store))
+    if not fleet.hosts:
+        raise BadInput(
+            f"store {store.url} has no host of a fleet",
+            "Collect them with Ansible (docs/howto/fleet.md), or add files: "
+            "wirespeed fleet add DIRECTORY.",
+        )
+    return fleet

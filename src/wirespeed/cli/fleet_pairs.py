@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed fleet pairs: measurements that need several hosts, by any number of controllers."""
+
+from __future__ import annotations
+
+import json as json_text
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import tomllib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from rich.table import Table
+
+from wirespeed.cli.console import plain_console
+from wirespeed.cli.input_file import read_input
+from wirespeed.cli.options import JsonOption, StoreOption
+from wirespeed.model.errors import BadInput, WirespeedError, faulty_file, key_fault
+from wirespeed.remote.interface import LOCALHOST
+from wirespeed.remote.ssh_target import SshTarget
+from wirespeed.store.leases import Lease, check_can_lease
+from wirespeed.store.pairs import (
+    PairRecord,
+    PairState,
+    PairTest,
+    add_pairs,
+    list_pairs,
+    try_again,
+)
+from wirespeed.store.store import Store
+from wirespeed.study.lab import load_lab
+from wirespeed.study.load import load_study
+from wirespeed.study.pair_worker import PairFailed, Worker, work
+
+app = typer.Typer(
+    help="Measure between pairs of hosts: no two measurements share a host, link or generator.",
+    no_args_is_help=True,
+)
+_SHOWN = "docs/howto/fleet.md shows a file of pairs."
+# How long a measurement that lost its lease may take to undo what it did.
+_UNDO_S = 120.0
+
+
+class _Pair(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(min_length=1, max_length=120)]
+    study: str
+    lab: Path
+    links: tuple[str, ...] = ()
+    generator: str | None = None
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    pair: Annotated[tuple[_Pair, ...], Field(min_length=1)]
+
+
+@app.command("add")
+def add(
+    file: Annotated[Path, typer.Argument(metavar="PAIRS.toml", help="Tables [[pair]].")],
+    *,
+    store: StoreOption = None,
+) -> None:
+    """Have these pairs measured; those that are known by name stay as they are."""
+    tests = read_pairs(file)
+    with Store(store) as opened:
+        check_can_lease(opened)
+        added = add_pairs(opened, tests)
+    typer.echo(f"{added} added, {len(tests) - added} known already")
+
+
+@app.command("list")
+def show(*, json: JsonOption = False, store: StoreOption = None) -> None:
+    """Print every pair test, its state and its run."""
+    with Store(store) as opened:
+        found = list_pairs(opened)
+    if json:
+        typer.echo(json_text.dumps([_row(one) for one in found], indent=1))
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("pair", "state", "attempts", "run", "resources", "error"):
+        table.add_column(column)
+    for one in found:
+        resources = ", ".join(one.test.resources)
+        table.add_row(
+            one.test.name, one.state, str(one.attempts), one.run_id or "", resources,
+            one.error or "",
+        )  # fmt: skip
+    plain_console().print(table)
+
+
+@app.command("retry")
+def retry(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PAIR]...", help="Names of pairs. Default: all that failed."),
+    ] = None,
+    *,
+    store: StoreOption = None,
+) -> None:
+    """Have failed pair tests measured again, all or those named."""
+    with Store(store) as opened:
+        typer.echo(f"{try_again(opened, names or ())} to be measured again")
+
+
+@app.command("work")
+def work_off(
+    *,
+    lease: Annotated[
+        float,
+        typer.Option(
+            "--lease",
+            metavar="SECONDS",
+            min=5.0,
+            help="How long the hosts of a controller that died stay taken.",
+        ),
+    ] = 60.0,
+    holder: Annotated[
+        str | None,
+        typer.Option("--holder", help="What others see as user of a host. Default: host and pid."),
+    ] = None,
+    store: StoreOption = None,
+) -> None:
+    """Measure pair tests until none is left. Run it on as many controllers as you like.
+
+    Exits with 1 when a test has failed too often.
+    """
+    with Store(store) as opened:
+        check_can_lease(opened)
+        name = holder or f"{socket.gethostname()}:{os.getpid()}"
+        # Of itself the measurement gets the store by its name, password included.
+        done = work(
+            Worker(opened, name, lease, min(lease, 5.0), _Measurement(store).run, typer.echo)
+        )
+        failed = [one for one in list_pairs(opened) if one.state is PairState.FAILED]
+    typer.echo(f"{done} complete")
+    if failed:
+        told = "; ".join(f"{one.test.name}: {one.error}" for one in failed)
+        raise WirespeedError(
+            f"{len(failed)} pair tests have failed: {told}",
+            "Remove the cause, then: wirespeed fleet pairs retry.",
+        )
+
+
+class _Measurement:
+    """Measures a pair by `wirespeed run` in a process of its own, which ends with us."""
+
+    def __init__(self, store: str | None) -> None:
+        self._env = dict(os.environ)
+        if store:
+            self._env["WIRESPEED_STORE"] = store
+
+    def run(self, test: PairTest, lease: Lease, lost: threading.Event) -> str:
+        """The id of the run. Raises PairFailed."""
+        with tempfile.TemporaryDirectory(prefix="wirespeed-pair-") as folder:
+            lab, out, err = (Path(folder) / name for name in ("lab.toml", "out", "err"))
+            lab.write_text(test.lab, encoding="utf-8")
+            # On our death it unwinds: the hosts are put back by whoever changed them.
+            argv = [
+                "setpriv", "--pdeathsig", "TERM", "--",
+                sys.executable, "-m", "wirespeed.cli.main", "run", test.study,
+                "--lab", str(lab), "--fence", str(lease.token), "--json",
+            ]  # fmt: skip
+            with out.open("wb") as to, err.open("wb") as errors:
+                process = subprocess.Popen(argv, stdout=to, stderr=errors, env=self._env)
+                _await(process, lost)
+            if lost.is_set():
+                raise PairFailed("the lease was lost while it was measured")
+            if process.returncode != 0:
+                said = err.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+                raise PairFailed(said[-1] if said else f"ended with {process.returncode}")
+            run_id = json_text.loads(out.read_text(encoding="utf-8"))["run"]["id"]
+            return str(run_id)
+
+
+def _await(process: subprocess.Popen[bytes], lost: threading.Event) -> None:
+    """Until it ends, or is ended because the lease is lost or we are interrupted."""
+    try:
+        while process.poll() is None and not lost.wait(0.2):
+            pass
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(_UNDO_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def read_pairs(file: Path) -> tuple[PairTest, ...]:
+    """The pair tests of a file; its studies and lab files exist. Raises BadInput."""
+    try:
+        pairs = _File.model_validate(tomllib.loads(read_input(file))).pair
+    except tomllib.TOMLDecodeError as fault:
+        raise BadInput(f"{file}: not TOML: {fault}", _SHOWN) from fault
+    except ValidationError as fault:
+        faults = [key_fault(e["loc"], e["type"], e["msg"]) for e in fault.errors()]
+        raise faulty_file(str(file), faults, _SHOWN) from None
+    names = [pair.name for pair in pairs]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise BadInput(f"{file}: {', '.join(twice)}: two pairs have that name", _SHOWN)
+    return tuple(_test(pair, file.parent) for pair in pairs)
+
+
+def _test(pair: _Pair, folder: Path) -> PairTest:
+    path = folder / pair.lab
+    lab = load_lab(path)
+    study = folder / pair.study
+    named = str(study.absolute()) if study.is_file() else pair.study
+    load_study(named)
+    hosts = [f"host:{_host(host.ssh)}" for host in lab.hosts.values()]
+    shared = [f"link:{link}" for link in pair.links]
+    shared += [f"generator:{pair.generator}"] if pair.generator else []
+    return PairTest(pair.name, named, read_input(path), tuple(sorted({*hosts, *shared})))
+
+
+def _host(ssh: str | None) -> str:
+    """The machine, whoever logs in there: two labs may call it by two users."""
+    if ssh is None:
+        return f"{LOCALHOST} of {socket.gethostname()}"
+    return SshTarget.parse(ssh).host
+
+
+def _row(one: PairRecord) -> dict[str, object]:
+    return {
+        "name": one.test.name,
+        "study": one.test.study,
+        "resources": list(one.test.resources),
+        "state": str(one.state),
+        "attempts": one.attempts,
+        "run": one.run_id,
+        "error": one.error,
+    }

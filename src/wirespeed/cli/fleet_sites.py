@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed fleet sites: pages of speed-test servers that share a PostgreSQL, and retention."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from wirespeed.cli.console import plain_console
+from wirespeed.cli.fleet_files import write_file
+from wirespeed.report.sites_page import page_name, site_page
+from wirespeed.store.sites import forget_results, read_sites
+
+
+def sites(
+    *,
+    database: Annotated[
+        str,
+        typer.Option(
+            "--database",
+            metavar="URL",
+            envvar="WIRESPEED_SITES",
+            help="The PostgreSQL of all sites' results: postgresql://user@host/database.",
+        ),
+    ],
+    days: Annotated[int, typer.Option("--days", min=1, help="Of how many days.")] = 30,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="DIRECTORY", help="Write a page of each site into it."),
+    ] = None,
+    keep: Annotated[
+        int | None,
+        typer.Option("--keep", metavar="DAYS", min=1, help="First delete results older than that."),
+    ] = None,
+) -> None:
+    """Tell what the speed-test servers of each site saw, and delete results that are too old.
+
+    A site is a schema of the database with the table of a speed-test server.
+    """
+    if keep is not None:
+        for name, count in forget_results(database, keep).items():
+            typer.echo(f"{name}: {count} results older than {keep} days deleted", err=True)
+    found = read_sites(database, days)
+    if html is not None:
+        for site in found:
+            page = site_page(site, found, days, version("wirespeed"))
+            write_file(html / page_name(site), page)
+    table = Table(box=None, pad_edge=False)
+    for column in ("site", "tests", "ended early", "last", "mostly limited by"):
+        table.add_column(column)
+    for site in found:
+        limit = next(iter(site.limits), "")
+        table.add_row(site.name, str(site.tests), str(site.aborted), site.last or "", limit)
+    plain_console().print(table)

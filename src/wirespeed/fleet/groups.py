@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which hosts are alike, and which of a group is the odd one, in what?"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from wirespeed.fleet.hardware import hardware_lines
+from wirespeed.fleet.traits import Traits, traits
+from wirespeed.fleet.verdicts import Verdicts, verdicts
+from wirespeed.model.snapshot import HostSnapshot, Member
+
+ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What of a snapshot is compared; the facts themselves are not kept."""
+
+    member: Member
+    collected_at: str
+    hardware: str
+    lines: tuple[str, ...]
+    traits: Traits
+    verdicts: Verdicts
+    wirespeed: str
+
+    @property
+    def name(self) -> str:
+        return self.member.name
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A trait that is not the same on all hosts of a group.
+
+    usual: the value of more than half of the hosts, on `count` of them; None where no value is.
+    others: every other value with the hosts that have it, the rarest first.
+    """
+
+    trait: str
+    usual: str | None
+    count: int
+    others: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Hosts of the same hardware. apart: what a larger group with the same CPUs has
+    otherwise; "" where there is none."""
+
+    hardware: str
+    lines: tuple[str, ...]
+    hosts: tuple[Host, ...]
+    differences: tuple[Difference, ...]
+    apart: str = ""
+
+
+def host_of(snapshot: HostSnapshot) -> Host:
+    """What is kept of a snapshot for comparison."""
+    return Host(
+        snapshot.member,
+        snapshot.collected_at,
+        snapshot.hardware,
+        hardware_lines(snapshot.facts),
+        traits(snapshot.facts),
+        verdicts(snapshot.audit),
+        snapshot.versions.get("wirespeed", ""),
+    )
+
+
+def groups(hosts: Iterable[Host]) -> tuple[Group, ...]:
+    """The largest group first."""
+    by_hardware: dict[str, list[Host]] = defaultdict(list)
+    for host in hosts:
+        by_hardware[host.hardware].append(host)
+    ordered = sorted(by_hardware.items(), key=lambda item: (-len(item[1]), item[0]))
+    found: list[Group] = []
+    for hardware, alike in ordered:
+        alike.sort(key=lambda host: host.name)
+        lines = alike[0].lines
+        found.append(Group(hardware, lines, tuple(alike), differences(alike), _apart(lines, found)))
+    return tuple(found)
+
+
+def differences(hosts: list[Host]) -> tuple[Difference, ...]:
+    """Every trait in which the hosts differ, those with the fewest odd hosts first: a single odd
+    host is a fault more often than a half of them is."""
+    names = dict.fromkeys(name for host in hosts for name in host.traits)
+    found = [
+        difference
+        for name in names
+        if (difference := _difference(name, {h.name: h.traits.get(name, ABSENT) for h in hosts}))
+    ]
+    return tuple(sorted(found, key=lambda one: sum(len(names) for _, names in one.others)))
+
+
+def _difference(trait: str, values: Mapping[str, str]) -> Difference | None:
+    counts = Counter(values.values())
+    if len(counts) == 1:
+        return None
+    most, count = counts.most_common(1)[0]
+    usual = most if count * 2 > len(values) else None
+    holders: dict[str, list[str]] = defaultdict(list)
+    for name, value in values.items():
+        if value != usual:
+            holders[value].append(name)
+    others = sorted(holders.items(), key=lambda item: (len(item[1]), item[0]))
+    return Difference(
+        trait, usual, count if usual is not None else 0,
+        tuple((value, tuple(names)) for value, names in others),
+    )  # fmt: skip
+
+
+def _apart(lines: tuple[str, ...], larger: list[Group]) -> str:
+    """What is otherwise than in the larger group with the same CPUs that is most alike."""
+    same = [group for group in larger if group.lines[0] == lines[0]]
+    if not same:
+        return ""
+    nearest = min(same, key=lambda group: len(set(group.lines) ^ set(lines)))
+    here = ", ".join(line for line in lines if line not in nearest.lines)
+    there = ", ".join(line for line in nearest.lines if line not in lines)
+    return f"{here or 'nothing'} where {nearest.hardware} has {there or 'nothing'}"

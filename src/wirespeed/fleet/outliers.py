@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which hosts of a group measured something else than the others of their hardware?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from wirespeed.fleet.robust import Spread, apart, spread
+from wirespeed.model.snapshot import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One figure of a point over the hosts of one hardware, by host.
+
+    spread: None for fewer than 5 hosts, of which none can be told to be the odd one. outliers: by
+    host, by how many deviations it lies apart, negative below.
+    """
+
+    hardware: str
+    study: str
+    point: str
+    name: str
+    unit: str
+    values: Mapping[str, Figure]
+    spread: Spread | None
+    outliers: Mapping[str, float]
+
+    @property
+    def title(self) -> str:
+        return f"{self.study}, {self.point}: {self.name}"
+
+
+def compare_figures(figures: Iterable[Figure], hardware: Mapping[str, str]) -> tuple[Compared, ...]:
+    """hardware: the digest of each host; figures of other hosts are left out."""
+    columns: dict[tuple[str, str, str, str, str], dict[str, Figure]] = defaultdict(dict)
+    for figure in figures:
+        if figure.host in hardware:
+            key = (hardware[figure.host], figure.study, figure.point, figure.name, figure.unit)
+            columns[key][figure.host] = figure
+    return tuple(_compared(key, dict(sorted(of.items()))) for key, of in sorted(columns.items()))
+
+
+def _compared(key: tuple[str, str, str, str, str], of: Mapping[str, Figure]) -> Compared:
+    found = spread([figure.value for figure in of.values()])
+    scores = {host: apart(found, figure.low, figure.high) for host, figure in of.items() if found}
+    return Compared(*key, of, found, {host: score for host, score in scores.items() if score})

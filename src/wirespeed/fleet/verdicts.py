@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does the audit say of a host, one word a rule?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from wirespeed.model.finding import AuditReport, Severity, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The worst of a rule's findings on a host. told: what was found, for the reader of a cell."""
+
+    status: Status
+    severity: Severity
+    title: str
+    told: str
+
+
+Verdicts = Mapping[str, Verdict]
+# Of several findings of a rule the first of these is its verdict.
+_ORDER = (
+    Status.FAILED, Status.SUPPRESSED, Status.NOT_CHECKED, Status.PASSED, Status.NOT_APPLICABLE,
+)  # fmt: skip
+
+
+def verdicts(audit: AuditReport | None) -> Verdicts:
+    """By rule; empty where there was no audit."""
+    found: dict[str, Verdict] = {}
+    for finding in audit.findings if audit else ():
+        known = found.get(finding.rule)
+        if known is None or _ORDER.index(finding.status) < _ORDER.index(known.status):
+            told = f"{finding.subject}: {finding.found}" if finding.subject else finding.found
+            found[finding.rule] = Verdict(finding.status, finding.severity, finding.title, told)
+        elif finding.status is known.status is Status.FAILED:
+            told = f"{known.told}; {finding.subject}: {finding.found}"
+            found[finding.rule] = Verdict(known.status, known.severity, known.title, told)
+    return found

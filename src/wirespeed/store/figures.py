@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which figures were measured on which host of a fleet, and which trials were repeated there?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import median
+from typing import Any
+
+from sqlalchemy import Row, Select, func, select
+
+from wirespeed.model.result import SearchResult
+from wirespeed.model.snapshot import Figure, Repeat
+from wirespeed.model.trial import Stage
+from wirespeed.store.records import PointState
+from wirespeed.store.results import decode_result
+from wirespeed.store.store import Store
+from wirespeed.store.tables import IMPORTS, POINTS, RUNS, TRIALS
+from wirespeed.store.trials import decode_trial
+
+# Rows that are in memory at once.
+_ROWS = 500
+
+
+def newest_figures(store: Store) -> tuple[Figure, ...]:
+    """Of each host and point the figures of the newest run, over its repeats their median."""
+    newest: dict[tuple[str, str, str, str], list[Figure]] = {}
+    query = _points(POINTS.c.label, POINTS.c.result, POINTS.c.finished_at)
+    query = query.where(POINTS.c.state == PointState.COMPLETE).order_by(RUNS.c.started_at.desc())
+    with store.transaction() as connection:
+        for row in connection.execute(query):
+            for figure in _figures(row):
+                key = (figure.host, figure.study, figure.point, figure.name)
+                kept = newest.setdefault(key, [])
+                if not kept or kept[0].run == figure.run:
+                    kept.append(figure)
+    return tuple(_over_repeats(figures) for figures in newest.values())
+
+
+def repeats(store: Store) -> Iterator[Repeat]:
+    """Trials at a constant load, of every run, by host and point in the order of time."""
+    query = _points(POINTS.c.label, TRIALS.c.ended_at, TRIALS.c.trial)
+    query = query.join(
+        TRIALS,
+        (TRIALS.c.run_id == POINTS.c.run_id)
+        & (TRIALS.c.ordinal == POINTS.c.ordinal)
+        & (TRIALS.c.attempt == POINTS.c.attempt),
+    )
+    constant = TRIALS.c.trial["stage"].as_string() == Stage.CONSTANT.value
+    with store.transaction() as connection:
+        found = connection.execute(query.where(constant).order_by(TRIALS.c.ended_at))
+        for rows in found.partitions(_ROWS):
+            for row in rows:
+                yield _repeat(row)
+
+
+def _points(*columns: Any) -> Select[Any]:
+    """With the host: as the fleet calls it, or by its own name where it is not one of a fleet's."""
+    host = func.coalesce(IMPORTS.c.host, RUNS.c.host["host"].as_string()).label("host")
+    return (
+        select(RUNS.c.id, RUNS.c.study, host, *columns)
+        .join(POINTS, POINTS.c.run_id == RUNS.c.id)
+        .outerjoin(IMPORTS, IMPORTS.c.run_id == RUNS.c.id)
+    )
+
+
+def _repeat(row: Row[Any]) -> Repeat:
+    trial = decode_trial(row.trial)
+    latency = trial.observation.latency
+    return Repeat(
+        row.host, row.study, row.label, row.ended_at, trial.forwarding_fps, trial.loss_ratio,
+        None if latency is None else latency.p99_ns / 1000,
+    )  # fmt: skip
+
+
+def _figures(row: Row[Any]) -> Iterator[Figure]:
+    if row.result is None:
+        return
+    for name, unit, value, low, high in _values(decode_result(row.result)):
+        yield Figure(
+            row.host, row.study, row.label, name, unit, value, low, high, row.id, row.finished_at
+        )
+
+
+def _values(result: SearchResult) -> Iterator[tuple[str, str, float, float, float]]:
+    """Name, unit, value and what bounds it."""
+    for name, interval in (("NDR", result.ndr), ("PDR", result.pdr)):
+        if interval is not None and interval.lower is not None:
+            low = interval.lower.load_fps
+            high = low if interval.upper is None else interval.upper.load_fps
+            yield name, "Mpps", low / 1e6, low / 1e6, high / 1e6
+    if result.mrr_fps is not None:
+        value, error = result.mrr_fps / 1e6, 2 * result.mrr_error
+        yield "MRR", "Mpps", value, value * (1 - error), value * (1 + error)
+    if result.constant is not None:
+        value = result.constant.forwarding_fps / 1e6
+        yield "forwarded", "Mpps", value, value, value
+        loss = result.constant.loss_ratio * 100
+        yield "loss", "%", loss, loss, loss
+    if result.back_to_back is not None:
+        burst = result.back_to_back
+        yield "burst", "frames", burst.mean_frames, burst.min_frames, burst.max_frames
+    for at in result.latency:
+        value = (at.undisturbed or at.latency).p99_ns / 1000
+        yield f"p99 at {at.share * 100:g}% PDR", "us", value, value, value
+    if result.tcp is not None:
+        value = result.tcp.total_bps / 1e9
+        yield "TCP", "Gbit/s", value, value, value
+
+
+def _over_repeats(figures: list[Figure]) -> Figure:
+    if len(figures) == 1:
+        return figures[0]
+    one, values = figures[0], [figure.value for figure in figures]
+    return Figure(
+        one.host, one.study, one.point, one.name, one.unit, median(values), min(values),
+        max(values), one.run, max(figure.ended_at for figure in figures),
+    )  # fmt: skip

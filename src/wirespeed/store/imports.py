@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How do runs that another host measured into a store of its own get into this one?
+
+Whole: points, trials and series, under a number of this store. Copied again after it was continued
+there, a run replaces its older copy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from sqlalchemy import Connection, Row, Table, delete, func, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from wirespeed.model.errors import BadInput
+from wirespeed.store.errors import StoreError, as_store_errors
+from wirespeed.store.records import SETTLED
+from wirespeed.store.run_writer import RUN_ID_TRIES, next_number
+from wirespeed.store.store import Store
+from wirespeed.store.tables import IMPORTS, POINTS, RUNS, SERIES, TRIALS
+
+# Rows that are in memory at once; a series has up to some 100 KB.
+_ROWS = 100
+
+
+def import_runs(store: Store, source: Store, host: str) -> int:
+    """Copy every run of `source`, which `host` measured; returns how many were new or had grown.
+
+    Each run is one transaction. Raises StoreError, or BadInput where `source` cannot be read.
+    """
+    with _reading(source), source.begin() as connection:
+        runs = connection.execute(select(RUNS).order_by(RUNS.c.started_at)).all()
+    return sum(_import(store, source, run, host) for run in runs)
+
+
+def _import(store: Store, source: Store, run: Row[Any], host: str) -> bool:
+    for _ in range(RUN_ID_TRIES):
+        with as_store_errors(store.url), suppress(IntegrityError), store.begin() as here:
+            return _copy(here, source, run, host)
+    raise StoreError(
+        f"store {store.url}: other processes keep taking the next number of {run.study!r}",
+        "Run it again.",
+    )
+
+
+def _copy(here: Connection, source: Store, run: Row[Any], host: str) -> bool:
+    query = select(func.count()).where(POINTS.c.run_id == run.id, POINTS.c.state.in_(SETTLED))
+    with _reading(source), source.begin() as there:
+        settled = there.execute(query).scalar_one()
+    origin = (
+        (IMPORTS.c.host == host)
+        & (IMPORTS.c.source == run.id)
+        & (IMPORTS.c.started_at == run.started_at)
+    )
+    known = here.execute(select(IMPORTS).where(origin)).first()
+    if known is not None and known.settled == settled:
+        return False
+    if known is None:
+        name = re.sub(r"-\d+$", "", run.id)
+        run_id = f"{name}-{next_number(here, name)}"
+    else:
+        run_id = known.run_id
+        here.execute(delete(IMPORTS).where(origin))
+        for table, key in ((SERIES, SERIES.c.run_id), (TRIALS, TRIALS.c.run_id),
+                           (POINTS, POINTS.c.run_id), (RUNS, RUNS.c.id)):  # fmt: skip
+            here.execute(delete(table).where(key == run_id))
+    here.execute(insert(RUNS).values({**run._mapping, "id": run_id}))
+    for table in (POINTS, TRIALS, SERIES):
+        for rows in _rows(source, table, run.id):
+            here.execute(insert(table), [{**row._mapping, "run_id": run_id} for row in rows])
+    here.execute(
+        insert(IMPORTS).values(
+            host=host, source=run.id, started_at=run.started_at, run_id=run_id, settled=settled
+        )
+    )
+    return True
+
+
+def _rows(source: Store, table: Table, run_id: str) -> Iterator[Sequence[Row[Any]]]:
+    with _reading(source), source.begin() as there:
+        yield from there.execute(select(table).where(table.c.run_id == run_id)).partitions(_ROWS)
+
+
+@contextmanager
+def _reading(source: Store) -> Iterator[None]:
+    """What cannot be read there is the file's fault, not this store's."""
+    try:
+        with as_store_errors(source.url):
+            yield
+    except StoreError as fault:
+        raise BadInput(fault.what, "Fetch the file again.") from fault

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Noise is no drift; a drift, a failure and a falling clock are told."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from tests.effort import effort
+from wirespeed.fleet.burn_in import BurnIn, burn_ins, trend
+from wirespeed.fleet.words import burn_in_words
+from wirespeed.model.snapshot import Repeat
+
+BEGIN = datetime(2026, 11, 23, 12, tzinfo=UTC)
+TRIALS = 120
+
+
+def trial(number: int, rate: float, **more: float) -> Repeat:
+    at = (BEGIN + timedelta(minutes=2 * number)).isoformat()
+    return replace(Repeat("h", "burn", "64 B", at, rate, 0.0), **more)
+
+
+def burnt(rate: Callable[[int], float], seed: int = 1) -> BurnIn:
+    """Four hours, each trial with 1% of noise."""
+    chance = random.Random(seed)
+    (found,) = burn_ins(trial(n, rate(n) * chance.gauss(1, 0.01)) for n in range(TRIALS))
+    return found
+
+
+def test_noise_is_seldom_a_drift() -> None:
+    told = [burnt(lambda _: 1e6, seed).worth_a_look for seed in range(effort(200, 2000))]
+    assert sum(told) <= max(1, len(told) // 100)
+
+
+def test_a_drift_is_told_with_its_size() -> None:
+    found = burnt(lambda n: 1e6 * (1 - 0.02 * n / 30))
+    assert found.rate.certain
+    assert found.worth_a_look
+    assert -0.025 < found.rate.per_hour < -0.018
+    assert "rate falls by 2." in burn_in_words(found)
+
+
+def test_one_disturbed_trial_is_no_drift() -> None:
+    found = burnt(lambda n: 0.5e6 if n == TRIALS - 1 else 1e6)
+    assert not found.rate.certain
+    assert abs(found.rate.per_hour) < 0.005
+
+
+def test_the_first_failure_is_told() -> None:
+    trials = [trial(n, 1e6, loss=0.01 if n >= 60 else 0.0) for n in range(TRIALS)]
+    (found,) = burn_ins(trials)
+    assert (found.failures, found.first_failure_s) == (60, 7200)
+    assert "60 trials with loss, the first after 120 min" in burn_in_words(found)
+
+
+def test_heat_and_a_falling_clock_are_told() -> None:
+    trials = [
+        trial(n, 1e6, temperature_c=50 + n / 4, frequency_mhz=3000 - 5 * n) for n in range(TRIALS)
+    ]
+    (found,) = burn_ins(trials)
+    assert found.p99 is None
+    assert found.temperature is not None
+    assert found.frequency is not None
+    assert "temperature rises" in burn_in_words(found)
+    assert "clock speed falls" in burn_in_words(found)
+    assert not found.rate.certain
+
+
+def test_few_trials_and_trials_of_other_points_are_no_burn_in() -> None:
+    few = [trial(n, 1e6) for n in range(10)]
+    other = [replace(one, point="128 B") for one in few]
+    assert burn_ins([*few, *other]) == ()
+
+
+def test_order_of_arrival_does_not_matter() -> None:
+    trials = [trial(n, 1e6 - n) for n in range(TRIALS)]
+    assert burn_ins(trials) == burn_ins(reversed(trials))
+
+
+def test_equal_values_have_no_trend() -> None:
+    found = trend([float(n) for n in range(50)], [5.0] * 50)
+    assert (found.per_hour, found.certain) == (0.0, False)

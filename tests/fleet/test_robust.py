@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nearly half of the hosts may be arbitrarily wrong before the others are suspected."""
+
+from __future__ import annotations
+
+import random
+from statistics import pstdev
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.fleet.hosts import figure
+from wirespeed.fleet.outliers import compare_figures
+from wirespeed.fleet.robust import FEWEST, apart, spread
+
+VALUES = st.lists(st.floats(1, 1e6), min_size=FEWEST, max_size=60)
+
+
+@given(VALUES)
+def test_the_interval_holds_the_median_and_most_values(values: list[float]) -> None:
+    found = spread(values)
+    assert found is not None
+    assert found.low <= found.median <= found.high
+    assert sum(found.low <= value <= found.high for value in values) * 2 >= len(values)
+
+
+@given(VALUES, st.floats(2, 100))
+def test_units_do_not_matter(values: list[float], factor: float) -> None:
+    first, second = spread(values), spread([value * factor for value in values])
+    assert first is not None
+    assert second is not None
+    assert abs(second.deviation - first.deviation * factor) <= 1e-6 * max(1, second.deviation)
+
+
+@given(st.integers(0, 10**6), st.floats(-1e9, 1e9))
+def test_four_of_ten_wrong_hosts_do_not_move_the_interval_out_of_reach(
+    seed: int, wrong: float
+) -> None:
+    chance = random.Random(seed)
+    good = [chance.gauss(100, 1) for _ in range(60)]
+    found = spread([*good, *[wrong] * 40])
+    assert found is not None
+    assert min(good) <= found.median <= max(good)
+
+
+def test_the_deviation_of_normal_values_is_theirs() -> None:
+    chance = random.Random(7)
+    for count in (5, 7, 9, 10, 30):
+        ratios = []
+        for _ in range(2000):
+            values = [chance.gauss(0, 1) for _ in range(count)]
+            found = spread(values)
+            assert found is not None
+            ratios.append(found.deviation)
+        assert 0.93 < sum(ratios) / len(ratios) < 1.07, count
+
+
+def test_few_values_tell_nothing() -> None:
+    assert spread([1.0, 1.0, 1.0, 99.0]) is None
+
+
+def test_a_single_other_value_among_equal_ones_lies_apart() -> None:
+    found = spread([10.0] * 30 + [5.0])
+    assert found is not None
+    assert apart(found, 5.0, 5.0) < 0
+    assert apart(found, 10.0, 10.0) == 0
+
+
+def test_what_the_search_cannot_tell_apart_is_no_outlier() -> None:
+    chance = random.Random(3)
+    hosts = {f"h{n}": "abc" for n in range(20)}
+    figures = [figure(host, chance.gauss(10, 0.1)) for host in list(hosts)[:-1]]
+    assert 0.05 < pstdev([one.value for one in figures]) < 0.2
+    (coarse,) = compare_figures([*figures, figure("h19", 8, half_width=3)], hosts)
+    assert "h19" not in coarse.outliers
+    (fine,) = compare_figures([*figures, figure("h19", 8, half_width=0.1)], hosts)
+    assert list(fine.outliers) == ["h19"]
+    assert fine.outliers["h19"] < -3.5
+
+
+def test_hosts_of_other_hardware_are_not_compared() -> None:
+    figures = [figure(f"a{n}", 10) for n in range(6)] + [figure(f"b{n}", 20) for n in range(6)]
+    hardware = {one.host: one.host[0] for one in figures}
+    columns = compare_figures([*figures, figure("unknown", 1)], hardware)
+    assert [(c.hardware, len(c.values), dict(c.outliers)) for c in columns] == [
+        ("a", 6, {}), ("b", 6, {}),
+    ]  # fmt: skip
