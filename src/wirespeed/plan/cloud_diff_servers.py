@@ -24,6 +24,18 @@ def vif_type(kind: InterfaceKind, host: HostPlan) -> str:
     return "vhostuser" if host.vswitch else "ovs"
 
 
+def named_twice(plan: Plan, cloud: Cloud) -> tuple[str, ...]:
+    """Warnings about guests that are planned beside a server of the same name."""
+    twice = sorted({server.name for server in cloud.servers} & set(plan.order))
+    if not twice:
+        return ()
+    names = ", ".join(twice[:5]) + (f" and {len(twice) - 5} more" if len(twice) > 5 else "")
+    return (
+        f"cloud {cloud.name} has servers of the names {names} already: they keep their places, and "
+        "others are planned; name the guests otherwise, or set placement.keep_running = false",
+    )
+
+
 def server_differences(cloud: Cloud, plan: Plan) -> Iterator[Difference]:
     """The differences of every planned guest, by host and name."""
     named: dict[str, list[Server]] = {}
