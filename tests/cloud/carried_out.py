@@ -15,7 +15,7 @@ from wirespeed.cloud.api import Gone, Record, only
 from wirespeed.model.facts import HostFacts, PciDevice
 from wirespeed.model.plan import GuestPlan, HostPlan, Plan
 from wirespeed.model.policy import InterfaceKind, NicUse
-from wirespeed.plan.cloud_diff_servers import VIF_TYPES
+from wirespeed.plan.cloud_diff_servers import vif_type
 from wirespeed.plan.nics import matches
 from wirespeed.plan.render.openstack import VNIC_TYPES, bridge_name
 
@@ -197,7 +197,7 @@ def _port(plan: Plan, host: HostPlan, guest: GuestPlan, index: int) -> Record:
         "name": f"{guest.name}-{port.name}", "mac_address": port.mac,
         "network_id": f"id-{port.network}", "device_id": f"id-{guest.name}",
         "device_owner": "compute:nova", "status": "ACTIVE", "binding:host_id": host.host,
-        "binding:vnic_type": VNIC_TYPES[kind], "binding:vif_type": VIF_TYPES[kind],
+        "binding:vnic_type": VNIC_TYPES[kind], "binding:vif_type": vif_type(kind, host),
         "binding:vif_details": details, "binding:profile": profile,
     }  # fmt: skip
 

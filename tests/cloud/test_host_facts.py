@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -62,6 +62,13 @@ def test_the_api_alone_tells_servers_and_flavors_but_no_cpus() -> None:
     assert {flavor.name for flavor in facts.flavors or ()} >= {"gateway", "cache"}
     text = json.dumps(file.document(facts))
     assert file.parse(text, "it") == facts
+
+
+def test_every_fact_is_told_or_said_to_be_missing() -> None:
+    facts = told(lab(), "compute-1")
+    names = {field.name for field in fields(HostFacts)}
+    by_the_api = {"host", "cpu_model", "guests", "flavors", "missing"}
+    assert {name for name in names if facts.why_missing(name) is None} <= by_the_api
 
 
 def test_the_audit_checks_flavors_and_says_of_the_rest_that_it_is_not_known() -> None:

@@ -41,7 +41,9 @@ def read_cloud(name: str, record: Path | None = None) -> Cloud:
         if record:
             raise BadInput(f"{name} is a file: there is nothing to record", "Leave out --record.")
         return file.parse(read_input(path), name)
-    api: Api = RecordedApi.open(path) if path.is_dir() else open_cloud(name)
+    # A folder may have the name of a cloud without being a recording of it.
+    recorded = "/" in name or (path / FILE).exists()
+    api: Api = RecordedApi.open(path) if recorded else open_cloud(name)
     if record is None:
         return collect(api)
     make_folder(record)

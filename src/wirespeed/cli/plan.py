@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
@@ -18,12 +19,15 @@ from wirespeed.cli.options import JsonOption
 from wirespeed.cli.plan_picture import print_differences, print_plan
 from wirespeed.cli.plan_reasons import print_reasons
 from wirespeed.cloud.host_facts import completed
+from wirespeed.model.cloud import Cloud
 from wirespeed.model.errors import BadInput, WirespeedError
+from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Plan
 from wirespeed.model.switch_cost import CycleModel, RatesOfPorts
 from wirespeed.model.words import counted
 from wirespeed.model.workload import Workload
 from wirespeed.plan.cloud_diff import diff_cloud
+from wirespeed.plan.cloud_diff_servers import named_twice
 from wirespeed.plan.diff import diff_plans
 from wirespeed.plan.plan_file import parse_plan, write_plan
 from wirespeed.plan.planner import plan_workload
@@ -103,10 +107,10 @@ def make(
     requested = parse_workload(read_input(workload), str(workload))
     costs, rates = _costs(requested, cycles, params)
     hosts = read_all_facts(host or (), recorded or ())
-    if openstack is not None:
-        cloud = read_cloud(openstack)
-        hosts = [completed(facts, cloud) for facts in hosts]
-    plan = plan_workload(requested, hosts, costs, rates)
+    if openstack is None:
+        plan = plan_workload(requested, hosts, costs, rates)
+    else:
+        plan = _beside(read_cloud(openstack), requested, hosts, costs, rates)
     text = write_plan(plan)
     if output:
         _write(output, text)
@@ -120,6 +124,20 @@ def make(
         verb = "fits" if len(plan.unplaced) == 1 else "fit"
         count = counted(len(plan.unplaced), "guest")
         raise Unplaced(f"{count} {verb} nowhere: {names}{more}")
+
+
+def _beside(
+    cloud: Cloud,
+    workload: Workload,
+    hosts: Sequence[HostFacts],
+    costs: CycleModel,
+    rates: RatesOfPorts | None,
+) -> Plan:
+    """The plan with what the cloud's servers hold left to them, if the workload says so."""
+    plan = plan_workload(workload, [completed(facts, cloud) for facts in hosts], costs, rates)
+    if not workload.placement.keep_running:
+        return plan
+    return replace(plan, warnings=(*plan.warnings, *named_twice(plan, cloud)))
 
 
 def _costs(

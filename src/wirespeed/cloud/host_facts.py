@@ -28,9 +28,9 @@ SMALL_PAGE_KIB = 4
 _HOW = "needs `wirespeed inspect` on the host; OpenStack's API does not tell"
 # Facts that no API call gives. cpu_flags: it tells those alone that the model does not bring.
 _UNTOLD = (
-    "caches", "cpu_flags", "default_route_interface", "governors", "huge_pages", "idle_states",
-    "interfaces", "iommu_units", "irqs", "kernel", "memory_channels", "nova", "ovs", "ovs.pmds",
-    "pci", "uio_drivers",
+    "caches", "cpu_flags", "default_route_interface", "dimms", "firmware", "governors",
+    "huge_pages", "idle_states", "interfaces", "iommu_units", "irqs", "kernel", "memory_channels",
+    "nova", "ovs", "ovs.pmds", "pci", "uio_drivers",
 )  # fmt: skip
 # Servers in these states have given their place back.
 _PLACELESS = ("DELETED", "SOFT_DELETED", "SHELVED_OFFLOADED")

@@ -6,20 +6,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from wirespeed.model.cloud import Cloud, Server, ServerPort
-from wirespeed.model.plan import GuestPlan, Plan, PortPlan
+from wirespeed.model.plan import GuestPlan, HostPlan, Plan, PortPlan
 from wirespeed.model.policy import InterfaceKind
 from wirespeed.plan.diff import Difference, Effort, changed
 from wirespeed.plan.hugepages import SMALL_KIB
 from wirespeed.plan.render.openstack import VNIC_TYPES
 
-# What Neutron's ML2 drivers bind each kind of port to.
-VIF_TYPES = {
-    InterfaceKind.VHOST: "vhostuser",
-    InterfaceKind.VIRTIO: "ovs",
-    InterfaceKind.SRIOV: "hw_veb",
-    InterfaceKind.MACVTAP: "hw_veb",
-}
 REBUILD = Effort.REBUILD
+_ANY_VF = "Nova takes the VF of the network that libvirt lists last; those of one port are equal"
+
+
+def vif_type(kind: InterfaceKind, host: HostPlan) -> str:
+    """What Neutron's ML2 drivers bind a port to: with Open vSwitch's user-space datapath every
+    port that is no VF is a vhost-user one."""
+    if kind.takes_vf:
+        return "hw_veb"
+    return "vhostuser" if host.vswitch else "ovs"
+
+
+def named_twice(plan: Plan, cloud: Cloud) -> tuple[str, ...]:
+    """Warnings about guests that are planned beside a server of the same name."""
+    twice = sorted({server.name for server in cloud.servers} & set(plan.order))
+    if not twice:
+        return ()
+    names = ", ".join(twice[:5]) + (f" and {len(twice) - 5} more" if len(twice) > 5 else "")
+    return (
+        f"cloud {cloud.name} has servers of the names {names} already: they keep their places, and "
+        "others are planned; name the guests otherwise, or set placement.keep_running = false",
+    )
 
 
 def server_differences(cloud: Cloud, plan: Plan) -> Iterator[Difference]:
@@ -31,12 +45,13 @@ def server_differences(cloud: Cloud, plan: Plan) -> Iterator[Difference]:
         known = cloud.host(host.host)
         name = known.name if known else host.host
         for guest in host.guests:
-            yield from _guest(guest, name, named.get(guest.name, []), plan)
+            yield from _guest(guest, host, name, named.get(guest.name, []), plan)
 
 
 def _guest(
-    guest: GuestPlan, host: str, servers: Sequence[Server], plan: Plan
+    guest: GuestPlan, on: HostPlan, host: str, servers: Sequence[Server], plan: Plan
 ) -> Iterator[Difference]:
+    """on: the planned host; host: its name in the cloud."""
     where = f"guest {guest.name}"
     if len(servers) != 1:
         old = f"{len(servers)} servers of that name" if servers else None
@@ -54,7 +69,9 @@ def _guest(
         yield from changed(where, what, old or None, new or None, REBUILD)
     ports = {port.mac: port for port in server.ports}
     for port in guest.ports:
-        yield from _port(where, port, ports.pop(port.mac, None), plan)
+        yield from _port(
+            where, port, ports.pop(port.mac, None), vif_type(port.kind.value, on), plan
+        )
     for other in ports.values():
         yield Difference(where, f"port {other.name or other.mac}", "there", None, REBUILD)
 
@@ -93,7 +110,7 @@ def _pages(sizes: set[int]) -> str:
 
 
 def _port(
-    where: str, wanted: PortPlan, port: ServerPort | None, plan: Plan
+    where: str, wanted: PortPlan, port: ServerPort | None, vif: str, plan: Plan
 ) -> Iterator[Difference]:
     what = f"port {wanted.name}"
     if port is None:
@@ -104,12 +121,14 @@ def _port(
     values: list[tuple[str, object, object]] = [
         ("network", port.network, wanted.network),
         ("vnic type", port.vnic, VNIC_TYPES[kind]),
-        ("vif type", port.vif, VIF_TYPES[kind]),
+        ("vif type", port.vif, vif),
     ]
     if wanted.device:
-        # A VF that did not exist when the plan was made has no address in it: PF/vfN.
-        if "/" not in wanted.device.value:
-            values.append(("VF", port.pci, wanted.device.value))
         values.append(("VLAN", port.vlan or None, network.segment))
     for name, old, new in values:
         yield from changed(where, f"{what} {name}", old, new, REBUILD)
+    # A VF that did not exist when the plan was made has no address in it: PF/vfN.
+    if wanted.device and "/" not in wanted.device.value:
+        yield from changed(
+            where, f"{what} VF", port.pci, wanted.device.value, Effort.LIVE, because=_ANY_VF
+        )
