@@ -20,10 +20,11 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: help setup setup-dev demo test test-all lint format bench papers explain-matrix docs clean \
 	packages packages-dev packages-guests tools cargo dataplane dataplane-asan speedtest speedtest-debug \
 	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane test-python test-nova test-speedtest \
-	dataplane-guest guest-image host-image lab lab-down test-lab test-fleet fleet-bundle
+	dataplane-guest guest-image host-image lab lab-down test-lab test-fleet fleet-bundle \
+	packages-openstack test-openstack test-openstack-short test-openstack-full
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' Makefile
 
 setup: packages $(VENV)/.run dataplane ## Install packages, make .venv, build the data plane
 
@@ -87,6 +88,9 @@ packages:
 
 packages-dev:
 	@setup/install-packages.sh setup/packages-run.txt setup/packages-dev.txt
+
+packages-openstack:
+	@setup/install-packages.sh setup/packages-openstack.txt
 
 packages-guests:
 	@setup/install-packages.sh setup/packages-guests.txt
@@ -176,7 +180,7 @@ test-dataplane: dataplane dataplane-asan
 # marked `alone` has the CPUs to itself. Guests and one server boot here; what takes minutes on two
 # CPUs is in test-lab.
 test-python: tools $(VENV)/.dev dataplane speedtest-debug
-	$(BIN)/pytest --durations=10 -m 'not alone and not lab and not fleet' --numprocesses=4 --dist=loadfile \
+	$(BIN)/pytest --durations=10 -m 'not alone and not lab and not openstack and not fleet' --numprocesses=4 --dist=loadfile \
 		--no-loadscope-reorder
 	$(BIN)/pytest --durations=10 -m alone
 	$(BIN)/pytest --durations=10 -m lab
@@ -190,3 +194,15 @@ fleet-bundle: $(VENV)/.run ## Write build/wirespeed-bundle.tar.gz, which the rol
 test-lab: export WIRESPEED_LAB := whole
 test-lab: $(VENV)/.dev guest-image host-image ## All tests in emulated servers, whole
 	$(BIN)/pytest --durations=0 -m lab
+
+test-openstack: export WIRESPEED_OPENSTACK := usual
+test-openstack: $(VENV)/.dev packages-openstack ## Plans executed by a real OpenStack with simulated hosts, and its faults
+	$(BIN)/pytest --durations=0 -m openstack tests/openstack
+
+# One example by create.sh alone.
+test-openstack-short: export WIRESPEED_OPENSTACK := short
+test-openstack-short: $(VENV)/.dev packages-openstack
+	$(BIN)/pytest --durations=0 -m openstack tests/openstack
+
+test-openstack-full: $(VENV)/.dev packages-openstack ## The same with 100 random plans; goes on where it was cut
+	$(BIN)/python -m tests.openstack 100

@@ -62,12 +62,14 @@ def main(wanted: Sequence[str]) -> int:
 
 
 def prepare(node: Node) -> None:
-    """Its first menu is not update-grub's. Its PMD threads may sleep: the CPUs are emulated."""
+    """Its first menu is not update-grub's. Open vSwitch runs; its PMD threads may sleep, since the
+    CPUs are emulated."""
     with node.runner() as runner:
         runner.run(["update-grub"], timeout_s=300.0)
+        runner.run(["systemctl", "enable", "--now", "openvswitch-switch.service"], timeout_s=120.0)
         for key in ("pmd-maxsleep", "pmd-sleep-max"):
             runner.run(["ovs-vsctl", "--no-wait", "set", "Open_vSwitch", ".",
-                        f"other_config:{key}=500"], check=False)  # fmt: skip
+                        f"other_config:{key}=500"])  # fmt: skip
         runner.run(["sync"])
 
 

@@ -125,14 +125,16 @@ def cell_of(
     setting: Setting, load_fps: float, found: tuple[Explanation, ...], took_s: float
 ) -> Cell:
     fault, case = setting.frames.fault, setting.case
-    first = found[0] if found else None
-    right = first is not None and first.limit == case.limit
-    right = right and (setting.hop == ANYWHERE or (first is not None and first.hop == setting.hop))
+    looked_at = found if case.candidate else found[:1]
+    right = any(
+        each.limit == case.limit and setting.hop in (ANYWHERE, each.hop) for each in looked_at
+    )
     return Cell(
         case.kind, setting.topology, load_fps,
         0.0 if fault is None else strength_of(fault),
         "" if fault is None else place_of(setting.frames),
         tuple((each.limit, each.hop) for each in found), right, setting.hop, round(took_s, 2),
+        said=found[0].sentence if found else "",
     )  # fmt: skip
 
 

@@ -19,8 +19,8 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One point: what was caused and what was named, most important first. error: why it has no
-    explanations."""
+    """One point: what was caused and what was named, most important first. said: the first in
+    words. error: why it has no explanations."""
 
     kind: str
     topology: str
@@ -32,6 +32,7 @@ class Cell:
     hop: str = ""
     took_s: float = 0.0
     error: str = ""
+    said: str = ""
 
     @classmethod
     def failed(cls, kind: str, topology: str, why: str) -> Cell:
@@ -43,11 +44,12 @@ class Cell:
         return next((str(limit) for limit, _ in self.named if limit in WHOSE), "nothing")
 
     def __str__(self) -> str:
-        verdict = "ok" if self.right or (self.kind == NO_FAULT and not self.alarm) else "WRONG"
+        ok = self.right or (self.kind == NO_FAULT and not self.alarm)
+        verdict, said = ("ok", "") if ok else ("WRONG", f"; {self.said}")
         named = ", ".join(f"{limit}@{hop}" for limit, hop in self.named[:3])
         return (
             f"{verdict} {self.kind}:{self.strength:.4g} at {self.place or '-'} on {self.topology}, "
-            f"{self.load_fps:.0f} fps: {named} ({self.took_s} s)"
+            f"{self.load_fps:.0f} fps: {named} ({self.took_s} s){said}"
         )
 
     @property

@@ -6,7 +6,8 @@ order, each with a bench of its own: how each point was graded, and the coeffici
 the undisturbed figures with its 95% interval, beside that of whole trials. The placebo test of each
 point: were frames lost in the time left out? Asked are at most 5% of the undisturbed NDR where it
 has grade C or better; figures of grade D are printed apart. Fails when a point has no grade, or
-where the interval of that NDR's variation lies above 5% as a whole.
+where the interval of that NDR's variation lies above 5% as a whole. Where a hypervisor places the
+CPUs, the MRR is printed by placement too: within one cache and across caches are two machines.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from benchmarks.figures import show
 from benchmarks.point import point_of, searched
 
 from wirespeed.measure.grade import noise_explains_loss
+from wirespeed.model.cpus import SHARED_CACHE_NS
 from wirespeed.model.result import Grade, SearchResult
 from wirespeed.model.trial import Stage
 
@@ -63,6 +65,16 @@ def placebo(result: SearchResult) -> str:
     return {True: "noise explains the loss", False: "it does not", None: "undecided"}[said]
 
 
+def placed(result: SearchResult) -> str:
+    """Where most of its trials had the CPUs."""
+    seen = [
+        at.core_to_core_ns for trial in result.trials for at in trial.observation.placement or ()
+    ]
+    if not seen:
+        return "of_unknown_placement"
+    return "within_one_cache" if median(seen) <= SHARED_CACHE_NS else "across_caches"
+
+
 def main() -> int:
     order = [point for point in POINTS for _ in range(ROUNDS)]
     random.Random(ROUNDS).shuffle(order)
@@ -78,11 +90,13 @@ def main() -> int:
             for part in trial.gated.left_out if part.why == "core shared"
         ]  # fmt: skip
         told = median(shared) if shared else 0.0
-        print(f"{name} grade {result.grade}, core shared {told:.0%}, placebo: {placebo(result)}; "
+        print(f"{name} grade {result.grade}, MRR {result.mrr_fps or math.nan:,.0f} fps, "
+              f"core shared {told:.0%}, placebo: {placebo(result)}; "
               f"{'; '.join(result.because)} {result.bracket or ''}", flush=True)  # fmt: skip
         rough = "_of_grade_D" if result.grade is Grade.D else ""
         if result.mrr_fps is not None:
             figures[f"{name}_undisturbed_mrr{rough}"].append(result.mrr_fps)
+            figures[f"{name}_mrr_{placed(result)}"].append(result.mrr_fps)
         if result.ndr is not None and result.ndr.lower is not None:
             figures[f"{name}_{NDR}{rough}"].append(result.ndr.lower.load_fps)
         if result.as_is is not None and result.as_is.mrr_fps is not None:

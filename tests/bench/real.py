@@ -14,6 +14,7 @@ from tests import speedtest_program
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
 from wirespeed.bench.session import RealBench, open_bench
 from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
+from wirespeed.bench.topology.wiring import SWITCH
 from wirespeed.bench.traffic.tcp import programs
 from wirespeed.cli.guests import GuestSource
 from wirespeed.cli.rig import plan_of
@@ -62,7 +63,7 @@ def opened(spec: Frames, logs: Path, plan: Plan | None = None) -> Iterator[RealB
 
 
 def vswitch(bench: RealBench) -> OvsDpdk:
-    [part] = [p for p in bench.rig.parts if isinstance(p, OvsDpdk)]
+    [part] = [p for p in bench.rig.parts if isinstance(p, OvsDpdk) and p.hop == SWITCH]
     return part
 
 

@@ -125,6 +125,21 @@ def test_what_comes_with_another_tag_is_dropped_as_such() -> None:
     assert "dl_vlan=100,actions=output:2" in outer
 
 
+def test_a_tag_is_taken_off_only_where_it_is_the_right_one() -> None:
+    spec = spec_of("pvp")
+    made = bridges("br", program_ports(wiring_of(spec), PLAN, PurePosixPath("/run")), 2)
+    outer, inner = rules(
+        wiring_of(spec).flows, made, Ovs(bridges=2, vlan=VlanTranslation.STRIP), 100
+    )
+    there = "in_port=1,dl_dst=02:01:00:00:00:00"
+    assert f"priority=100,{there},dl_vlan=100,actions=pop_vlan,output:5" in outer
+    assert f"priority=50,{there},actions=drop" in outer
+    # What a function sends with a tag would get a second one.
+    back = "in_port=4,dl_dst=02:00:01:00:00:00"
+    assert f"priority=100,{back},vlan_tci=0x0000/0x1fff,actions=push_vlan" in inner
+    assert f"priority=50,{back},actions=drop" in inner
+
+
 TAGGED = Traffic(encapsulation=Encapsulation.VLAN)
 
 

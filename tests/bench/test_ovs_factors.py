@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 import pytest
 
 from tests.plan.test_bench import host
 from wirespeed.bench.assembly.kinds import needs_of, wiring_of
+from wirespeed.bench.switch.ovs_dpdk import routes
 from wirespeed.bench.switch.ovs_dpdk.factors import affinities, lacking, other_config
 from wirespeed.bench.switch.ovs_dpdk.ports import add_ports_command, program_ports
+from wirespeed.model.frame import Encapsulation, FlowField
 from wirespeed.model.plan import Decision, VswitchPlan
 from wirespeed.model.spec import (
     Frames,
@@ -20,6 +23,7 @@ from wirespeed.model.spec import (
     RxqAssign,
     Sut,
     Topology,
+    Traffic,
     Vswitch,
 )
 from wirespeed.plan.bench import plan_bench
@@ -52,6 +56,41 @@ def test_every_factor_has_its_setting() -> None:
         "pmd-sleep-max": "50",
         "per-port-memory": "true",
     }
+
+
+ROUTED = Frames(sut=Sut(vswitch=Vswitch(ovs=Ovs(routes=True))))
+
+
+@pytest.mark.parametrize(
+    ("version", "match"), [(4, "ip,nw_dst=198.19."), (6, "ipv6,ipv6_dst=2001:")]
+)
+def test_a_router_s_rules_are_by_address_and_change_what_a_router_changes(
+    version: int, match: str
+) -> None:
+    frames = replace(
+        ROUTED, topology=Topology(bidirectional=True), traffic=Traffic(ip_version=version)
+    )
+    wired = wiring_of(frames)
+    told = routes.rules(wired, program_ports(wired, PLAN, PurePosixPath("/run")))
+    routed = [line for line in told.splitlines() if line.startswith("priority=100")]
+    assert [line.partition(",dl_dst")[0] for line in routed] == [
+        "priority=100,in_port=1", "priority=100,in_port=2",
+    ]  # fmt: skip
+    assert all(match in line and ",actions=dec_ttl,set_field:" in line for line in routed)
+    assert routed[0].endswith("->eth_dst,output:2")
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        replace(ROUTED, topology=Topology("pvp")),
+        replace(ROUTED, traffic=Traffic(encapsulation=Encapsulation.VLAN)),
+        replace(ROUTED, traffic=Traffic(flow_field=FlowField.DST_MAC)),
+    ],
+)
+def test_what_cannot_be_routed_is_refused(frames: Frames) -> None:
+    assert broken_rules(Tables(frames.topology, frames.traffic, frames.sut)) != []
+    assert broken_rules(Tables(sut=ROUTED.sut)) == []
 
 
 def test_pinned_queues_go_to_the_pmd_threads_in_turn() -> None:

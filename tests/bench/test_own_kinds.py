@@ -80,10 +80,13 @@ class PatchPanel:
     def needs(self, vswitch: Vswitch) -> SwitchNeeds:
         return SwitchNeeds("patch panel", packet_memory=True, forwards_on=vswitch.pmd_cpus)
 
+    def cabled(self, _vswitch: Vswitch, wiring: Wiring) -> Wiring:
+        return wiring
+
     def plugs(self, wiring: Wiring, _plan: VswitchPlan, dirs: Directories) -> Mapping[str, Plug]:
         return {port: VirtioUser(socket(dirs, port)) for port in wiring.ports_of(SWITCH)}
 
-    def part(self, setup: SwitchSetup) -> Part:
+    def parts(self, setup: SwitchSetup) -> tuple[Part, ...]:
         settings = PortSettings(1, setup.plan.descriptors.value, setup.plan.mtu.value)
         ports = {
             port: attach(VhostUser(socket(setup.dirs, port)), port, number, "", settings)
@@ -105,7 +108,7 @@ class PatchPanel:
         )  # fmt: skip
         tasks = tuple(task_between(inner, f, q, "io", {}) for f, q in lanes(inner))
         program = Wsdp("patch-panel", setup.host, setup.dirs, replace(config, tasks=tasks))
-        return WsdpFunction(program, [counts_of_lanes(inner, DropCause.NO_FLOW)])
+        return (WsdpFunction(program, [counts_of_lanes(inner, DropCause.NO_FLOW)]),)
 
     def part_between(self, setup: SwitchSetup, ports: KernelPorts) -> Part:
         raise NotImplementedError

@@ -30,7 +30,7 @@ from wirespeed.bench.host.host import tidy_up
 from wirespeed.bench.host.journal import Undone, of_living_runs
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.program import wsdp as program
-from wirespeed.bench.switch.ovs_dpdk import part as ovs
+from wirespeed.bench.switch.ovs_dpdk import programs as ovs
 from wirespeed.model.errors import BadInput
 from wirespeed.model.spec import Vnf
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePosixPath
+from types import MappingProxyType
 
 import pytest
 
@@ -11,6 +13,7 @@ from wirespeed.bench.assembly.kinds import wiring_of
 from wirespeed.bench.interface import BenchError, HopCount
 from wirespeed.bench.switch.ovs_dpdk import counters, flows
 from wirespeed.bench.switch.ovs_dpdk.ports import add_ports_command, program_ports
+from wirespeed.bench.topology.wiring import SWITCH
 from wirespeed.model.plan import Decision, VswitchPlan
 from wirespeed.model.spec import Frames, Topology
 from wirespeed.model.trial import DropCause
@@ -110,9 +113,16 @@ def test_frames_that_fit_no_rule_are_counted_by_port() -> None:
     }
 
 
+def hop(
+    dump: str, unmatched: Mapping[tuple[str, DropCause], int] = MappingProxyType({})
+) -> HopCount:
+    answers = counters.Answers(counters.parse_ports(dump), unmatched)
+    return counters.hop(SWITCH, PORTS, answers)
+
+
 def seen(no_flow: int = 0) -> HopCount:
     unmatched = {("vnf0b", DropCause.NO_FLOW): no_flow}
-    return counters.hop(PORTS, counters.parse_ports(DUMP_PORTS), unmatched, upcalls=0)
+    return hop(DUMP_PORTS, unmatched)
 
 
 def test_frames_in_and_out_are_counted_by_port() -> None:
@@ -124,7 +134,7 @@ def test_frames_in_and_out_are_counted_by_port() -> None:
 def test_what_a_nics_ring_had_no_room_for_entered_and_was_dropped() -> None:
     """DPDK leaves it out of a PCI port's rx count, and Open vSwitch tells it by itself."""
     nic = DUMP_PORTS.replace("ovs_rx_qos_drops=3,", "ovs_rx_qos_drops=3, rx_missed_errors=11,")
-    found = counters.hop(PORTS, counters.parse_ports(nic), {}, upcalls=0)
+    found = hop(nic)
     assert found.entered["east"] == 1011
     assert found.drops["switch:east", DropCause.RX_RING_FULL] == 11
 
@@ -150,4 +160,4 @@ def test_a_port_without_an_answer_is_an_error() -> None:
     counted = dict(counters.parse_ports(DUMP_PORTS))
     del counted[3]
     with pytest.raises(BenchError, match="no counters for port vnf0a"):
-        counters.hop(PORTS, counted, {}, 0)
+        counters.hop(SWITCH, PORTS, counters.Answers(counted))

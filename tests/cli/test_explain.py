@@ -14,6 +14,7 @@ from tests.cli.conftest import Command
 from tests.fake_rig import FACTS, FakeBench, FakeHost
 from tests.report.test_explained import problems
 from wirespeed.cli import rig
+from wirespeed.model.errors import WirespeedError
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Frames
 from wirespeed.model.trial import INGRESS, Observation
@@ -170,3 +171,36 @@ def test_try_tells_the_gain_with_its_interval(queues: Command) -> None:
     assert "Measured gain: +" in said
     assert "with 99.2% confidence (ranks of 8 pairs, of 8 measured): brings more." in said
     assert "Run try-quickstart-1." in said
+
+
+def test_a_try_that_was_cut_short_goes_on_and_measures_half_a_pair_anew(
+    queues: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = QueuesHost()
+
+    @contextmanager
+    def in_the_sixth(spec: Frames, plan: Plan, name: str) -> Iterator[FakeBench]:
+        if len(host.opened) == 5:
+            raise WirespeedError("the sixth point cannot be measured")
+        with QueuesHost._open(host, spec, plan, name) as bench:
+            yield bench
+
+    broken = replace(host.rig, open_bench=in_the_sixth)
+    monkeypatch.setattr(rig, "local_rig", lambda: broken)
+    command = ("explain", "latest", P2P, "--try", "--pairs", "4")
+    ended = queues(*command)
+    assert ended.code == 1
+    assert "run try-quickstart-1 is incomplete" in ended.err
+    assert "The same command goes on with it." in ended.err
+    again = QueuesHost()
+    monkeypatch.setattr(rig, "local_rig", lambda: again.rig)
+    named = ("explain", "quickstart-1", *command[2:])
+    ended = queues(*named)
+    assert ended.code == 0
+    assert "run try-quickstart-1 goes on: 4 of its 8 points are measured" in ended.err
+    # Two pairs are whole, the third one began: four points are left.
+    assert len(again.opened) == 4
+    assert "of 4 pairs, of 4 measured" in ended.out
+    assert "Run try-quickstart-1." in ended.out
+    # A complete one is measured anew, as another run.
+    assert "Run try-quickstart-2." in queues(*named).out

@@ -76,6 +76,23 @@ def first(observation: Observation) -> tuple[str, str | None]:
     return found.limit, found.hop
 
 
+def test_a_program_beside_the_bench_is_a_candidate_and_accused_of_nothing() -> None:
+    found = explained(observed(competitors=(Competitor("copies", 7, 0.9),)))
+    [candidate] = [e for e in found if e.hop is not None]
+    assert (candidate.limit, candidate.hop) == ("memory_contention", "memory")
+    assert "copies used CPU 7" in candidate.sentence
+    assert "a candidate" in candidate.sentence
+    # On a CPU that forwards it is what it always was.
+    assert first(observed(AT_ENTRANCE, competitors=(Competitor("copies", 1, 0.9),)))[0] == (
+        "pmd_core_shared"
+    )
+
+
+def test_frames_by_a_link_that_is_down_are_told_first() -> None:
+    down = Drop("switch:east", DropCause.LINK_DOWN, 5_000)
+    assert first(observed(down)) == ("link_down", "switch:east")
+
+
 def test_a_healthy_point_accuses_nobody() -> None:
     assert [e for e in explained(observed()) if e.hop is not None] == []
 
@@ -106,6 +123,14 @@ def event(hop: str, what: Counted, count: int) -> tuple[HopEvents, ...]:
             ("flows_deleted", "switch"),
         ),
         (
+            observed(
+                AT_ENTRANCE,
+                events=(*event("switch", Counted.UPCALLS, 30_000),
+                        *event("switch", Counted.FLOWS_DELETED, 29_000)),
+            ),
+            ("upcalls", "switch"),
+        ),
+        (
             observed(queues=(QueueShare("east", 0, FPS), QueueShare("east", 1, 0))),
             ("queue_imbalance", "switch:east"),
         ),
@@ -114,7 +139,16 @@ def event(hop: str, what: Counted, count: int) -> tuple[HopEvents, ...]:
             observed(AT_ENTRANCE, competitors=(Competitor("cc1", 1, 0.4),)),
             ("pmd_core_shared", "switch"),
         ),
+        (
+            observed(unsent=500, evidence=Evidence(stop("generator", Source.POLL_GAP, 100)),
+                     competitors=(Competitor("cc1", 1, 0.4),)),
+            ("pmd_core_shared", "switch"),
+        ),
         (observed(unsent=5000), ("generator_slow", "tg")),
+        (
+            observed(unsent=5000, competitors=(Competitor("cc1", 0, 0.05),)),
+            ("generator_slow", "tg"),
+        ),
         (
             observed(unsent=5000, competitors=(Competitor("cc1", 0, 0.4),)),
             ("generator_core_shared", "tg"),
@@ -173,3 +207,11 @@ def test_frames_and_evidence_of_warm_up_accuse_nobody() -> None:
     )
     search = SearchResult("fixed", False, trials, constant=Bound(FPS, FPS, 0.0))
     assert [e for e in explain(Measured(SUT, search)) if e.hop == "vnf0"] == []
+
+
+def test_open_vswitch_may_tell_of_deleted_flows_in_another_trial() -> None:
+    told = observed(events=event("switch", Counted.FLOWS_DELETED, 20))
+    seen = observed(events=event("switch", Counted.UPCALLS, 40))
+    trials = (Trial(told, Stage.WARM_UP, quiet=False), Trial(seen, Stage.CONSTANT, quiet=False))
+    search = SearchResult("fixed", False, trials, constant=Bound(FPS, FPS, 0.0))
+    assert explain(Measured(SUT, search))[0].limit == "flows_deleted"

@@ -23,9 +23,9 @@ from wirespeed.model.explanation import (
     ResourceUse,
 )
 from wirespeed.model.explanation import ResourceState as State
-from wirespeed.model.plan import Decision, GuestPlan
+from wirespeed.model.plan import Decision, GeneratorPlan, GuestPlan, ProcessMemory
 from wirespeed.model.spec import MAX_DESCRIPTORS
-from wirespeed.model.trial import PollingThread, Trial
+from wirespeed.model.trial import PollingThread, QueueShare, Trial
 from wirespeed.report.limits import measured
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -158,6 +158,38 @@ def test_a_thread_that_watches_is_no_switch(run: RunRecord) -> None:
     found = uses(seen(run.points[0], **threads(PMD, watcher, GENERATOR)))
     assert found[Resource.SWITCH].sentence.count("busy") == 1
     assert found[Resource.BALANCE].state is State.ABSENT
+
+
+def test_the_balance_of_queues_is_told_by_what_each_got(run: RunRecord) -> None:
+    shares = (QueueShare("east", 0, 9000), QueueShare("east", 1, 1000))
+    found = uses(seen(run.points[0], threads=(PMD, GENERATOR), queues=shares))[Resource.BALANCE]
+    assert found.state is State.MEASURED
+    assert found.sentence == (
+        "One thread has all the frames. Frames by queue, from queue 0 on: east 9,000 and 1,000."
+    )
+    assert [(each.name, each.value) for each in found.evidence] == [
+        ("frames in queue 0 of east", 9000), ("frames in queue 1 of east", 1000),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("shared", "says"),
+    [
+        (("vnf0",), "vnf0 takes turns with the generator; its time"),
+        (("vnf0", "vnf1"), "vnf0, vnf1 take turns with the generator; their time"),
+    ],
+)
+def test_functions_beside_the_generator_are_told_in_good_grammar(
+    run: RunRecord, shared: tuple[str, ...], says: str
+) -> None:
+    point = seen(run.points[0], threads=(PMD, GENERATOR))
+    assert point.plan is not None
+    nothing = Decision((), "a test says so")
+    memory = Decision(ProcessMemory(1, 1, 1), "a test says so")
+    generator = GeneratorPlan(nothing, Decision(0, "a test says so"), memory, shared)
+    host = replace(point.plan.hosts[0], generator=generator)
+    found = uses(replace(point, plan=replace(point.plan, hosts=(host,))))[Resource.FUNCTION]
+    assert found.sentence.startswith(says)
 
 
 def test_stolen_time_is_told(run: RunRecord) -> None:

@@ -123,6 +123,24 @@ def test_a_rate_needs_a_second_in_five_pieces(clean_s: float, pieces: int, enoug
     assert is_enough(replace(result, clean_s=clean_s, pieces=pieces)) is enough
 
 
+def test_runs_without_an_undisturbed_interval_have_no_such_rate_and_say_why() -> None:
+    result, found = pointed(*faked(range(20), range(20)))
+    assert (found, result.pieces) == (Grade.D, 0)
+    assert all(figure.undisturbed_bps is None for figure in result.figures)
+    assert grade(result)[1][0].startswith("no interval of the 4.0 s was undisturbed;")
+
+
+def test_a_direction_that_no_interval_tells_of_has_no_rate_of_its_own() -> None:
+    runs = [
+        replace(each, directions=(*each.directions, replace(DOWN, direction=TcpDirection.UP)))
+        for each in faked(range(0), range(0))
+    ]
+    down, up = (pointed(*runs)[0].figures[i] for i in (1, 0))
+    assert (down.direction, up.direction) == (TcpDirection.DOWN, TcpDirection.UP)
+    assert down.undisturbed_bps is not None
+    assert up.undisturbed_bps is None
+
+
 def test_runs_that_nobody_looked_at_have_no_grade_but_the_last() -> None:
     result, found = pointed(run(DOWN), run(DOWN))
     assert (found, result.undisturbed_bps, result.total_bps) == (Grade.D, None, 10e9)

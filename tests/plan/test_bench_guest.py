@@ -13,7 +13,16 @@ from wirespeed.cli.rig import plan_of
 from wirespeed.model.errors import BadInput
 from wirespeed.model.plan import GuestPlan, HostPlan
 from wirespeed.model.policy import InterfaceKind
-from wirespeed.model.spec import Frames, Guest, GuestPages, Sut, Topology, Vnf, Vswitch
+from wirespeed.model.spec import (
+    EmulatorThreads,
+    Frames,
+    Guest,
+    GuestPages,
+    Sut,
+    Topology,
+    Vnf,
+    Vswitch,
+)
 from wirespeed.plan.render.libvirt import bench_domains
 
 
@@ -45,6 +54,13 @@ def test_one_vcpu_polls_on_a_core_of_its_own_and_one_keeps_house() -> None:
     assert polling[1] not in others
     assert guest.emulator_cpus is not None
     assert guest.emulator_cpus.value == (housekeeping[1],)
+
+
+def test_emulator_threads_take_turns_with_vcpus_where_a_study_says_so() -> None:
+    shared = only(planned(point(guest=Guest(emulator=EmulatorThreads.ON_VCPUS))))
+    assert shared.emulator_cpus is not None
+    assert shared.emulator_cpus.value == shared.cpus.value
+    assert shared.emulator_cpus.because == 'guest.emulator = "on-vcpus"'
 
 
 def test_its_ports_are_those_that_frames_find_it_by() -> None:

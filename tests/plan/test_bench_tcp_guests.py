@@ -12,7 +12,7 @@ from wirespeed.cli.rig import plan_of
 from wirespeed.model.errors import BadInput
 from wirespeed.model.plan import GuestPlan, HostPlan
 from wirespeed.model.policy import InterfaceKind
-from wirespeed.model.spec import Guest, GuestPages, TcpStreams
+from wirespeed.model.spec import EmulatorThreads, Guest, GuestPages, TcpStreams
 from wirespeed.model.tcp import Tcp, TcpGuests, TcpPinning
 from wirespeed.plan.render.libvirt import bench_domains
 
@@ -66,6 +66,12 @@ def test_where_all_hosts_are_guests_each_has_vcpus_and_a_port_of_its_own() -> No
     ports = [port for guest in plan.guests for port in guest.ports]
     assert len({port.mac for port in ports}) == 3
     assert {port.kind.value for port in ports} == {InterfaceKind.VHOST}
+
+
+def test_emulator_threads_of_each_are_on_its_own_vcpus_where_a_study_says_so() -> None:
+    for guest in planned(ALL, Guest(vcpus=2, emulator=EmulatorThreads.ON_VCPUS)).guests:
+        assert guest.emulator_cpus is not None
+        assert set(guest.emulator_cpus.value) == set(pins(guest))
 
 
 def test_on_a_bridge_guests_have_taps_and_the_kernel_forwards() -> None:

@@ -8,10 +8,14 @@ from dataclasses import replace
 import pytest
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.prediction import Arrangement, Attachment, Case
+from wirespeed.model.prediction import Arrangement, Attachment, Case, Resource
 from wirespeed.model.spec import Frames, Ovs, Sut, Topology, Traffic, Vnf, Vswitch
 from wirespeed.model.study import Point
+from wirespeed.predict.predict import predict
+from wirespeed.predict.published import shipped_parameters
 from wirespeed.predict.study import case_of, predictable
+
+S2 = shipped_parameters()
 
 
 def case(**tables: object) -> Case:
@@ -42,6 +46,19 @@ def test_cores_are_those_of_the_study() -> None:
     assert case(topology=Topology("pvp"), sut=shared).shared_core
 
 
+@pytest.mark.parametrize(("link_bps", "bound"), [(1e9, True), (1e12, False)])
+def test_links_of_virtual_ports_bound_the_rate(link_bps: float, bound: bool) -> None:
+    free = predict([case()], S2)[0]
+    spec = Traffic(link_bps=link_bps, link_bound=True)
+    found = predict([case(traffic=spec)], S2)[0]
+    if bound:
+        assert found.rate_fps == found.high_fps == pytest.approx(link_bps / (84 * 8))
+        assert found.limit.resource is Resource.OFFERED
+    else:
+        assert found.rate_fps == pytest.approx(free.rate_fps)
+        assert found.limit.resource is free.limit.resource
+
+
 @pytest.mark.parametrize(
     ("tables", "said"),
     [
@@ -49,7 +66,6 @@ def test_cores_are_those_of_the_study() -> None:
         ({"sut": Sut(vswitch=Vswitch(kind="linux-bridge"))}, "sut.vswitch.kind"),
         ({"topology": Topology("pvp"), "sut": Sut(vnf=Vnf(kind="magic"))}, "sut.vnf.kind"),
         ({"sut": Sut(vswitch=Vswitch(ovs=Ovs(bridges=2)))}, "sut.vswitch.ovs"),
-        ({"traffic": Traffic(link_bound=True)}, "traffic.link_bound"),
     ],
 )
 def test_what_the_model_does_not_know_is_refused(tables: dict[str, object], said: str) -> None:

@@ -81,6 +81,9 @@ def pinned_cpus(guest: Guest) -> tuple[int, ...]:
 
 def configuration_faults(facts: HostFacts) -> tuple[str, ...]:
     """Every CPU set in this host's configuration that names CPUs the host does not have."""
+    if not facts.cpus:
+        # Only a host whose CPUs are not known has none.
+        return ()
     faults = []
     for key in (PMD_MASK, LCORE_MASK):
         try:
@@ -108,6 +111,9 @@ def configuration_faults(facts: HostFacts) -> tuple[str, ...]:
 
 def on_host(facts: HostFacts, cpus: tuple[int, ...], where: str) -> tuple[int, ...]:
     """The CPUs, if the host has them all. Raises FactUnusable, naming those it lacks."""
+    unknown = facts.why_missing("cpus")
+    if unknown and not facts.cpus:
+        raise FactUnusable(f"needs the CPU topology: {unknown}")
     present = {cpu.id for cpu in facts.cpus}
     beyond = set(cpus) - present
     if beyond:

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 
-from wirespeed.bench.interface import HopCount
-from wirespeed.bench.topology.wiring import GENERATOR, Cable, End
+from wirespeed.bench.interface import HopCount, Way
+from wirespeed.bench.topology.wiring import GENERATOR, PARTNER, Cable, End
 from wirespeed.model.trial import (
     INGRESS,
     Counted,
@@ -46,6 +46,7 @@ def since(before: Iterable[HopCount], after: Iterable[HopCount]) -> Counts:
             _minus(count.workers, start[count.hop].workers),
             _minus(count.events, start[count.hop].events),
             _minus(count.queues, start[count.hop].queues),
+            _minus(count.links, start[count.hop].links),
         )
         for count in after
     }
@@ -68,7 +69,7 @@ def drops(
     does not ask), but there is no other place on such a cable where a frame can be lost.
     """
     found: Counter[tuple[str, DropCause]] = Counter()
-    found[INGRESS, DropCause.RX_RING_FULL] += sum(d.refused for d in directions)
+    found[_first_ring(cables)] += sum(d.refused for d in directions)
     for count in counts.values():
         found.update(count.drops)
         if count.hop != GENERATOR:
@@ -98,6 +99,14 @@ def drops(
     return tuple(Drop(hop, cause, n) for (hop, cause), n in found.items() if n != 0)
 
 
+def _first_ring(cables: Sequence[Cable]) -> tuple[str, DropCause]:
+    """Where the generator's frames go first, and why it refuses one: the SUT's first ring, or that
+    of a bond's partner, which is not the SUT."""
+    if any((cable.a.owner, cable.b.owner) == (GENERATOR, PARTNER) for cable in cables):
+        return PARTNER, DropCause.PARTNER_RING_FULL
+    return INGRESS, DropCause.RX_RING_FULL
+
+
 def _of_the_ended(
     found: Counter[tuple[str, DropCause]], counts: Counts, cables: Sequence[Cable]
 ) -> None:
@@ -120,14 +129,23 @@ def _lost_between(counts: Counts, origin: End, target: End) -> int:
 
 
 def ports(counts: Counts) -> tuple[PortCount, ...]:
-    """What every port counted, by the name that its end of a cable has."""
-    return tuple(
+    """What every port counted, by the name that its end of a cable has, and every link of bonds."""
+    found = [
         PortCount(
             str(End(count.hop, port)), count.entered.get(port, 0), count.left.get(port, 0)
         )
         for count in counts.values()
         for port in dict.fromkeys((*count.entered, *count.left))
-    )  # fmt: skip
+    ]  # fmt: skip
+    found += [
+        PortCount(
+            str(End(count.hop, link)), count.links.get((link, Way.IN), 0),
+            count.links.get((link, Way.OUT), 0),
+        )
+        for count in counts.values()
+        for link in dict.fromkeys(name for name, _ in count.links)
+    ]  # fmt: skip
+    return tuple(found)
 
 
 def shares(counts: Counts) -> tuple[WorkerShare, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 from wirespeed.model.errors import WirespeedError
@@ -54,6 +55,13 @@ class TcpBench(Protocol):
         ...
 
 
+class Way(StrEnum):
+    """How a frame passes a port of a hop."""
+
+    IN = "in"
+    OUT = "out"
+
+
 @dataclass(frozen=True, slots=True)
 class HopCount:
     """What one hop did with the frames handed to it, by port.
@@ -63,7 +71,8 @@ class HopCount:
     at a hop that forwards when everything that entered has left or was dropped; a traffic generator
     is where frames begin and end. workers: frames that each of
     several workers took, by its number and the port that they came in by. events: see HopEvents.
-    queues: frames by port and queue, of ports that have several.
+    queues: frames by port and queue, of ports that have several. links: frames that entered and
+    left by each link of the ports that are bonds.
     """
 
     hop: str
@@ -73,6 +82,7 @@ class HopCount:
     workers: Mapping[tuple[int, str], int] = field(default_factory=dict)
     events: Mapping[tuple[str, Counted], int] = field(default_factory=dict)
     queues: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    links: Mapping[tuple[str, Way], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

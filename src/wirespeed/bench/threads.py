@@ -38,9 +38,15 @@ class HostThreads:
         self._after = self._snapshot()
         at_s, usage = self._usage
         ours = {process.pid for part in self._parts for process in part.processes}
-        self._competitors = by_cpu(
-            usage, look(self._runner), bench=ours, us=os.getpid(), cpus=self._cpus,
-            elapsed_s=time.monotonic() - at_s, host=self._host,
+        now, elapsed_s = look(self._runner), time.monotonic() - at_s
+        beside = {process.cpu for process in now.values()} - self._cpus
+        self._competitors = tuple(
+            other
+            for cpus in (self._cpus, beside)
+            for other in by_cpu(
+                usage, now, bench=ours, us=os.getpid(), cpus=cpus, elapsed_s=elapsed_s,
+                host=self._host,
+            )
         )  # fmt: skip
 
     def at_rest(self) -> None:
@@ -48,7 +54,7 @@ class HostThreads:
         self._then = _busy(self._parts)
 
     def competitors(self) -> tuple[Competitor, ...]:
-        """Who else used the CPUs that poll, while frames were offered."""
+        """Who else used the CPUs that poll, and then others, while frames were offered."""
         return self._competitors
 
     @property

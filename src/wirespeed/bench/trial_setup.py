@@ -78,7 +78,10 @@ def _polled(frames: Frames, plan: HostPlan) -> frozenset[int]:
 
 
 def _generating(plan: HostPlan) -> frozenset[int]:
-    return frozenset(plan.generator.cpus.value if plan.generator is not None else ())
+    found = set(plan.generator.cpus.value if plan.generator is not None else ())
+    if plan.partner is not None:
+        found |= set(plan.partner.pmd_cpus.value) - _forwarding(plan)
+    return frozenset(found)
 
 
 def _watch(probe: ContentionProbe, program: Wsdp, assembly: Assembly) -> NoiseWatch:

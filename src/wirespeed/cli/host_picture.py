@@ -46,6 +46,11 @@ def print_host(facts: HostFacts, console: Console) -> None:
 
 
 def _headline(facts: HostFacts) -> Text:
+    if not facts.cpus:
+        guests = counted(len(facts.guests or ()), "guest")
+        return Text.assemble(
+            (facts.host, "bold"), f"  {facts.cpu_model or 'unknown CPU'}; {guests}"
+        )
     sockets = {cpu.package for cpu in facts.cpus if cpu.online}
     cores = {cpu.siblings for cpu in facts.cpus if cpu.online}
     smt = "SMT on" if facts.smt else "SMT off"

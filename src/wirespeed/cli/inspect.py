@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed inspect: what is this server?"""
+"""wirespeed inspect: what is this server, or this OpenStack cloud?"""
 
 from __future__ import annotations
 
@@ -9,30 +9,77 @@ from typing import Annotated
 
 import typer
 
+from wirespeed.cli.cloud_picture import print_cloud
+from wirespeed.cli.cloud_source import CloudOption, read_cloud
 from wirespeed.cli.console import plain_console
 from wirespeed.cli.host_picture import print_host
 from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
 from wirespeed.cli.options import JsonOption
+from wirespeed.cloud import file as cloud_file
+from wirespeed.cloud.host_facts import completed, host_facts
 from wirespeed.host.file import document
+from wirespeed.model.errors import BadInput
+from wirespeed.model.facts import HostFacts
 
 
 def inspect(
     *,
     host: HostOption = None,
     recorded: RecordedOption = None,
+    openstack: CloudOption = None,
+    compute_host: Annotated[
+        str | None,
+        typer.Option(
+            "--compute-host",
+            metavar="NAME",
+            help="With --openstack: what the cloud alone tells of this compute host.",
+        ),
+    ] = None,
     record: Annotated[
         Path | None,
         typer.Option(
             "--record",
             metavar="DIR",
-            help="Also write every file and command output that was read into a new folder. "
-            "Passwords in *.conf files are masked.",
+            help="Also write every file, command output or API reply that was read into a new "
+            "folder. Passwords in *.conf files are masked.",
         ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show sockets, cores and their owners, memory, NICs. Changes nothing and needs no root."""
-    facts = read_facts(host, recorded, record)
+    """Show sockets, cores and their owners, memory, NICs; or a cloud's hosts and servers.
+
+    Changes nothing and needs no root. With --openstack and --host: that host, with what its cloud
+    knows of it.
+    """
+    if openstack is None:
+        if compute_host is not None:
+            raise BadInput("--compute-host needs a cloud", "Give --openstack CLOUD as well.")
+        _show(read_facts(host, recorded, record), json)
+    elif host is None and recorded is None:
+        _inspect_cloud(openstack, compute_host, record, json)
+    elif compute_host is not None:
+        raise BadInput("--host and --compute-host name two hosts", "Give one of them.")
+    elif record is not None:
+        raise BadInput("--record cannot keep a host and a cloud at once", "Record each by itself.")
+    else:
+        _show(completed(read_facts(host, recorded), read_cloud(openstack)), json)
+
+
+def _inspect_cloud(openstack: str, name: str | None, record: Path | None, json: bool) -> None:
+    cloud = read_cloud(openstack, record)
+    if name is not None:
+        found = cloud.host(name)
+        if found is None:
+            names = ", ".join(host.name for host in cloud.hosts)
+            raise BadInput(f"cloud {cloud.name} has no compute host {name}", f"It has: {names}.")
+        _show(host_facts(cloud, found), json)
+    elif json:
+        typer.echo(json_text.dumps(cloud_file.document(cloud), indent=1))
+    else:
+        print_cloud(cloud, plain_console())
+
+
+def _show(facts: HostFacts, json: bool) -> None:
     if json:
         typer.echo(json_text.dumps(document(facts), indent=1))
     else:

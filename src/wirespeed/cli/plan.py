@@ -10,17 +10,20 @@ from typing import Annotated
 import typer
 from typer.core import TyperGroup
 
+from wirespeed.cli.cloud_source import CloudOption, read_cloud
 from wirespeed.cli.console import plain_console
 from wirespeed.cli.host_source import read_all_facts
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption
 from wirespeed.cli.plan_picture import print_differences, print_plan
 from wirespeed.cli.plan_reasons import print_reasons
+from wirespeed.cloud.host_facts import completed
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.plan import Plan
 from wirespeed.model.switch_cost import CycleModel, RatesOfPorts
 from wirespeed.model.words import counted
 from wirespeed.model.workload import Workload
+from wirespeed.plan.cloud_diff import diff_cloud
 from wirespeed.plan.diff import diff_plans
 from wirespeed.plan.plan_file import parse_plan, write_plan
 from wirespeed.plan.planner import plan_workload
@@ -70,6 +73,7 @@ def make(
             "--recorded", metavar="DIR", help="A host recorded with inspect --record. Repeatable."
         ),
     ] = None,
+    openstack: CloudOption = None,
     cycles: Annotated[
         Path | None,
         typer.Option(
@@ -93,11 +97,16 @@ def make(
 ) -> None:
     """Place the workload on all hosts at once and derive every value, each with its reason.
 
+    With --openstack the servers that the cloud has on these hosts keep their CPUs, memory and VFs.
     Exits with 1 when a guest fits on no host; the plan then says what it lacks and what would help.
     """
     requested = parse_workload(read_input(workload), str(workload))
     costs, rates = _costs(requested, cycles, params)
-    plan = plan_workload(requested, read_all_facts(host or (), recorded or ()), costs, rates)
+    hosts = read_all_facts(host or (), recorded or ())
+    if openstack is not None:
+        cloud = read_cloud(openstack)
+        hosts = [completed(facts, cloud) for facts in hosts]
+    plan = plan_workload(requested, hosts, costs, rates)
     text = write_plan(plan)
     if output:
         _write(output, text)
@@ -149,14 +158,34 @@ def show(
 
 @app.command("diff")
 def diff(
-    old: Annotated[Path, typer.Argument(metavar="OLD", help="A plan.")],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="The plan that replaces it.")],
+    plans: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[OLD] NEW", help="A plan and the one that replaces it; with --openstack one."
+        ),
+    ],
     *,
+    openstack: CloudOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List what changes, and which changes need a reboot, a restart or a rebuild of guests."""
-    before, after = parse_plan(read_input(old), str(old)), parse_plan(read_input(new), str(new))
-    print_differences(diff_plans(before, after), plain_console(), as_json=json)
+    """List what changes, and which changes need a reboot, a restart or a rebuild of guests.
+
+    With --openstack: in what the cloud as it is (old) differs from the plan (new).
+    """
+    wanted = 2 if openstack is None else 1
+    if len(plans) != wanted:
+        raise BadInput(
+            f"{counted(len(plans), 'plan')} given, {wanted} needed",
+            "Give OLD and NEW, or NEW and --openstack CLOUD.",
+        )
+    new = parse_plan(read_input(plans[-1]), str(plans[-1]))
+    if openstack is not None:
+        found = diff_cloud(read_cloud(openstack), new)
+        same = "The cloud is as planned, as far as its API tells."
+    else:
+        found = diff_plans(parse_plan(read_input(plans[0]), str(plans[0])), new)
+        same = "The plans are the same."
+    print_differences(found, plain_console(), as_json=json, same=same)
 
 
 @app.command("render")

@@ -49,13 +49,15 @@ def print_plan(plan: Plan, console: Console) -> None:
         console.print(Text(f"note: {warning}", style="yellow"))
 
 
-def print_differences(found: Sequence[Difference], console: Console, *, as_json: bool) -> None:
-    """Print what changes, grouped by what has to happen for it."""
+def print_differences(
+    found: Sequence[Difference], console: Console, *, as_json: bool, same: str
+) -> None:
+    """Print what changes, grouped by what has to happen for it; `same` says that nothing does."""
     if as_json:
         typer.echo(json_text.dumps([dataclasses.asdict(d) for d in found], indent=1))
         return
     if not found:
-        console.print("The plans are the same.")
+        console.print(same)
         return
     table = Table(box=None, pad_edge=False)
     for column in ("takes", "where", "what", "old", "new", "because"):

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from wirespeed.cli import rig as rigs
+from wirespeed.cli.begun import check_same
 from wirespeed.cli.lab_rig import rig_for
 from wirespeed.cli.options import JsonOption, QuickOption, SetOption, StoreOption, StudyArgument
 from wirespeed.cli.progress import watching
@@ -24,7 +25,7 @@ from wirespeed.report.document import document
 from wirespeed.report.table import below_grade, without_figures
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import RunRecord
-from wirespeed.store.run_writer import Origin, RunWriter
+from wirespeed.store.run_writer import RunWriter
 from wirespeed.store.store import Store
 from wirespeed.study.announce import announcement
 from wirespeed.study.load import load_study, resolve_study
@@ -99,7 +100,7 @@ def run(
         with rig_for(loaded, lab, fence) as rig:
             origin = rigs.origin_of(rig, ["wirespeed", *sys.argv[1:]])
             if begun is not None:
-                _check_same(begun, loaded, origin)
+                check_same(begun, loaded, origin)
             wanted = [
                 p for p in loaded.points if lacking(p.needs, rig.facts, rig.lab_hosts) is None
             ]
@@ -198,20 +199,3 @@ def _loaded(
             )
         record = read_run(store, ids[0])
     return study, record
-
-
-def _check_same(record: RunRecord, study: Study, origin: Origin) -> None:
-    """Raises BadInput where study, host or versions are not those of the run."""
-    next_step = "Start a new run without --resume."
-    if {p.key for p in record.points} != {p.key for p in study.points}:
-        raise BadInput(f"run {record.id} has other points than {study.name} has now", next_step)
-    if record.host.host != origin.host.host:
-        raise BadInput(
-            f"run {record.id} was begun on host {record.host.host}, this is {origin.host.host}",
-            next_step,
-        )
-    if record.versions != dict(origin.versions):
-        raise BadInput(
-            f"run {record.id} was begun with {record.versions}, this is {dict(origin.versions)}",
-            next_step,
-        )

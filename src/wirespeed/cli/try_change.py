@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from wirespeed.cli import rig as rigs
+from wirespeed.cli.begun import cut_short
 from wirespeed.cli.lab_rig import rig_for
 from wirespeed.cli.progress import watching
 from wirespeed.model.errors import BadInput, WirespeedError
@@ -18,7 +19,7 @@ from wirespeed.model.study import Study
 from wirespeed.report.explained import Explained
 from wirespeed.report.tried import Tried, tried
 from wirespeed.store.read import read_run
-from wirespeed.store.records import RunRecord
+from wirespeed.store.records import PointState, RunRecord
 from wirespeed.store.run_writer import RunWriter
 from wirespeed.store.store import Store
 from wirespeed.study.change import AS_IT_WAS, study_of_change
@@ -58,7 +59,8 @@ def first_change(found: Explained, run_id: str) -> Proposal:
 def try_change(
     store: Store, run: RunRecord, found: Explained, pairs: int, lab: Path | None
 ) -> Tried:
-    """Measure the point as it was and changed, in turn, and compare. The run is stored.
+    """Measure the point as it was and changed, in turn, and compare. The run is stored;
+    one that was cut short goes on.
 
     Raises BadInput where this is another host than the run's.
     """
@@ -75,10 +77,26 @@ def try_change(
         for point in study.points[:2]:
             rig.plan(point.workload)  # What the host cannot do is said before anything is measured.
         origin = rigs.origin_of(rig, ["wirespeed", *sys.argv[1:]])
-        writer = RunWriter.start(store, study, origin)
+        begun = cut_short(store, study, origin)
+        writer = RunWriter.start(store, study, origin) if begun is None else _go_on(store, begun)
         with _kept(writer, study), watching(study, writer.run_id, verbose=False) as watcher:
             run_study(study, writer, rig, watcher)
     return tried(read_run(store, writer.run_id), keys, AS_IT_WAS)
+
+
+def _go_on(store: Store, begun: RunRecord) -> RunWriter:
+    """Where it was cut short. Of a pair that is half measured both are measured anew: a machine
+    drifts, and what is compared must have been measured one right after the other."""
+    writer = RunWriter(store, begun.id)
+    for two in zip(begun.points[::2], begun.points[1::2], strict=True):
+        done = [point for point in two if point.state is PointState.COMPLETE]
+        if len(done) == 1:
+            writer.reopen_point(done[0].key)
+    measured = len(writer.complete_points())
+    sys.stderr.write(
+        f"run {begun.id} goes on: {measured} of its {len(begun.points)} points are measured\n"
+    )
+    return writer
 
 
 @contextmanager
@@ -89,6 +107,6 @@ def _kept(writer: RunWriter, study: Study) -> Iterator[None]:
         sys.stderr.write(
             f"run {writer.run_id} is incomplete: not all of its {len(study.points)} points are "
             f"measured; those that are stay stored, and `wirespeed report {writer.run_id}` shows "
-            "them. The gain takes a new --try.\n"
+            "them. The same command goes on with it.\n"
         )
         raise

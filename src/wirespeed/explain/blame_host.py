@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirespeed.explain.seen import RINGS_OF_SUT, Seen
-from wirespeed.explain.suspect import MUCH, STRAY, Suspect, figure
+from wirespeed.explain.interface import Measured
+from wirespeed.explain.seen import RINGS_OF_SUT, Seen, seen
+from wirespeed.explain.suspect import MUCH, PLAINLY, STRAY, Suspect, figure
 from wirespeed.model.explanation import Explanation, Proposal
 from wirespeed.model.trial import DropCause
 from wirespeed.model.words import share
@@ -34,7 +35,7 @@ def host(found: Seen) -> Iterator[Suspect]:
              figure("threads of the SUT away", away_ns, "ns"),
              figure("lost at full rings", lost, "frames")),
             _ISOLATE, hop=_SWITCH,
-        ))  # fmt: skip
+        ), certain=used > PLAINLY)  # fmt: skip
         return
     if not found.held:
         return
@@ -59,12 +60,31 @@ def host(found: Seen) -> Iterator[Suspect]:
         ))  # fmt: skip
 
 
+def neighbours(point: Measured) -> Iterator[Explanation]:
+    """Other programs on CPUs that nothing polls on: no more than candidates, for no counter of a
+    trial tells one that takes memory's bandwidth from one that harms nobody."""
+    found = seen(point.result)
+    name, cpu, used = found.competitor(
+        {cpu for _, cpu in found.shares} - found.forwarding - found.generating
+    )
+    if used > MUCH:
+        yield Explanation(
+            "memory_contention",
+            f"{name} used CPU {cpu}, on which nothing of the bench polls, for {share(used)} of the "
+            "time. Whether it took bandwidth of memory, or cache, from the CPUs that poll, nothing "
+            "measured here can tell: a candidate.",
+            (figure(f"CPU {cpu} used by {name}", used, "ratio"),),
+            Proposal("Measure once more without that program."), hop="memory",
+        )  # fmt: skip
+
+
 def generator(found: Seen) -> Iterator[Suspect]:
     """Another program on the generator's CPU, or a generator that is just too slow."""
     late = found.unsent + found.dropped({DropCause.TG_RX_RING_FULL})
     name, cpu, used = found.competitor(found.generating)
     away_ns = found.away_ns("generator")
-    if used > MUCH:
+    enough = found.frames_in(away_ns) >= late / 2
+    if used > PLAINLY or (used > MUCH and enough):
         yield Suspect(late, Explanation(
             "generator_core_shared",
             f"{name} used CPU {cpu}, the generator's, for {share(used)} of the time: frames were "
@@ -72,11 +92,11 @@ def generator(found: Seen) -> Iterator[Suspect]:
             (figure(f"CPU {cpu} used by {name}", used, "ratio"),
              figure("generator away", away_ns, "ns"), figure("unsent", found.unsent, "frames")),
             _ISOLATE, hop=_GENERATOR,
-        ))  # fmt: skip
+        ), certain=used > PLAINLY)  # fmt: skip
         return
     if not found.held or late <= STRAY * max(found.intended, 1):
         return
-    if found.frames_in(away_ns) >= late / 2:
+    if enough:
         yield Suspect(late, Explanation(
             "generator_interrupted",
             f"The generator was off its CPU for {away_ns / 1e6:,.0f} ms: that is enough for the "

@@ -14,6 +14,8 @@ from wirespeed.model.words import percent
 _SWITCH = "switch"
 # Of the frames: the datapath's caches answer all but those of new flows.
 _MANY_UPCALLS = 0.01
+# Of the frames: a deleted flow costs those in flight until it is known again, never so many.
+_MOSTLY_NEW = 0.3
 # Of a port's frames, in one of several queues.
 _NEARLY_ALL = 0.9
 # Where a ring holds fewer frames than four of DPDK's bursts of 32, it holds no pause.
@@ -31,7 +33,8 @@ def upcalls(found: Seen) -> Iterator[Suspect]:
         figure("lost for failed upcalls", lost, "frames"),
     )
     many = asked > _MANY_UPCALLS * found.offered
-    if asked and deleted > 1 and not (many and deleted < asked / 2):
+    new = many and (deleted < asked / 2 or asked > _MOSTLY_NEW * found.offered)
+    if asked and deleted > 1 and not new:
         yield Suspect(lost, Explanation(
             "flows_deleted",
             f"The datapath's flows were deleted while frames flowed ({deleted:,} of them), and "

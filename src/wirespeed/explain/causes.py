@@ -136,6 +136,19 @@ CAUSES = {
         "the bridge forwarded them",
         Proposal("Use Open vSwitch with DPDK and vhost-user, which needs no QEMU to carry frames."),
     ),
+    DropCause.LINK_DOWN: Cause(
+        "they came by a link that the bond there holds for down: the other end went on sending by "
+        "it",
+        Proposal(
+            "Repair the link, and let both ends find out sooner that it fails (BFD, or LACP with "
+            "its short timeout)."
+        ),
+    ),
+    DropCause.PARTNER_RING_FULL: Cause(
+        "the ring towards the bond's partner was full: that second Open vSwitch, which stands for "
+        "the network, is too slow here, and the SUT may be faster than the figure says",
+        Proposal("Measure on a host with a core for the partner."),
+    ),
     DropCause.IMPAIRED: Cause("the reference SUT dropped them as it was told to"),
     DropCause.TG_RX_RING_FULL: Cause(
         "the analyser's own ring was full: the generator side is too slow here, and the SUT may "

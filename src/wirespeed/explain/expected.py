@@ -23,6 +23,7 @@ LOOK_FOR = {
     Resource.QUEUE: _NIC, Resource.ENGINE: _NIC, Resource.SWITCH: _NIC,
     Resource.TRANSMIT: _WIRE, Resource.LINK: _WIRE, Resource.PCIE_IN: _WIRE,
     Resource.PCIE_OUT: _WIRE,
+    Resource.OFFERED: "pauses and bursts that overflow rings below what the cores carry",
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from wirespeed.explain.blame import besides, foremost
+from wirespeed.explain.blame_host import neighbours
 from wirespeed.explain.ceiling import ceiling
 from wirespeed.explain.changes import with_values
 from wirespeed.explain.cores import balance, contention, placement
@@ -19,7 +20,7 @@ from wirespeed.model.result import TCP
 
 OF_FRAMES: tuple[Explainer, ...] = (
     foremost, loss, besides, ceiling, not_reached, pauses, overload, placement, contention,
-    frame_cost, balance, expected,
+    neighbours, frame_cost, balance, expected,
 )  # fmt: skip
 # Of speed there is nothing to explain then.
 OF_EMULATED: tuple[Explainer, ...] = (emulated, loss)

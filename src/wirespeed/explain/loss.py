@@ -67,7 +67,7 @@ def first_loss(trials: Sequence[Trial], result: SearchResult | None) -> tuple[in
 # What settings drop they drop at any time, whether the trial was disturbed or not.
 BY_SETTINGS = frozenset(
     {DropCause.NO_FLOW, DropCause.MTU, DropCause.POLICER, DropCause.EGRESS_POLICER,
-     DropCause.WRONG_VLAN, DropCause.NO_ROUTE, DropCause.NIC_DISCARD}
+     DropCause.WRONG_VLAN, DropCause.NO_ROUTE, DropCause.NIC_DISCARD, DropCause.LINK_DOWN}
 )  # fmt: skip
 
 

@@ -91,9 +91,22 @@ def seen(result: SearchResult) -> Seen:
     """All trials of the point that are judged; of a search those up to the load that first lost
     frames, since what gives way later follows from that."""
     found = Seen(held=result.ndr is None and result.pdr is None and result.mrr_fps is None)
-    for trial in _judged(result):
+    judged = _judged(result)
+    for trial in judged:
         _add(found, trial)
+    known = {id(trial) for trial in judged}
+    for trial in result.trials:
+        if id(trial) not in known:
+            _add_late(found, trial)
     return found
+
+
+def _add_late(found: Seen, trial: Trial) -> None:
+    """Open vSwitch's threads tell what they deleted up to a second later: maybe in another
+    trial."""
+    for event in trial.observation.events:
+        if event.what is Counted.FLOWS_DELETED:
+            found.events[event.hop, event.what] += event.count
 
 
 def _ring_ns(observation: Observation) -> float:

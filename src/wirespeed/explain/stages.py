@@ -23,6 +23,7 @@ _BEHIND = {
     DropCause.VNF_RX_RING_FULL: Resource.FUNCTION,
     DropCause.TAP_RING_FULL: Resource.FUNCTION,
     DropCause.TG_RX_RING_FULL: Resource.GENERATOR,
+    DropCause.PARTNER_RING_FULL: Resource.GENERATOR,
 }
 
 

@@ -63,7 +63,8 @@ def inconsistencies(facts: HostFacts) -> list[str]:
     ids = [cpu.id for cpu in facts.cpus]
     present, nodes = set(ids), {node.id for node in facts.nodes}
     faults = []
-    if not ids or not nodes:
+    known = not (facts.why_missing("cpus") and facts.why_missing("nodes"))
+    if known and (not ids or not nodes):
         faults.append("there is no CPU or no NUMA node; a host has at least one of each")
     if len(present) < len(ids):
         faults.append(f"cpus: {format_list(i for i in present if ids.count(i) > 1)} appear twice")

@@ -72,7 +72,7 @@ def is_enough(result: TcpResult) -> bool:
 def _undisturbed(result: TcpResult, pooled: Pooled) -> TcpResult:
     figures = []
     for figure in result.figures:
-        rate_bps, error_bps = pooled_rate(pooled, figure.direction)
+        rate_bps, error_bps = pooled_rate(pooled, figure.direction) or (None, None)
         figures.append(replace(figure, undisturbed_bps=rate_bps, undisturbed_error_bps=error_bps))
     much = result.clean_share < 1 - _MUCH
     placebo = beaten_share(pooled, [f.direction for f in figures]) if much else None
@@ -83,9 +83,8 @@ def grade(result: TcpResult) -> tuple[Grade, tuple[str, ...]]:
     """How sure the result is, and what keeps it from a better grade, a sentence each."""
     if not is_enough(result):
         why = (
-            f"only {result.clean_s:.1f} s in {result.pieces} pieces of {result.watched_s:.1f} s "
-            f"were undisturbed; {MIN_CLEAN_S:g} s in {MIN_PIECES} pieces are needed, so the rate "
-            "of this host as it is is the only one"
+            f"{_how_little(result)}; {MIN_CLEAN_S:g} s in {MIN_PIECES} pieces are needed, so the "
+            "rate of this host as it is is the only one"
         )
         return Grade.D, (why, *_left_out(result))
     if not result.left_out:
@@ -93,6 +92,15 @@ def grade(result: TcpResult) -> tuple[Grade, tuple[str, ...]]:
     why = f"{result.clean_share:.0%} of {result.watched_s:.1f} s were undisturbed"
     found = Grade.B if result.clean_share >= _MOST else Grade.C
     return found, (why, *_left_out(result))
+
+
+def _how_little(result: TcpResult) -> str:
+    if not result.pieces:
+        return f"no interval of the {result.watched_s:.1f} s was undisturbed"
+    return (
+        f"only {result.clean_s:.1f} s in {result.pieces} pieces of {result.watched_s:.1f} s were "
+        "undisturbed"
+    )
 
 
 def placebo(result: TcpResult) -> tuple[str, ...]:

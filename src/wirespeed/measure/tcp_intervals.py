@@ -96,15 +96,18 @@ def _intervals(run: TcpRun, number: int, max_taken: float) -> list[tuple[str | N
     ]
 
 
-def pooled_rate(pooled: Pooled, direction: TcpDirection) -> tuple[float, float]:
-    """The mean rate over undisturbed intervals in bits/s, and half of its 95% interval.
+def pooled_rate(pooled: Pooled, direction: TcpDirection) -> tuple[float, float] | None:
+    """The mean rate over undisturbed intervals in bits/s, and half of its 95% interval; None where
+    no undisturbed interval says what this direction carried.
 
     The standard error is that of pieces or of runs, whichever is larger: the rates of neighbouring
     intervals are correlated, and those of one run may be.
     """
-    clean = pooled.clean
+    clean = [each for each in pooled.clean if direction in each.octets]
+    if not clean:
+        return None
     seconds = np.array([each.seconds for each in clean])
-    bits = np.array([each.octets.get(direction, 0.0) * 8 for each in clean])
+    bits = np.array([each.octets[direction] * 8 for each in clean])
     rate_bps = float(bits.sum() / seconds.sum())
     beyond = bits - rate_bps * seconds
     pieces = [each.piece for each in clean if each.piece is not None]

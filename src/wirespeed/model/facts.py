@@ -2,8 +2,9 @@
 """What is true of one host: its CPUs, memory, PCI devices, kernel, vSwitch and guests?
 
 Facts say what was read, not whether it is good (that is a Finding). None means unknown or absent;
-which of the two, `HostFacts.missing` tells: a fact listed there could not be read, and why. CPU
-sets are ascending tuples of the kernel's CPU numbers. Sizes are KiB unless the name says otherwise.
+which of the two, `HostFacts.missing` tells: a fact listed there could not be read, or only in part,
+and why. CPU sets are ascending tuples of the kernel's CPU numbers. Sizes are KiB unless the name
+says otherwise.
 """
 
 from __future__ import annotations
@@ -246,7 +247,11 @@ class GuestPort:
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """A running libvirt domain. `huge_page_kib` is None without huge pages, 0 for any size."""
+    """A running libvirt domain, or a server that holds its place on the host though it is off.
+
+    huge_page_kib: None without huge pages, 0 for any size. node_memory_kib has one entry for each
+    of memory_nodes; empty: equal parts.
+    """
 
     name: str
     vcpus: int
@@ -259,6 +264,7 @@ class Guest:
     host_devices: tuple[str, ...] = ()
     cpu_mode: str | None = None
     cpu_model: str | None = None
+    node_memory_kib: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

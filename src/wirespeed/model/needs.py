@@ -24,7 +24,8 @@ class SwitchNeeds:
     page_kib: of which huge pages. port_pools: whether each port has buffers of its own.
     forwards_on: CPUs that a study has chosen for forwarding; None: the plan chooses one. polls:
     whether threads of it poll there; else the kernel forwards there in softirqs. guest_ports: how
-    it reaches a virtual machine.
+    it reaches a virtual machine. bonded: whether a second switch, the partner of its bonds, polls
+    and keeps frames as it does.
     """
 
     name: str
@@ -34,6 +35,7 @@ class SwitchNeeds:
     guest_ports: InterfaceKind = InterfaceKind.VHOST
     page_kib: int = 2048
     port_pools: bool = False
+    bonded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

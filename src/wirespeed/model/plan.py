@@ -186,6 +186,7 @@ class HostPlan:
 
     kernel: the words of the kernel command line. reserved_memory_mib: kept from guests.
     control_cpu: on a bench without a generator here, for threads that only answer questions.
+    partner: of a bench whose ports are bonds, the switch at their other ends.
     """
 
     host: str
@@ -198,6 +199,7 @@ class HostPlan:
     kernel: tuple[Decision[str], ...] = ()
     reserved_memory_mib: Decision[int] | None = None
     control_cpu: Decision[int] | None = None
+    partner: VswitchPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,7 @@ class Case:
     queue of its own. idle_ports: polled ports of the switch that bring no frames. shared_core: all
     functions and the generator take turns on one CPU. pcie_lanes, pcie_gts: of each NIC. nics: how
     many share the traffic (ports is over all of them). ring_frames: what the rings of a hop hold.
+    offered_fps: the most that is offered, where a study holds virtual ports to the speed of links.
     """
 
     attachment: Attachment
@@ -83,6 +84,7 @@ class Case:
     pcie_lanes: int = 8
     pcie_gts: float = 8.0
     ring_frames: int = 1024
+    offered_fps: float | None = None
 
 
 class Resource(StrEnum):
@@ -98,6 +100,7 @@ class Resource(StrEnum):
     SWITCH = "NIC internal switch"
     TRANSMIT = "link as the vSwitch fills it"
     LINK = "link"
+    OFFERED = "link that the study gives virtual ports"
     PCIE_IN = "PCIe towards memory"
     PCIE_OUT = "PCIe towards the NIC"
 

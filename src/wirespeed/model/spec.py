@@ -93,6 +93,15 @@ class VlanTranslation(StrEnum):
     REWRITE = "rewrite"
 
 
+class BondMode(StrEnum):
+    """Over which link a frame leaves a bond. none: there is no bond."""
+
+    NONE = "none"
+    ACTIVE_BACKUP = "active-backup"
+    BALANCE_SLB = "balance-slb"
+    BALANCE_TCP = "balance-tcp"
+
+
 class PageSize(StrEnum):
     MIB_2 = "2M"
     GIB_1 = "1G"
@@ -133,6 +142,14 @@ class Ovs:
     the way back: strip: it is taken off; rewrite: it becomes local_vlan_id."""
     local_vlan_id: VlanId = 1000
     """With vlan = "rewrite", the tag on the second bridge."""
+    routes: bool = False
+    """It forwards by the IP address that a frame is sent to, as a router: it decreases the TTL and
+    writes the next hop's address (p2p only)."""
+    bond: BondMode = BondMode.NONE
+    """Whether each port towards the generator is a bond of two links. At their other ends is a
+    second Open vSwitch, the link partner, which stands for the network and is not the SUT.
+    active-backup: one link is in use; balance-slb: each source MAC and VLAN has a link;
+    balance-tcp: each flow has one, and LACP agrees on the links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +232,13 @@ class GuestPages(StrEnum):
     MEMFD = "memfd"
 
 
+class EmulatorThreads(StrEnum):
+    """Where QEMU's own threads run, beside those that are virtual CPUs."""
+
+    APART = "apart"
+    ON_VCPUS = "on-vcpus"
+
+
 @dataclass(frozen=True, slots=True)
 class Guest:
     """The virtual machine of each VNF, with sut.vnf.placement = "guest", or of each host of a TCP
@@ -228,6 +252,9 @@ class Guest:
     pages: GuestPages = GuestPages.HUGE
     """What that memory is made of: huge: the host's huge pages of 2 MiB; memfd: shared memory in
     pages of 4 KiB."""
+    emulator: EmulatorThreads = EmulatorThreads.APART
+    """Where QEMU's own threads run. apart: on a CPU that no virtual CPU of the data plane has;
+    on-vcpus: on the CPUs of the virtual CPUs, whose time they take."""
 
 
 @dataclass(frozen=True, slots=True)

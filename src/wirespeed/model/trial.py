@@ -43,6 +43,8 @@ class DropCause(StrEnum):
     VNF_RX_RING_FULL = "vnf_rx_ring_full"
     VNF_HANDLED = "vnf_handled"
     NIC_DISCARD = "nic_discard"
+    LINK_DOWN = "link_down"
+    PARTNER_RING_FULL = "partner_ring_full"
     IMPAIRED = "impaired"
     TG_RX_RING_FULL = "tg_rx_ring_full"
     MISDIRECTED = "misdirected"
@@ -99,8 +101,8 @@ class QueueShare:
 
 @dataclass(frozen=True, slots=True)
 class Competitor:
-    """A process that is not the bench's and used a CPU that the bench polls on. share: of the
-    trial's time. host: whose CPU, where a bench has several hosts."""
+    """A process that is not the bench's and used a CPU, one that the bench polls on or another.
+    share: of the trial's time. host: whose CPU, where a bench has several hosts."""
 
     name: str
     cpu: int
@@ -218,7 +220,7 @@ class Observation:
     only one polls.
     workers: where a network function has several, the frames that each of them took.
     events: what hops counted besides frames. queues: where ports have several, the frames of each.
-    competitors: who else used the CPUs that poll, most first.
+    competitors: who else used the CPUs that poll, most first; then who used others.
     ports: what every port of every hop counted; empty where an older version measured.
     latency_rows: see LatencyRows; None where frames carry no time stamp.
     """

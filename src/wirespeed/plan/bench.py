@@ -52,11 +52,12 @@ def plan_bench(facts: HostFacts, frames: Frames, needs: Needs) -> Plan:
     vswitch = _vswitch(facts, frames, needs, cpus)
     guests = function_plans(facts, frames, needs, cpus)
     generator = _generator(facts, frames, needs, cpus, guests)
-    pages = _huge_pages(facts, needs.switch, vswitch, generator, guests)
+    partner = _partner(needs, vswitch, cpus)
+    pages = _huge_pages(facts, needs.switch, vswitch, generator, guests, partner=partner)
     nics, networks = vf_nics(facts, needs.functions), vf_networks(needs.functions)
     if any(port.network == NETWORK.name for guest in guests for port in guest.ports):
         networks = (*networks, NETWORK)
-    host = HostPlan(facts.host, pages, vswitch, guests, generator, nics=nics)
+    host = HostPlan(facts.host, pages, vswitch, guests, generator, nics=nics, partner=partner)
     return Plan((host,), networks=networks)
 
 
@@ -117,6 +118,7 @@ def _demand(facts: HostFacts, frames: Frames, directions: int, needs: Needs) -> 
         own_process=own,
         pinned_sut=None if switch is None else switch.forwards_on,
         node=_node_of(facts, needs.devices),
+        partner=switch is not None and switch.bonded,
     )
 
 
@@ -187,6 +189,13 @@ def _vswitch(facts: HostFacts, frames: Frames, needs: Needs, cpus: BenchCpus) ->
     )
 
 
+def _partner(needs: Needs, vswitch: VswitchPlan | None, cpus: BenchCpus) -> VswitchPlan | None:
+    """As the switch, but for its CPU."""
+    if vswitch is None or needs.switch is None or not needs.switch.bonded:
+        return None
+    return replace(vswitch, pmd_cpus=Decision(cpus.partner, cpus.why_partner))
+
+
 def _mtu(frames: Frames) -> Decision[int]:
     if frames.sut.vswitch.mtu is not None:
         return Decision(frames.sut.vswitch.mtu, "chosen in sut.vswitch.mtu")
@@ -227,18 +236,24 @@ def _huge_pages(
     vswitch: VswitchPlan | None,
     generator: GeneratorPlan | None,
     guests: tuple[GuestPlan, ...],
+    *,
+    partner: VswitchPlan | None = None,
 ) -> Decision[tuple[HugePages, ...]]:
     need = {node.id: 0 for node in facts.nodes}
     other: tuple[HugePages, ...] = ()
     parts: list[str] = []
     if switch is not None and vswitch is not None and switch.packet_memory:
         nodes = sorted(need)
-        switch_mib = dict(zip(nodes, vswitch.socket_memory_mib.value, strict=True))
+        of_each = 1 if partner is None else 2
+        memory = (mib * of_each for mib in vswitch.socket_memory_mib.value)
+        switch_mib = dict(zip(nodes, memory, strict=True))
         if switch.page_kib == PAGE_KIB:
             need = switch_mib
         else:
             other = huge_pages(switch_mib, switch.page_kib)
         parts.append(f"{switch.name} {sum(vswitch.socket_memory_mib.value)} MiB")
+        if partner is not None:
+            parts.append(f"the partner of its bonds {sum(partner.socket_memory_mib.value)} MiB")
     users = [(guest.name, _pages_of(guest)) for guest in guests]
     if generator is not None:
         users.insert(0, ("generator", _pages_of_process(generator.process)))

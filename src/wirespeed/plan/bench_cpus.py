@@ -25,7 +25,8 @@ class Demand:
     (PMD threads, or a forwarder).
 
     own_process: whether the network functions must be (True), may be (None) or may not be (False)
-    processes of their own. pinned_sut: CPUs that the user chose for the SUT.
+    processes of their own. pinned_sut: CPUs that the user chose for the SUT. partner: whether a
+    switch that is not the SUT polls, too.
     """
 
     directions: int
@@ -34,11 +35,13 @@ class Demand:
     own_process: bool | None
     pinned_sut: tuple[int, ...] | None = None
     node: int | None = None
+    partner: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class BenchCpus:
-    """vnfs has as many CPUs as were asked for, or none when functions share the generator's."""
+    """vnfs has as many CPUs as were asked for, or none when functions share the generator's.
+    partner: one of its own, or one that it takes turns on; none where there is no partner."""
 
     control: int
     generator: tuple[int, ...]
@@ -48,6 +51,8 @@ class BenchCpus:
     why_generator: str
     why_vnfs: str
     why_sut: str
+    partner: tuple[int, ...] = ()
+    why_partner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +62,11 @@ class _Shape:
     generator: int
     vnfs_apart: bool
     control_apart: bool
+    partner_apart: bool
 
     def cores(self, demand: Demand) -> int:
-        return self.generator + self.vnfs_apart * demand.vnfs + self.control_apart
+        apart = self.control_apart + self.partner_apart
+        return self.generator + self.vnfs_apart * demand.vnfs + apart
 
 
 def place(facts: HostFacts, demand: Demand) -> BenchCpus:
@@ -86,16 +93,24 @@ def _ways(facts: HostFacts, demand: Demand, node: int) -> Iterator[tuple[_Shape,
     Rather a core of another node than a core shared with a network function; rather a shared core
     than two threads (SMT) of one core, unless there is only one core.
     """
+    for partner_apart in [True, False] if demand.partner else [False]:
+        yield from _ways_with(facts, demand, node, partner_apart)
+
+
+def _ways_with(
+    facts: HostFacts, demand: Demand, node: int, partner_apart: bool
+) -> Iterator[tuple[_Shape, Sequence[int]]]:
     local, everywhere = _cores(facts, demand, node), _cores(facts, demand, None)
     may_be_apart = demand.own_process is not False and demand.vnfs > 0
     for apart in [True, False] if may_be_apart else [False]:
         for free in (local, everywhere):
             for generator in (2 * demand.directions, demand.directions, 1):
-                yield _Shape(generator, apart, control_apart=True), free
-    crowded = _Shape(1, vnfs_apart=False, control_apart=False)
+                yield _Shape(generator, apart, True, partner_apart), free
+    crowded = _Shape(1, False, False, partner_apart)
     yield crowded, local
     yield crowded, everywhere
-    yield crowded, [c for c in _threads(facts) if c not in (demand.pinned_sut or ())]
+    if not partner_apart:
+        yield crowded, [c for c in _threads(facts) if c not in (demand.pinned_sut or ())]
 
 
 def _assign(demand: Demand, shape: _Shape, free: Sequence[int], node: int) -> BenchCpus:
@@ -103,6 +118,7 @@ def _assign(demand: Demand, shape: _Shape, free: Sequence[int], node: int) -> Be
     control = cpus.pop(0) if shape.control_apart else cpus[0]
     generator = tuple(cpus.pop(0) for _ in range(shape.generator))
     vnfs = tuple(cpus.pop(0) for _ in range(demand.vnfs)) if shape.vnfs_apart else ()
+    own_partner = (cpus.pop(),) if shape.partner_apart else ()
     if demand.pinned_sut is not None:
         sut, why_sut = demand.pinned_sut, "chosen in sut.vswitch.pmd_cpus"
     else:
@@ -124,8 +140,14 @@ def _assign(demand: Demand, shape: _Shape, free: Sequence[int], node: int) -> Be
                 "no core is left for network functions: they are tasks of the generator's process, "
                 "which on two cores reaches six times what a process beside the PMD thread does"
             )
+    partner = own_partner or (sut[-1:] if demand.partner else ())
+    why_partner = (
+        "it polls on a core of its own"
+        if own_partner
+        else ("no core is left for it: it takes turns with the SUT, at the cost of both")
+    )
     return BenchCpus(control, generator, vnfs, sut, node, _why_generator(demand, shape), why_vnfs,
-                     why_sut)  # fmt: skip
+                     why_sut, partner, why_partner)  # fmt: skip
 
 
 def _in_turn(cpus: Sequence[int], count: int) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.needs import FunctionNeeds, Needs, PortNeeds
 from wirespeed.model.plan import Decision, GuestNode, GuestPlan, PortPlan
-from wirespeed.model.spec import Frames, Guest, GuestPages
+from wirespeed.model.spec import EmulatorThreads, Frames, Guest, GuestPages
 from wirespeed.model.workload import ProviderNetwork
 from wirespeed.plan.bench_memory import process_memory
 from wirespeed.plan.bench_vfs import vf_port
@@ -74,7 +74,7 @@ def guest_plan(
         vcpus=vcpus.value,
         memory_mib=memory.value,
         nodes=(GuestNode(node, tuple(enumerate(places)), (), memory.value, pages.value),),
-        emulator_cpus=Decision((housekeeping,), "emulator threads sleep most of the time"),
+        emulator_cpus=emulator_cpus(_wanted(frames), (housekeeping,), cpus),
         ports=_ports(frames, needs, function),
         process=packets,
         placement=function.placement(shares_generator=False).name,
@@ -108,6 +108,15 @@ def check_memory(facts: HostFacts, name: str, node: int, mib: int) -> None:
             f"guest {name} needs {mib} MiB, and NUMA node {node} of host {facts.host} has {has}",
             "Use a host with more memory, or frames and queues that need less.",
         )
+
+
+def emulator_cpus(
+    wanted: Guest, apart: tuple[int, ...], vcpus: tuple[int, ...]
+) -> Decision[tuple[int, ...]]:
+    """Where QEMU's own threads run. vcpus: the CPUs of the guest's virtual CPUs."""
+    if wanted.emulator is EmulatorThreads.ON_VCPUS:
+        return Decision(vcpus, 'guest.emulator = "on-vcpus"')
+    return Decision(apart, "emulator threads sleep most of the time")
 
 
 def guest_pages(guest: GuestPlan) -> Mapping[int, int]:

@@ -12,7 +12,13 @@ from wirespeed.model.plan import Decision, GuestNode, GuestPlan, PortPlan
 from wirespeed.model.policy import InterfaceKind
 from wirespeed.model.spec import Guest, TcpStreams
 from wirespeed.model.tcp import TcpPinning
-from wirespeed.plan.bench_guest import NETWORK, SYSTEM_MIB, check_memory, memory_pages
+from wirespeed.plan.bench_guest import (
+    NETWORK,
+    SYSTEM_MIB,
+    check_memory,
+    emulator_cpus,
+    memory_pages,
+)
 
 # What TCP's socket buffers take at most of a guest with little else in it.
 _BUFFERS_MIB = 128
@@ -20,14 +26,15 @@ _BUFFERS_MIB = 128
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """What all guests of a point have alike."""
+    """What all guests of a point have alike. apart: CPUs for what seldom runs."""
 
     vcpus: Decision[int]
     memory_mib: Decision[int]
     page_kib: Decision[int]
     kind: Decision[InterfaceKind]
     queues: Decision[int]
-    emulator: Decision[tuple[int, ...]]
+    wanted: Guest
+    apart: tuple[int, ...]
 
 
 def tcp_guests(
@@ -67,7 +74,8 @@ def _sizes(streams: TcpStreams, needs: TcpNeeds, free: tuple[int, ...]) -> _Size
         memory_pages(wanted),
         Decision(needs.guest_ports, f'what tcp.path = "{streams.tcp.path}" has for guests'),
         Decision(streams.tcp.queues, "tcp.queues"),
-        Decision(free[:1], "emulator threads sleep most of the time"),
+        wanted,
+        free[:1],
     )
 
 
@@ -96,13 +104,14 @@ def _guest(
     needed: TcpGuestNeeds, sizes: _Sizes, pinned: Decision[tuple[int, ...]], node: int
 ) -> GuestPlan:
     memory, pages, pins = sizes.memory_mib, sizes.page_kib, tuple(enumerate(pinned.value))
+    cpus = tuple(sorted(set(pinned.value)))
     return GuestPlan(
         needed.name,
-        Decision(tuple(sorted(set(pinned.value))), pinned.because),
+        Decision(cpus, pinned.because),
         vcpus=sizes.vcpus.value,
         memory_mib=memory.value,
         nodes=(GuestNode(node, pins, (), memory.value, pages.value),),
-        emulator_cpus=sizes.emulator,
+        emulator_cpus=emulator_cpus(sizes.wanted, sizes.apart, cpus),
         ports=tuple(
             PortPlan(port.name, NETWORK.name, sizes.kind, sizes.queues, port.mac)
             for port in needed.ports

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from wirespeed.model.plan import Decision, HostPlan, NicPlan, Plan
 from wirespeed.model.policy import NicUse
-from wirespeed.plan.capacity import running_conflicts
+from wirespeed.plan.capacity import running_conflicts, running_guests
 from wirespeed.plan.flavor_reasons import plan_flavor
 from wirespeed.plan.guest_plans import GuestBuilder, PlacedGuest
 from wirespeed.plan.host_draft import HostDraft
@@ -18,6 +18,7 @@ from wirespeed.plan.nics import nic_plan
 from wirespeed.plan.pages import planned_pages
 from wirespeed.plan.placement.batch import Outcome
 from wirespeed.plan.requested import Requested
+from wirespeed.plan.running import running_pages
 from wirespeed.plan.unplaced import explain_unplaced
 
 
@@ -73,7 +74,8 @@ def _host_plan(requested: Requested, draft: HostDraft, placed: Sequence[PlacedGu
     builder = GuestBuilder(requested, draft)
     guests = tuple(builder.build(guest) for guest in placed)
     memory = requested.workload.memory
-    used: dict[tuple[int, int], int] = {}
+    running = running_guests(draft.facts, requested.workload)
+    used = running_pages(running, memory.page_size_kib)
     for guest in guests:
         for node in guest.nodes:
             if node.page_kib and node.page_kib != SMALL_KIB:

@@ -13,10 +13,13 @@ from wirespeed.model.workload import PciAlias, Workload
 from wirespeed.plan.features import HYPERTHREADING, aggregate_label, feature_label, network_label
 from wirespeed.plan.guests import alias_match
 from wirespeed.plan.hugepages import SMALL_KIB
+from wirespeed.plan.masks import mask_of
 from wirespeed.plan.nics import HostNic, dpdk_nics, matches, offered_vfs, sriov_nics
 from wirespeed.plan.pages import NodePages
 from wirespeed.plan.placement.batch import PlacementHost
-from wirespeed.plan.placement.host import CellShape, CellUse, HostShape, HostUse, PoolShape
+from wirespeed.plan.placement.host import CellShape, HostShape, HostUse, PoolShape
+from wirespeed.plan.placement.nova_order import cores_in_order
+from wirespeed.plan.running import running_uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ def placement_host(
         cpu_ratio=workload.placement.cpu_ratio,
         ram_ratio=workload.placement.ram_ratio,
     )
-    uses = tuple(_use(cell, running_guests(facts, workload)) for cell in cells)
+    uses = running_uses(cells, running_guests(facts, workload))
     return PlacementHost(
         facts.host, shape, HostUse(uses, tuple(pool.count for pool in pools), switch_hz)
     )
@@ -84,7 +87,7 @@ def device_pools(facts: HostFacts, workload: Workload, nics: Sequence[HostNic]) 
 
 def _cell(facts: HostFacts, cores: CorePlan, pages: NodePages) -> CellShape:
     layout = next(n for n in cores.nodes if n.node == pages.node)
-    masks = tuple(mask_of(core) for core in layout.cores)
+    masks = tuple(mask_of(core) for core in cores_in_order(layout.cores))
     everything = mask_of(cpu for core in layout.cores for cpu in core)
     sizes = tuple(sorted(size for size, count in pages.guest.items() if count or size == SMALL_KIB))
     totals = tuple(pages.guest[size] for size in sizes)
@@ -100,25 +103,6 @@ def _cell(facts: HostFacts, cores: CorePlan, pages: NodePages) -> CellShape:
         totals,
         socket=next(iter(packages)) if len(packages) == 1 else None,
     )
-
-
-def _use(cell: CellShape, guests: Sequence[Guest]) -> CellUse:
-    """The node without the CPUs that running guests are pinned to and the huge pages they hold."""
-    free = cell.pinning
-    pages = list(cell.page_totals)
-    memory = 0
-    for guest in guests:
-        pinned = mask_of(cpu for pin in guest.pins for cpu in pin.cpus)
-        free &= ~pinned
-        nodes = guest.memory_nodes or ()
-        if cell.id in nodes and guest.huge_page_kib is not None:
-            size = guest.huge_page_kib or max(cell.page_sizes)
-            share = guest.memory_kib // len(nodes)
-            memory += share // 1024
-            if size in cell.page_sizes:
-                index = cell.page_sizes.index(size)
-                pages[index] = max(0, pages[index] - -(-share // size))
-    return CellUse(free, 0, memory, tuple(pages))
 
 
 def _labels(facts: HostFacts, workload: Workload, nics: Sequence[HostNic]) -> frozenset[str]:
@@ -181,18 +165,17 @@ def _device_type(device: PciDevice) -> str:
     return "type-PF" if device.sriov_total else "type-PCI"
 
 
-def mask_of(cpus: Iterable[int]) -> int:
-    mask = 0
-    for cpu in cpus:
-        mask |= 1 << cpu
-    return mask
-
-
 def running_conflicts(facts: HostFacts, workload: Workload, dedicated: Iterable[int]) -> list[str]:
     """Warnings about running guests on CPUs that the plan does not give to pinned guests."""
     mine = set(dedicated)
     found = []
-    for guest in running_guests(facts, workload):
+    guests = running_guests(facts, workload)
+    unseen = facts.why_missing("guests.devices")
+    if guests and unseen:
+        found.append(
+            f"host {facts.host}: {unseen}; devices that are passed through may be planned twice"
+        )
+    for guest in guests:
         lost = {cpu for pin in guest.pins for cpu in pin.cpus} - mine
         if lost:
             found.append(

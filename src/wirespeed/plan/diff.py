@@ -61,6 +61,15 @@ def needs_reboot(differences: Sequence[Difference]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.removeprefix("host ") for name in where))
 
 
+def changed(
+    where: str, what: str, old: object, new: object, effort: Effort, *, because: str = ""
+) -> Iterator[Difference]:
+    """The difference, where there is one."""
+    if old != new:
+        one, other = (None if value is None else str(value) for value in (old, new))
+        yield Difference(where, what, one, other, effort, because)
+
+
 def _pairs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     for name in dict.fromkeys([*old, *new]):
         yield name, old.get(name), new.get(name)

@@ -126,12 +126,13 @@ def switched_networks(
 ) -> tuple[str, ...]:
     """The physical networks whose NICs must be on the guest's NUMA nodes: those of vSwitch ports.
 
-    A network without any NIC is inside the vSwitch and has no node.
+    Nova keeps to [neutron_physnet_NAME]numa_nodes whatever the port becomes, virtio too. A network
+    without any NIC is inside the vSwitch and has no node.
     """
     with_nics = {nic.network for nic in workload.nics if nic.use is NicUse.DPDK}
     names = {
         workload.network(port.network).physical_network
         for port in vnf.ports
-        if kinds[port.name] is InterfaceKind.VHOST and port.network in with_nics
+        if not kinds[port.name].takes_vf and port.network in with_nics
     }
     return tuple(sorted(names))

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import VswitchPlan
 from wirespeed.model.workload import Workload
-from wirespeed.plan.capacity import Pool, device_pools, placement_host
+from wirespeed.plan.capacity import Pool, device_pools, placement_host, running_guests
 from wirespeed.plan.cores import CoreSplit, physical_cores, split_cores
 from wirespeed.plan.nics import HostNic, dpdk_nics, host_nics
 from wirespeed.plan.pages import NodePages, node_pages, page_sizes
 from wirespeed.plan.placement.batch import PlacementHost
 from wirespeed.plan.pmd_demand import SwitchDemand, clock_hz, cores_by_node
+from wirespeed.plan.running import running_pages
 from wirespeed.plan.vswitch import plan_vswitch
 
 
@@ -54,7 +55,9 @@ def draft_host(
     vswitch = plan_vswitch(facts, workload, switched, cores) if has_vswitch else None
     memory = vswitch.socket_memory_mib.value if vswitch else (0,) * len(facts.nodes)
     socket = {node.id: mib for node, mib in zip(facts.nodes, memory, strict=True)}
-    pages = node_pages(facts, workload.memory, page_sizes(workload.vnfs, workload.memory), socket)
+    rules = workload.memory
+    held = running_pages(running_guests(facts, workload), rules.page_size_kib)
+    pages = node_pages(facts, rules, page_sizes(workload.vnfs, rules), socket, held)
     pools = device_pools(facts, workload, nics)
     polling = sum(count.value for count in wanted.values())
     place = placement_host(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.host_rules import HugePagePolicy, MemoryRules
@@ -46,8 +47,12 @@ def node_pages(
     rules: MemoryRules,
     demand: Mapping[int, int],
     socket_mib: Mapping[int, int],
+    held: Mapping[tuple[int, int], int] = MappingProxyType({}),
 ) -> tuple[NodePages, ...]:
-    """The pages of each node. Raises PlanError where DPDK's pages or a fixed number do not fit."""
+    """The pages of each node. held: (node, page size) -> pages that running guests have.
+
+    Raises PlanError where DPDK's pages, running guests' or a fixed number do not fit.
+    """
     nodes = tuple(node.id for node in facts.nodes)
     reserve = node_reserve_mib(rules.host_reserve_mib, len(nodes))
     room = {node.id: node.memory_kib // 1024 - reserve for node in facts.nodes}
@@ -57,9 +62,11 @@ def node_pages(
     if fixed is not None:
         totals = [{rules.page_size_kib: spread_evenly(fixed, nodes)[node]} for node in nodes]
     else:
-        totals = [_share(room[node], dpdk[node], offered, rules) for node in nodes]
+        totals = [
+            _share(room[node], dpdk[node], offered, _of_node(held, node), rules) for node in nodes
+        ]
         if not understands_node_counts(facts.kernel.release):
-            totals = _evenly(totals, max(dpdk.values(), default=0), rules)
+            totals = _evenly(totals, max(dpdk.values(), default=0), held, rules)
     made = []
     for node, total in zip(nodes, totals, strict=True):
         _check_node(facts, rules, node, total, (room[node], dpdk[node]))
@@ -103,10 +110,23 @@ def _check_node(
         )
 
 
-def _evenly(totals: list[dict[int, int]], dpdk: int, rules: MemoryRules) -> list[dict[int, int]]:
+def _of_node(held: Mapping[tuple[int, int], int], node: int) -> dict[int, int]:
+    """The pages that running guests hold of a node; sizes held on other nodes alone count 0."""
+    sizes = {size for _, size in held}
+    return {size: held.get((node, size), 0) for size in sizes}
+
+
+def _evenly(
+    totals: list[dict[int, int]],
+    dpdk: int,
+    held: Mapping[tuple[int, int], int],
+    rules: MemoryRules,
+) -> list[dict[int, int]]:
     """The pages an older kernel can reserve: the same number of each size on every node."""
     even = {size: min(total[size] for total in totals) for size in totals[0]}
     even[rules.page_size_kib] = max(even[rules.page_size_kib], dpdk)
+    for (_, size), count in held.items():
+        even[size] = max(even[size], count + (dpdk if size == rules.page_size_kib else 0))
     return [dict(even) for _ in totals]
 
 
@@ -146,17 +166,24 @@ def _size_for(vnf: Vnf, rules: MemoryRules) -> int:
 
 
 def _share(
-    room_mib: int, dpdk_pages: int, demand: Mapping[int, int], rules: MemoryRules
+    room_mib: int,
+    dpdk_pages: int,
+    demand: Mapping[int, int],
+    held: Mapping[int, int],
+    rules: MemoryRules,
 ) -> dict[int, int]:
-    """Huge pages of a node, DPDK's included: its free memory divided in proportion to the demand
-    of each size."""
-    left = room_mib - dpdk_pages * rules.page_size_kib // 1024
+    """Huge pages of a node: DPDK's, those that are held, and the memory left in proportion to the
+    demand of each size."""
+    held_mib = sum(size * count for size, count in held.items()) // 1024
+    left = room_mib - dpdk_pages * rules.page_size_kib // 1024 - held_mib
     total = sum(demand.values())
     shares = {size: 0 for size in demand if size != SMALL_KIB}
     for size in shares:
         part = left if demand[size] == total else left * demand[size] // total
         shares[size] = max(0, part) * 1024 // size
     shares[rules.page_size_kib] = shares.get(rules.page_size_kib, 0) + dpdk_pages
+    for size, count in held.items():
+        shares[size] = shares.get(size, 0) + count
     return shares
 
 

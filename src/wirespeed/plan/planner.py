@@ -59,6 +59,14 @@ def _check_hosts(workload: Workload, hosts: Sequence[HostFacts]) -> None:
             f"host {', '.join(twice)} is given more than once",
             'Each --host must describe another host; its name is "host" in the JSON.',
         )
+    for host in hosts:
+        unknown = host.why_missing("cpus")
+        if unknown and not host.cpus:
+            raise PlanError(
+                f"host {host.host}: its CPUs and NUMA nodes are not known: {unknown}",
+                "Give what `wirespeed inspect --json` says on that host; with --openstack its "
+                "servers keep their places.",
+            )
     patterns = [(f"nic[{n.network}].hosts", p) for n in workload.nics for p in n.hosts]
     patterns += [(f"aggregate[{a.name}].hosts", p) for a in workload.aggregates for p in a.hosts]
     lost = [

@@ -27,7 +27,8 @@ NUMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """Cases as columns. pmds: 0 where each port has its own core. Flags are boolean columns."""
+    """Cases as columns. pmds: 0 where each port has its own core. offered_ns: between frames that
+    are offered at most; 0: there is no such bound. Flags are boolean columns."""
 
     functions: Floats
     frame_bytes: Floats
@@ -39,6 +40,7 @@ class Cases:
     pcie_lanes: Floats
     pcie_gts: Floats
     pmds: Floats
+    offered_ns: Floats
     vhost: Floats
     sriov: Floats
     direct: Floats
@@ -63,6 +65,8 @@ class Cases:
         }
         numbers = {name: [getattr(case, name) for case in cases] for name in NUMBERS}
         numbers["pmds"] = [case.pmds or 0 for case in cases]
+        offered = [case.offered_fps for case in cases]
+        numbers["offered_ns"] = [0.0 if fps is None else 1e9 / fps for fps in offered]
         return cls(**{k: np.array(v, dtype=float) for k, v in (numbers | flags).items()})
 
 
@@ -138,6 +142,7 @@ def _nic(c: Cases, v: Mapping[str, float]) -> Found:
     switched = on_nic & ((c.vhost + c.alone) > 0)
     return {
         Resource.LINK: (on_nic & ~switched, link),
+        Resource.OFFERED: (c.offered_ns > 0, c.offered_ns),
         Resource.TRANSMIT: (switched, link / v["transmit_share"]),
         Resource.ENGINE: (c.sriov > 0, engine / c.nics),
         Resource.SWITCH: ((c.sriov > 0) & (c.chain > 0), moved / c.nics),

@@ -75,13 +75,18 @@ def _prediction(
     return Prediction(
         rate_fps=rate,
         low_fps=rate / (1 + parameters.error),
-        high_fps=rate * (1 + parameters.error),
+        high_fps=min(rate * (1 + parameters.error), _most_fps(case, counted)),
         loads=loads,
         next_gain=limit_ns / others_ns - 1 if others_ns > 0 else None,
         ndr_share=ndr_share(case.ring_frames),
         latency_us=_latency_us([time for time, _ in used]),
         source=parameters.source,
     )
+
+
+def _most_fps(case: Case, counted: float) -> float:
+    """What is offered at most, counted as the rate is."""
+    return math.inf if case.offered_fps is None else case.offered_fps * counted
 
 
 def ndr_share(ring_frames: int) -> float:

@@ -3,8 +3,8 @@
 
 Resources that saturate at nearly the same load hinder each other: bursts and finite rings make one
 wait while the other has time. So the utilisations of cores and of the NIC's parts combine as a norm
-whose order is `sharpness`; the plain bottleneck law is its limit. PCIe is computed and not fitted;
-it bounds the rate as it is.
+whose order is `sharpness`; the plain bottleneck law is its limit. PCIe, and what is
+offered at most, are computed and not fitted; they bound the rate as they are.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wirespeed.predict.demands import Cases, demands
 from wirespeed.predict.parameters import QUANTITIES
 from wirespeed.predict.pcie import Floats
 
-BOUNDS = (Resource.PCIE_IN, Resource.PCIE_OUT)
+BOUNDS = (Resource.PCIE_IN, Resource.PCIE_OUT, Resource.OFFERED)
 
 
 def delivered_ns(times: Mapping[Resource, Floats], sharpness: float) -> Floats:

@@ -41,6 +41,7 @@ def case_of(point: Point, plan: Plan | None = None) -> Case:
         idle_ports=idle,
         shared_core=_shared(spec, plan),
         ring_frames=spec.sut.vswitch.descriptors,
+        offered_fps=spec.line_rate_fps if spec.traffic.link_bound else None,
     )
 
 
@@ -64,13 +65,12 @@ def _known(label: str, workload: Workload) -> Frames:
 def _unknown(spec: Frames) -> tuple[str, object, tuple[str, ...]] | None:
     """The key that the model does not know, its value, and what it knows."""
     topology, vswitch, vnf = spec.topology.kind, spec.sut.vswitch, spec.sut.vnf
-    sriov, ports_as_they_are = topology == "sriov", "virtual ports as fast as they are"
+    sriov = topology == "sriov"
     checks = (
         (topology in TOPOLOGIES, "topology.kind", topology, TOPOLOGIES),
         (spec.bng is None, "bng", "a gateway", FUNCTIONS),
         (sriov or vswitch.kind in SWITCHES, "sut.vswitch.kind", vswitch.kind, SWITCHES),
         (vswitch.ovs == Ovs(), "sut.vswitch.ovs", vswitch.ovs, ("Open vSwitch as it comes",)),
-        (sriov or not spec.traffic.link_bound, "traffic.link_bound", True, (ports_as_they_are,)),
         (topology == "p2p" or vnf.kind in FUNCTIONS, "sut.vnf.kind", vnf.kind, FUNCTIONS),
     )
     return next(((key, value, allowed) for known, key, value, allowed in checks if not known), None)

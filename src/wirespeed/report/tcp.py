@@ -47,7 +47,7 @@ def tcp_table(points: tuple[PointRecord, ...]) -> Table:
                 str(figure.direction),
                 undisturbed(figure),
                 grade_of(point),
-                percent(result.clean_share, 0),
+                percent(result.clean_share, 0) if result.pieces else NONE,
                 gbps(figure.median_bps),
                 f"{gbps(figure.lowest_bps)} - {gbps(figure.highest_bps)}",
                 percent(most_taken(result)),
@@ -97,7 +97,7 @@ def _both_rates(found: SearchResult, figure: TcpFigure) -> str:
     as_is = f"{gbps(figure.median_bps)} ({gbps(figure.lowest_bps)} to {gbps(figure.highest_bps)})"
     grade = f" (grade {found.grade})" if found.grade else ""
     if figure.undisturbed_bps is None:
-        return f"{direction}: as this host is, {as_is} Gbps{grade}; undisturbed is not known."
+        return f"{direction}: as this host is, {as_is} Gbps{grade}; undisturbed: none."
     return f"{direction}: {undisturbed(figure)} Gbps undisturbed{grade}; as this host is, {as_is}."
 
 

@@ -111,5 +111,6 @@ def test_names_that_shells_and_yaml_would_misread() -> None:
     template = yaml.safe_load(files("lab")["openstack/stack.yaml"])
     aggregate = template["resources"]["aggregate-nfv"]["properties"]
     assert aggregate["metadata"] == {"nfv": "true", "tier name": "gold's"}
-    vlan = template["resources"]["network-access"]["properties"]
-    assert (vlan["segmentation_id"], vlan["physical_network"]) == (100, "physnet1")
+    vlan = template["resources"]["network-access"]["properties"]["value_specs"]
+    assert vlan["provider:segmentation_id"] == 100
+    assert vlan["provider:physical_network"] == "physnet1"

@@ -1,143 +1,176 @@
 #!/bin/bash
 # Plan s2-chains: flavors, networks, aggregates and servers, in the order of the plan.
-# What exists is left as it is. Needs an administrator's credentials in the environment.
+# Needs an administrator's credentials in the environment. Cut anywhere, it goes on when run again:
+# what exists is left as it is, and what exists but differs is refused. delete.sh undoes it.
 set -euo pipefail
 
-exists() {
-	openstack "$@" >/dev/null 2>&1
+fail() {
+	echo "create.sh: $*" >&2
+	exit 1
 }
 
-exists flavor show router || openstack flavor create router \
-	--vcpus 3 --ram 3072 --disk 20
-# vCPUs get host CPUs of their own where the workload pins them (S0, S1)
-openstack flavor set router --property hw:cpu_policy=dedicated
-# emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
-openstack flavor set router --property hw:emulator_threads_policy=share
-# page_size of the workload (S0, S1, S3)
-openstack flavor set router --property hw:mem_page_size=1048576
+has() { # NAME LINES
+	grep -qxF -- "$1" <<<"$2"
+}
 
-exists flavor show firewall || openstack flavor create firewall \
-	--vcpus 3 --ram 3072 --disk 20
-# vCPUs get host CPUs of their own where the workload pins them (S0, S1)
-openstack flavor set firewall --property hw:cpu_policy=dedicated
-# emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
-openstack flavor set firewall --property hw:emulator_threads_policy=share
-# page_size of the workload (S0, S1, S3)
-openstack flavor set firewall --property hw:mem_page_size=1048576
+openstack token issue -f value -c expires >/dev/null ||
+	fail "Keystone at ${OS_AUTH_URL:-(OS_AUTH_URL is not set)} did not accept the credentials in the environment (OS_*)"
+flavors=$(openstack flavor list --all -f value -c Name)
+networks=$(openstack network list -f value -c Name)
+subnets=$(openstack subnet list -f value -c Name)
+ports=$(openstack port list -f value -c Name)
+groups=$(openstack server group list -f value -c Name)
+servers=$(openstack server list --limit -1 -f value -c Name)
 
-exists flavor show dpi || openstack flavor create dpi \
-	--vcpus 3 --ram 3072 --disk 20
-# vCPUs get host CPUs of their own where the workload pins them (S0, S1)
-openstack flavor set dpi --property hw:cpu_policy=dedicated
-# emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
-openstack flavor set dpi --property hw:emulator_threads_policy=share
-# page_size of the workload (S0, S1, S3)
-openstack flavor set dpi --property hw:mem_page_size=1048576
+flavor() { # NAME VCPUS MIB GIB PROPERTIES...
+	local name=$1 found wanted
+	wanted=$(printf '%s="%s"\n' disk "$4" ram "$3" vcpus "$2")
+	if has "$name" "$flavors"; then
+		found=$(openstack flavor show "$name" -f shell -c disk -c ram -c vcpus | sort)
+		[ "$found" = "$wanted" ] ||
+			fail "flavor $name exists with ${found//$'\n'/ }, the plan has ${wanted//$'\n'/ }: delete or rename it"
+		[ $# = 4 ] || openstack flavor set "$name" "${@:5}"
+	else
+		openstack flavor create "$name" --vcpus "$2" --ram "$3" --disk "$4" "${@:5}" >/dev/null
+	fi
+}
 
-exists flavor show balancer || openstack flavor create balancer \
-	--vcpus 3 --ram 3072 --disk 20
-# vCPUs get host CPUs of their own where the workload pins them (S0, S1)
-openstack flavor set balancer --property hw:cpu_policy=dedicated
-# emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
-openstack flavor set balancer --property hw:emulator_threads_policy=share
-# page_size of the workload (S0, S1, S3)
-openstack flavor set balancer --property hw:mem_page_size=1048576
+port() { # NAME ARGUMENTS...
+	has "$1" "$ports" || openstack port create "$@" >/dev/null
+}
 
-exists flavor show netperf || openstack flavor create netperf \
-	--vcpus 3 --ram 3072 --disk 20
-# vCPUs get host CPUs of their own where the workload pins them (S0, S1)
-openstack flavor set netperf --property hw:cpu_policy=dedicated
-# emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
-openstack flavor set netperf --property hw:emulator_threads_policy=share
-# page_size of the workload (S0, S1, S3)
-openstack flavor set netperf --property hw:mem_page_size=1048576
+shown_server() { # NAME FIELD
+	openstack server show "$1" -f value -c "$2"
+}
 
-exists network show north-south || openstack network create north-south \
+server() { # NAME HOST ARGUMENTS...
+	local name=$1 host=$2 status fault
+	shift 2
+	if has "$name" "$servers"; then
+		status=$(shown_server "$name" status)
+		# Nothing ever ran in a server that was not launched.
+		if [ "$status" = ERROR ] && [ "$(shown_server "$name" OS-SRV-USG:launched_at)" = None ]; then
+			openstack server delete --wait "$name"
+			servers=$(grep -vxF -- "$name" <<<"$servers" || true)
+		fi
+	fi
+	# Naming the host (microversion 2.74) still asks the scheduler's filters.
+	has "$name" "$servers" ||
+		openstack --os-compute-api-version 2.74 server create "$name" --host "$host" "$@" >/dev/null
+	while status=$(shown_server "$name" status) && [ "$status" = BUILD ]; do
+		sleep 1
+	done
+	[ "$status" = ACTIVE ] && return
+	fault=$(openstack server show "$name" -f json -c fault | sed -n 's/.*"message": "\(.*\)",\{0,1\}$/\1/p')
+	fail "server $name on $host is $status: $fault" \
+		"(nova-compute there: $(openstack compute service list --service nova-compute --host "$host" -f value -c Status -c State)). Mend the cause and run this again"
+}
+
+specs=(
+	# vCPUs get host CPUs of their own where the workload pins them (S0, S1)
+	--property hw:cpu_policy=dedicated
+	# emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
+	--property hw:emulator_threads_policy=share
+	# page_size of the workload (S0, S1, S3)
+	--property hw:mem_page_size=1048576
+)
+flavor router 3 3072 20 "${specs[@]}"
+specs=(
+	# vCPUs get host CPUs of their own where the workload pins them (S0, S1)
+	--property hw:cpu_policy=dedicated
+	# emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
+	--property hw:emulator_threads_policy=share
+	# page_size of the workload (S0, S1, S3)
+	--property hw:mem_page_size=1048576
+)
+flavor firewall 3 3072 20 "${specs[@]}"
+specs=(
+	# vCPUs get host CPUs of their own where the workload pins them (S0, S1)
+	--property hw:cpu_policy=dedicated
+	# emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
+	--property hw:emulator_threads_policy=share
+	# page_size of the workload (S0, S1, S3)
+	--property hw:mem_page_size=1048576
+)
+flavor dpi 3 3072 20 "${specs[@]}"
+specs=(
+	# vCPUs get host CPUs of their own where the workload pins them (S0, S1)
+	--property hw:cpu_policy=dedicated
+	# emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
+	--property hw:emulator_threads_policy=share
+	# page_size of the workload (S0, S1, S3)
+	--property hw:mem_page_size=1048576
+)
+flavor balancer 3 3072 20 "${specs[@]}"
+specs=(
+	# vCPUs get host CPUs of their own where the workload pins them (S0, S1)
+	--property hw:cpu_policy=dedicated
+	# emulator threads stay on cpu_shared_set, off the pinned CPUs (S3, Red Hat)
+	--property hw:emulator_threads_policy=share
+	# page_size of the workload (S0, S1, S3)
+	--property hw:mem_page_size=1048576
+)
+flavor netperf 3 3072 20 "${specs[@]}"
+
+has north-south "$networks" || openstack network create north-south \
 	--provider-physical-network physnet-ns --provider-network-type flat \
-	--mtu 1500
-exists subnet show north-south-subnet || openstack subnet create north-south-subnet \
-	--network north-south --subnet-range 192.168.1.0/24
+	--mtu 1500 >/dev/null
+has north-south-subnet "$subnets" || openstack subnet create north-south-subnet \
+	--network north-south --subnet-range 192.168.1.0/24 >/dev/null
 
-exists network show east-west || openstack network create east-west \
+has east-west "$networks" || openstack network create east-west \
 	--provider-physical-network physnet-ew --provider-network-type flat \
-	--mtu 1500
-exists subnet show east-west-subnet || openstack subnet create east-west-subnet \
-	--network east-west --subnet-range 192.168.2.0/24
+	--mtu 1500 >/dev/null
+has east-west-subnet "$subnets" || openstack subnet create east-west-subnet \
+	--network east-west --subnet-range 192.168.2.0/24 >/dev/null
 
-exists server group show service-chain || openstack server group create service-chain --policy affinity
+has service-chain "$groups" || openstack server group create service-chain --policy affinity >/dev/null
+group_1=$(openstack server group show service-chain -f value -c id)
+
 # east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe in each direction; vhost-user only crosses memory (S2 section 4.2)
-exists port show firewall-data || openstack port create firewall-data --network east-west \
+port firewall-data --network east-west \
 	--vnic-type normal --mac-address fa:16:3e:00:00:03
-group=$(openstack server group show service-chain -f value -c id)
-# Naming the host (microversion 2.74) still asks the scheduler's filters.
-exists server show firewall || openstack --os-compute-api-version 2.74 server create firewall \
-	--flavor firewall --image testpmd --host s2-r730 --hint "group=$group" \
-	--port firewall-data \
-	--wait
+server firewall s2-r730 --flavor firewall --image testpmd --hint "group=$group_1" \
+	--port firewall-data
 
 # east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe in each direction; vhost-user only crosses memory (S2 section 4.2)
-exists port show dpi-1-data || openstack port create dpi-1-data --network east-west \
+port dpi-1-data --network east-west \
 	--vnic-type normal --mac-address fa:16:3e:00:00:04
-group=$(openstack server group show service-chain -f value -c id)
-# Naming the host (microversion 2.74) still asks the scheduler's filters.
-exists server show dpi-1 || openstack --os-compute-api-version 2.74 server create dpi-1 \
-	--flavor dpi --image testpmd --host s2-r730 --hint "group=$group" \
-	--port dpi-1-data \
-	--wait
+server dpi-1 s2-r730 --flavor dpi --image testpmd --hint "group=$group_1" \
+	--port dpi-1-data
 
 # east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe in each direction; vhost-user only crosses memory (S2 section 4.2)
-exists port show dpi-2-data || openstack port create dpi-2-data --network east-west \
+port dpi-2-data --network east-west \
 	--vnic-type normal --mac-address fa:16:3e:00:00:05
-group=$(openstack server group show service-chain -f value -c id)
-# Naming the host (microversion 2.74) still asks the scheduler's filters.
-exists server show dpi-2 || openstack --os-compute-api-version 2.74 server create dpi-2 \
-	--flavor dpi --image testpmd --host s2-r730 --hint "group=$group" \
-	--port dpi-2-data \
-	--wait
+server dpi-2 s2-r730 --flavor dpi --image testpmd --hint "group=$group_1" \
+	--port dpi-2-data
 
 # east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe in each direction; vhost-user only crosses memory (S2 section 4.2)
-exists port show balancer-data || openstack port create balancer-data --network east-west \
+port balancer-data --network east-west \
 	--vnic-type normal --mac-address fa:16:3e:00:00:06
-group=$(openstack server group show service-chain -f value -c id)
-# Naming the host (microversion 2.74) still asks the scheduler's filters.
-exists server show balancer || openstack --os-compute-api-version 2.74 server create balancer \
-	--flavor balancer --image testpmd --host s2-r730 --hint "group=$group" \
-	--port balancer-data \
-	--wait
+server balancer s2-r730 --flavor balancer --image testpmd --hint "group=$group_1" \
+	--port balancer-data
 
 # north-south: a VF scales with the guests and costs the vSwitch nothing (S2 section 5)
-exists port show router-1-data || openstack port create router-1-data --network north-south \
+port router-1-data --network north-south \
 	--vnic-type direct --mac-address fa:16:3e:00:00:00
-# Naming the host (microversion 2.74) still asks the scheduler's filters.
-exists server show router-1 || openstack --os-compute-api-version 2.74 server create router-1 \
-	--flavor router --image testpmd --host s2-r730 \
-	--port router-1-data \
-	--wait
+server router-1 s2-r730 --flavor router --image testpmd \
+	--port router-1-data
 
 # north-south: a VF scales with the guests and costs the vSwitch nothing (S2 section 5)
-exists port show router-2-data || openstack port create router-2-data --network north-south \
+port router-2-data --network north-south \
 	--vnic-type direct --mac-address fa:16:3e:00:00:01
-# Naming the host (microversion 2.74) still asks the scheduler's filters.
-exists server show router-2 || openstack --os-compute-api-version 2.74 server create router-2 \
-	--flavor router --image testpmd --host s2-r730 \
-	--port router-2-data \
-	--wait
+server router-2 s2-r730 --flavor router --image testpmd \
+	--port router-2-data
 
 # north-south: a VF scales with the guests and costs the vSwitch nothing (S2 section 5)
-exists port show router-3-data || openstack port create router-3-data --network north-south \
+port router-3-data --network north-south \
 	--vnic-type direct --mac-address fa:16:3e:00:00:02
-# Naming the host (microversion 2.74) still asks the scheduler's filters.
-exists server show router-3 || openstack --os-compute-api-version 2.74 server create router-3 \
-	--flavor router --image testpmd --host s2-r730 \
-	--port router-3-data \
-	--wait
+server router-3 s2-r730 --flavor router --image testpmd \
+	--port router-3-data
 
 # the guest does not use DPDK: virtio is ahead of vhost-user (S2, 5)
-exists port show netperf-data || openstack port create netperf-data --network east-west \
+port netperf-data --network east-west \
 	--vnic-type normal --mac-address fa:16:3e:00:00:07
-# Naming the host (microversion 2.74) still asks the scheduler's filters.
-exists server show netperf || openstack --os-compute-api-version 2.74 server create netperf \
-	--flavor netperf --image ubuntu-16.04 --host s2-r730 \
-	--port netperf-data \
-	--wait
-
+server netperf s2-r730 --flavor netperf --image ubuntu-16.04 \
+	--port netperf-data

@@ -130,7 +130,9 @@ def ring_frames(frames: Frames) -> int:
 
 def wiring_of(frames: Frames) -> Wiring:
     """How the topology of this point is wired."""
-    return topology_of(frames).wiring(frames, function_of(frames))
+    wiring = topology_of(frames).wiring(frames, function_of(frames))
+    switch = switch_of(frames)
+    return wiring if switch is None else switch.cabled(frames.sut.vswitch, wiring)
 
 
 def sut_of(workload: Workload) -> SutDescription:

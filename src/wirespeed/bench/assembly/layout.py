@@ -20,7 +20,16 @@ from wirespeed.bench.program.attachment import Attachment, PortSettings, attach
 from wirespeed.bench.program.config import WsdpConfig, WsdpRing
 from wirespeed.bench.topology.addresses import mac_of
 from wirespeed.bench.topology.plugs import Device, Plug, Rings, VhostUser, VirtioUser
-from wirespeed.bench.topology.wiring import GENERATOR, NIC, PORTS, SIDES, SWITCH, End, Wiring
+from wirespeed.bench.topology.wiring import (
+    GENERATOR,
+    NIC,
+    PARTNER,
+    PORTS,
+    SIDES,
+    SWITCH,
+    End,
+    Wiring,
+)
 from wirespeed.bench.traffic.frames.content import Content
 from wirespeed.bench.traffic.frames.streams import Direction, directions, traffic_tasks
 from wirespeed.model.plan import GeneratorPlan, GuestPlan, HostPlan
@@ -29,7 +38,7 @@ from wirespeed.model.trial import DropCause
 from wirespeed.model.units import mtu_for
 
 _ETHERNET_MTU = 1500
-_SWITCHES = frozenset({SWITCH, NIC})
+_SWITCHES = frozenset({SWITCH, NIC, PARTNER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +121,8 @@ def program_plugs(
     found: dict[End, Plug] = {}
     for cable in wiring.cables:
         near, far = cable.a, cable.b
+        if near.owner in _SWITCHES:
+            continue  # between switches: no program of ours is plugged in
         socket = str(dirs.run / f"{near.owner}-{near.port}.sock")
         if places.apart and near.owner == GENERATOR:
             found[near] = places.generator.ports[near.port]

@@ -59,9 +59,9 @@ def assemble(frames: Frames, places: Places, generator: Host, sut: Host) -> Asse
         tagged = frames.traffic.encapsulation is not Encapsulation.NONE
         setup = SwitchSetup(
             sut, dirs, plan.vswitch, site.wiring, frames.sut.vswitch,
-            frames.traffic.vlan_id if tagged else None, places.uplinks,
+            frames.traffic.vlan_id if tagged else None, places.uplinks, plan.partner,
         )  # fmt: skip
-        parts.append(switch.part(setup))
+        parts += switch.parts(setup)
     site.content.prepare(generator.runner)
     for path, text in layout.files.items():
         generator.runner.write(path, text)

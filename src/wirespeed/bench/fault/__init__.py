@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+from wirespeed.bench.fault.bond_link import BondLinkDown
 from wirespeed.bench.fault.generator import SlowGenerator
 from wirespeed.bench.fault.hogs import MemoryHog, PmdCoreHog, StolenGenerator
 from wirespeed.bench.fault.interface import FaultKind
@@ -21,6 +22,7 @@ FAULTS: Kinds[FaultKind] = Kinds(
     CrashingVnf(),
     FewMbufs(),
     MissingFlow(),
+    BondLinkDown(),
     SmallMtu(),
     WrongVlan(),
     IngressPolicer(),

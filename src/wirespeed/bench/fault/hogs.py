@@ -82,6 +82,8 @@ def free_cpu(scene: Scene) -> int:
     taken = {cpu for guest in plan.guests for cpu in guest.cpus.value}
     if plan.vswitch is not None:
         taken |= {*plan.vswitch.pmd_cpus.value, *plan.vswitch.main_cpus.value}
+    if plan.partner is not None:
+        taken |= set(plan.partner.pmd_cpus.value)
     if plan.generator is not None:
         taken |= {*plan.generator.cpus.value, plan.generator.control_cpu.value}
     online = {int(path.rpartition("cpu")[2]) for path in

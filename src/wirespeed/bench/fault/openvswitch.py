@@ -7,11 +7,12 @@ from wirespeed.bench.fault.interface import Scene
 from wirespeed.bench.switch.ovs_dpdk.bridges import Bridge
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
+from wirespeed.bench.topology.wiring import SWITCH
 
 
 def vswitch(scene: Scene) -> OvsDpdk:
     """The part of the bench. Raises StopIteration where it has none: `places` says so before."""
-    return next(part for part in scene.parts if isinstance(part, OvsDpdk))
+    return next(p for p in scene.parts if isinstance(p, OvsDpdk) and p.hop == SWITCH)
 
 
 def control(scene: Scene) -> Control:

@@ -9,6 +9,7 @@ from wirespeed.bench.fault.interface import Kind, Lasting, Scene
 from wirespeed.bench.fault.openvswitch import bridge_of, control
 from wirespeed.bench.fault.places import ports_in
 from wirespeed.bench.interface import Injection
+from wirespeed.bench.switch.ovs_dpdk.bridges import tags
 from wirespeed.bench.switch.ovs_dpdk.flows import forward
 from wirespeed.model.fault import Fault
 from wirespeed.model.spec import Frames, VlanTranslation
@@ -25,8 +26,9 @@ class WrongVlan(Kind):
         return ports_in(frames)[:1]
 
     def refused(self, frames: Frames) -> Iterator[Fault]:
-        if frames.sut.vswitch.ovs.vlan is not VlanTranslation.REWRITE:
-            yield Fault("fault.kind", self.name, 'needs sut.vswitch.ovs.vlan = "rewrite"')
+        if frames.sut.vswitch.ovs.vlan is VlanTranslation.NONE:
+            allowed = 'needs sut.vswitch.ovs.vlan = "rewrite" or "strip"'
+            yield Fault("fault.kind", self.name, allowed)
 
     def injection(self, scene: Scene) -> Injection:
         return _Mistranslated(scene)
@@ -35,14 +37,15 @@ class WrongVlan(Kind):
 class _Mistranslated(Lasting):
     def up(self) -> None:
         scene, ovs = self.scene, control(self.scene)
-        right = scene.frames.sut.vswitch.ovs.local_vlan_id
-        wrong = scene.chance.choice([tag for tag in _TAGS if tag != right])
-        bridge = bridge_of(scene, scene.place)
+        factors, bridge = scene.frames.sut.vswitch.ovs, bridge_of(scene, scene.place)
+        # With strip any tag is wrong, with rewrite any other one.
+        wrong = scene.chance.choice([tag for tag in _TAGS if tag != factors.local_vlan_id])
+        match = tags(0, factors, scene.frames.traffic.vlan_id).own
         ovs.ask("revalidator/purge")
         for flow in scene.wiring.flows:
             if flow.in_port == scene.place:
                 rule = forward(
                     bridge.number(flow.in_port), flow.dst_mac, bridge.number(flow.out_port),
-                    "vlan_tci=0x1000/0x1000,", f"set_field:{wrong | 0x1000}->vlan_vid,",
+                    match, f"set_field:{wrong | 0x1000}->vlan_vid,",
                 )  # fmt: skip
                 ovs.ofctl("add-flow", rule, bridge=bridge.name)

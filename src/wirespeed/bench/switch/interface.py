@@ -27,9 +27,9 @@ class SwitchSetup:
     """One switch: on which host, as the plan says, with the ports and rules of this wiring.
 
     wanted: what the study asks of the switch. vlan_id: the tag that frames bear, where they bear
-    one. uplinks: by port, the device or interface of this
-    host that is the port, where a cable leads to another host; a kind that has no such ports says
-    so in `faults`.
+    one. uplinks: by port, the device or interface of this host that is the port, where a cable
+    leads to another host; a kind that has no such ports says so in `faults`. partner: the plan of
+    the switch at the other ends of its bonds, where it has some.
     """
 
     host: Host
@@ -39,6 +39,7 @@ class SwitchSetup:
     wanted: Vswitch = field(default_factory=Vswitch)
     vlan_id: int | None = None
     uplinks: Mapping[str, Plug] = field(default_factory=dict)
+    partner: VswitchPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +77,16 @@ class SwitchKind(Protocol):
 
     def needs(self, vswitch: Vswitch) -> SwitchNeeds: ...
 
+    def cabled(self, vswitch: Vswitch, wiring: Wiring) -> Wiring:
+        """The topology's wiring, with what the switch has between its ports and the generator."""
+        ...
+
     def plugs(self, wiring: Wiring, plan: VswitchPlan, dirs: Directories) -> Mapping[str, Plug]:
         """What the programs at the other ends of its ports have to do, by port. Pure."""
         ...
 
-    def part(self, setup: SwitchSetup) -> Part:
-        """With ports for programs, as `plugs` says."""
+    def parts(self, setup: SwitchSetup) -> tuple[Part, ...]:
+        """With ports for programs, as `plugs` says; in the order in which they are brought up."""
         ...
 
     def part_between(self, setup: SwitchSetup, ports: KernelPorts) -> Part:

@@ -73,8 +73,8 @@ def through_switch(
     return Wiring(
         cables, tuple(streams), tuple(forwards), tuple(f for f in flows if f.in_port in ruled),
         first, rings,
-        nic_ways=tuple(dict.fromkeys(
-            (f.in_port, f.out_port) for f in flows if f.in_port not in ruled)),
+        passes=tuple(dict.fromkeys(
+            (End(NIC, f.in_port), End(NIC, f.out_port)) for f in flows if f.in_port not in ruled)),
         routes=tuple(dict.fromkeys(routes)),
     )  # fmt: skip
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 GENERATOR = "tg"
 SWITCH = "switch"
+# The switch at the other ends of a bond's links: between generator and SUT, part of neither.
+PARTNER = "partner"
 # The switch inside a NIC, between its virtual functions.
 NIC = "nic"
 IMPAIR = "impair"
@@ -99,7 +101,8 @@ class Wiring:
     entries: the addresses that frames are sent to from east and from west. rings: how many rings in
     a row a frame may wait in. machines: the functions that are virtual machines, whose ports no
     program of the host uses but QEMU. routes: where streams end, for a switch that is a router.
-    nic_ways: from which port of a NIC's switch to which frames go.
+    passes: from which port to which frames go in hops that need no rules: a NIC's switch, and the
+    partner of a bond.
     """
 
     cables: tuple[Cable, ...]
@@ -110,7 +113,7 @@ class Wiring:
     rings: int = 2
     machines: frozenset[str] = frozenset()
     routes: tuple[Route, ...] = ()
-    nic_ways: tuple[tuple[str, str], ...] = ()
+    passes: tuple[tuple[End, End], ...] = ()
 
     def ports_of(self, owner: str) -> tuple[str, ...]:
         """The owner's ports, in cable order."""
@@ -152,9 +155,9 @@ class Wiring:
         for forward in self.forwards:
             if (forward.vnf, forward.from_port) == (entered.owner, entered.port):
                 return End(entered.owner, forward.to_port)
-        for from_port, to_port in self.nic_ways:
-            if entered == End(NIC, from_port):
-                return End(NIC, to_port)
+        for begin, end in self.passes:
+            if entered == begin:
+                return end
         rules = [flow for flow in self.flows if flow.in_port == entered.port]
         wanted = [flow for flow in rules if _matches(flow.dst_mac, stream.dst_mac)]
         found = wanted if len(rules) > 1 else rules

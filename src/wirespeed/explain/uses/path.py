@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 import numpy as np
 
@@ -84,25 +84,48 @@ def queues(_point: Measured, number: int, trial: Trial) -> ResourceUse:
 
 def balance(point: Measured, number: int, trial: Trial) -> ResourceUse:
     """How evenly the switch's threads, or a function's workers, shared the frames."""
-    shares = _shares(point, trial)
+    shares, (queued, of_queues) = _shares(point, trial), _queues(trial, number)
     if len(shares) < 2:
-        sentence = "One thread has all the frames; what its queues have each is not told apart."
-        return ResourceUse(Resource.BALANCE, ResourceState.ABSENT, sentence)
+        sentence = f"One thread has all the frames. {queued}"
+        state = ResourceState.MEASURED if of_queues else ResourceState.ABSENT
+        return ResourceUse(Resource.BALANCE, state, sentence, of_queues)
     mean = sum(shares.values()) / len(shares)
     name, least = min(shares.items(), key=lambda pair: pair[1])
     busiest, most = max(shares.items(), key=lambda pair: pair[1])
-    figures = tuple(
-        EvidenceFigure(f"work of {each}", share / mean, "x", f"trial {number}, over the mean")
-        for each, share in shares.items()
+    figures = (
+        tuple(
+            EvidenceFigure(f"work of {each}", share / mean, "x", f"trial {number}, over the mean")
+            for each, share in shares.items()
+        )
+        + of_queues
     )
     if mean == 0 or 1 - least / mean <= UNEVEN:
-        sentence = f"{len(shares)} share the work evenly."
+        sentence = f"{len(shares)} share the work evenly. {queued}"
         return ResourceUse(Resource.BALANCE, ResourceState.HAS_ROOM, sentence, figures)
     sentence = (
         f"{busiest} does {percent(most / mean - 1, 0)} more than the mean, {name} "
-        f"{percent(1 - least / mean, 0)} less."
+        f"{percent(1 - least / mean, 0)} less. {queued}"
     )
     return ResourceUse(Resource.BALANCE, ResourceState.MEASURED, sentence, figures)
+
+
+def _queues(trial: Trial, number: int) -> tuple[str, tuple[EvidenceFigure, ...]]:
+    """What each of several queues of a port got, in a sentence and as figures."""
+    frames: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    for each in trial.observation.queues:
+        frames[each.port][each.queue] = each.frames
+    if not frames:
+        return "No port has several queues.", ()
+    told = [
+        f"{port} {' and '.join(f'{n:,}' for _, n in sorted(of_port.items()))}"
+        for port, of_port in frames.items()
+    ]
+    figures = tuple(
+        EvidenceFigure(f"frames in queue {queue} of {port}", n, "frames", f"trial {number}")
+        for port, of_port in frames.items()
+        for queue, n in sorted(of_port.items())
+    )
+    return f"Frames by queue, from queue 0 on: {'; '.join(told)}.", figures
 
 
 def _shares(point: Measured, trial: Trial) -> dict[str, float]:

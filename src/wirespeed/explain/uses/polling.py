@@ -28,7 +28,10 @@ def function(point: Measured, number: int, trial: Trial) -> ResourceUse:
     found = stage(point, trial, Resource.GENERATOR)
     if found.shared:
         names = ", ".join(found.shared)
-        sentence = f"{names} takes turns with the generator; its time is not told apart from that."
+        takes, their = ("takes", "its") if len(found.shared) == 1 else ("take", "their")
+        sentence = (
+            f"{names} {takes} turns with the generator; {their} time is not told apart from that."
+        )
         return ResourceUse(Resource.FUNCTION, ResourceState.NOT_MEASURED, sentence)
     return _polled(point, number, trial, Resource.FUNCTION)
 

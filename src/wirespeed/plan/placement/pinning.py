@@ -2,14 +2,15 @@
 """Which host CPUs does a guest node get under a thread policy?
 
 The semantics are those of Nova's _pack_instance_onto_cores (nova/virt/hardware.py, release 34):
-emptier cores first, siblings together. Where Nova takes threads of a core in the order of a Python
-set, the lowest CPU number comes first here. None means that the policy cannot be met.
+emptier cores first, siblings together; the threads of a core in Nova's order (nova_order.py), and
+the cores in that of the cell. None means that the policy cannot be met.
 """
 
 from __future__ import annotations
 
 from wirespeed.model.policy import ThreadPolicy
 from wirespeed.plan.placement.host import CellShape
+from wirespeed.plan.placement.nova_order import threads_in_order
 
 Pinning = tuple[tuple[int, ...], int, int]  # pins, reserved mask, taken mask
 
@@ -60,11 +61,11 @@ def _isolate(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | 
     whole = [core for core in whole if core.bit_count() == cell.threads]
     if len(whole) < count + reserve:
         return None
-    pins = tuple(_low_bit(core) for core in whole[:count])
+    pins = tuple(threads_in_order(core)[0] for core in whole[:count])
     taken = 0
     for core in whole[: count + reserve]:
         taken |= core
-    reserved = 1 << _low_bit(whole[count]) if reserve else 0
+    reserved = 1 << threads_in_order(whole[count])[0] if reserve else 0
     return pins, reserved, taken
 
 
@@ -76,7 +77,9 @@ def _separate(cell: CellShape, free: int, count: int, reserve: int) -> Pinning |
     )
     if len(usable) < count or free.bit_count() < count + reserve or (reserve and not count):
         return None
-    return _with_reserve(cell, free, tuple(_low_bit(core) for core in usable[:count]), reserve)
+    return _with_reserve(
+        cell, free, tuple(threads_in_order(core)[0] for core in usable[:count]), reserve
+    )
 
 
 def _threads_that_suffice(cell: CellShape, free: int, count: int, least: int) -> int:
@@ -100,12 +103,10 @@ def _take(cores: tuple[int, ...], free: int, threads: int, count: int) -> tuple[
         usable = core & free
         if usable.bit_count() < threads:
             continue
-        for _ in range(threads):
-            low = usable & -usable
-            pins.append(low.bit_length() - 1)
+        for cpu in threads_in_order(usable)[:threads]:
+            pins.append(cpu)
             if len(pins) == count:
                 return tuple(pins)
-            usable ^= low
     raise AssertionError("counted before: enough cores take part")
 
 
@@ -113,12 +114,10 @@ def _lowest(cores: tuple[int, ...], free: int, count: int) -> tuple[int, ...]:
     """The first `count` free CPUs, core after core."""
     pins: list[int] = []
     for core in cores:
-        usable = core & free
-        while usable and len(pins) < count:
-            low = usable & -usable
-            pins.append(low.bit_length() - 1)
-            usable ^= low
-    return tuple(pins)
+        if len(pins) >= count:
+            break
+        pins += threads_in_order(core & free)
+    return tuple(pins[:count])
 
 
 def _with_reserve(cell: CellShape, free: int, pins: tuple[int, ...], reserve: int) -> Pinning:
@@ -130,7 +129,3 @@ def _with_reserve(cell: CellShape, free: int, pins: tuple[int, ...], reserve: in
         return pins, 0, taken
     reserved = 1 << _lowest(cell.cores, free & ~taken, 1)[0]
     return pins, reserved, taken | reserved
-
-
-def _low_bit(mask: int) -> int:
-    return (mask & -mask).bit_length() - 1

@@ -2,6 +2,7 @@
 """Flavors, aggregates, networks, ports and servers for OpenStack, and what its services must read.
 
 openstack/create.sh and openstack/stack.yaml create the same resources: use one of them.
+openstack/delete.sh removes what create.sh made.
 """
 
 from __future__ import annotations
@@ -50,16 +51,20 @@ def render(plan: Plan) -> Files:
     shared = {
         "plan": plan, "servers": servers, "vnics": vnics,
         "aggregates": _aggregates(plan), "NetworkType": NetworkType,
+        "group_numbers": {group.name: n for n, group in enumerate(plan.groups, 1)},
+        "ports": [f"{s.guest.name}-{port.name}" for s in servers for port in s.guest.ports],
     }  # fmt: skip
     files: dict[str, str] = {
         "openstack/create.sh": fill("create.sh.j2", **shared),
+        "openstack/delete.sh": fill("delete.sh.j2", **shared),
         "openstack/stack.yaml": fill("stack.yaml.j2", **shared),
         "openstack/controller/nova.conf": fill(
             "nova_scheduler.conf.j2", filters=FILTERS, aliases=_aliases(plan)
         ),
         "openstack/controller/ml2_conf.ini": fill(
             "ml2_conf.ini.j2", plan=plan, ranges=_vlan_ranges(plan),
-            flat=_flat_networks(plan), mtus=_mtus(plan), sriov=_uses_sriov(plan),
+            flat=_flat_networks(plan), mtus=_mtus(plan), drivers=_mechanism_drivers(plan),
+            transparent=[n.name for n in plan.networks if n.transparent_vlan],
         ),
     }  # fmt: skip
     for host in plan.hosts:
@@ -187,5 +192,9 @@ def _mtus(plan: Plan) -> list[str]:
     return [f"{name}:{mtu}" for name, mtu in sorted(largest.items())]
 
 
-def _uses_sriov(plan: Plan) -> bool:
-    return any(nic.use is NicUse.SRIOV for host in plan.hosts for nic in host.nics)
+def _mechanism_drivers(plan: Plan) -> list[str]:
+    """Those that the hosts' agents need. Open vSwitch's forbids VLAN-transparent networks."""
+    uses = {nic.use for host in plan.hosts for nic in host.nics}
+    switched = NicUse.DPDK in uses or any(host.vswitch for host in plan.hosts)
+    drivers = ["openvswitch"] if switched or NicUse.SRIOV not in uses else []
+    return [*drivers, "sriovnicswitch"] if NicUse.SRIOV in uses else drivers

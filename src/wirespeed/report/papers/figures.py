@@ -69,6 +69,10 @@ def cores_words(point: PointRecord) -> str:
     cpus = counted(len(host.vswitch.pmd_cpus.value), "CPU")
     shared = any(guest.process is None for guest in host.guests)
     beside = ", and the VNFs take turns with the generator on one" if shared else ""
+    if host.partner is not None and set(host.partner.pmd_cpus.value) & set(
+        host.vswitch.pmd_cpus.value
+    ):
+        beside += ", and the bond's partner took turns with it"
     return f"Here {cpus} forwarded for all ports{beside}"
 
 

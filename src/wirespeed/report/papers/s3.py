@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from wirespeed.model.spec import Frames, VlanTranslation
+from wirespeed.model.spec import BondMode, Frames, VlanTranslation
 from wirespeed.model.units import line_rate_fps
 from wirespeed.model.words import NONE, percent
 from wirespeed.published.tables import TABLES, rates
@@ -36,11 +36,13 @@ def case_of(frames: Frames) -> str | None:
     if frames.topology.kind != "pvp":
         return None
     translated = switch.ovs.vlan is VlanTranslation.REWRITE
+    bonded = switch.ovs.bond is not BondMode.NONE
     cases = {
-        (1, False, 2): "case 3", (2, False, 2): "case 4", (2, True, 1): "case 5",
-        (2, True, 2): "case 7",
+        (1, False, False, 2): "case 3", (2, False, False, 2): "case 4",
+        (2, True, False, 1): "case 5", (2, True, True, 1): "case 6",
+        (2, True, False, 2): "case 7", (2, True, True, 2): "case 8",
     }  # fmt: skip
-    return cases.get((switch.ovs.bridges, translated, queues))
+    return cases.get((switch.ovs.bridges, translated, bonded, queues))
 
 
 def published_shares() -> Mapping[tuple[str, int], float]:

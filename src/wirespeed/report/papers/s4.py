@@ -36,6 +36,8 @@ def case_of(frames: Frames) -> str | None:
     """The case of S4 that the point repeats, by its number; "Linux L2" and "L3" have none."""
     routes = frames.sut.vnf.kind == _ROUTER
     kind, switch = frames.topology.kind, frames.sut.vswitch.kind
+    if kind == "p2p" and frames.sut.vswitch.ovs.routes:
+        return "2.2"
     if kind == "p2p":
         cases = {"ovs-dpdk": "2.1", "linux-bridge": "Linux L2", "linux-router": "Linux L3"}
         return cases.get(switch)

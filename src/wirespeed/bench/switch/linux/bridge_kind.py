@@ -41,14 +41,17 @@ class LinuxBridgeKind:
     def needs(self, vswitch: Vswitch) -> SwitchNeeds:
         return kernel_needs("Linux bridge", vswitch)
 
+    def cabled(self, _vswitch: Vswitch, wiring: Wiring) -> Wiring:
+        return wiring
+
     def plugs(self, wiring: Wiring, _plan: VswitchPlan, dirs: Directories) -> Mapping[str, Plug]:
         namespace, cabled = namespace_of(dirs), program_ends(wiring)
         return {port: Interface(cabled.get(port, port), namespace)
                 for port in wiring.ports_of(SWITCH)}  # fmt: skip
 
-    def part(self, setup: SwitchSetup) -> Part:
+    def parts(self, setup: SwitchSetup) -> tuple[Part, ...]:
         wired = segments(setup.wiring.flows)
-        return LinuxBridge(setup, wired, namespace_of(setup.dirs), makes_ports=True)
+        return (LinuxBridge(setup, wired, namespace_of(setup.dirs), makes_ports=True),)
 
     def part_between(self, setup: SwitchSetup, ports: KernelPorts) -> Part:
         wired = segments(setup.wiring.flows)

@@ -45,12 +45,15 @@ class LinuxRouterKind:
     def needs(self, vswitch: Vswitch) -> SwitchNeeds:
         return kernel_needs("Linux router", vswitch)
 
+    def cabled(self, _vswitch: Vswitch, wiring: Wiring) -> Wiring:
+        return wiring
+
     def plugs(self, wiring: Wiring, _plan: VswitchPlan, dirs: Directories) -> Mapping[str, Plug]:
         namespace, cabled = namespace_of(dirs), program_ends(wiring)
         return {port: Interface(cabled[port], namespace) for port in wiring.ports_of(SWITCH)}
 
-    def part(self, setup: SwitchSetup) -> Part:
-        return LinuxRouter(setup, namespace_of(setup.dirs))
+    def parts(self, setup: SwitchSetup) -> tuple[Part, ...]:
+        return (LinuxRouter(setup, namespace_of(setup.dirs)),)
 
     def part_between(self, setup: SwitchSetup, ports: KernelPorts) -> Part:
         raise NotImplementedError("no path of TCP traffic names a router")

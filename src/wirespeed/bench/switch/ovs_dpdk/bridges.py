@@ -15,8 +15,7 @@ from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.bench.topology.wiring import Flow
 from wirespeed.model.spec import Ovs, VlanTranslation
 
-# Any tag: what takes it off or changes it is for frames that have one.
-_TAGGED = "vlan_tci=0x1000/0x1000,"
+_NO_TAG = "vlan_tci=0x0000/0x1fff,"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,65 +64,60 @@ def add_bridges_command(made: Sequence[Bridge]) -> list[str]:
     return words[1:]
 
 
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """Of frames on one bridge, where tags are translated between two. own: the match on what its
+    ports may bring. change: the actions on what leaves for the other bridge; comes: the match on
+    what comes from there. All empty where nothing is translated.
+
+    Whatever bears another tag goes nowhere, as on OpenStack's bridges: taken for the right one, it
+    would cross from one network to another.
+    """
+
+    own: str = ""
+    change: str = ""
+    comes: str = ""
+
+
+def tags(index: int, ovs: Ovs, vlan_id: int | None) -> Tags:
+    """vlan_id: the frames' tag on the first bridge; None: they bear none."""
+    if vlan_id is None or ovs.vlan is VlanTranslation.NONE:
+        return Tags()
+    outer = f"dl_vlan={vlan_id},"
+    if ovs.vlan is VlanTranslation.STRIP:
+        push = f"push_vlan:0x8100,{_set(vlan_id)}"
+        return Tags(outer, "pop_vlan,", outer) if index == 0 else Tags(_NO_TAG, push, _NO_TAG)
+    if index == 0:
+        return Tags(outer, _set(ovs.local_vlan_id), outer)
+    inner = f"dl_vlan={ovs.local_vlan_id},"
+    return Tags(inner, _set(vlan_id), inner)
+
+
+def _set(vlan_id: int) -> str:
+    return f"set_field:{vlan_id | 0x1000}->vlan_vid,"
+
+
 def rules(
     flows: Sequence[Flow], made: Sequence[Bridge], ovs: Ovs, vlan_id: int | None
 ) -> tuple[str, ...]:
-    """The rules of each bridge, as `ovs-ofctl add-flows` reads them. vlan_id: the frames' tag on
-    the first bridge."""
+    """The rules of each bridge, as `ovs-ofctl add-flows` reads them. vlan_id: as for `tags`."""
     return tuple(
         table(
-            dict.fromkeys(_forwards(flows, bridge, *_tags(index, ovs, vlan_id))),
+            dict.fromkeys(_forwards(flows, bridge, tags(index, ovs, vlan_id))),
             [p.number for p in bridge.ports] + ([bridge.patch] if bridge.patch else []),
         )
         for index, bridge in enumerate(made)
     )
 
 
-def _tags(index: int, ovs: Ovs, vlan_id: int | None) -> tuple[str, str]:
-    """The actions on the tag of what leaves this bridge for the other one, and the match on the tag
-    of what comes from there."""
-    return _change(index, ovs, vlan_id), _expected(index, ovs, vlan_id)
-
-
-def _forwards(flows: Sequence[Flow], bridge: Bridge, change: str, expected: str) -> Iterator[str]:
-    """What the bridge does of each: all, the first half, the second half, or nothing. change: what
-    becomes of a tag when a frame leaves for the other bridge. expected: a match on the tag of what
-    comes from there."""
+def _forwards(flows: Sequence[Flow], bridge: Bridge, tags: Tags) -> Iterator[str]:
+    """What the bridge does of each: all, the first half, the second half, or nothing."""
     own = {port.name for port in bridge.ports}
     for flow in flows:
         if flow.in_port in own or flow.out_port in own:
-            leaves, comes = flow.out_port not in own, flow.in_port not in own
-            tagged = _TAGGED if leaves and change and not change.startswith("push") else ""
             in_port = bridge.number(flow.in_port)
-            yield forward(
-                in_port, flow.dst_mac, bridge.number(flow.out_port),
-                expected if comes else tagged,
-                change if leaves else "",
-            )  # fmt: skip
-            if comes and expected:
+            match = tags.own if flow.in_port in own else tags.comes
+            change = "" if flow.out_port in own else tags.change
+            yield forward(in_port, flow.dst_mac, bridge.number(flow.out_port), match, change)
+            if match:
                 yield wrongly_tagged(in_port, flow.dst_mac)
-
-
-def _expected(index: int, ovs: Ovs, vlan_id: int | None) -> str:
-    """The match on the tag of what comes from the other bridge, as OpenStack's bridges have it:
-    what is translated wrongly goes nowhere."""
-    if vlan_id is None or ovs.vlan is VlanTranslation.NONE:
-        return ""
-    if index == 0:
-        return f"dl_vlan={vlan_id},"
-    return (
-        "vlan_tci=0x0000/0x1fff,"
-        if ovs.vlan is VlanTranslation.STRIP
-        else (f"dl_vlan={ovs.local_vlan_id},")
-    )
-
-
-def _change(index: int, ovs: Ovs, vlan_id: int | None) -> str:
-    """The actions on the tag of what leaves this bridge for the other one."""
-    if vlan_id is None or ovs.vlan is VlanTranslation.NONE:
-        return ""
-    outwards = index == 1
-    if ovs.vlan is VlanTranslation.STRIP:
-        push = f"push_vlan:0x8100,set_field:{vlan_id | 0x1000}->vlan_vid,"
-        return push if outwards else "pop_vlan,"
-    return f"set_field:{(vlan_id if outwards else ovs.local_vlan_id) | 0x1000}->vlan_vid,"

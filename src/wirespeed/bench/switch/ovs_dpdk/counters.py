@@ -8,14 +8,14 @@ datapath itself, while the statistics in OVSDB are up to 5 s old. Neither comman
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
-from wirespeed.bench.interface import BenchError, Busy, HopCount
+from wirespeed.bench.interface import BenchError, Busy, HopCount, Way
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
-from wirespeed.bench.topology.wiring import SWITCH
-from wirespeed.model.trial import Counted, DropCause
+from wirespeed.bench.topology.wiring import PARTNER
+from wirespeed.model.trial import INGRESS, Counted, DropCause
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +75,12 @@ _UPCALLS = re.compile(r"miss with (?:success|failed) upcall: (\d+)")
 _FLOWS_DELETED = re.compile(r"^dpif_flow_del\s.*total: (\d+)", re.MULTILINE)
 
 
-def events(pmd_stats: str, coverage: str) -> Mapping[tuple[str, Counted], int]:
+def events(hop: str, pmd_stats: str, coverage: str) -> Mapping[tuple[str, Counted], int]:
     """Upcalls from pmd-stats-show, which its main thread's are part of; datapath flows that were
     deleted from coverage/show."""
     return {
-        (SWITCH, Counted.UPCALLS): sum(int(n) for n in _UPCALLS.findall(pmd_stats)),
-        (SWITCH, Counted.FLOWS_DELETED): sum(int(n) for n in _FLOWS_DELETED.findall(coverage)),
+        (hop, Counted.UPCALLS): sum(int(n) for n in _UPCALLS.findall(pmd_stats)),
+        (hop, Counted.FLOWS_DELETED): sum(int(n) for n in _FLOWS_DELETED.findall(coverage)),
     }
 
 
@@ -98,18 +98,27 @@ def busy_by_core(shown: str) -> Mapping[int, Busy]:
     return found
 
 
-def _tx_causes(port: SwitchPort) -> Mapping[str, DropCause]:
-    """Open vSwitch's own counters (lib/netdev-dpdk.c) and the cause that each stands for.
-
-    A full ring towards a network function is that function's slowness; towards the generator it is
-    the generator's own.
-    """
-    full = DropCause.TG_RX_RING_FULL if port.to_generator else DropCause.VHOST_TX_RING_FULL
+def _tx_causes(hop: str, port: SwitchPort) -> Mapping[str, tuple[str, DropCause]]:
+    """Open vSwitch's own counters (lib/netdev-dpdk.c), and the place and cause each stands for."""
+    place = f"{hop}:{port.name}"
     return {
-        "ovs_tx_failure_drops": full,
-        "ovs_tx_mtu_exceeded_drops": DropCause.MTU,
-        "ovs_tx_qos_drops": DropCause.EGRESS_POLICER,
+        "ovs_tx_failure_drops": _full(hop, port),
+        "ovs_tx_mtu_exceeded_drops": (place, DropCause.MTU),
+        "ovs_tx_qos_drops": (place, DropCause.EGRESS_POLICER),
     }
+
+
+def _full(hop: str, port: SwitchPort) -> tuple[str, DropCause]:
+    """A full ring towards a network function is that function's slowness; towards the generator, or
+    a bond's partner, it is theirs; from the partner to the SUT it is the SUT's first ring."""
+    if hop == PARTNER and port.members:
+        return INGRESS, DropCause.RX_RING_FULL
+    place = f"{hop}:{port.name}"
+    if port.members:
+        return place, DropCause.PARTNER_RING_FULL
+    if port.to_generator:
+        return place, DropCause.TG_RX_RING_FULL
+    return place, DropCause.VHOST_TX_RING_FULL
 
 
 _TX_REASONS = (
@@ -118,38 +127,74 @@ _TX_REASONS = (
 )  # fmt: skip
 
 
-def hop(
-    ports: Sequence[SwitchPort],
-    counts: Mapping[int, PortCount],
-    unmatched: Mapping[tuple[str, DropCause], int],
-    upcalls: int,
-    happened: Mapping[tuple[str, Counted], int] = MappingProxyType({}),
-) -> HopCount:
-    """The vSwitch's counts. Raises BenchError when a port is missing from the answer.
+@dataclass(frozen=True, slots=True)
+class Pdus:
+    """LACP's own frames on a link."""
+
+    sent: int = 0
+    received: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What one Open vSwitch said, read together. ports: by number. unmatched: what drop rules and
+    bonds have counted. upcalls: that failed. pdus: by link."""
+
+    ports: Mapping[int, PortCount]
+    unmatched: Mapping[tuple[str, DropCause], int] = field(default_factory=dict)
+    upcalls: int = 0
+    happened: Mapping[tuple[str, Counted], int] = field(default_factory=dict)
+    pdus: Mapping[str, Pdus] = field(default_factory=dict)
+
+
+def hop(name: str, ports: Sequence[SwitchPort], answers: Answers) -> HopCount:
+    """The counts of the vSwitch that is this hop. Raises BenchError when a port is missing from the
+    answer.
 
     What a NIC's ring had no room for, its driver leaves out of its rx count (rx_missed_errors).
     What ingress policing drops on a vhost-user port, Open vSwitch leaves out of its rx count; the
     driver of a DPDK port knows nothing of policing and counts it. What a port could not send for
-    none of Open vSwitch's own reasons had nobody to go to. unmatched: what drop rules have counted.
+    none of Open vSwitch's own reasons had nobody to go to. LACP's frames begin and end here.
     """
-    entered: dict[str, int] = {}
-    left: dict[str, int] = {}
-    drops: dict[tuple[str, DropCause], int] = {(SWITCH, DropCause.UPCALL): upcalls}
-    drops |= {(f"{SWITCH}:{port}", cause): n for (port, cause), n in unmatched.items()}
+    entered, left = Counter[str](), Counter[str]()
+    links: dict[tuple[str, Way], int] = {}
+    drops = Counter[tuple[str, DropCause]]({(name, DropCause.UPCALL): answers.upcalls})
+    for (port_name, cause), frames in answers.unmatched.items():
+        drops[f"{name}:{port_name}", cause] += frames
     for port in ports:
-        count = counts.get(port.number)
-        if count is None:
-            raise BenchError(f"Open vSwitch reports no counters for port {port.name}")
-        place = f"{SWITCH}:{port.name}"
-        policed = count.custom.get("ovs_rx_qos_drops", 0)
-        missed = count.custom.get("rx_missed_errors", 0)
-        entered[port.name] = count.rx + missed + (0 if port.kind == "dpdk" else policed)
-        left[port.name] = count.tx
-        drops[place, DropCause.POLICER] = policed
-        drops[place, DropCause.RX_RING_FULL] = missed
-        for name, cause in _tx_causes(port).items():
-            drops[place, cause] = drops.get((place, cause), 0) + count.custom.get(name, 0)
-        if port.peer_serves:
-            known = sum(count.custom.get(name, 0) for name in _TX_REASONS)
-            drops[place, DropCause.NOT_CONNECTED] = max(0, count.tx_dropped - known)
-    return HopCount(SWITCH, entered, left, drops, events=happened)
+        for link in port.links:
+            count = answers.ports.get(link.number)
+            if count is None:
+                raise BenchError(f"Open vSwitch reports no counters for port {link.name}")
+            pdus = answers.pdus.get(link.name, Pdus())
+            came, went = _came(link, count) - pdus.received, count.tx - pdus.sent
+            entered[port.name] += came
+            left[port.name] += went
+            if port.members:
+                links |= {(link.name, Way.IN): came, (link.name, Way.OUT): went}
+            drops.update(_port_drops(name, port, link, count))
+    return HopCount(
+        name, dict(entered), dict(left), dict(drops), events=answers.happened, links=links
+    )
+
+
+def _came(link: SwitchPort, count: PortCount) -> int:
+    policed = count.custom.get("ovs_rx_qos_drops", 0)
+    missed = count.custom.get("rx_missed_errors", 0)
+    return count.rx + missed + (0 if link.kind == "dpdk" else policed)
+
+
+def _port_drops(
+    hop: str, port: SwitchPort, link: SwitchPort, count: PortCount
+) -> Mapping[tuple[str, DropCause], int]:
+    """What a port, or a link of it, dropped."""
+    place = f"{hop}:{port.name}"
+    drops = Counter[tuple[str, DropCause]]()
+    drops[place, DropCause.POLICER] += count.custom.get("ovs_rx_qos_drops", 0)
+    drops[place, DropCause.RX_RING_FULL] += count.custom.get("rx_missed_errors", 0)
+    for reason, where in _tx_causes(hop, port).items():
+        drops[where] += count.custom.get(reason, 0)
+    if link.peer_serves:
+        known = sum(count.custom.get(reason, 0) for reason in _TX_REASONS)
+        drops[place, DropCause.NOT_CONNECTED] += max(0, count.tx_dropped - known)
+    return drops

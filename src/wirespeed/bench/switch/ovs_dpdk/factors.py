@@ -11,10 +11,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle
 
+from wirespeed.bench.switch.ovs_dpdk import routes
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.model.fault import Fault
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.spec import Frames, Ovs, PortMemory, RxqAssign, VlanTranslation, Workload
+from wirespeed.model.spec import (
+    BondMode,
+    Frames,
+    Ovs,
+    PortMemory,
+    Roles,
+    RxqAssign,
+    VlanTranslation,
+    Workload,
+)
 
 # In the order of the table: what a factor needs where it is not at its default.
 _SINCE: Mapping[str, tuple[int, int]] = {
@@ -53,9 +63,10 @@ def affinities(
         return {}
     turns = cycle(cpus)
     return {
-        port.name: ",".join(f"{queue}:{next(turns)}" for queue in range(queues))
+        link.name: ",".join(f"{queue}:{next(turns)}" for queue in range(queues))
         for port in ports
-        if port.kind != "system"
+        for link in port.links
+        if link.kind != "system"
     }
 
 
@@ -69,6 +80,19 @@ def faults(ovs: Ovs, workload: Workload) -> Iterator[Fault]:
         yield Fault("sut.vswitch.ovs.local_vlan_id", ovs.local_vlan_id, allowed)
     if ovs.vlan is not VlanTranslation.NONE and isinstance(workload, Frames):
         yield from _translation_faults(ovs, workload)
+    if ovs.routes:
+        yield from routes.faults(ovs, workload)
+    if ovs.bond is not BondMode.NONE:
+        yield from _bond_faults(ovs, workload)
+
+
+def _bond_faults(ovs: Ovs, workload: Workload) -> Iterator[Fault]:
+    """The partner is a program on this host, and its links are virtual."""
+    key, bond = "sut.vswitch.ovs.bond", str(ovs.bond)
+    if not isinstance(workload, Frames):
+        yield Fault(key, bond, "needs frames: leave out [tcp]")
+    elif workload.hosts != Roles() or workload.sut.ports:
+        yield Fault(key, bond, "joins virtual ports of one host: leave out [hosts] and sut.ports")
 
 
 def _translation_faults(ovs: Ovs, frames: Frames) -> Iterator[Fault]:

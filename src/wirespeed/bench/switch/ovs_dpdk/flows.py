@@ -15,6 +15,7 @@ from wirespeed.bench.topology.wiring import Flow
 from wirespeed.model.trial import DropCause
 
 _FORWARD, _WRONG_TAG, _DROP = 100, 50, 1
+ROUTED = _FORWARD
 PATCH = "patch"
 
 
@@ -26,8 +27,8 @@ def rules(flows: Sequence[Flow], ports: Sequence[SwitchPort]) -> str:
 
 
 def forward(in_port: int, dst_mac: str, out_port: int, tagged: str = "", change: str = "") -> str:
-    """One rule. tagged: a match on the tag, where `change`, the actions before the output, needs
-    one; each with a comma behind it."""
+    """One rule. tagged: a match on the tag; change: actions before the output; each with a comma
+    behind it, or empty."""
     match = f"priority={_FORWARD},in_port={in_port},dl_dst={dst_mac}"
     return f"{match},{tagged}actions={change}output:{out_port}"
 

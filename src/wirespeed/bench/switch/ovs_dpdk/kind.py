@@ -4,19 +4,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.interface import Part
 from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
-from wirespeed.bench.switch.ovs_dpdk import factors
+from wirespeed.bench.switch.ovs_dpdk import factors, routes
+from wirespeed.bench.switch.ovs_dpdk.bonds import Bond
+from wirespeed.bench.switch.ovs_dpdk.bridges import bridges, rules
+from wirespeed.bench.switch.ovs_dpdk.instance import Instance
 from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
-from wirespeed.bench.switch.ovs_dpdk.ports import kernel_ports, peer_plug, program_ports
+from wirespeed.bench.switch.ovs_dpdk.ports import (
+    SwitchPort,
+    inner_patch,
+    kernel_ports,
+    partner_ports,
+    peer_plug,
+    program_ports,
+)
+from wirespeed.bench.topology.bonded import with_partner
 from wirespeed.bench.topology.plugs import Plug
-from wirespeed.bench.topology.wiring import Wiring
+from wirespeed.bench.topology.wiring import PARTNER, Wiring
 from wirespeed.model.fault import Fault
 from wirespeed.model.needs import SwitchNeeds
 from wirespeed.model.plan import VswitchPlan
-from wirespeed.model.spec import PortMemory, Vswitch, Workload
+from wirespeed.model.spec import BondMode, PortMemory, Vswitch, Workload
 from wirespeed.model.sut import SutDescription
 
 
@@ -38,17 +50,50 @@ class OvsDpdkKind:
             forwards_on=vswitch.pmd_cpus,
             page_kib=vswitch.ovs.pages.kib,
             port_pools=vswitch.ovs.memory is PortMemory.PER_PORT,
+            bonded=vswitch.ovs.bond is not BondMode.NONE,
         )
+
+    def cabled(self, vswitch: Vswitch, wiring: Wiring) -> Wiring:
+        return wiring if vswitch.ovs.bond is BondMode.NONE else with_partner(wiring)
 
     def plugs(self, wiring: Wiring, plan: VswitchPlan, dirs: Directories) -> Mapping[str, Plug]:
         ports = program_ports(wiring, plan, dirs.run)
-        return {port.name: peer_plug(port) for port in ports}
+        outer = partner_ports(wiring, plan, dirs.run)
+        return {port.name: peer_plug(port) for port in (*ports, *outer) if not port.members}
 
-    def part(self, setup: SwitchSetup) -> Part:
+    def parts(self, setup: SwitchSetup) -> tuple[Part, ...]:
         ports = program_ports(setup.wiring, setup.plan, setup.dirs.run, setup.uplinks)
-        return OvsDpdk(setup, ports)
+        switch = OvsDpdk(setup, _instance(setup, ports))
+        if setup.partner is None:
+            return (switch,)
+        # Its links connect to those of the switch.
+        return switch, OvsDpdk(setup, _partner(setup, setup.partner))
 
     def part_between(self, setup: SwitchSetup, ports: KernelPorts) -> Part:
         machines = program_ports(setup.wiring, setup.plan, setup.dirs.run)
         every = (*machines, *kernel_ports(ports, first=len(machines) + 1))
-        return OvsDpdk(setup, every, namespace=ports.namespace, tso=ports.tso)
+        instance = _instance(setup, every)
+        return OvsDpdk(setup, replace(instance, namespace=ports.namespace, tso=ports.tso))
+
+
+def _instance(setup: SwitchSetup, ports: tuple[SwitchPort, ...]) -> Instance:
+    ovs, name = setup.wanted.ovs, f"ws{setup.dirs.tag}"
+    made = bridges(name, ports, ovs.bridges)
+    bonds = tuple(
+        Bond(f"{name}b{port.number}", port, inner_patch(port), ovs.bond)
+        for port in ports
+        if port.members
+    )
+    told = rules(setup.wiring.flows, made, ovs, setup.vlan_id)
+    if ovs.routes:
+        told = (routes.rules(setup.wiring, ports),)
+    return Instance(setup.plan, ports, made, told, bonds)
+
+
+def _partner(setup: SwitchSetup, plan: VswitchPlan) -> Instance:
+    ports = partner_ports(setup.wiring, plan, setup.dirs.run)
+    bonds = tuple(
+        Bond(f"ws{setup.dirs.tag}b{outer.number}", bond, outer, setup.wanted.ovs.bond)
+        for outer, bond in zip(ports[::2], ports[1::2], strict=True)
+    )
+    return Instance(plan, ports, bonds=bonds, name="bond partner", hop=PARTNER, role="generator")

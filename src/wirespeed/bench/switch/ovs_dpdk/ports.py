@@ -15,8 +15,9 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 
 from wirespeed.bench.switch.interface import KernelPorts
+from wirespeed.bench.topology.bonded import bond_of
 from wirespeed.bench.topology.plugs import Device, Interface, Plug, VirtioUser
-from wirespeed.bench.topology.wiring import GENERATOR, SWITCH, Cable, Wiring
+from wirespeed.bench.topology.wiring import GENERATOR, PARTNER, SWITCH, Cable, Wiring
 from wirespeed.model.plan import VswitchPlan
 
 
@@ -25,7 +26,9 @@ class SwitchPort:
     """A port of the vSwitch as ovs-vsctl is to make it.
 
     peer_serves: whether the program at the other end creates the socket (and the vSwitch
-    connects), or the other way round.
+    connects), or the other way round. members: the links of a bond. spreads:
+    whether it spreads frames over its transmit queues, flow by flow, as a NIC that they come from
+    would spread them over the receiver's.
     """
 
     name: str
@@ -35,6 +38,13 @@ class SwitchPort:
     socket: str
     peer_serves: bool
     to_generator: bool
+    members: tuple[SwitchPort, ...] = ()
+    spreads: bool = False
+
+    @property
+    def links(self) -> tuple[SwitchPort, ...]:
+        """What frames come in by and leave by: the port itself, or the links of a bond."""
+        return self.members or (self,)
 
 
 def program_ports(
@@ -69,12 +79,65 @@ def _port(
         case Device(devargs):
             options = {"dpdk-devargs": devargs, "n_rxq": str(queues)}
             return SwitchPort(near.port, number, "dpdk", options, "", False, True)
+    if far.owner == PARTNER:
+        links = _links(near.port, number, run_dir)
+        members = tuple(_vhost(name, n, path, queues) for name, n, path in links)
+        options = {"peer": f"{near.port}-in"}
+        return SwitchPort(near.port, number, "patch", options, "", False, True, members)
     if far.owner == GENERATOR:
-        devargs = f"net_vhost{number},iface={socket},queues={queues}"
-        options = {"dpdk-devargs": devargs, "n_rxq": str(queues)}
-        return SwitchPort(near.port, number, "dpdk", options, socket, False, True)
+        return _vhost(near.port, number, socket, queues)
     options = {"vhost-server-path": socket}
     return SwitchPort(near.port, number, "dpdkvhostuserclient", options, socket, True, False)
+
+
+def _vhost(name: str, number: int, socket: str, queues: int) -> SwitchPort:
+    """A port that stands for one of a NIC."""
+    devargs = f"net_vhost{number},iface={socket},queues={queues}"
+    options = {"dpdk-devargs": devargs, "n_rxq": str(queues)}
+    return SwitchPort(name, number, "dpdk", options, socket, False, True)
+
+
+# No other port of the switch has so high a number.
+_FIRST_LINK, _FIRST_INNER = 100, 50
+_LINKS = 2
+
+
+def _links(port: str, number: int, run_dir: PurePosixPath) -> list[tuple[str, int, str]]:
+    """Name, number and socket of each link of a bond."""
+    return [
+        (f"{port}{i}", _FIRST_LINK + _LINKS * number + i, str(run_dir / f"{port}{i}.sock"))
+        for i in range(_LINKS)
+    ]
+
+
+def inner_patch(port: SwitchPort) -> SwitchPort:
+    """The patch port that leads from the bridge of a bond to the port's own bridge."""
+    number = _FIRST_INNER + port.number
+    return SwitchPort(f"{port.name}-in", number, "patch", {"peer": port.name}, "", False, False)
+
+
+def partner_ports(
+    wiring: Wiring, plan: VswitchPlan, run_dir: PurePosixPath
+) -> tuple[SwitchPort, ...]:
+    """Those of the partner of the switch's bonds: in turn a port to the generator, and the bond."""
+    queues = plan.rx_queues.value
+    found: list[SwitchPort] = []
+    for number, port in enumerate(wiring.ports_of(SWITCH), start=1):
+        if bond_of(port) not in wiring.ports_of(PARTNER):
+            continue
+        found.append(_vhost(port, number, str(run_dir / f"{port}.sock"), queues))
+        members = tuple(
+            _virtio_user(name, n, path, queues, plan.descriptors.value)
+            for name, n, path in _links(port, number, run_dir)
+        )
+        found.append(SwitchPort(bond_of(port), number, "bond", {}, "", False, False, members))
+    return tuple(found)
+
+
+def _virtio_user(name: str, number: int, socket: str, queues: int, ring: int) -> SwitchPort:
+    devargs = f"net_virtio_user{number},path={socket},queues={queues},queue_size={ring}"
+    options = {"dpdk-devargs": devargs, "n_rxq": str(queues)}
+    return SwitchPort(name, number, "dpdk", options, socket, False, False, spreads=queues > 1)
 
 
 def peer_plug(port: SwitchPort) -> VirtioUser:
@@ -115,12 +178,21 @@ def add_ports_command(
     words: list[str] = []
     for port in ports:
         words += ["--", "add-port", bridge, port.name]
-        words += ["--", "set", "Interface", port.name, f"type={port.kind}"]
-        words += [f"ofport_request={port.number}", f"mtu_request={mtu}"]
-        words += [f"options:{key}={_quoted(value)}" for key, value in port.options.items()]
-        if port.name in pinned:
-            words.append(f"other_config:pmd-rxq-affinity={_quoted(pinned[port.name])}")
+        words += ["--", *set_interface(port, mtu, pinned)]
     return words[1:]
+
+
+def set_interface(port: SwitchPort, mtu: int, pinned: Mapping[str, str]) -> list[str]:
+    """The words that say what a port's interface is."""
+    words = ["set", "Interface", port.name, f"type={port.kind}", f"ofport_request={port.number}"]
+    if port.kind != "patch":
+        words.append(f"mtu_request={mtu}")
+    words += [f"options:{key}={_quoted(value)}" for key, value in port.options.items()]
+    if port.spreads:
+        words.append("other_config:tx-steering=hash")
+    if port.name in pinned:
+        words.append(f"other_config:pmd-rxq-affinity={_quoted(pinned[port.name])}")
+    return words
 
 
 def _quoted(value: str) -> str:

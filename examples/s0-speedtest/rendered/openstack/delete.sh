@@ -1,0 +1,36 @@
+#!/bin/bash
+# Plan s0-speedtest: removes what create.sh makes, as far as it got; properties of images stay.
+# Needs an administrator's credentials in the environment.
+set -euo pipefail
+
+openstack token issue -f value -c expires >/dev/null || {
+	echo "delete.sh: Keystone at ${OS_AUTH_URL:-(OS_AUTH_URL is not set)} did not accept the credentials in the environment (OS_*)" >&2
+	exit 1
+}
+
+existing() { # NAMES..., of this kind; leaves in names those that there are
+	local found
+	found=$(openstack "${kind[@]}" list "${more[@]}" -f value -c Name)
+	names=()
+	for name in "$@"; do
+		if grep -qxF -- "$name" <<<"$found"; then names+=("$name"); fi
+	done
+	[ ${#names[@]} -gt 0 ]
+}
+
+kind=(server) more=(--limit -1)
+if existing iperf3-1 iperf3-2; then
+	openstack server delete --wait "${names[@]}"
+fi
+kind=(port) more=()
+if existing iperf3-1-eth0 iperf3-2-eth0; then
+	openstack port delete "${names[@]}"
+fi
+kind=(network) more=()
+if existing vlan2; then
+	openstack network delete "${names[@]}"
+fi
+kind=(flavor) more=(--all)
+if existing iperf3; then
+	openstack flavor delete "${names[@]}"
+fi

@@ -1,0 +1,40 @@
+#!/bin/bash
+# Plan s2-chains: removes what create.sh makes, as far as it got; properties of images stay.
+# Needs an administrator's credentials in the environment.
+set -euo pipefail
+
+openstack token issue -f value -c expires >/dev/null || {
+	echo "delete.sh: Keystone at ${OS_AUTH_URL:-(OS_AUTH_URL is not set)} did not accept the credentials in the environment (OS_*)" >&2
+	exit 1
+}
+
+existing() { # NAMES..., of this kind; leaves in names those that there are
+	local found
+	found=$(openstack "${kind[@]}" list "${more[@]}" -f value -c Name)
+	names=()
+	for name in "$@"; do
+		if grep -qxF -- "$name" <<<"$found"; then names+=("$name"); fi
+	done
+	[ ${#names[@]} -gt 0 ]
+}
+
+kind=(server) more=(--limit -1)
+if existing firewall dpi-1 dpi-2 balancer router-1 router-2 router-3 netperf; then
+	openstack server delete --wait "${names[@]}"
+fi
+kind=(port) more=()
+if existing firewall-data dpi-1-data dpi-2-data balancer-data router-1-data router-2-data router-3-data netperf-data; then
+	openstack port delete "${names[@]}"
+fi
+kind=(server group) more=()
+if existing service-chain; then
+	openstack server group delete "${names[@]}"
+fi
+kind=(network) more=()
+if existing north-south east-west; then
+	openstack network delete "${names[@]}"
+fi
+kind=(flavor) more=(--all)
+if existing router firewall dpi balancer netperf; then
+	openstack flavor delete "${names[@]}"
+fi

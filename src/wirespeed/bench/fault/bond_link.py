@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A link of a bond goes down in the middle of a trial, and its other end is late to notice.
+
+BFD is what tells both ends of a link that frames no longer pass; here it is told what to find
+(ovs-vswitchd(8): bfd/set-forwarding), at the receiving end at once, at the sending end later.
+Between the two the sender goes on by a link that the receiver no longer lets frames in by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from wirespeed.bench.fault.interface import Kind, Lasting, Scene, Strength
+from wirespeed.bench.fault.openvswitch import vswitch
+from wirespeed.bench.fault.places import ports_in
+from wirespeed.bench.interface import Injection, Step
+from wirespeed.bench.switch.ovs_dpdk.bonds import Bond
+from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
+from wirespeed.bench.topology.bonded import bond_of
+from wirespeed.bench.topology.wiring import PARTNER, PORTS
+from wirespeed.model.fault import Fault
+from wirespeed.model.spec import BondMode, Frames
+
+# Of a trial: when the link goes down.
+_WHEN = (0.2, 0.4)
+# BFD's own frames are no frames of the trial: one an hour.
+_RARELY_MS = 3_600_000
+
+
+class BondLinkDown(Kind):
+    name = "bond-link-down"
+    summary = "a link of a bond goes down in each trial, and the other end sends on by it"
+    strength = Strength("how long it sends on, before it notices, too", "s", 0.1, 0.01, 10.0)
+
+    def places(self, frames: Frames) -> tuple[str, ...]:
+        """The bonds that the generator's frames enter by."""
+        return tuple(port for port in ports_in(frames) if port in PORTS)
+
+    def refused(self, frames: Frames) -> Iterator[Fault]:
+        """With balance-slb Open vSwitch lets frames in by a link that it holds for down."""
+        if frames.sut.vswitch.ovs.bond not in (BondMode.ACTIVE_BACKUP, BondMode.BALANCE_TCP):
+            allowed = 'needs sut.vswitch.ovs.bond = "active-backup" or "balance-tcp"'
+            yield Fault("fault.kind", self.name, allowed)
+
+    def injection(self, scene: Scene) -> Injection:
+        return _LinkDown(scene)
+
+
+class _LinkDown(Lasting):
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        port, mode = scene.place, scene.frames.sut.vswitch.ovs.bond
+        receiver, sender = vswitch(scene), _partner(scene)
+        self._ends = ((sender, _bond(sender, bond_of(port))), (receiver, _bond(receiver, port)))
+        links = [member.name for member in _bond(receiver, port).port.members]
+        # Of an active backup one is in use: the primary.
+        self._link = links[0] if mode is BondMode.ACTIVE_BACKUP else scene.chance.choice(links)
+        self._began = scene.chance.uniform(*_WHEN)
+
+    def up(self) -> None:
+        """Both ends ask BFD, which says that all is well."""
+        for end, bond in self._ends:
+            for member in bond.port.members:
+                end.control.vsctl(
+                    "set", "Interface", member.name, "bfd:enable=true",
+                    f"bfd:min_tx={_RARELY_MS}", f"bfd:min_rx={_RARELY_MS}",
+                )  # fmt: skip
+        self.rest()
+
+    def steps(self, duration_s: float) -> Sequence[Step]:
+        (sender, _), (receiver, _) = self._ends
+        down_s = self._began * duration_s
+        return [
+            (down_s, partial(_forwards, receiver, self._link, passes=False)),
+            (down_s + self.scene.strength, partial(_forwards, sender, self._link, passes=False)),
+        ]
+
+    def rest(self) -> None:
+        for end, bond in self._ends:
+            for member in bond.port.members:
+                _forwards(end, member.name, passes=True)
+
+
+def _forwards(end: OvsDpdk, link: str, *, passes: bool) -> None:
+    end.control.ask("bfd/set-forwarding", link, str(passes).lower())
+
+
+def _partner(scene: Scene) -> OvsDpdk:
+    return next(p for p in scene.parts if isinstance(p, OvsDpdk) and p.hop == PARTNER)
+
+
+def _bond(end: OvsDpdk, port: str) -> Bond:
+    return next(bond for bond in end.bonds if bond.port.name == port)

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What lies between the generator and a switch whose ports are bonds? The bonds' partner. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from wirespeed.bench.topology.wiring import GENERATOR, PARTNER, SWITCH, Cable, End, Wiring
+
+
+def bond_of(port: str) -> str:
+    """The partner's end of the bond whose other end is this port of the switch."""
+    return f"{port}-bond"
+
+
+def with_partner(wiring: Wiring) -> Wiring:
+    """The same wiring with a switch more: each cable from the generator to the switch ends there,
+    and a bond leads on. A bond's links are one cable here."""
+    cables: list[Cable] = []
+    passes = list(wiring.passes)
+    for cable in wiring.cables:
+        if cable.a.owner == GENERATOR and cable.b.owner == SWITCH:
+            outer, inner = End(PARTNER, cable.b.port), End(PARTNER, bond_of(cable.b.port))
+            cables += [Cable(cable.a, outer), Cable(inner, cable.b)]
+            passes += [(outer, inner), (inner, outer)]
+        else:
+            cables.append(cable)
+    rings = wiring.rings + 2
+    return replace(wiring, cables=tuple(cables), passes=tuple(passes), rings=rings)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which OpenStack cloud does a command read: one of clouds.yaml, a file or a recording?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wirespeed.cli.input_file import read_input
+from wirespeed.cloud import file
+from wirespeed.cloud.api import Api
+from wirespeed.cloud.collect import collect
+from wirespeed.cloud.live import open_cloud
+from wirespeed.cloud.recording import FILE, RecordedApi, RecordingApi
+from wirespeed.model.cloud import Cloud
+from wirespeed.model.errors import BadInput
+from wirespeed.remote.recording import make_folder
+
+CloudOption = Annotated[
+    str | None,
+    typer.Option(
+        "--openstack",
+        metavar="CLOUD",
+        help="A cloud of clouds.yaml (envvars: the OS_* variables), a CLOUD.json written by "
+        "`wirespeed inspect --openstack CLOUD --json`, or the folder of a recorded one.",
+    ),
+]
+
+
+def read_cloud(name: str, record: Path | None = None) -> Cloud:
+    """The named cloud; the folder `record` gets what the API said. Raises BadInput."""
+    if not name:
+        raise BadInput(
+            "--openstack names no cloud: it is empty",
+            "Name one of clouds.yaml, or envvars for the OS_* variables.",
+        )
+    path = Path(name)
+    if name.endswith(".json"):
+        if record:
+            raise BadInput(f"{name} is a file: there is nothing to record", "Leave out --record.")
+        return file.parse(read_input(path), name)
+    api: Api = RecordedApi.open(path) if path.is_dir() else open_cloud(name)
+    if record is None:
+        return collect(api)
+    make_folder(record)
+    recording = RecordingApi(api)
+    try:
+        return collect(recording)
+    finally:
+        # An answer that could not be read is what a recording is wanted for.
+        (record / FILE).write_text(recording.text(), encoding="utf-8")

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does the cloud behind this API tell? One pass over its services; nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TypeVar
+
+from wirespeed.cloud import compute
+from wirespeed.cloud.api import Api, CloudUnreadable, Gone
+from wirespeed.cloud.image import read_images
+from wirespeed.cloud.network import read_networking
+from wirespeed.cloud.placement import with_inventories
+from wirespeed.model.cloud import Cloud
+
+# Each server and each host costs requests of its own; a service answers a few of them at once.
+AT_ONCE = 8
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def collect(api: Api) -> Cloud:
+    """Everything that is read of the cloud. Raises CloudUnreadable."""
+    try:
+        return _collect(api)
+    except Gone as absent:
+        raise CloudUnreadable(
+            f"cloud {api.cloud}: {absent} does not exist (404)",
+            "Check that the endpoint in the catalogue is this service's.",
+        ) from None
+    except (AttributeError, KeyError, TypeError, ValueError) as fault:
+        raise CloudUnreadable(
+            f"cloud {api.cloud}: an answer is not as the API reference says: {fault!r}",
+            "Record it with --record DIR and report it.",
+        ) from fault
+
+
+def _collect(api: Api) -> Cloud:
+    network = read_networking(api)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+
+        def each(read: Callable[[T], R], items: Iterable[T]) -> list[R]:
+            return list(pool.map(read, items))
+
+        servers = compute.read_servers(api, network.ports, each)
+        hosts = with_inventories(api, compute.read_hosts(api), servers, each)
+    return Cloud(
+        name=api.cloud,
+        hosts=tuple(replace(host, agents=network.agents.get(host.name, ())) for host in hosts),
+        servers=servers,
+        flavors=compute.read_flavors(api),
+        images=read_images(api),
+        aggregates=compute.read_aggregates(api),
+        networks=network.networks,
+        groups=compute.read_groups(api),
+    )

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How does a cloud of clouds.yaml answer, by openstacksdk, and what is said when it does not?
+
+Only GET is sent. Credentials stay in openstacksdk: no message repeats what it was configured with
+but the addresses of services, without what stands before an @ in them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from wirespeed.cloud.api import CloudUnreadable, Gone, Record, only
+from wirespeed.model.errors import BadInput
+
+# Nova tells where a server's vCPUs and memory are from 2.78 on (Train), and no longer how many
+# nodes and cores a hypervisor has from 2.88 on; Placement which provider is inside which from 1.14.
+WANTED = {"compute": ((2, 78), (2, 87)), "placement": ((1, 14), (1, 14))}
+MAJOR = {"compute": "2", "placement": "1", "network": "2", "image": "2"}
+RELEASES = {"compute": "Train", "placement": "Queens"}
+TIMEOUT_S = 30
+
+_ADMINISTRATOR = (
+    "Use an administrator's credentials: only they may list hypervisors, the servers of all "
+    "projects and where these run."
+)
+
+
+class LiveApi:
+    """A cloud, authenticated when the first question is asked."""
+
+    def __init__(self, cloud: str, client: Callable[[str], Any]) -> None:
+        self._cloud = cloud
+        self._client = client
+        self._clients: dict[str, tuple[Any, str | None]] = {}
+
+    @property
+    def cloud(self) -> str:
+        return self._cloud
+
+    def one(self, service: str, path: str, keys: Sequence[str]) -> Record:
+        return only(self._get(service, path), keys)
+
+    def all(self, service: str, path: str, collection: str, keys: Sequence[str]) -> list[Record]:
+        records: list[Record] = []
+        query: str | None = urlsplit(path).query
+        asked: set[str | None] = set()
+        # A service that repeats a page would otherwise be asked for ever.
+        while query is not None and query not in asked:
+            asked.add(query)
+            page = self._get(service, f"{urlsplit(path).path}?{query}".rstrip("?"))
+            records += [only(record, keys) for record in page.get(collection, ())]
+            query = _next_query(page, collection)
+        return records
+
+    def _get(self, service: str, path: str) -> Record:
+        with _told(self._cloud, service):
+            if service not in self._clients:
+                self._clients[service] = self._open(service)
+            client, microversion = self._clients[service]
+            reply = client.get(path, microversion=microversion)
+            if reply.status_code == 404:
+                raise Gone(f"{service} {path}")
+            if not reply.ok:
+                raise _refused(self._cloud, service, path.partition("?")[0], reply.status_code)
+            try:
+                body = reply.json()
+            except ValueError:
+                body = None
+        if not isinstance(body, dict):
+            raise CloudUnreadable(
+                f"cloud {self._cloud}: {service} answers GET {path} with no JSON object",
+                "Check that the endpoint in the catalogue is this service's.",
+            )
+        return body
+
+    def _open(self, service: str) -> tuple[Any, str | None]:
+        client = self._client(service)
+        data = client.get_endpoint_data()
+        if data is None:
+            raise CloudUnreadable(
+                f"cloud {self._cloud}: its catalogue has no endpoint of {service}",
+                "Check region_name and interface of the cloud in clouds.yaml.",
+            )
+        if service not in WANTED:
+            return client, None
+        least, most = WANTED[service]
+        newest = data.max_microversion
+        if newest is None:
+            # The address in the catalogue may itself name a version: nobody was asked yet.
+            client.get("")
+        if newest is None or newest < least:
+            has = ".".join(map(str, newest)) if newest else "none"
+            raise CloudUnreadable(
+                f"cloud {self._cloud}: {service} knows microversions up to {has}; "
+                f"{least[0]}.{least[1]} is needed",
+                f"It came with OpenStack {RELEASES[service]}; an older cloud cannot be read.",
+            )
+        return client, ".".join(map(str, min(newest, most)))
+
+
+def open_cloud(name: str) -> LiveApi:
+    """The cloud of that name in clouds.yaml, as openstacksdk finds it. Raises BadInput."""
+    try:
+        import openstack.config
+        from keystoneauth1.exceptions import AuthPluginException
+        from openstack.exceptions import ConfigException
+    except ImportError:
+        raise BadInput(
+            "openstacksdk is not installed; wirespeed needs it to ask a cloud",
+            "Install it: pip install 'wirespeed[openstack]'",
+        ) from None
+    try:
+        region = openstack.config.OpenStackConfig().get_one(cloud=name)
+    except (AuthPluginException, ConfigException) as fault:
+        raise BadInput(
+            f"cloud {name!r} cannot be used: {_without_secrets(str(fault))}",
+            "Name a complete cloud of clouds.yaml (in ., ~/.config/openstack or /etc/openstack), "
+            "or envvars for the OS_* variables.",
+        ) from None
+    if region.config.get("api_timeout") is None:
+        region.config["api_timeout"] = TIMEOUT_S
+    return LiveApi(name, lambda service: _adapter(region, service))
+
+
+def _adapter(region: Any, service: str) -> Any:
+    """A client of one service, at the newest endpoint of its major version."""
+    from keystoneauth1.adapter import Adapter
+
+    major = MAJOR[service]
+    return Adapter(
+        session=region.get_session(),
+        service_type=region.get_service_type(service),
+        service_name=region.get_service_name(service),
+        interface=region.get_interface(service),
+        region_name=region.get_region_name(service),
+        endpoint_override=region.get_endpoint(service),
+        min_version=major,
+        max_version=f"{major}.latest",
+        raise_exc=False,
+    )
+
+
+@contextmanager
+def _told(cloud: str, service: str) -> Iterator[None]:
+    """Say what openstacksdk's failures mean. Raises CloudUnreadable."""
+    from keystoneauth1 import exceptions
+    from openstack.exceptions import SDKException
+
+    try:
+        yield
+    except exceptions.Unauthorized:
+        raise CloudUnreadable(
+            f"cloud {cloud}: Keystone refuses the credentials (401)",
+            "Check user, password, project and domains in clouds.yaml, secure.yaml or OS_*.",
+        ) from None
+    except exceptions.CatalogException:
+        raise CloudUnreadable(
+            f"cloud {cloud}: its catalogue has no endpoint of {service}",
+            "Check region_name and interface of the cloud in clouds.yaml.",
+        ) from None
+    except (exceptions.AuthPluginException, exceptions.MissingAuthMethods) as fault:
+        raise CloudUnreadable(
+            f"cloud {cloud}: its credentials are incomplete: {_without_secrets(str(fault))}",
+            "Complete the cloud's auth in clouds.yaml, secure.yaml or OS_*.",
+        ) from None
+    except (exceptions.ConnectionError, exceptions.DiscoveryFailure) as fault:
+        raise CloudUnreadable(
+            f"cloud {cloud}: {service} cannot be reached: {_without_secrets(str(fault))}",
+            "Check the address, the network, and cacert or verify in clouds.yaml.",
+        ) from None
+    except (exceptions.ClientException, SDKException) as fault:
+        raise CloudUnreadable(
+            f"cloud {cloud}: {service} fails: {_without_secrets(str(fault))}",
+            "Ask it with `openstack` for more.",
+        ) from None
+
+
+def _refused(cloud: str, service: str, path: str, status: int) -> CloudUnreadable:
+    if status in (401, 403):
+        return CloudUnreadable(
+            f"cloud {cloud}: {service} forbids GET {path} ({status})", _ADMINISTRATOR
+        )
+    step = "Look into the log of that service, then try again."
+    return CloudUnreadable(f"cloud {cloud}: {service} answers GET {path} with {status}", step)
+
+
+def _next_query(page: Record, collection: str) -> str | None:
+    """The query of the next page: Nova and Neutron link it, Glance names it."""
+    for link in page.get(f"{collection}_links") or ():
+        if link.get("rel") == "next":
+            return str(urlsplit(link["href"]).query)
+    following = page.get("next")
+    return urlsplit(following).query if isinstance(following, str) else None
+
+
+def _without_secrets(text: str) -> str:
+    """The first line without user and password of an address."""
+    return re.sub(r"//[^/@\s]*@", "//", text.strip().split("\n", maxsplit=1)[0])

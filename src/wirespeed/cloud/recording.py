@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How are a cloud's replies kept, so that what was read once can be read again elsewhere?
+
+A recording is the file replies.json in a folder of its own. It holds the keys that were asked for
+and no others: no credentials, tokens, user data or metadata.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from wirespeed.cloud.api import Api, Gone, Record, only
+from wirespeed.model.document import read_document
+from wirespeed.model.errors import BadInput
+
+FILE = "replies.json"
+SCHEMA_VERSION = "1.0"
+_AGAIN = "Record it with `wirespeed inspect --openstack CLOUD --record DIR`."
+
+
+class RecordingApi:
+    """Asks another API and keeps what it said."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._replies: dict[str, Any] = {}
+
+    @property
+    def cloud(self) -> str:
+        return self._api.cloud
+
+    def one(self, service: str, path: str, keys: Sequence[str]) -> Record:
+        record = self._api.one(service, path, keys)
+        self._replies[f"{service} {path}"] = record
+        return record
+
+    def all(self, service: str, path: str, collection: str, keys: Sequence[str]) -> list[Record]:
+        records = self._api.all(service, path, collection, keys)
+        self._replies[f"{service} {path}"] = records
+        return records
+
+    def text(self) -> str:
+        """The recording as JSON."""
+        replies = dict(sorted(self._replies.items()))
+        body = {"schema_version": SCHEMA_VERSION, "cloud": self.cloud, "replies": replies}
+        return json.dumps(body, indent=1) + "\n"
+
+
+class RecordedApi:
+    """A recorded cloud. What was not recorded does not exist."""
+
+    def __init__(self, text: str, where: str) -> None:
+        raw = read_document(text, f"recording {where}", SCHEMA_VERSION.partition(".")[0], _AGAIN)
+        cloud, replies = raw.get("cloud"), raw.get("replies")
+        if not isinstance(cloud, str) or not isinstance(replies, dict):
+            raise BadInput(f"recording {where} holds no cloud and replies", _AGAIN)
+        self._cloud = cloud
+        self.replies = replies
+
+    @classmethod
+    def open(cls, folder: Path) -> RecordedApi:
+        """The recording in that folder. Raises BadInput."""
+        path = folder / FILE
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as fault:
+            why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8 text"
+            raise BadInput(f"{path} cannot be read: {why}", _AGAIN) from fault
+        return cls(text, str(folder))
+
+    @property
+    def cloud(self) -> str:
+        return self._cloud
+
+    def one(self, service: str, path: str, keys: Sequence[str]) -> Record:
+        return only(self._reply(service, path), keys)
+
+    def all(self, service: str, path: str, collection: str, keys: Sequence[str]) -> list[Record]:  # noqa: ARG002
+        return [only(record, keys) for record in self._reply(service, path)]
+
+    def _reply(self, service: str, path: str) -> Any:
+        try:
+            return self.replies[f"{service} {path}"]
+        except KeyError:
+            raise Gone(f"{service} {path} (not recorded)") from None

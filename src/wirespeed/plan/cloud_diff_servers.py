@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which servers of a plan run elsewhere in a cloud, on other CPUs or with other ports?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from wirespeed.model.cloud import Cloud, Server, ServerPort
+from wirespeed.model.plan import GuestPlan, Plan, PortPlan
+from wirespeed.model.policy import InterfaceKind
+from wirespeed.plan.diff import Difference, Effort, changed
+from wirespeed.plan.hugepages import SMALL_KIB
+from wirespeed.plan.render.openstack import VNIC_TYPES
+
+# What Neutron's ML2 drivers bind each kind of port to.
+VIF_TYPES = {
+    InterfaceKind.VHOST: "vhostuser",
+    InterfaceKind.VIRTIO: "ovs",
+    InterfaceKind.SRIOV: "hw_veb",
+    InterfaceKind.MACVTAP: "hw_veb",
+}
+REBUILD = Effort.REBUILD
+
+
+def server_differences(cloud: Cloud, plan: Plan) -> Iterator[Difference]:
+    """The differences of every planned guest, by host and name."""
+    named: dict[str, list[Server]] = {}
+    for server in cloud.servers:
+        named.setdefault(server.name, []).append(server)
+    for host in plan.hosts:
+        known = cloud.host(host.host)
+        name = known.name if known else host.host
+        for guest in host.guests:
+            yield from _guest(guest, name, named.get(guest.name, []), plan)
+
+
+def _guest(
+    guest: GuestPlan, host: str, servers: Sequence[Server], plan: Plan
+) -> Iterator[Difference]:
+    where = f"guest {guest.name}"
+    if len(servers) != 1:
+        old = f"{len(servers)} servers of that name" if servers else None
+        yield Difference(where, "host", old, host, REBUILD)
+        return
+    (server,) = servers
+    for what, old, new in (
+        ("status", server.status, "ACTIVE"),
+        ("host", server.host, host),
+        ("flavor", server.flavor, guest.flavor),
+        ("vCPU:CPU", _pins(server.pins), _pins(_planned_pins(guest))),
+        ("memory by NUMA node", _server_memory(server), _planned_memory(guest)),
+        ("pages", _server_pages(server), _planned_pages(guest)),
+    ):
+        yield from changed(where, what, old or None, new or None, REBUILD)
+    ports = {port.mac: port for port in server.ports}
+    for port in guest.ports:
+        yield from _port(where, port, ports.pop(port.mac, None), plan)
+    for other in ports.values():
+        yield Difference(where, f"port {other.name or other.mac}", "there", None, REBUILD)
+
+
+def _planned_pins(guest: GuestPlan) -> Sequence[tuple[int, int]]:
+    return sorted(pin for node in guest.nodes for pin in node.pins)
+
+
+def _pins(pins: Sequence[tuple[int, int]]) -> str:
+    return " ".join(f"{vcpu}:{cpu}" for vcpu, cpu in pins)
+
+
+def _server_memory(server: Server) -> str:
+    return _memory((node.host_node, node.memory_mib) for node in server.nodes)
+
+
+def _planned_memory(guest: GuestPlan) -> str:
+    return _memory((node.node, node.memory_mib) for node in guest.nodes)
+
+
+def _memory(nodes: Iterator[tuple[int | None, int]]) -> str:
+    return ", ".join(f"{mib} MiB on {node}" for node, mib in nodes)
+
+
+def _server_pages(server: Server) -> str:
+    return _pages({server.page_kib or 0})
+
+
+def _planned_pages(guest: GuestPlan) -> str:
+    return _pages({node.page_kib for node in guest.nodes})
+
+
+def _pages(sizes: set[int]) -> str:
+    """Huge pages alone: whether small ones are counted depends on the request, not on the place."""
+    return ", ".join(f"{size} KiB" for size in sorted(sizes) if size > SMALL_KIB)
+
+
+def _port(
+    where: str, wanted: PortPlan, port: ServerPort | None, plan: Plan
+) -> Iterator[Difference]:
+    what = f"port {wanted.name}"
+    if port is None:
+        yield Difference(where, what, None, f"{wanted.kind.value} {wanted.mac}", REBUILD)
+        return
+    kind = wanted.kind.value
+    network = plan.network(wanted.network)
+    values: list[tuple[str, object, object]] = [
+        ("network", port.network, wanted.network),
+        ("vnic type", port.vnic, VNIC_TYPES[kind]),
+        ("vif type", port.vif, VIF_TYPES[kind]),
+    ]
+    if wanted.device:
+        # A VF that did not exist when the plan was made has no address in it: PF/vfN.
+        if "/" not in wanted.device.value:
+            values.append(("VF", port.pci, wanted.device.value))
+        values.append(("VLAN", port.vlan or None, network.segment))
+    for name, old, new in values:
+        yield from changed(where, f"{what} {name}", old, new, REBUILD)

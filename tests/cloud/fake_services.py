@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Keystone and one other service on loopback: as much HTTP as the client needs to be refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+PASSWORD = "correct-horse"  # noqa: S105
+
+
+@dataclass
+class Services:
+    """answers: by path without query, a status and a body, or one of each for each time asked.
+
+    asked: method, path with query and microversion of every request but Keystone's.
+    """
+
+    port: int = 0
+    microversion: str = "2.96"
+    in_catalogue: tuple[str, ...] = ("compute", "placement", "network", "image")
+    answers: dict[str, Any] = field(default_factory=dict)
+    asked: list[tuple[str, str, str]] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def catalogue(self) -> list[dict[str, Any]]:
+        endpoints = [{"interface": "public", "region_id": "one", "region": "one", "id": "e"}]
+        return [
+            {"type": name, "name": name, "endpoints": [{**e, "url": f"{self.url}/{name}"}]}
+            for name in self.in_catalogue
+            for e in endpoints
+        ]
+
+    def versions(self, service: str) -> dict[str, Any]:
+        version = {
+            "id": {"compute": "v2.1", "network": "v2.0", "image": "v2.9"}.get(service, "v1.0"),
+            "status": "CURRENT", "version": self.microversion, "max_version": self.microversion,
+            "min_version": "1.0", "links": [{"rel": "self", "href": f"{self.url}/{service}"}],
+        }  # fmt: skip
+        return {"versions": [version]}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    services: Services
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0].rstrip("/")
+        if path == "/identity/v3":
+            links = [{"rel": "self", "href": f"{self.services.url}/identity/v3"}]
+            self._send(200, {"version": {"id": "v3.14", "status": "stable", "links": links}})
+        elif path.count("/") == 1:
+            self._send(200, self.services.versions(path[1:]))
+        else:
+            version = self.headers.get("OpenStack-API-Version", "")
+            self.services.asked.append((self.command, self.path, version))
+            answer = self.services.answers.get(path, (404, {}))
+            status, body = answer.pop(0) if isinstance(answer, list) else answer
+            self._send(status, body)
+
+    def do_POST(self) -> None:
+        length = int(self.headers["Content-Length"])
+        given = json.loads(self.rfile.read(length))
+        password = given["auth"]["identity"]["password"]["user"]["password"]
+        if password != PASSWORD:
+            self._send(401, {"error": {"code": 401, "message": "not you", "title": "no"}})
+            return
+        token = {
+            "token": {
+                "methods": ["password"], "expires_at": "2099-01-01T00:00:00.000000Z",
+                "issued_at": "2020-01-01T00:00:00.000000Z", "roles": [],
+                "user": {"id": "u", "name": "u", "domain": {"id": "d", "name": "d"}},
+                "project": {"id": "p", "name": "p", "domain": {"id": "d", "name": "d"}},
+                "catalog": self.services.catalogue(),
+            }
+        }  # fmt: skip
+        self._send(201, token)
+
+    def _send(self, status: int, body: Any) -> None:
+        text = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("X-Subject-Token", "token-text")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        del format, args
+
+
+@contextmanager
+def served() -> Iterator[Services]:
+    """The services while they listen."""
+    services = Services()
+    handler = type("Handler", (_Handler,), {"services": services})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    services.port = server.server_address[1]
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield services
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

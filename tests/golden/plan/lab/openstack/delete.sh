@@ -1,0 +1,51 @@
+#!/bin/bash
+# Plan lab: removes what create.sh makes, as far as it got; properties of images stay.
+# Needs an administrator's credentials in the environment.
+set -euo pipefail
+
+openstack token issue -f value -c expires >/dev/null || {
+	echo "delete.sh: Keystone at ${OS_AUTH_URL:-(OS_AUTH_URL is not set)} did not accept the credentials in the environment (OS_*)" >&2
+	exit 1
+}
+
+existing() { # NAMES..., of this kind; leaves in names those that there are
+	local found
+	found=$(openstack "${kind[@]}" list "${more[@]}" -f value -c Name)
+	names=()
+	for name in "$@"; do
+		if grep -qxF -- "$name" <<<"$found"; then names+=("$name"); fi
+	done
+	[ ${#names[@]} -gt 0 ]
+}
+
+kind=(server) more=(--limit -1)
+if existing gateway-1 gateway-2 ids monitor cache-1 cache-2 vpn; then
+	openstack server delete --wait "${names[@]}"
+fi
+kind=(port) more=()
+if existing gateway-1-access gateway-1-core gateway-2-access gateway-2-core ids-in monitor-mgmt cache-1-core cache-2-core; then
+	openstack port delete "${names[@]}"
+fi
+kind=(server group) more=()
+if existing 'gateways apart'; then
+	openstack server group delete "${names[@]}"
+fi
+kind=(network) more=()
+if existing access core service; then
+	openstack network delete "${names[@]}"
+fi
+kind=(aggregate) more=()
+if existing nfv; then
+	members=$(openstack aggregate show nfv -f json -c hosts)
+	if grep -qF '"compute-1"' <<<"$members"; then
+		openstack aggregate remove host nfv compute-1 >/dev/null
+	fi
+	if grep -qF '"compute-2"' <<<"$members"; then
+		openstack aggregate remove host nfv compute-2 >/dev/null
+	fi
+	openstack aggregate delete nfv
+fi
+kind=(flavor) more=(--all)
+if existing gateway cache ids vpn monitor giant; then
+	openstack flavor delete "${names[@]}"
+fi

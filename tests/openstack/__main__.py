@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many random plans, each in a cloud of its own; goes on where it was cut.
+
+python -m tests.openstack [CASES] [SEED] [STATE]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tests.openstack import cases
+from tests.openstack.case_run import CaseError, details, remember, remembered, run, table
+from tests.openstack.processes import CloudError
+
+
+def main(count: int, seed: int, state: Path) -> int:
+    print(f"{count} random cases from seed {seed}; results in {state}")
+    wrong = 0
+    for case in [*cases.examples(), *cases.random_cases(seed, count)]:
+        known = remembered(state).get(case.name)
+        try:
+            result = known or run(case)
+        except (CaseError, CloudError) as fault:
+            print(f"{case.name}: {fault}")
+            wrong += 1
+            continue
+        if known is None:
+            remember(state, result)
+        print(details(result))
+        for each in (*result.unexplained, *result.left):
+            print(f"{case.name}: UNEXPLAINED: {each}")
+            wrong += 1
+    print(table(list(remembered(state).values())))
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    words = dict(enumerate(sys.argv[1:]))
+    sys.exit(
+        main(
+            int(words.get(0, "100")),
+            int(words.get(1, str(cases.SEED))),
+            Path(words.get(2, "build/openstack-matrix.jsonl")),
+        )
+    )

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""These tests start a real OpenStack: skipped without WIRESPEED_OPENSTACK (make test-openstack)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.openstack.case_run import Result, details, table
+
+WANTED = os.environ.get("WIRESPEED_OPENSTACK", "")
+_RESULTS: list[Result] = []
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        mark = item.get_closest_marker("openstack") if item.path.is_relative_to(here) else None
+        if mark and (not WANTED or (WANTED == "short" and not mark.kwargs.get("short"))):
+            item.add_marker(pytest.mark.skip(reason="needs WIRESPEED_OPENSTACK=usual or short"))
+
+
+@pytest.fixture(scope="session")
+def results() -> list[Result]:
+    """What the cases showed; printed at the end."""
+    return _RESULTS
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _RESULTS:
+        terminalreporter.write_line(table(_RESULTS))
+        for result in _RESULTS:
+            terminalreporter.write_line(details(result))

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The control plane, up from a cached database or from nothing, and down without a trace."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.openstack import mariadb, packages, rabbit
+from tests.openstack.processes import PYTHON, CloudError, Processes, Program, listens
+from tests.openstack.services import glance, heat, keystone, neutron, nova, placement
+from tests.openstack.services.interface import Service
+from tests.openstack.site import Site
+
+_HERE = Path(__file__).parent
+# Together with the packages' versions these files decide what the databases hold at first.
+_RECIPE = ("control_plane.py", "mariadb.py", "services/keystone.py", "services/placement.py",
+           "services/glance.py", "services/nova.py", "services/neutron.py",
+           "services/heat.py")  # fmt: skip
+
+
+_PREFIX = "ws-os-"
+# The logs of the last OpenStack under which something failed.
+LOGS = _HERE.parents[1] / "build" / "openstack-logs"
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """Of one that runs: its processes, the ports that they listen on, its files."""
+
+    processes: frozenset[int]
+    ports: tuple[tuple[str, int], ...]
+    root: Path
+
+    def left(self) -> tuple[str, ...]:
+        """Those that are still there."""
+        found = [f"process {pid}" for pid in self.processes if Path(f"/proc/{pid}").exists()]
+        found += [f"port {port} of {name}" for name, port in self.ports if listens(port)]
+        return (*found, *([f"files in {self.root}"] if self.root.exists() else ()))
+
+
+@dataclass(frozen=True, slots=True)
+class ControlPlane:
+    """A running one. cached: its databases came from the cache. up_s: until all answered."""
+
+    site: Site
+    processes: Processes
+    services: tuple[Service, ...]
+    cached: bool
+    up_s: float
+
+    def traces(self) -> Traces:
+        """What must be gone when it has ended."""
+        return Traces(
+            frozenset(self.processes.members()), tuple(self.site.ports.items()), self.site.root
+        )
+
+
+@contextmanager
+def control_plane(cache: Path, rendered: Mapping[str, str]) -> Iterator[ControlPlane]:
+    """Up while the block runs. rendered: the files of target `openstack`."""
+    began = time.monotonic()
+    _remove_what_killed_tests_left()
+    root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+    site = Site(root)
+    processes = Processes(site.folder("logs"))
+    try:
+        services = _services(site, packages.paste_files(cache))
+        site.write("nova/rendered.conf", rendered["openstack/controller/nova.conf"])
+        site.write("neutron/ml2_conf.ini", rendered["openstack/controller/ml2_conf.ini"])
+        rabbit.start(site, processes)
+        cached = _databases(site, processes, services, cache)
+        _renew(site, processes, services)
+        rabbit.wait(site, processes)
+        for service in services:
+            _wait(site, processes, service.after)
+            for program in service.programs:
+                processes.start(program)
+        _wait(site, processes, [service.name for service in services])
+        yield ControlPlane(site, processes, services, cached, time.monotonic() - began)
+    except BaseException:
+        shutil.rmtree(LOGS, ignore_errors=True)
+        shutil.copytree(processes.logs, LOGS)
+        raise
+    finally:
+        processes.stop_all()
+        shutil.rmtree(root)
+
+
+def _remove_what_killed_tests_left() -> None:
+    """Their processes have died with them."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        pid = path.name.removeprefix(_PREFIX).partition("-")[0]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            shutil.rmtree(path)
+
+
+def _wait(site: Site, processes: Processes, services: Iterable[str]) -> None:
+    for name in services:
+        port = site.ports[name]
+        processes.wait(f"{name} on port {port}", lambda port=port: listens(port))
+
+
+def _services(site: Site, paste: Mapping[str, Path]) -> tuple[Service, ...]:
+    return (
+        keystone.service(site),
+        placement.service(site),
+        glance.service(site, paste["glance"]),
+        neutron.service(site, paste["neutron"]),
+        nova.service(site, paste["nova"]),
+        heat.service(site, paste["heat"]),
+    )
+
+
+def cache_directory(environ: Mapping[str, str]) -> Path:
+    """wirespeed/openstack in $XDG_CACHE_HOME or ~/.cache."""
+    base = environ.get("XDG_CACHE_HOME", "")
+    home = Path(environ.get("HOME") or os.path.expanduser("~"))
+    return (Path(base) if base.startswith("/") else home / ".cache") / "wirespeed" / "openstack"
+
+
+def digest() -> str:
+    """Of all that decides what freshly filled databases hold."""
+    told = hashlib.sha256(json.dumps(packages.versions(), sort_keys=True).encode())
+    for name in _RECIPE:
+        told.update((_HERE / name).read_bytes())
+    return told.hexdigest()[:16]
+
+
+def _databases(
+    site: Site, processes: Processes, services: tuple[Service, ...], cache: Path
+) -> bool:
+    kept = cache / f"databases-{digest()}"
+    if kept.exists():
+        _copy(kept, mariadb.data(site))
+        mariadb.start(site, processes)
+        return True
+    mariadb.install(site, processes)
+    mariadb.start(site, processes)
+    _fill(site, processes, services)
+    mariadb.shut_down(site, processes)
+    for other in cache.glob("databases-*"):
+        shutil.rmtree(other)
+    partial = cache / f"partial-{os.getpid()}"
+    _copy(mariadb.data(site), partial)
+    partial.rename(kept)
+    mariadb.start(site, processes)
+    return False
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cp", "-a", "--sparse=always", source, target], check=True)
+
+
+def _fill(site: Site, processes: Processes, services: tuple[Service, ...]) -> None:
+    names = [name for service in services for name in service.databases]
+    mariadb.execute(site, processes, "".join(f"CREATE DATABASE {name};" for name in names))
+
+    def fill(service: Service) -> None:
+        for program in service.fill:
+            processes.run(program)
+
+    with ThreadPoolExecutor(len(services)) as pool:
+        list(pool.map(fill, services))
+
+
+def _renew(site: Site, processes: Processes, services: tuple[Service, ...]) -> None:
+    """This start's password and ports."""
+    hashed = processes.run(
+        Program("bcrypt", (PYTHON, "-c", "import bcrypt, sys; print(bcrypt.hashpw("
+                           "sys.stdin.read().encode(), bcrypt.gensalt(4)).decode())")),
+        site.password,
+    ).strip()  # fmt: skip
+    if not hashed.startswith("$2"):
+        raise CloudError(f"no bcrypt hash: {hashed!r}")
+    mariadb.execute(site, processes, keystone.new_password_and_places(services, site, hashed))

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of one OpenStack: started each in a process group of its own, and all ended.
+
+They die with the test process too, should that be killed; what a killed one had started itself
+(workers, Erlang's helpers) ends when its pipe to it breaks.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from wirespeed.remote.agent import start_child
+
+# Debian's own interpreter, for which its packages are; nothing of this environment leaks into it.
+PYTHON = "/usr/bin/python3"
+_FOREIGN = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV", "PYTHONHOME")
+
+
+class CloudError(Exception):
+    """A program of the OpenStack under test did not do its work; the message ends with its log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One process to be. environ adds to the plain environment."""
+
+    name: str
+    argv: tuple[str, ...]
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Processes:
+    """What runs, and where it writes its logs."""
+
+    logs: Path
+    _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def start(self, program: Program) -> None:
+        argv = ["/usr/bin/env", *(f"-u{name}" for name in _FOREIGN), *program.argv]
+        log = str(self.log(program.name))
+        self._running[program.name] = start_child(argv, log, program.environ, (), None)
+
+    def run(self, program: Program, text: str = "") -> str:
+        """Its output. text: what it reads. Raises CloudError."""
+        environ = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
+        done = subprocess.run(
+            program.argv, env={**environ, **program.environ}, input=text, text=True,
+            capture_output=True, check=False,
+        )  # fmt: skip
+        with self.log(program.name).open("a") as log:
+            log.write(done.stderr)
+        if done.returncode:
+            raise CloudError(
+                f"{program.name}: exit status {done.returncode}\n{done.stderr[-3000:]}"
+            )
+        return done.stdout
+
+    def log(self, name: str) -> Path:
+        return self.logs / f"{name}.log"
+
+    def tail(self, name: str) -> str:
+        return self.log(name).read_text(errors="replace")[-3000:]
+
+    def pid(self, name: str) -> int:
+        return self._running[name].pid
+
+    def check(self) -> None:
+        """Raises CloudError if one has ended."""
+        for name, process in self._running.items():
+            if process.poll() is not None:
+                raise CloudError(f"{name} ended: {process.returncode}\n{self.tail(name)}")
+
+    def wait(self, what: str, ready: Callable[[], bool], timeout_s: float = 240) -> None:
+        """Until it is so, or a program has ended. Raises CloudError."""
+        deadline = time.monotonic() + timeout_s
+        while not ready():
+            self.check()
+            if time.monotonic() > deadline:
+                raise CloudError(f"{what}: not within {timeout_s:g} s; logs in {self.logs}")
+            time.sleep(0.1)
+
+    def stop(self, name: str) -> None:
+        """It and all it has started."""
+        process = self._running.pop(name)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def ended(self, name: str, timeout_s: float = 60) -> None:
+        """Wait until one that was told to end has done so."""
+        self._running.pop(name).wait(timeout_s)
+
+    def stop_all(self) -> None:
+        for name in reversed(list(self._running)):
+            self.stop(name)
+
+    def members(self) -> list[int]:
+        """Every process that runs in one of our groups."""
+        groups = {process.pid for process in self._running.values()}
+        return [pid for pid, group in _groups().items() if group in groups]
+
+    def arguments(self, pid: int) -> str:
+        """Of one of them; nothing if it has ended."""
+        with suppress(FileNotFoundError, ProcessLookupError):
+            return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
+        return ""
+
+    def memory_mib(self) -> int:
+        """Proportional set size (PSS) of them all."""
+        return sum(map(_pss_kib, self.members())) // 1024
+
+
+def _groups() -> dict[int, int]:
+    found = {}
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(ProcessLookupError):
+            found[int(path.name)] = os.getpgid(int(path.name))
+    return found
+
+
+def _pss_kib(pid: int) -> int:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1])
+    return 0
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of loopback that nobody listens on now."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [int(each.getsockname()[1]) for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which differences from the plan are OpenStack's own freedom? Pure.
+
+Each is explained in docs/explanation/openstack.md; any other difference fails the test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tests.openstack.comparison import COLUMNS, SAME_PF, Row
+
+VF = "Nova takes the VF that libvirt listed last; VFs of one port are equal"
+
+
+def unexplained(ways: Mapping[str, Sequence[Row]], free: str) -> Iterator[str]:
+    """The differences without a reason. free: the way in which the scheduler chooses the hosts."""
+    for way, rows in ways.items():
+        moved = False
+        for row in rows:
+            moved |= not row.cells[COLUMNS.index("same host")]
+            may_move = way == free and moved
+            for each in row.differences:
+                if not (may_move or reason(each)):
+                    yield f"{way}: {row.guest}: {each}"
+            for each in row.contradictions:
+                yield f"{way}: {row.guest}: contradiction: {each}"
+
+
+def reason(difference: str) -> str | None:
+    """Why a difference on the planned host is none of the plan's faults, if it is not."""
+    return VF if difference.endswith(SAME_PF) else None

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The services of the control plane, a file each."""

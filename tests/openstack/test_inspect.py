@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does `inspect --openstack` read a real control plane, and is a plan around its servers true?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from tests.openstack.cloud import CREATE, Cloud, cloud
+from tests.plan.lab import example_host, example_plan, example_text
+from wirespeed.cloud.api import CloudUnreadable
+from wirespeed.cloud.collect import collect
+from wirespeed.cloud.host_facts import completed
+from wirespeed.cloud.live import open_cloud
+from wirespeed.cloud.recording import RecordedApi, RecordingApi
+from wirespeed.model.cloud import Cloud as Told
+from wirespeed.plan.cloud_diff import diff_cloud
+from wirespeed.plan.plan_file import write_plan
+from wirespeed.plan.planner import plan_workload
+from wirespeed.plan.workload_file import parse_workload
+
+pytestmark = pytest.mark.openstack
+EXAMPLE = "s2-chains"
+
+
+@pytest.fixture(scope="module")
+def made() -> Iterator[Cloud]:
+    """The example's cloud, in which nothing was created yet."""
+    with cloud(example_plan(EXAMPLE), [example_host(EXAMPLE)]) as found:
+        yield found
+
+
+@contextmanager
+def credentials(made: Cloud, **instead: str) -> Iterator[None]:
+    """OS_* of the administrator, or these instead."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {**made.control.site.environ(), **instead}.items():
+            patch.setenv(name, value)
+        yield
+
+
+@pytest.fixture(scope="module")
+def told(made: Cloud) -> Told:
+    """What the API says before and, asserted here, after create.sh was run."""
+    with credentials(made):
+        before = collect(open_cloud("envvars"))
+        lacking = {(d.where, d.new) for d in diff_cloud(before, made.plan)}
+        assert ("flavor router", "defined") in lacking
+        assert ("guest firewall", made.plan.hosts[0].host) in lacking
+        made.script(CREATE)
+        recording = RecordingApi(open_cloud("envvars"))
+        found = collect(recording)
+    assert made.control.site.password not in recording.text()
+    assert collect(RecordedApi(recording.text(), "it")) == found
+    return found
+
+
+def test_the_cloud_is_as_planned(made: Cloud, told: Told) -> None:
+    assert diff_cloud(told, made.plan) == ()
+
+
+def test_a_plan_around_the_servers_takes_nothing_of_theirs(made: Cloud, told: Told) -> None:
+    facts = completed(replace(example_host(EXAMPLE), guests=()), told)
+    taken = {cpu for guest in facts.guests or () for pin in guest.pins for cpu in pin.cpus}
+    assert taken == {
+        cpu for guest in made.plan.hosts[0].guests for node in guest.nodes for _, cpu in node.pins
+    }
+    text = example_text(EXAMPLE).replace("keep_running = false", "")
+    again = plan_workload(parse_workload(text, "w"), [facts])
+    mine = {cpu for g in again.hosts[0].guests for node in g.nodes for _, cpu in node.pins}
+    assert mine
+    assert not mine & taken
+
+
+def test_the_command_reads_it_too(made: Cloud, told: Told) -> None:
+    plan = made.control.site.write("plan.json", write_plan(made.plan))
+    shown = _wirespeed(made, "inspect", "--openstack", "envvars")
+    assert shown.returncode == 0, shown.stderr
+    assert all(server.name in shown.stdout for server in told.servers)
+    same = _wirespeed(made, "plan", "diff", str(plan), "--openstack", "envvars")
+    assert "The cloud is as planned" in same.stdout, same.stdout + same.stderr
+
+
+def test_a_wrong_password_is_told(made: Cloud) -> None:
+    wrong = "not-" + made.control.site.password
+    with (
+        credentials(made, OS_PASSWORD=wrong),
+        pytest.raises(CloudUnreadable, match="Keystone refuses the credentials") as failure,
+    ):
+        collect(open_cloud("envvars"))
+    assert wrong not in str(failure.value)
+
+
+def test_who_is_no_administrator_is_told(made: Cloud) -> None:
+    name, password = "onlooker", "of-no-consequence"
+    for words in (
+        ("user", "create", name, "--password", password),
+        ("role", "add", "--user", name, "--project", "admin", "reader"),
+    ):
+        done = made.client("openstack", *words)
+        assert done.returncode == 0, done.stderr
+    with (
+        credentials(made, OS_USERNAME=name, OS_PASSWORD=password),
+        pytest.raises(CloudUnreadable) as failure,
+    ):
+        collect(open_cloud("envvars"))
+    assert "administrator" in failure.value.next_step, failure.value
+
+
+def _wirespeed(made: Cloud, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "wirespeed.cli.main", *words],
+        env={**os.environ, **made.control.site.environ(), "COLUMNS": "200"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does a running OpenStack accept each plan, and make of it what the plan says?"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.openstack import cases
+from tests.openstack.case_run import FORCED, FREE, HEAT, Result, run
+
+_USUAL = [*cases.examples(), *cases.random_cases(cases.SEED, 5)]
+_SHORT = next(case for case in cases.examples() if case.name == "s1-bng")
+
+
+@pytest.mark.openstack
+@pytest.mark.parametrize("case", _USUAL, ids=[case.name for case in _USUAL])
+def test_plan_is_accepted_as_rendered(case: cases.Case, results: list[Result]) -> None:
+    _check(run(case), results)
+
+
+@pytest.mark.openstack(short=True)
+def test_one_plan_by_create_sh_alone(results: list[Result]) -> None:
+    """The short form: S1's plan, its pinned guests, VFs and PCI device."""
+    _check(run(_SHORT, ways=(FORCED,)), results)
+
+
+def _check(result: Result, results: list[Result]) -> None:
+    results.append(result)
+    assert not result.left
+    for way in result.ways.keys() & {FORCED, HEAT}:
+        for row in result.ways[way]:
+            assert row.cells[:2] == (True, True), (way, row)
+    assert not result.unexplained
+    assert result.ways.keys() <= {FORCED, HEAT, FREE}
