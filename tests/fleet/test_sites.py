@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sites share a PostgreSQL, each with a role and schema of its own; pages and retention see all."""
+"""Sites share a PostgreSQL, each with a schema of its own; pages and retention see all."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from wirespeed.report.sites_page import page_name, site_page
 from wirespeed.store.sites import forget_results, read_sites
 from wirespeed.store.url import store_url
 
+HOWTO = Path(__file__).parents[2] / "docs" / "howto" / "run-a-speedtest-server.md"
 # What the server makes (speedtest/server/src/results/postgresql.rs).
 TABLE = """
 CREATE TABLE speedtest_result (
@@ -97,3 +98,28 @@ def test_a_database_without_sites_is_told(running: Cluster, tmp_path: Path) -> N
         read_sites(str(tmp_path / "a.sqlite"), 30)
     with pytest.raises(BadInput, match="no schema has results"):
         read_sites(running.url.replace("/postgres?", "/template1?"), 30)
+
+
+def test_the_roles_of_the_how_to_are_enough_and_no_site_sees_another(running: Cluster) -> None:
+    """As its SQL says, run as it stands there."""
+    sql = HOWTO.read_text().split("## Many sites")[1].split("```sql")[1].split("```")[0]
+    commands = [part for part in sql.split(";") if part.strip()]
+    owner = create_engine(store_url(running.url))
+    with owner.begin() as connection:
+        connection.execute(text("DROP SCHEMA IF EXISTS berlin CASCADE"))
+        for command in commands:
+            connection.execute(text(command))
+        connection.execute(text("CREATE ROLE speedtest_paris LOGIN"))
+    owner.dispose()
+    server = create_engine(store_url(running.url.replace("//wirespeed@", "//speedtest_berlin@")))
+    with server.begin() as connection:
+        connection.execute(text(TABLE))
+        for number in range(3):
+            add(connection, number, "berlin")
+    server.dispose()
+    pages = running.url.replace("//wirespeed@", "//speedtest_pages@")
+    (berlin,) = (site for site in read_sites(pages, 30) if site.name == "berlin")
+    assert berlin.tests == 3
+    assert forget_results(pages, 1)["berlin"] == 2
+    with pytest.raises(BadInput, match="this role may read"):
+        read_sites(running.url.replace("//wirespeed@", "//speedtest_paris@"), 30)

@@ -10,7 +10,7 @@ description:
   - Every host that was audited or inspected into a store, with its address.
   - Groups are C(hardware_DIGEST), C(site_SITE) and C(verdict_VERDICT); keyed groups come on top.
 author:
-  - The wirespeed authors
+  - The wirespeed authors (!UNKNOWN)
 options:
   plugin:
     description: The name of this plugin.

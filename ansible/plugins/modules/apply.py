@@ -13,7 +13,7 @@ description:
   - Run again it continues where it was cut, and changes nothing that is so already.
   - Never reboots. RV(reboot_due) says whether that is due; M(ansible.builtin.reboot) does it.
 author:
-  - The wirespeed authors
+  - The wirespeed authors (!UNKNOWN)
 options:
   plan:
     description: File on the host with the plan, as C(wirespeed plan -o) writes it.

@@ -12,7 +12,7 @@ description:
   - Returns the verdict, the number of findings of each status and digests. Facts and findings
     are written to O(dest), which M(ansible.builtin.fetch) brings to the controller.
 author:
-  - The wirespeed authors
+  - The wirespeed authors (!UNKNOWN)
 options:
   fail_on:
     description: Fail when a finding is this severe or worse.

@@ -12,7 +12,7 @@ description:
   - Returns digests. The facts are written to O(dest), which M(ansible.builtin.fetch) brings to the
     controller; they are far too large to be facts of Ansible.
 author:
-  - The wirespeed authors
+  - The wirespeed authors (!UNKNOWN)
 extends_documentation_fragment:
   - wirespeed.nfv.command
   - wirespeed.nfv.command.snapshot

@@ -11,7 +11,7 @@ description:
   - Undoes what M(wirespeed.nfv.apply) changed, from the record that the host itself keeps.
   - Never reboots. RV(reboot_due) says whether that is due; run it again afterwards.
 author:
-  - The wirespeed authors
+  - The wirespeed authors (!UNKNOWN)
 extends_documentation_fragment:
   - wirespeed.nfv.command
 attributes:

@@ -14,7 +14,7 @@ description:
   - A study takes minutes to days. Give the task C(async), so that no connection is held meanwhile.
   - A run that was cut is continued by the next task with the same O(study) and O(dest).
 author:
-  - The wirespeed authors
+  - The wirespeed authors (!UNKNOWN)
 options:
   study:
     description: Name of a study that is shipped, or the path of a study's file on the host.

@@ -11,7 +11,7 @@ description:
   - Compares every decision of a plan with what the host is. Changes nothing.
   - Fails when something differs or waits for a reboot.
 author:
-  - The wirespeed authors
+  - The wirespeed authors (!UNKNOWN)
 options:
   plan:
     description: File on the host with the plan, as C(wirespeed plan -o) writes it.
