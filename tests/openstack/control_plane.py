@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.openstack import mariadb, packages, rabbit
-from tests.openstack.processes import PYTHON, CloudError, Processes, Program, listens
+from tests.openstack.processes import PYTHON, CloudError, Processes, Program, listens, runs
 from tests.openstack.services import glance, heat, keystone, neutron, nova, placement
 from tests.openstack.services.interface import Service
 from tests.openstack.site import Site
@@ -43,7 +43,7 @@ class Traces:
 
     def left(self) -> tuple[str, ...]:
         """Those that are still there."""
-        found = [f"process {pid}" for pid in self.processes if Path(f"/proc/{pid}").exists()]
+        found = [f"process {pid}" for pid in self.processes if runs(pid)]
         found += [f"port {port} of {name}" for name, port in self.ports if listens(port)]
         return (*found, *([f"files in {self.root}"] if self.root.exists() else ()))
 
