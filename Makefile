@@ -208,7 +208,7 @@ test-openstack-short: export WIRESPEED_OPENSTACK := short
 test-openstack-short: $(VENV)/.dev packages-openstack
 	$(BIN)/pytest --durations=0 -m openstack tests/openstack
 
-# An emulated server runs Nova's compute: most of an hour on two CPUs.
+# An emulated server runs Nova's compute: minutes on two CPUs, 6 GiB.
 test-openstack-compute: export WIRESPEED_OPENSTACK := compute
 test-openstack-compute: $(VENV)/.dev packages-openstack compute-image ## A guest by a real nova-compute on an emulated server, beside its plan
 	$(BIN)/pytest --durations=0 -m openstack -s tests/openstack/true_compute
