@@ -21,7 +21,8 @@ export PYTHONDONTWRITEBYTECODE :=
 	packages packages-dev packages-guests tools cargo dataplane dataplane-asan speedtest speedtest-debug \
 	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane test-python test-nova test-speedtest \
 	dataplane-guest guest-image host-image lab lab-down test-lab test-fleet fleet-bundle \
-	packages-openstack test-openstack test-openstack-short test-openstack-full
+	packages-openstack test-openstack test-openstack-short test-openstack-compute \
+	test-openstack-full compute-image
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' Makefile
@@ -138,6 +139,9 @@ guest-image: $(VENV)/.run packages-guests dataplane-guest speedtest ## Build wha
 host-image: $(VENV)/.run packages-guests dataplane-guest speedtest ## Build what the lab's hosts boot from
 	$(BIN)/wirespeed image build host
 
+compute-image: $(VENV)/.run packages-guests dataplane-guest speedtest
+	$(BIN)/wirespeed image build compute
+
 lab: host-image ## Start two emulated servers; wirespeed inspect --host ssh://lab1
 	$(BIN)/wirespeed lab up
 
@@ -204,6 +208,11 @@ test-openstack: $(VENV)/.dev packages-openstack ## Plans executed by a real Open
 test-openstack-short: export WIRESPEED_OPENSTACK := short
 test-openstack-short: $(VENV)/.dev packages-openstack
 	$(BIN)/pytest --durations=0 -m openstack tests/openstack
+
+# An emulated server runs Nova's compute: minutes on two CPUs, 6 GiB.
+test-openstack-compute: export WIRESPEED_OPENSTACK := compute
+test-openstack-compute: $(VENV)/.dev packages-openstack compute-image ## A guest by a real nova-compute on an emulated server, beside its plan
+	$(BIN)/pytest --durations=0 -m openstack -s tests/openstack/true_compute
 
 test-openstack-full: $(VENV)/.dev packages-openstack ## The same with 100 random plans; goes on where it was cut
 	$(BIN)/python -m tests.openstack 100

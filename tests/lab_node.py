@@ -11,7 +11,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,17 +74,24 @@ def start(lab: Lab) -> None:
     lab.up(images(), nodes=2 if WHOLE else 1)
 
 
-@pytest.fixture(scope="session")
-def emulated_lab() -> Iterator[Lab]:
-    """The lab itself."""
+@contextmanager
+def lab_while(start: Callable[[Lab], object]) -> Iterator[Lab]:
+    """A lab that exists while the block runs. start: what brings it up."""
     lab = Lab(_HOME / "wirespeed", LocalRunner())
     lab.down()
-    start(lab)
     try:
+        start(lab)
         yield lab
     finally:
         lab.down()
         shutil.rmtree(_HOME)
+
+
+@pytest.fixture(scope="session")
+def emulated_lab() -> Iterator[Lab]:
+    """The lab itself."""
+    with lab_while(start) as lab:
+        yield lab
 
 
 @pytest.fixture(scope="session")

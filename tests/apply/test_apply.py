@@ -3,11 +3,17 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.apply.fake_host import FakeHost
+from tests.apply.fake_kernel import NO_MAC
 from tests.apply.plans import lab_plan
 from wirespeed.apply import session
+from wirespeed.apply.steps.vfs import vf_addresses
+from wirespeed.remote.pci import driver_of
 
-HOST = "ssh://lab1"
+HOST, PF = "ssh://lab1", "0000:21:00.0"
+GIVEN = (lab_plan().hosts[0].guests[0].ports[0].mac, 50, "vfio-pci")
 
 
 def no_sleep(_: float) -> None:
@@ -34,3 +40,26 @@ def test_rollback_brings_everything_back() -> None:
     undone = session.undo(host.reach, HOST, may_reboot=True, sleep=no_sleep)
     assert not undone.failed
     assert host.state() == before
+
+
+def test_where_nova_gives_out_vfs_they_are_made_and_left_to_it() -> None:
+    """It takes another VF of the port than the plan names: no MAC address is set on two."""
+    host = FakeHost()
+    assert _first_vf(host) == GIVEN
+    host = FakeHost()
+    host.disk.folders |= {"/etc/nova"}
+    host.disk.write("/etc/nova/nova.conf", "[compute]\n")
+    host.disk.sync_all()
+    assert _first_vf(host) == (NO_MAC, 0, "")
+
+
+def _first_vf(host: FakeHost) -> tuple[str, int, str]:
+    """MAC, VLAN and driver after apply, with all VFs made."""
+    assert [result.name for result in applied(host).results if result.failed] == []
+    with host.reach(HOST, sudo=True) as runner:
+        [link] = json.loads(runner.run(["ip", "-json", "link", "show", "dev", "ens33"]).stdout)
+        assert len(link["vfinfo_list"]) == 4
+        vf = link["vfinfo_list"][0]
+        driver = driver_of(runner, vf_addresses(runner, PF)[0])
+    [vlan] = vf["vlan_list"]
+    return vf["address"], vlan.get("vlan", 0), driver or ""

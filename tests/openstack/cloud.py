@@ -10,7 +10,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from tests.openstack import computes, observed
 from tests.openstack.comparison import Row, rows
@@ -23,6 +25,12 @@ from wirespeed.plan.render.targets import render
 
 _INSIDE = Path(__file__).parent / "inside"
 CREATE, DELETE, STACK = "openstack/create.sh", "openstack/delete.sh", "openstack/stack.yaml"
+
+
+class StartComputes(Protocol):
+    def __call__(
+        self, control: ControlPlane, plan: Plan, *, rendered: Mapping[str, str]
+    ) -> computes.Computes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +69,38 @@ class Cloud:
 
 @contextmanager
 def cloud(plan: Plan, facts: Sequence[HostFacts]) -> Iterator[Cloud]:
-    """Up while the block runs."""
+    """One with simulated hosts, up while the block runs."""
+    with cloud_with(plan, partial(computes.start, facts=facts)) as made:
+        yield made
+
+
+@contextmanager
+def cloud_with(plan: Plan, start: StartComputes, image: bytes = b"\0") -> Iterator[Cloud]:
+    """Up while the block runs. start: what makes its computes, once the control plane is there.
+
+    image: the content of the plan's images.
+    """
     began = time.monotonic()
     rendered = render(plan, ["openstack"])
     with control_plane(cache_directory(os.environ), rendered) as control:
         socket = control.site.root / "client.sock"
         control.processes.start(inside("client-server", "client_server.py", str(socket)))
-        made = computes.start(control, plan, facts, rendered)
+        made = start(control, plan, rendered=rendered)
         api = Api(control.site)
         ready_s = time.monotonic() - began
         for flavor in plan.flavors:
-            _image(api, flavor.image)
+            _image(api, flavor.image, image)
         unlimited = {"instances": -1, "cores": -1, "ram": -1}
         api.put("nova", f"/os-quota-sets/{api.project}", {"quota_set": unlimited})
         control.processes.wait("the client's server", socket.exists)
         yield Cloud(plan, rendered, control, made, api, ready_s)
 
 
-def _image(api: Api, name: str) -> None:
+def _image(api: Api, name: str, content: bytes) -> None:
     if any(image["name"] == name for image in api.get("glance", "/images")["images"]):
         return
     told = {"name": name, "disk_format": "raw", "container_format": "bare", "visibility": "public"}
-    api.upload(api.post("glance", "/images", told)["id"], b"\0")
+    api.upload(api.post("glance", "/images", told)["id"], content)
 
 
 def free_script(text: str) -> str:

@@ -23,6 +23,9 @@ from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Plan
 
 PROGRAM, AGENTS = "nova-computes", "neutron-agents"
+OVS_AGENT, SRIOV_AGENT = "neutron-openvswitch-agent", "neutron-sriov-nic-agent"
+# Programs by the names that Neutron knows, and the files rendered for them.
+AGENT_FILES = {OVS_AGENT: "openvswitch_agent.ini", SRIOV_AGENT: "sriov_agent.ini"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ def start(
     agents = site.write("agents.json", _agents(plan, rendered, plugged))
     neutron = str(site.root / "neutron/neutron.conf")
     processes.start(inside(AGENTS, "agents.py", neutron, str(agents)))
-    _wait(control, plan)
+    wait(control, plan, rendered)
     return Computes({host["host"]: host for host in hosts}, domains)
 
 
@@ -77,17 +80,26 @@ def _agents(plan: Plan, rendered: Mapping[str, str], plugged: Path) -> str:
     hosts = [
         {
             "host": host.host,
-            "ovs": rendered.get(f"openstack/{host.host}/openvswitch_agent.ini"),
-            "sriov": rendered.get(f"openstack/{host.host}/sriov_agent.ini"),
+            "ovs": rendered.get(f"openstack/{host.host}/{AGENT_FILES[OVS_AGENT]}"),
+            "sriov": rendered.get(f"openstack/{host.host}/{AGENT_FILES[SRIOV_AGENT]}"),
         }
         for host in plan.hosts
     ]
     return json.dumps({"hosts": hosts, "plugged": str(plugged)})
 
 
-def _wait(control: ControlPlane, plan: Plan) -> None:
+def wait(
+    control: ControlPlane, plan: Plan, rendered: Mapping[str, str], timeout_s: float = 240
+) -> None:
+    """Until Nova, Placement and Neutron know the hosts of the plan. Raises CloudError."""
     api = Api(control.site)
     names = {host.host for host in plan.hosts}
+    agents = {
+        (name, binary)
+        for name in names
+        for binary, file in AGENT_FILES.items()
+        if f"openstack/{name}/{file}" in rendered
+    }
 
     def known() -> bool:
         listed = api.get("nova", "/os-hypervisors")["hypervisors"]
@@ -101,9 +113,10 @@ def _wait(control: ControlPlane, plan: Plan) -> None:
         )
 
     def reported() -> bool:
-        found = {each["host"] for each in api.get("neutron", "/agents")["agents"] if each["alive"]}
-        return names <= found
+        """Every agent whose file was rendered."""
+        listed = api.get("neutron", "/agents")["agents"]
+        return agents <= {(each["host"], each["binary"]) for each in listed if each["alive"]}
 
-    control.processes.wait("computes known to Nova", known)
-    control.processes.wait("inventories in Placement", counted)
-    control.processes.wait("agents known to Neutron", reported)
+    control.processes.wait("computes known to Nova", known, timeout_s)
+    control.processes.wait("inventories in Placement", counted, timeout_s)
+    control.processes.wait("agents known to Neutron", reported, timeout_s)

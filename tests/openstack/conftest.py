@@ -18,8 +18,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
     for item in items:
         mark = item.get_closest_marker("openstack") if item.path.is_relative_to(here) else None
-        if mark and (not WANTED or (WANTED == "short" and not mark.kwargs.get("short"))):
-            item.add_marker(pytest.mark.skip(reason="needs WIRESPEED_OPENSTACK=usual or short"))
+        if mark and not _wanted(mark):
+            reason = "needs another WIRESPEED_OPENSTACK: usual, short or compute"
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _wanted(mark: pytest.Mark) -> bool:
+    """A mark says `short=True` or `compute=True`, where the test belongs to that form."""
+    if WANTED == "usual":
+        return not mark.kwargs.get("compute")
+    return bool(WANTED and mark.kwargs.get(WANTED))
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from wirespeed.remote.local import LocalRunner
 app = typer.Typer(
     help="Images that guests and lab hosts boot from: build, list, remove.", no_args_is_help=True
 )
-_NAMES = " or ".join(RECIPES)
+_NAMES = f"One of {', '.join(RECIPES)}."
 
 
 @app.callback()
@@ -29,14 +29,14 @@ def image() -> None:
 
 @app.command()
 def build(
-    name: Annotated[str, typer.Argument(metavar="NAME", help=f"{_NAMES}.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help=_NAMES)],
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Also when it is there: with today's packages.")
     ] = False,
 ) -> None:
     """Build an image from Debian packages, unless it is there. Needs root and a Debian mirror."""
     if name not in RECIPES:
-        raise BadInput(f"there is no image {name!r}", f"Build {_NAMES}.")
+        raise BadInput(f"there is no image {name!r}", _NAMES)
     runner = LocalRunner()
     started = time.monotonic()
     built = _cache().get(

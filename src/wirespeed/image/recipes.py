@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which images do we build? `guest` for network functions, `host` for the servers of a lab."""
+"""Which images do we build? `guest` for network functions, `host` for the servers of a lab,
+`compute` for one that is a compute of OpenStack."""
 
 from __future__ import annotations
 
@@ -46,15 +47,21 @@ _SERVER = (
     "dbus", "dpdk", "grub-common", "grub-pc-bin", "grub2-common", "openvswitch-switch-dpdk",
     "sudo", "systemd-sysv", "udev",
 )  # fmt: skip
+_COMPUTE = (
+    "libvirt-clients", "libvirt-daemon-system", "neutron-openvswitch-agent", "neutron-sriov-agent",
+    "nova-compute", "nova-compute-kvm", "qemu-system-x86", "qemu-utils",
+)  # fmt: skip
+# Python's pytz, which OpenStack imports, does not load without them.
+_TIME_ZONES = "/usr/share/zoneinfo/*"
 # Nobody reads them there, and a kernel's drivers of other machines are most of its size.
 _LEFT_OUT = (
     *(
         f"/usr/share/{name}/*"
         for name in (
             "bash-completion", "bug", "doc", "info", "ipsec-mb", "lintian", "locale", "man",
-            "zoneinfo",
         )
     ),
+    _TIME_ZONES,
     *(
         f"{lib}/modules/*/kernel/{name}/*"
         for lib in ("/lib", "/usr/lib")
@@ -99,19 +106,31 @@ def guest(runner: Runner) -> Recipe:
 
 def host(runner: Runner) -> Recipe:
     """A lab server's: systemd, sshd, Open vSwitch, DPDK and GRUB as Debian configures them."""
+    return _server(runner, "host", (), (*_LEFT_OUT, *_NO_INITRAMFS))
+
+
+def compute(runner: Runner) -> Recipe:
+    """The same with libvirt, QEMU and the services of an OpenStack compute; none of them starts."""
+    left_out = tuple(each for each in (*_LEFT_OUT, *_NO_INITRAMFS) if each != _TIME_ZONES)
+    return _server(runner, "compute", _COMPUTE, left_out)
+
+
+def _server(runner: Runner, name: str, more: tuple[str, ...], left_out: tuple[str, ...]) -> Recipe:
     return Recipe(
-        name="host",
+        name=name,
         suite=debian.suite(runner),
-        packages=(*_COMMON, *_libraries(runner), *_SERVER),
+        packages=(*_COMMON, *_libraries(runner), *_SERVER, *more),
         kernel="linux-image-amd64",
         files=(*_own(_BOTH), *_own(_HOST), *_programs()),
         configured=True,
         disk="ext4",
-        left_out=(*_LEFT_OUT, *_NO_INITRAMFS),
+        left_out=left_out,
     )
 
 
-RECIPES: Mapping[str, Callable[[Runner], Recipe]] = {"guest": guest, "host": host}
+RECIPES: Mapping[str, Callable[[Runner], Recipe]] = {
+    "guest": guest, "host": host, "compute": compute,
+}  # fmt: skip
 
 
 def _libraries(runner: Runner) -> tuple[str, ...]:

@@ -20,6 +20,14 @@ _DISABLED = (
     "ssh.service", "systemd-networkd-wait-online.service", "openvswitch-switch.service",
     "dpdk.service",
 )  # fmt: skip
+# Of the image `compute`: whoever makes a compute of it configures them first.
+_DISABLED_WHERE_INSTALLED = (
+    "iscsid.service", "iscsid.socket", "libvirt-guests.service", "libvirtd-admin.socket",
+    "libvirtd-ro.socket", "libvirtd.service", "libvirtd.socket",
+    "neutron-openvswitch-agent.service", "neutron-ovs-cleanup.service",
+    "neutron-sriov-agent.service", "nova-compute.service", "open-iscsi.service",
+    "virtlockd-admin.socket", "virtlockd.socket", "virtlogd-admin.socket", "virtlogd.socket",
+)  # fmt: skip
 # Of packages that came along: nothing that they do is missed.
 _MASKED = (
     "apt-daily-upgrade.timer", "apt-daily.timer", "dpkg-db-backup.timer", "e2scrub_reap.service",
@@ -70,7 +78,9 @@ def _choose_units(runner: Runner, root: Path) -> None:
     (root / "etc" / "hostname").write_text("lab\n")
     # grub-install would make it; update-grub writes into it.
     (root / "boot" / "grub").mkdir(exist_ok=True)
-    inside(runner, root, "systemctl", "--quiet", "disable", *_DISABLED)
+    units = root / "lib" / "systemd" / "system"
+    there = [unit for unit in _DISABLED_WHERE_INSTALLED if (units / unit).exists()]
+    inside(runner, root, "systemctl", "--quiet", "disable", *_DISABLED, *there)
     inside(runner, root, "systemctl", "--quiet", "mask", *_MASKED)
     inside(runner, root, "systemctl", "--quiet", "enable", *_ENABLED)
     # Nothing is newer than them, so that no boot begins with systemd-sysusers, ldconfig and more.

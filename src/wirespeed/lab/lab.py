@@ -22,7 +22,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from wirespeed.image.cache import ImageCache
+from wirespeed.image.cache import Image, ImageCache
+from wirespeed.image.recipe import Recipe
+from wirespeed.image.recipes import host
 from wirespeed.lab import needs, node_files
 from wirespeed.lab.errors import LabError
 from wirespeed.lab.machine import CABLES, MEMORY_GIB, MachineSpec, check_size, port_address
@@ -85,11 +87,12 @@ class Lab:
         nodes: int = 2,
         cpus: int = 8,
         memory_gib: int = MEMORY_GIB,
+        recipe: Callable[[Runner], Recipe] = host,
         say: Callable[[str], None] = lambda _: None,
     ) -> tuple[Node, ...]:
         """Make and start the nodes, all at once, until each answers; else none is left.
 
-        Raises LabError or BadInput.
+        recipe: of the image that they boot from. Raises LabError or BadInput.
         """
         if not 1 <= nodes <= len(NAMES):
             raise BadInput(f"--nodes {nodes}: a lab has 1 or {len(NAMES)}", "Give one of them.")
@@ -102,7 +105,8 @@ class Lab:
                 say(line)
             self.folder.mkdir(mode=0o700)
             try:
-                return self._made(images, nodes, cpus, memory_gib)
+                image = needs.built_image(self.runner, images, recipe)
+                return self._made(image, nodes, cpus, memory_gib)
             except BaseException as fault:
                 kept = self._keep_logs()
                 tuple(self._removed())
@@ -142,7 +146,7 @@ class Lab:
                 runner.run(["systemctl", "reboot"], check=False)
         node.await_reboot(before)
 
-    def _made(self, images: ImageCache, count: int, cpus: int, memory_gib: int) -> tuple[Node, ...]:
+    def _made(self, image: Image, count: int, cpus: int, memory_gib: int) -> tuple[Node, ...]:
         specs = [
             MachineSpec(name, number, cpus, memory_gib, port)
             for number, (name, port) in enumerate(
@@ -150,7 +154,6 @@ class Lab:
             )
         ]
         needs.check(self.runner, specs, self.folder)
-        image = needs.built_image(self.runner, images)
         made = []
         for spec in specs:
             peer = NAMES[1] if spec.name == NAMES[0] else NAMES[0]

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from shutil import disk_usage
 
 from wirespeed.image.cache import Image, ImageCache
 from wirespeed.image.errors import ImageError
 from wirespeed.image.machine import PROGRAM
-from wirespeed.image.recipes import host
+from wirespeed.image.recipe import Recipe
 from wirespeed.lab.errors import LabError
 from wirespeed.lab.machine import MachineSpec
 from wirespeed.remote.interface import ProgramMissing, Runner
@@ -28,10 +28,10 @@ def check(runner: Runner, specs: Sequence[MachineSpec], folder: Path) -> None:
         raise LabError("\n".join(lacking), _NEXT if len(lacking) > 1 else _next(lacking[0]))
 
 
-def built_image(runner: Runner, cache: ImageCache) -> Image:
+def built_image(runner: Runner, cache: ImageCache, recipe: Callable[[Runner], Recipe]) -> Image:
     """The image that nodes boot from. Raises LabError where it is not built."""
     try:
-        found = cache.find(host(runner))
+        found = cache.find(recipe(runner))
     except ImageError as fault:
         raise LabError(f"the hosts' image is not built: {fault.what}", _NEXT) from fault
     if found is None:

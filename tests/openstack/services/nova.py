@@ -50,23 +50,36 @@ def write_common(site: Site, paste: Path) -> Path:
 
 
 def _common(site: Site, paste: Path) -> Sections:
-    login = {**site.login, "region_name": REGION}
+    """What only controllers have: databases, which a compute must not know, and the API."""
+    shared = compute_settings(site)
     return {
+        **shared,
         "DEFAULT": {
-            "transport_url": site.messages, "use_stderr": "true", "my_ip": "127.0.0.1",
-            "state_path": site.folder("nova"), "enabled_apis": "osapi_compute",
+            **shared["DEFAULT"],
+            "enabled_apis": "osapi_compute",
             "osapi_compute_listen": "127.0.0.1", "osapi_compute_listen_port": site.ports["nova"],
-            "osapi_compute_workers": 1, "report_interval": 2, "service_down_time": 60,
-            "rpc_response_timeout": 180, "vif_plugging_timeout": 120,
+            "osapi_compute_workers": 1, "service_down_time": 60,
         },
         "wsgi": {"api_paste_config": paste},
         "database": {"connection": site.database(CELL)},
         "api_database": {"connection": site.database(API)},
         "conductor": {"workers": 1},
         "scheduler": {"workers": 1, "discover_hosts_in_cells_interval": 2},
+        "keystone_authtoken": authtoken(site),
+    }  # fmt: skip
+
+
+def compute_settings(site: Site) -> Sections:
+    """Where the services are, and what every program of Nova has."""
+    login = {**site.login, "region_name": REGION}
+    return {
+        "DEFAULT": {
+            "transport_url": site.messages, "use_stderr": "true", "my_ip": "127.0.0.1",
+            "state_path": site.folder("nova"), "report_interval": 2,
+            "rpc_response_timeout": 180, "vif_plugging_timeout": 120,
+        },
         "vnc": {"enabled": "false"},
         "oslo_concurrency": {"lock_path": site.folder("nova/locks")},
-        "keystone_authtoken": authtoken(site),
         "service_user": {**login, "send_service_user_token": "true"},
         "placement": login,
         "neutron": login,

@@ -15,6 +15,9 @@ from wirespeed.model.plan import GuestPlan, HostPlan, NicPlan, Plan, PortPlan
 from wirespeed.model.policy import InterfaceKind, NetworkType, NicUse
 from wirespeed.remote.interface import Runner
 
+# It takes another VF of the port than the plan names: set on that one as well, a MAC address and a
+# VLAN would be on two VFs of a NIC.
+_NOVA_GIVES = "Nova chooses among them and sets the MAC and VLAN of the one it gives"
 _TO_COME = re.compile(r"(.+)/vf(\d+)")
 
 
@@ -29,10 +32,14 @@ def nic_steps(plan: Plan, host: HostPlan, facts: HostFacts, runner: Runner) -> l
             interface = nic.interface or next(iter(device.interfaces), "")
             setting = Vfs(nic.address, interface, vf_addresses(runner, nic.address))
             wanted = [unset_vf() for _ in range(nic.vfs.value)]
-            for guest, port, number in _ports_on(host, nic, setting.addresses):
+            ports = list(_ports_on(host, nic, setting.addresses))
+            why = f"{nic.vfs.because}; MAC and VLAN of the ports in the plan"
+            if _nova_sets_them(facts, ports):
+                ports, why = [], f"{nic.vfs.because}; {_NOVA_GIVES}"
+            for guest, port, number in ports:
                 wanted[number] = _vf(plan, port)
                 drivers += _vf_driver(guest, port, setting.addresses[number])
-            steps.append(Step(setting, value_of(wanted), f"nics[{nic.address}].vfs", _why(nic)))
+            steps.append(Step(setting, value_of(wanted), f"nics[{nic.address}].vfs", why))
     return steps + drivers
 
 
@@ -42,8 +49,10 @@ def _driver(nic: NicPlan) -> Step:
     return Step(Driver(nic.address), value, f"nics[{nic.address}].driver", nic.driver.because)
 
 
-def _why(nic: NicPlan) -> str:
-    return f"{nic.vfs.because}; MAC and VLAN of the ports in the plan"
+def _nova_sets_them(facts: HostFacts, ports: list[tuple[GuestPlan, PortPlan, int]]) -> bool:
+    """A macvtap port's VF must have the kernel's driver before Nova takes it."""
+    kinds = {port.kind.value for _, port, _ in ports}
+    return facts.nova is not None and InterfaceKind.MACVTAP not in kinds
 
 
 def _ports_on(
