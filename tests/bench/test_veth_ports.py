@@ -25,6 +25,7 @@ from wirespeed.bench.switch.veth.counters import InterfaceCount, cable_count, pa
 from wirespeed.bench.topology.plugs import Interface
 from wirespeed.bench.topology.wiring import SWITCH
 from wirespeed.model.frame import FrameSizes
+from wirespeed.model.injected import InjectedFault
 from wirespeed.model.ovs import BondMode, Ovs, OvsPorts
 from wirespeed.model.plan import Decision, VswitchPlan
 from wirespeed.model.spec import (
@@ -121,6 +122,15 @@ def test_what_such_ports_cannot_do_is_refused(key: str, frames: Frames) -> None:
     assert key in [fault.key for fault in broken_rules(tables)]
 
 
+def test_faults_of_open_vswitch_s_ports_are_caused_in_memory_that_it_shares() -> None:
+    missing = InjectedFault("missing-flow")
+    for ports in OvsPorts:
+        frames = on_veth(ports)
+        tables = Tables(frames.topology, frames.traffic, frames.sut, fault=missing)
+        refused = [fault.key for fault in broken_rules(tables)]
+        assert refused == (["fault.kind"] if ports.on_veth else [])
+
+
 @pytest.mark.parametrize("ports", [each for each in OvsPorts if each.on_veth])
 @pytest.mark.parametrize("driver", KernelDriver)
 def test_any_driver_goes_with_any_port_on_veth(ports: OvsPorts, driver: KernelDriver) -> None:
@@ -137,45 +147,53 @@ def test_an_open_vswitch_without_xdp_sockets_is_told() -> None:
     assert lacking(Ovs(ports=OvsPorts.KERNEL), version, ["dpdk"]) is None
 
 
-# `ss --packet --xdp --extended --memory --oneline`, as measured.
+# `ss --packet --extended --memory --oneline`, as measured.
 SOCKETS = """\
-p_raw UNCONN 5120 0 *:east * ino:4939559 sk:ca ver:0 cpy_thresh:0 flags( running ) \
-skmem:(r5120,rb4000,t0,tb212992,f0,w0,o0,bl0,d196)
-p_raw UNCONN 0 0 *:east-p * ino:4939560 sk:cb ver:0 cpy_thresh:0 flags( running ) \
-skmem:(r0,rb212992,t0,tb212992,f0,w0,o0,bl0,d0)
+p_raw 0      0        *:west   * ino:4970465 sk:cb ver:0 cpy_thresh:0 flags( running auxdata ) \
+skmem:(r0,rb212992,t0,tb67108864,f0,w0,o176,bl0,d0)
+p_raw 0      0        *:east   * ino:4970466 sk:cc ver:0 cpy_thresh:0 flags( running auxdata ) \
+skmem:(r0,rb212992,t0,tb67108864,f0,w0,o176,bl0,d280974)
+p_raw 0      0      [0]:*      * ino:4971153 sk:cf ver:0 cpy_thresh:0 flags( 0 ) \
+skmem:(r0,rb212992,t0,tb67108864,f0,w0,o0,bl0,d0)
 """
 
 
-def test_what_sockets_had_no_room_for_is_told_by_interface() -> None:
-    assert parse_sockets(SOCKETS) == {"east": 196, "east-p": 0}
+def test_what_packet_sockets_had_no_room_for_is_told_by_interface() -> None:
+    assert parse_sockets(SOCKETS) == {"west": 0, "east": 280974}
 
 
 FRAMES = st.integers(0, 10**6)
 
 
-@given(offered=FRAMES, refused=FRAMES, unread=FRAMES, blocked=FRAMES, own=st.booleans())
+@given(
+    passed=FRAMES,
+    refused=FRAMES,
+    unread=FRAMES,
+    blocked=FRAMES,
+    told_by=st.sampled_from(["Open vSwitch", "socket", "interface"]),
+)
 def test_what_the_kernel_counted_is_conserved(
-    offered: int, refused: int, unread: int, blocked: int, own: bool
+    passed: int, refused: int, unread: int, blocked: int, told_by: str
 ) -> None:
-    """own: whether Open vSwitch counts what it took, or repeats the interface's count."""
-    offered += refused + unread + blocked
-    arrived = offered - refused
-    taken = arrived - unread
-    far, near = InterfaceCount(arrived, refused, 0, 0), InterfaceCount(0, 0, arrived, 0)
-    out = InterfaceCount(taken - blocked, blocked, 0, 0)
+    """told_by: who knows what was not read. Open vSwitch counts what it took, or repeats the
+    interface's count."""
+    taken, arrived = passed + blocked, passed + blocked + unread
+    cable = cable_count(
+        InterfaceCount(0, 0, arrived, unread if told_by == "interface" else 0),
+        InterfaceCount(arrived, refused, 0, 0),
+    )
+    out = cable_count(InterfaceCount(passed, blocked, 0, 0), InterfaceCount(0, 0, passed, 0))
     veths = {
-        "east": VethCount(cable_count(near, far), 0 if own else unread),
-        "west": VethCount(cable_count(out, InterfaceCount(0, 0, taken - blocked, 0)), 0),
+        "east": VethCount(cable, unread if told_by == "socket" else 0),
+        "west": VethCount(out, 0),
     }
-    dumped = {
-        1: PortCount(taken if own else arrived, 0, 0, 0),
-        2: PortCount(0, taken - blocked, 0, 0),
-    }
+    took = taken if told_by == "Open vSwitch" else arrived
+    dumped = {1: PortCount(took, 0, 0, 0), 2: PortCount(0, passed, 0, 0)}
     ports = [SwitchPort(name, number, "system", {}, "", False, True, interface=name)
              for number, name in enumerate(veths, 1)]  # fmt: skip
     seen = counters.hop(SWITCH, ports, Answers(dumped, veths=veths))
-    assert seen.entered == {"east": offered, "west": 0}
-    assert seen.left == {"east": 0, "west": taken - blocked}
+    assert seen.entered == {"east": arrived + refused, "west": 0}
+    assert seen.left == {"east": 0, "west": passed}
     assert seen.drops["switch:east", DropCause.BACKLOG_FULL] == refused
     assert seen.drops["switch:east", DropCause.RX_RING_FULL] == unread
     assert seen.drops["switch:west", DropCause.BACKLOG_FULL] == blocked
