@@ -108,7 +108,8 @@ def test_what_goes_in_comes_out_octet_by_octet(ports: OvsPorts, tmp_path: Path) 
             ["nsenter", f"--net={namespace}", "--", sys.executable, RECEIVING, "east-p", "west-p"],
             input=json.dumps(sent), capture_output=True, text=True, check=True, timeout=60,
         )  # fmt: skip
-    assert json.loads(done.stdout) == sent
+    # Each is a flow of its own: their order is Open vSwitch's.
+    assert sorted(json.loads(done.stdout)) == sorted(sent)
 
 
 @pytest.mark.parametrize("ports", ON_VETH)
@@ -121,7 +122,7 @@ def test_what_an_open_vswitch_that_hangs_does_not_read_is_told(
         stop, go = (lambda n=n: daemon.signal(n) for n in (signal.SIGSTOP, signal.SIGCONT))
         with in_traffic(stop, go):
             seen = bench.measure(25 * LOAD_FPS, 3 * DURATION_S)
-    assert drops(seen)["switch:east", DropCause.RX_RING_FULL] > 0
+    assert drops(seen)["switch:east", DropCause.SOCKET_FULL] > 0
     assert frames_are_conserved(seen), seen.drops
 
 

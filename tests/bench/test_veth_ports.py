@@ -195,6 +195,6 @@ def test_what_the_kernel_counted_is_conserved(
     assert seen.entered == {"east": arrived + refused, "west": 0}
     assert seen.left == {"east": 0, "west": passed}
     assert seen.drops["switch:east", DropCause.BACKLOG_FULL] == refused
-    assert seen.drops["switch:east", DropCause.RX_RING_FULL] == unread
+    assert seen.drops["switch:east", DropCause.SOCKET_FULL] == unread
     assert seen.drops["switch:west", DropCause.BACKLOG_FULL] == blocked
     assert sum(seen.entered.values()) == sum(seen.left.values()) + sum(seen.drops.values())

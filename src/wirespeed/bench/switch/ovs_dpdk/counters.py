@@ -219,5 +219,5 @@ def _veth_drops(
     place, cable = f"{hop}:{port.name}", veth.cable
     drops = Counter[tuple[str, DropCause]]()
     drops[place, DropCause.BACKLOG_FULL] += cable.backlogged
-    drops[place, DropCause.RX_RING_FULL] += veth.unread + cable.missed + cable.arrived - count.rx
+    drops[place, DropCause.SOCKET_FULL] += veth.unread + cable.missed + cable.arrived - count.rx
     return drops
