@@ -77,6 +77,8 @@ def test_lacp_agrees_and_a_link_that_goes_down_in_a_trial_is_named(tmp_path: Pat
     search = Search(SearchKind.FIXED, load_fps=LOAD_FPS, trial_s=0.5, extension=1, latency=False)
     with opened(spec, tmp_path) as bench:
         lacp = vswitch(bench).control.ask("lacp/show")
+        # The frame that makes a datapath's flow may be credited to no rule: a run warms up, too.
+        bench.measure(LOAD_FPS, 0.5)
         seen = bench.measure(LOAD_FPS, 0.5)
         result = run_search(search, bench.measure, 10 * LOAD_FPS, Silent())
     assert lacp.count("current attached") == 4

@@ -8,14 +8,14 @@ Between the two the sender goes on by a link that the receiver no longer lets fr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 
 from wirespeed.bench.fault.interface import Kind, Lasting, Scene, Strength
 from wirespeed.bench.fault.openvswitch import vswitch
 from wirespeed.bench.fault.places import ports_in
 from wirespeed.bench.interface import Injection, Step
 from wirespeed.bench.switch.ovs_dpdk.bonds import Bond
+from wirespeed.bench.switch.ovs_dpdk.counters import parse_ports
 from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
 from wirespeed.bench.topology.bonded import bond_of
 from wirespeed.bench.topology.wiring import PARTNER, PORTS
@@ -53,12 +53,12 @@ class BondLinkDown(Kind):
 class _LinkDown(Lasting):
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
-        port, mode = scene.place, scene.frames.sut.vswitch.ovs.bond
-        receiver, sender = vswitch(scene), _partner(scene)
-        self._ends = ((sender, _bond(sender, bond_of(port))), (receiver, _bond(receiver, port)))
-        links = [member.name for member in _bond(receiver, port).port.members]
-        # Of an active backup one is in use: the primary.
-        self._link = links[0] if mode is BondMode.ACTIVE_BACKUP else scene.chance.choice(links)
+        self._receiver, self._sender = vswitch(scene), _partner(scene)
+        self._links = _bond(self._receiver, scene.place)
+        partners = _bond(self._sender, bond_of(scene.place))
+        self._ends = ((self._sender, partners), (self._receiver, self._links))
+        self._down = ""
+        self._before: Mapping[str, int] = {}
         self._began = scene.chance.uniform(*_WHEN)
 
     def up(self) -> None:
@@ -71,15 +71,32 @@ class _LinkDown(Lasting):
                 )  # fmt: skip
         self.rest()
 
+    def begin(self) -> None:
+        self._before = self._entered()
+
     def steps(self, duration_s: float) -> Sequence[Step]:
-        (sender, _), (receiver, _) = self._ends
         down_s = self._began * duration_s
-        return [
-            (down_s, partial(_forwards, receiver, self._link, passes=False)),
-            (down_s + self.scene.strength, partial(_forwards, sender, self._link, passes=False)),
-        ]
+        return [(down_s, self._goes_down), (down_s + self.scene.strength, self._is_noticed)]
+
+    def _goes_down(self) -> None:
+        """The link with most of the frames: streams that a fault has moved to the other link stay
+        there for up to 10 s after this one has returned."""
+        now = self._entered()
+        self._down = max(now, key=lambda link: now[link] - self._before[link])
+        _forwards(self._receiver, self._down, passes=False)
+
+    def _is_noticed(self) -> None:
+        _forwards(self._sender, self._down, passes=False)
+
+    def _entered(self) -> Mapping[str, int]:
+        """Frames by link, as the receiving end counts them."""
+        counts = parse_ports(self._receiver.control.ofctl("dump-ports", bridge=self._links.bridge))
+        return {member.name: counts[member.number].rx for member in self._links.port.members}
 
     def rest(self) -> None:
+        """Only once the receiving end has counted what it dropped: later it would credit that to
+        the rules of a link that is up."""
+        self._receiver.control.ask("revalidator/wait")
         for end, bond in self._ends:
             for member in bond.port.members:
                 _forwards(end, member.name, passes=True)
