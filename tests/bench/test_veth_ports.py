@@ -71,6 +71,9 @@ def test_a_port_on_veth_is_what_the_study_says(
     assert (port.kind, port.interface, port.polled) == (kind, interface, polled)
     assert [port.name for port in made if port.to_generator] == ["east", "west"]
     assert len({port.number for port in made}) == 4
+    assert (wanted is OvsPorts.AF_PACKET) is any(
+        "framecnt=512" in text for text in port.options.values()
+    )
 
 
 def test_programs_use_the_other_ends_by_the_driver_asked_for() -> None:

@@ -67,7 +67,8 @@ def program_ports(
     """
     cables = (c for c in wiring.cables if SWITCH in (c.a.owner, c.b.owner))
     if wanted.on_veth:
-        return tuple(_veth_port(cable, number, wanted) for number, cable in enumerate(cables, 1))
+        ring = plan.descriptors.value
+        return tuple(_veth_port(cable, n, wanted, ring) for n, cable in enumerate(cables, 1))
     return tuple(
         _port(cable, number, plan, run_dir, uplinks) for number, cable in enumerate(cables, start=1)
     )
@@ -100,12 +101,13 @@ def _port(
     return SwitchPort(near.port, number, "dpdkvhostuserclient", options, socket, True, False)
 
 
-def _veth_port(cable: Cable, number: int, wanted: OvsPorts) -> SwitchPort:
+def _veth_port(cable: Cable, number: int, wanted: OvsPorts, ring: int) -> SwitchPort:
     """A port that is one end of a veth pair. One of a DPDK driver is no interface of the kernel
     itself, and needs another name."""
     name = cable.b.port
     if wanted is OvsPorts.AF_PACKET:
-        made, interface = _polled_port(name, f"{name}-s", number, queues=1), f"{name}-s"
+        interface = f"{name}-s"
+        made = _polled_port(name, interface, number, queues=1, more=f",framecnt={ring}")
     else:
         kind = "afxdp" if wanted is OvsPorts.AF_XDP else _SYSTEM
         made, interface = SwitchPort(name, number, kind, {}, "", False, False), name
@@ -182,9 +184,11 @@ def _kernel_port(name: str, _interface: str, number: int, _queues: int) -> Switc
     return SwitchPort(name, number, _SYSTEM, {}, "", False, False)
 
 
-def _polled_port(name: str, interface: str, number: int, queues: int) -> SwitchPort:
+def _polled_port(
+    name: str, interface: str, number: int, queues: int, *, more: str = ""
+) -> SwitchPort:
     """A port of DPDK's AF_PACKET driver, whose queues are sockets of one fan-out group."""
-    devargs = f"net_af_packet{number},iface={interface},qpairs={queues}"
+    devargs = f"net_af_packet{number},iface={interface},qpairs={queues}{more}"
     options = {"dpdk-devargs": devargs, "n_rxq": str(queues)}
     return SwitchPort(name, number, "dpdk", options, "", False, False)
 
