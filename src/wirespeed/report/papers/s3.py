@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from wirespeed.model.spec import BondMode, Frames, VlanTranslation
+from wirespeed.model.ovs import BondMode, VlanTranslation
+from wirespeed.model.spec import (
+    Frames,
+)
 from wirespeed.model.units import line_rate_fps
 from wirespeed.model.words import NONE, percent
 from wirespeed.published.tables import TABLES, rates
