@@ -55,6 +55,8 @@ def others(binary: Path, server: Server) -> Iterator[None]:
         process.wait()
 
 
+# Whoever else wants the CPUs makes the kernel send segments again, and then it was the path, too.
+@pytest.mark.alone
 @pytest.mark.parametrize("direction", [["--reverse"], []], ids=["download", "upload"])
 def test_a_test_whose_loop_others_fill_is_shared_and_alone_it_is_not(
     serve: Serve, binary: Path, direction: list[str]
