@@ -41,8 +41,14 @@ class Traces:
     ports: tuple[tuple[str, int], ...]
     root: Path
 
-    def left(self) -> tuple[str, ...]:
-        """Those that are still there."""
+    def left(self, within_s: float = 30.0) -> tuple[str, ...]:
+        """Those that are still there. Who was killed may take a moment to be gone."""
+        deadline = time.monotonic() + within_s
+        while (found := self._there()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return found
+
+    def _there(self) -> tuple[str, ...]:
         found = [f"process {pid}" for pid in self.processes if Path(f"/proc/{pid}").exists()]
         found += [f"port {port} of {name}" for name, port in self.ports if listens(port)]
         return (*found, *([f"files in {self.root}"] if self.root.exists() else ()))
