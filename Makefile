@@ -32,10 +32,11 @@ setup: packages $(VENV)/.run dataplane ## Install packages, make .venv, build th
 demo: setup ## Measure a real OVS-DPDK and leave a report in out/
 	$(BIN)/wirespeed run quickstart --html out/quickstart.html
 
-test: tools ## All tests in their short form: C (also under ASan and UBSan), Rust, Nova, Python, real OVS
+test: tools ## All tests in their short form: C (also under ASan and UBSan), Rust, Nova, Python, real OVS and OpenStack
 	@$(SIDE_BY_SIDE)3 built
 	@$(SIDE_BY_SIDE)2 test-speedtest test-nova test-dataplane
 	@$(MAKE) --no-print-directory test-python
+	@$(MAKE) --no-print-directory test-openstack-short
 
 test-all: export WIRESPEED_EXHAUSTIVE := 1
 test-all: test speedtest ## The same with many more cases, fuzzing, and the speed test as it is released

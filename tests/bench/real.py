@@ -10,12 +10,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests import speedtest_program
+from wirespeed.bench import trial
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
 from wirespeed.bench.session import RealBench, open_bench
 from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
 from wirespeed.bench.topology.wiring import SWITCH
 from wirespeed.bench.traffic.tcp import programs
+from wirespeed.bench.trial import TrialSetup
 from wirespeed.cli.guests import GuestSource
 from wirespeed.cli.rig import plan_of
 from wirespeed.host.collect import collect
@@ -94,6 +98,22 @@ def meanwhile(*steps: tuple[float, Callable[[], object]]) -> Iterator[None]:
     finally:
         for timer in timers:
             timer.join()
+
+
+@contextmanager
+def in_traffic(*steps: Callable[[], object]) -> Iterator[None]:
+    """Takes the steps while traffic flows, with equal times before, between and after them."""
+    let_run = trial._let_run
+
+    def interrupted(rig: TrialSetup, duration_s: float) -> None:
+        for step in steps:
+            let_run(rig, duration_s / (len(steps) + 1))
+            step()
+        let_run(rig, duration_s / (len(steps) + 1))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trial, "_let_run", interrupted)
+        yield
 
 
 def leftovers() -> list[str]:

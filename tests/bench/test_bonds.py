@@ -15,12 +15,20 @@ from wirespeed.bench.interface import HopCount, Way
 from wirespeed.bench.switch.ovs_dpdk import counters
 from wirespeed.bench.switch.ovs_dpdk.bonds import Bond, not_admitted, not_ready, parse_pdus
 from wirespeed.bench.switch.ovs_dpdk.counters import Answers, Pdus, PortCount
+from wirespeed.bench.switch.ovs_dpdk.instance import Instance
 from wirespeed.bench.switch.ovs_dpdk.ports import inner_patch, partner_ports, program_ports
 from wirespeed.bench.switch.ovs_dpdk.reading import CounterReader, missing
 from wirespeed.bench.topology.wiring import GENERATOR, PARTNER, SWITCH, Cable, End
 from wirespeed.model.injected import InjectedFault
+from wirespeed.model.ovs import BondMode, Ovs
 from wirespeed.model.plan import Decision, VswitchPlan
-from wirespeed.model.spec import BondMode, Frames, Ovs, Roles, Sut, Topology, Vswitch
+from wirespeed.model.spec import (
+    Frames,
+    Roles,
+    Sut,
+    Topology,
+    Vswitch,
+)
 from wirespeed.model.trial import INGRESS, DirectionCount, DropCause
 from wirespeed.plan.bench import plan_bench
 from wirespeed.study.rules import broken_rules
@@ -154,7 +162,8 @@ class Answering:
 
 def test_no_more_is_blamed_on_a_link_than_is_missing() -> None:
     vnf = next(port for port in PORTS if port.name == "vnf0a")
-    reader = CounterReader(SWITCH, Answering(), (PORTS[0], vnf), ["ws"], [BOND])  # type: ignore[arg-type]
+    instance = Instance(PLAN, (PORTS[0], vnf), bonds=(BOND,))
+    reader = CounterReader(Answering(), instance)  # type: ignore[arg-type]
     seen = reader.read()
     assert missing(seen) == 0
     assert seen.drops["switch:east", DropCause.LINK_DOWN] == 1000 - 960

@@ -20,8 +20,15 @@ from wirespeed.bench.switch.ovs_dpdk.bridges import Bridge, add_bridges_command,
 from wirespeed.bench.switch.ovs_dpdk.flows import dropped_by_port
 from wirespeed.bench.switch.ovs_dpdk.ports import program_ports
 from wirespeed.model.frame import Encapsulation
+from wirespeed.model.ovs import Ovs, VlanTranslation
 from wirespeed.model.plan import Decision, VswitchPlan
-from wirespeed.model.spec import Frames, Ovs, Sut, Traffic, VlanTranslation, VnfMode, Vswitch
+from wirespeed.model.spec import (
+    Frames,
+    Sut,
+    Traffic,
+    VnfMode,
+    Vswitch,
+)
 from wirespeed.model.trial import DropCause
 from wirespeed.study.rules import broken_rules
 from wirespeed.study.tables import Tables

@@ -83,7 +83,9 @@ class PatchPanel:
     def cabled(self, _vswitch: Vswitch, wiring: Wiring) -> Wiring:
         return wiring
 
-    def plugs(self, wiring: Wiring, _plan: VswitchPlan, dirs: Directories) -> Mapping[str, Plug]:
+    def plugs(
+        self, _vswitch: Vswitch, wiring: Wiring, _plan: VswitchPlan, dirs: Directories
+    ) -> Mapping[str, Plug]:
         return {port: VirtioUser(socket(dirs, port)) for port in wiring.ports_of(SWITCH)}
 
     def parts(self, setup: SwitchSetup) -> tuple[Part, ...]:

@@ -17,13 +17,11 @@ from wirespeed.explain.interface import Measured
 from wirespeed.measure.run import run_search
 from wirespeed.model.frame import Encapsulation, FlowField
 from wirespeed.model.injected import InjectedFault
+from wirespeed.model.ovs import BondMode, Ovs, VlanTranslation
 from wirespeed.model.spec import (
-    BondMode,
     Frames,
-    Ovs,
     Search,
     SearchKind,
-    VlanTranslation,
     Vswitch,
 )
 from wirespeed.model.trial import DropCause, Observation

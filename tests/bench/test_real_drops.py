@@ -5,21 +5,28 @@ from __future__ import annotations
 
 import math
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.bench.real import drops, frames_are_conserved, opened, planned, point, process, vswitch
-from wirespeed.bench import session, trial
+from tests.bench.real import (
+    drops,
+    frames_are_conserved,
+    in_traffic,
+    opened,
+    planned,
+    point,
+    process,
+    vswitch,
+)
+from wirespeed.bench import session
 from wirespeed.bench.function import l3fwd
 from wirespeed.bench.function.interface import Setup
 from wirespeed.bench.host.process import await_true
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.session import RealBench
-from wirespeed.bench.trial import TrialSetup
 from wirespeed.model.plan import Decision
 from wirespeed.model.spec import FlowField, Frames, Impair, Sut, Topology, Vnf
 from wirespeed.model.trial import DropCause, Observation
@@ -72,22 +79,6 @@ def test_what_a_router_has_no_route_to_is_dropped_there(tmp_path: Path, own_stat
 def lossless(bench: RealBench) -> bool:
     seen = bench.measure(LOAD_FPS, 0.1)
     return seen.total("received") == seen.total("offered")
-
-
-@contextmanager
-def in_traffic(*steps: Callable[[], object]) -> Iterator[None]:
-    """Takes the steps while traffic flows, with equal times before, between and after them."""
-    let_run = trial._let_run
-
-    def interrupted(rig: TrialSetup, duration_s: float) -> None:
-        for step in steps:
-            let_run(rig, duration_s / (len(steps) + 1))
-            step()
-        let_run(rig, duration_s / (len(steps) + 1))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trial, "_let_run", interrupted)
-        yield
 
 
 def test_drops_of_a_pvp_bench(pvp: RealBench) -> None:

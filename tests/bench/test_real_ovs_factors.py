@@ -18,12 +18,14 @@ from wirespeed.bench.interface import BenchError
 from wirespeed.bench.session import RealBench
 from wirespeed.bench.switch.ovs_dpdk import factors
 from wirespeed.model.frame import Encapsulation
-from wirespeed.model.spec import (
+from wirespeed.model.ovs import (
     Ovs,
     PageSize,
     PortMemory,
     RxqAssign,
     VlanTranslation,
+)
+from wirespeed.model.spec import (
     Vswitch,
 )
 from wirespeed.model.trial import DropCause

@@ -12,9 +12,20 @@ from wirespeed.explain.changes import NEXT, Refusal, with_values
 from wirespeed.explain.interface import Measured
 from wirespeed.model.explanation import Explanation, KeyChange, Proposal
 from wirespeed.model.facts import Cpu
+from wirespeed.model.ovs import Ovs, OvsPorts
 from wirespeed.model.plan import Decision, Plan
 from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import Frames, Search, Sut, TcpStreams, Topology, Traffic, Vnf, Vswitch
+from wirespeed.model.spec import (
+    Frames,
+    KernelDriver,
+    Search,
+    Sut,
+    TcpStreams,
+    Topology,
+    Traffic,
+    Vnf,
+    Vswitch,
+)
 from wirespeed.model.sut import SutDescription
 from wirespeed.model.tcp import Tcp
 from wirespeed.study.expand import parameters, set_key
@@ -42,6 +53,10 @@ def proposed(point: Measured, setting: str | None, limit: str = "rx_ring_full") 
 SWITCHED = Frames(Topology("pvp"), sut=Sut(Vswitch(rx_queues=2, descriptors=512)))
 
 
+def on_sockets(driver: KernelDriver = KernelDriver.AF_PACKET) -> Frames:
+    return Frames(sut=Sut(Vswitch(ovs=Ovs(ports=OvsPorts.KERNEL), driver=driver)))
+
+
 @pytest.mark.parametrize(
     ("key", "workload", "value"),
     [
@@ -49,6 +64,7 @@ SWITCHED = Frames(Topology("pvp"), sut=Sut(Vswitch(rx_queues=2, descriptors=512)
         ("sut.vswitch.descriptors", SWITCHED, 1024),
         ("sut.vswitch.pmd_cpus", SWITCHED, (1, 0)),
         ("sut.vswitch.mtu", SWITCHED, 46),
+        ("sut.vswitch.ovs.ports", on_sockets(), "vhost-user"),
         ("sut.vnf.workers", Frames(sut=Sut(vnf=Vnf("bng", workers=3))), 6),
         ("traffic.flows", Frames(traffic=Traffic(flows=640)), 64),
         ("traffic.link_bps", SWITCHED, 25e9),
@@ -79,6 +95,8 @@ def test_every_key_is_one_of_a_study(key: str) -> None:
     [
         ("sut.vswitch.rx_queues", Frames(sut=Sut(Vswitch(rx_queues=16)))),
         ("sut.vswitch.descriptors", Frames(sut=Sut(Vswitch(descriptors=4096)))),
+        ("sut.vswitch.ovs.ports", SWITCHED),
+        ("sut.vswitch.ovs.ports", on_sockets(KernelDriver.AF_XDP)),
         ("traffic.flows", Frames(traffic=Traffic(flows=1))),
         ("traffic.link_bps", Frames(traffic=Traffic(link_bps=400e9))),
         ("traffic.link_bps", Frames(Topology("external"), sut=Sut(ports=("a", "b")))),

@@ -25,7 +25,7 @@ from wirespeed.model.explanation import (
 from wirespeed.model.explanation import ResourceState as State
 from wirespeed.model.plan import Decision, GeneratorPlan, GuestPlan, ProcessMemory
 from wirespeed.model.spec import MAX_DESCRIPTORS
-from wirespeed.model.trial import PollingThread, QueueShare, Trial
+from wirespeed.model.trial import Drop, DropCause, PollingThread, QueueShare, Trial
 from wirespeed.report.limits import measured
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -112,6 +112,26 @@ def test_a_ring_that_overflows_while_its_poller_has_time_is_too_short(run: RunRe
         proposal = explain(replace(point, workload=changed))[0].proposal
         assert proposal is not None
         assert proposal.keys == keys
+
+
+def test_a_full_socket_is_the_switchs_and_no_cpu_helps(run: RunRecord) -> None:
+    point = with_cause(seen(run.points[0], **threads(PMD, VNF, GENERATOR)), DropCause.SOCKET_FULL)
+    assert limiting(point) == [Resource.SWITCH]
+    first = explain(point)[0]
+    assert "the socket that the vSwitch reads the port by was full" in first.sentence
+    assert first.gain is None
+    assert first.proposal is not None
+    assert first.proposal.setting == "sut.vswitch.ovs.ports"
+
+
+def with_cause(point: Measured, cause: DropCause) -> Measured:
+    """All that it dropped, for that cause at a port of the switch."""
+    trials = tuple(
+        replace(each, observation=replace(each.observation, drops=tuple(
+            Drop("switch:east", cause, drop.frames) for drop in each.observation.drops)))
+        for each in point.result.trials
+    )  # fmt: skip
+    return replace(point, result=replace(point.result, trials=trials))
 
 
 def test_without_a_switch_the_first_ring_is_the_functions(run: RunRecord) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.openstack import mariadb, packages, rabbit
-from tests.openstack.processes import PYTHON, CloudError, Processes, Program, listens
+from tests.openstack.processes import PYTHON, CloudError, Processes, Program, listens, runs
 from tests.openstack.services import glance, heat, keystone, neutron, nova, placement
 from tests.openstack.services.interface import Service
 from tests.openstack.site import Site
@@ -41,15 +41,9 @@ class Traces:
     ports: tuple[tuple[str, int], ...]
     root: Path
 
-    def left(self, within_s: float = 30.0) -> tuple[str, ...]:
-        """Those that are still there. Who was killed may take a moment to be gone."""
-        deadline = time.monotonic() + within_s
-        while (found := self._there()) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        return found
-
-    def _there(self) -> tuple[str, ...]:
-        found = [f"process {pid}" for pid in self.processes if Path(f"/proc/{pid}").exists()]
+    def left(self) -> tuple[str, ...]:
+        """Those that are still there."""
+        found = [f"process {pid}" for pid in self.processes if runs(pid)]
         found += [f"port {port} of {name}" for name, port in self.ports if listens(port)]
         return (*found, *([f"files in {self.root}"] if self.root.exists() else ()))
 

@@ -24,6 +24,10 @@ _GUARD = Path(__file__).parent / "inside" / "guard.py"
 _FOREIGN = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV", "PYTHONHOME")
 
 
+# A killed process gives back its memory before it is gone.
+_KILLED_S = 30.0
+
+
 class CloudError(Exception):
     """A program of the OpenStack under test did not do its work; the message ends with its log."""
 
@@ -114,8 +118,13 @@ class Processes:
         self._running.pop(name).wait(timeout_s)
 
     def stop_all(self) -> None:
+        started = self.members()
         for name in reversed(list(self._running)):
             self.stop(name)
+        # Those that they had started are killed, too, and nobody here is told when they have ended.
+        deadline = time.monotonic() + _KILLED_S
+        while any(map(runs, started)) and time.monotonic() < deadline:
+            time.sleep(0.05)
         self._tell_guard("done")
         if self._guard:
             self._guard.communicate()
@@ -134,6 +143,14 @@ class Processes:
     def memory_mib(self) -> int:
         """Proportional set size (PSS) of them all."""
         return sum(map(_pss_kib, self.members())) // 1024
+
+
+def runs(pid: int) -> bool:
+    """Whether it is there, and not only waits for its parent to notice its end."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        status = Path(f"/proc/{pid}/stat").read_text()
+        return status.rpartition(")")[2].split()[0] not in "ZX"
+    return False
 
 
 def _groups() -> dict[int, int]:

@@ -8,8 +8,16 @@ from dataclasses import replace
 import pytest
 
 from wirespeed.model.errors import BadInput
+from wirespeed.model.ovs import Ovs
 from wirespeed.model.prediction import Arrangement, Attachment, Case, Resource
-from wirespeed.model.spec import Frames, Ovs, Sut, Topology, Traffic, Vnf, Vswitch
+from wirespeed.model.spec import (
+    Frames,
+    Sut,
+    Topology,
+    Traffic,
+    Vnf,
+    Vswitch,
+)
 from wirespeed.model.study import Point
 from wirespeed.predict.predict import predict
 from wirespeed.predict.published import shipped_parameters

@@ -35,6 +35,9 @@ def longer_rings(point: Measured) -> Proposal:
     """What helps where a poller with time left loses frames in pauses. A ring has so many
     descriptors at most; then a further one for the same port holds as many frames again."""
     frames = point.frames
+    if frames is not None and frames.sut.vswitch.ovs.ports.on_veth:
+        free = "Keep the SUT's CPUs free of interrupts and other work: sockets hold few frames."
+        return Proposal(free, "wirespeed plan writes the kernel's settings")
     longest = frames is not None and frames.sut.vswitch.descriptors >= MAX_DESCRIPTORS
     key = "sut.vswitch.rx_queues" if longest else "sut.vswitch.descriptors"
     return Proposal(
@@ -135,6 +138,14 @@ CAUSES = {
         "the tap of the VNF's guest was full: QEMU carried frames into the guest more slowly than "
         "the bridge forwarded them",
         Proposal("Use Open vSwitch with DPDK and vhost-user, which needs no QEMU to carry frames."),
+    ),
+    DropCause.SOCKET_FULL: Cause(
+        "the socket that the vSwitch reads the port by was full: the one thread that reads it took "
+        "frames more slowly than the kernel delivered them",
+        Proposal(
+            "Let the vSwitch share memory with the programs instead of reading sockets.",
+            "sut.vswitch.ovs.ports",
+        ),
     ),
     DropCause.LINK_DOWN: Cause(
         "they came by a link that the bond there holds for down: the other end went on sending by "

@@ -14,7 +14,7 @@ from wirespeed.explain.interface import Measured
 from wirespeed.model.explanation import Explanation, KeyChange, KeyValue
 from wirespeed.model.facts import Cpu, HostFacts
 from wirespeed.model.plan import HostPlan
-from wirespeed.model.spec import MAX_DESCRIPTORS, Frames, TcpStreams
+from wirespeed.model.spec import MAX_DESCRIPTORS, Frames, TcpStreams, Vswitch
 from wirespeed.model.units import mtu_for
 
 _MAX_QUEUES = _MAX_WORKERS = 16
@@ -179,6 +179,15 @@ def _window(streams: TcpStreams) -> Next:
     return _LARGER_WINDOW * size if size is not None else Refusal("the kernel tunes it")
 
 
+def _ports(frames: Frames) -> Next:
+    vswitch, usual = frames.sut.vswitch, Vswitch()
+    if not vswitch.ovs.ports.on_veth:
+        return Refusal("it is vhost-user already")
+    if vswitch.driver is not usual.driver:
+        return Refusal(f'sut.vswitch.driver = "{vswitch.driver}" goes with it: leave both out')
+    return str(usual.ovs.ports)
+
+
 NEXT: dict[str, Callable[[Measured], Next]] = {
     "sut.vswitch.pmd_cpus": _of_frames(_pmd_cpus),
     "sut.vswitch.rx_queues": _of_frames(
@@ -187,6 +196,7 @@ NEXT: dict[str, Callable[[Measured], Next]] = {
     "sut.vswitch.descriptors": _of_frames(
         lambda _, frames: _doubled(frames.sut.vswitch.descriptors, MAX_DESCRIPTORS)
     ),
+    "sut.vswitch.ovs.ports": _of_frames(lambda _, frames: _ports(frames)),
     "sut.vswitch.mtu": _of_frames(lambda _, frames: _mtu(frames)),
     "sut.vnf.workers": _of_frames(lambda _, frames: _doubled(frames.sut.vnf.workers, _MAX_WORKERS)),
     "traffic.flows": _of_frames(lambda _, frames: _flows(frames)),

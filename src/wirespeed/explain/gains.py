@@ -18,12 +18,13 @@ from wirespeed.model.explanation import ExpectedGain, Explanation, Resource
 from wirespeed.model.trial import DropCause, Trial
 from wirespeed.model.words import mpps, percent
 
-_CAUSES = frozenset(DropCause)
+# One thread reads a socket, whatever CPUs there are.
+_MORE_CPUS_HELP = frozenset(DropCause) - {DropCause.SOCKET_FULL}
 
 
 def with_gain(point: Measured, found: Explanation) -> Explanation:
     """With what one CPU more would bring at most, where a stage without time left is the limit."""
-    if found.proposal is None or found.gain is not None or found.limit not in _CAUSES:
+    if found.proposal is None or found.gain is not None or found.limit not in _MORE_CPUS_HELP:
         return found
     if point.result.emulated is not None:
         return found

@@ -22,7 +22,7 @@ _NOT_JUDGED = (Stage.WARM_UP, Stage.LATENCY)
 # Rings between the generator and what is measured, which overflow when somebody is too slow.
 RINGS_OF_SUT = frozenset(
     {DropCause.RX_RING_FULL, DropCause.VHOST_TX_RING_FULL, DropCause.VNF_TX_RING_FULL,
-     DropCause.VNF_RX_RING_FULL, DropCause.BACKLOG_FULL}
+     DropCause.VNF_RX_RING_FULL, DropCause.BACKLOG_FULL, DropCause.SOCKET_FULL}
 )  # fmt: skip
 
 

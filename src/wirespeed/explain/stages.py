@@ -17,6 +17,7 @@ FULL = 0.9
 _BEHIND = {
     DropCause.RX_RING_FULL: Resource.SWITCH,
     DropCause.BACKLOG_FULL: Resource.SWITCH,
+    DropCause.SOCKET_FULL: Resource.SWITCH,
     DropCause.VNF_TX_RING_FULL: Resource.SWITCH,
     DropCause.VHOST_TX_RING_FULL: Resource.FUNCTION,
     DropCause.VNF_RING_FULL: Resource.FUNCTION,

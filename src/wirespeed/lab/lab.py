@@ -105,8 +105,9 @@ class Lab:
                 say(line)
             self.folder.mkdir(mode=0o700)
             try:
-                image = needs.built_image(self.runner, images, recipe)
-                return self._made(image, nodes, cpus, memory_gib)
+                specs = _specs(nodes, cpus, memory_gib)
+                needs.check(self.runner, specs, self.folder)
+                return self._made(needs.built_image(self.runner, images, recipe), specs)
             except BaseException as fault:
                 kept = self._keep_logs()
                 tuple(self._removed())
@@ -146,14 +147,7 @@ class Lab:
                 runner.run(["systemctl", "reboot"], check=False)
         node.await_reboot(before)
 
-    def _made(self, image: Image, count: int, cpus: int, memory_gib: int) -> tuple[Node, ...]:
-        specs = [
-            MachineSpec(name, number, cpus, memory_gib, port)
-            for number, (name, port) in enumerate(
-                zip(NAMES[:count], _free_ports(count), strict=True), 1
-            )
-        ]
-        needs.check(self.runner, specs, self.folder)
+    def _made(self, image: Image, specs: Sequence[MachineSpec]) -> tuple[Node, ...]:
         made = []
         for spec in specs:
             peer = NAMES[1] if spec.name == NAMES[0] else NAMES[0]
@@ -223,6 +217,11 @@ def lab_file(nodes: Sequence[Node]) -> str:
         f'[hosts.{node.name}]\nssh = "ssh://{node.name}"\nports = {{ {ports} }}\nwsdp = "{WSDP}"\n'
         for node in nodes
     )
+
+
+def _specs(count: int, cpus: int, memory_gib: int) -> tuple[MachineSpec, ...]:
+    named = enumerate(zip(NAMES[:count], _free_ports(count), strict=True), 1)
+    return tuple(MachineSpec(name, n, cpus, memory_gib, port) for n, (name, port) in named)
 
 
 def _free_ports(count: int) -> list[int]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from annotated_types import Ge, Le
 
 from wirespeed.model.units import FCS_BYTES
 
+VlanId = Annotated[int, Ge(1), Le(4094)]
 # RFC 6985 section 3.1: the sizes that the letters of an IMIX genome stand for.
 GENOME_BYTES = {
     "a": 64, "b": 128, "c": 256, "d": 512, "e": 1024, "f": 1280, "g": 1518, "h": 2112,

@@ -22,20 +22,25 @@ class SwitchNeeds:
     """name: for people. packet_memory: whether it keeps frames in huge pages of its own.
 
     page_kib: of which huge pages. port_pools: whether each port has buffers of its own.
-    forwards_on: CPUs that a study has chosen for forwarding; None: the plan chooses one. polls:
-    whether threads of it poll there; else the kernel forwards there in softirqs. guest_ports: how
-    it reaches a virtual machine. bonded: whether a second switch, the partner of its bonds, polls
-    and keeps frames as it does.
+    forwards_on: CPUs that a study has chosen for forwarding; None: the plan chooses one.
+    forwarding: who forwards there. guest_ports: how it reaches a virtual machine; None: it does
+    not. bonded: whether a second switch, the partner of its bonds, polls and keeps frames as it
+    does.
     """
 
     name: str
     packet_memory: bool
     forwards_on: tuple[int, ...] | None = None
-    polls: bool = True
-    guest_ports: InterfaceKind = InterfaceKind.VHOST
+    forwarding: Forwarding = Forwarding.PMD_THREADS
+    guest_ports: InterfaceKind | None = InterfaceKind.VHOST
     page_kib: int = 2048
     port_pools: bool = False
     bonded: bool = False
+
+    @property
+    def polls(self) -> bool:
+        """Whether threads of it poll; else it is woken by frames."""
+        return self.forwarding is Forwarding.PMD_THREADS
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ class DropCause(StrEnum):
     VNF_ENDED = "vnf_ended"
     BACKLOG_FULL = "backlog_full"
     TAP_RING_FULL = "tap_ring_full"
+    SOCKET_FULL = "socket_full"
     VNF_DISCARD = "vnf_discard"
     NO_ROUTE = "no_route"
     TTL_EXPIRED = "ttl_expired"

@@ -13,6 +13,7 @@ from typing import Annotated
 
 from annotated_types import Ge, Le
 
+from wirespeed.model.frame import VlanId
 from wirespeed.model.host_rules import (
     CoreRules,
     Count,
@@ -39,7 +40,6 @@ from wirespeed.model.policy import (
 Guests = Annotated[int, Ge(1), Le(100_000)]
 Vcpus = Annotated[int, Ge(1), Le(4096)]
 MemoryMib = Annotated[int, Ge(1), Le(64 << 20)]
-VlanId = Annotated[int, Ge(1), Le(4094)]
 # An IPv4 MTU is at least 68; 9702 is the most that the NICs Open vSwitch drives accept.
 Mtu = Annotated[int, Ge(68), Le(9702)]
 FrameBytes = Annotated[int, Ge(64), Le(9728)]

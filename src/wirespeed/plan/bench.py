@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from wirespeed.model.facts import HostFacts
-from wirespeed.model.needs import FunctionNeeds, Needs, SwitchNeeds
+from wirespeed.model.needs import Forwarding, FunctionNeeds, Needs, SwitchNeeds
 from wirespeed.model.plan import (
     Decision,
     GeneratorPlan,
@@ -180,13 +180,19 @@ def _vswitch(facts: HostFacts, frames: Frames, needs: Needs, cpus: BenchCpus) ->
             tuple(0 for _ in facts.nodes), f"{switch.name} keeps no frames of its own"
         )
     return VswitchPlan(
-        main_cpus=Decision((cpus.control,), "its main thread polls nothing"),
+        main_cpus=_main_cpus(switch, cpus),
         pmd_cpus=Decision(cpus.sut, cpus.why_sut),
         socket_memory_mib=memory,
         rx_queues=Decision(wanted.rx_queues, "sut.vswitch.rx_queues"),
         descriptors=Decision(wanted.descriptors, "sut.vswitch.descriptors"),
         mtu=mtu,
     )
+
+
+def _main_cpus(switch: SwitchNeeds, cpus: BenchCpus) -> Decision[tuple[int, ...]]:
+    if switch.forwarding is Forwarding.MAIN_THREAD:
+        return Decision(cpus.sut, "its main thread is what forwards: a CPU of its own")
+    return Decision((cpus.control,), "its main thread polls nothing")
 
 
 def _partner(needs: Needs, vswitch: VswitchPlan | None, cpus: BenchCpus) -> VswitchPlan | None:

@@ -142,7 +142,7 @@ def _port(
 ) -> PortPlan:
     if port.vf is not None:
         return vf_port(port, port.vf, queues)
-    if needs.switch is None:
-        raise ValueError(f"guest {function.name} needs a switch to be plugged into")
+    if needs.switch is None or needs.switch.guest_ports is None:
+        raise ValueError(f"guest {function.name} needs a switch that it can be plugged into")
     kind = Decision(needs.switch.guest_ports, f"what {needs.switch.name} has for guests")
     return PortPlan(port.name, NETWORK.name, kind, queues, port.mac)

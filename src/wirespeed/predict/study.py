@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 from wirespeed.model.errors import BadInput
+from wirespeed.model.ovs import Ovs
 from wirespeed.model.plan import Plan
 from wirespeed.model.prediction import Arrangement, Attachment, Case, Edge
-from wirespeed.model.spec import Frames, Ovs, Workload
+from wirespeed.model.spec import (
+    Frames,
+    Workload,
+)
 from wirespeed.model.study import Point
 
 # topology -> how its functions are joined. chain: through the vSwitch.

@@ -19,7 +19,7 @@ from wirespeed.measure.interface import BadSearch
 from wirespeed.measure.presets import resolve
 from wirespeed.model.fault import Fault, show
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.spec import Frames, Impair, Traffic, VnfMode
+from wirespeed.model.spec import Frames, Impair, Traffic, VnfMode, Vswitch
 from wirespeed.model.units import FCS_BYTES, MAX_FRAME_BYTES, MIN_FRAME_BYTES, mtu_for
 from wirespeed.study.rules_hosts import broken_host_rules
 from wirespeed.study.rules_tcp import broken_tcp_rules
@@ -102,6 +102,10 @@ def _vnf(frames: Frames) -> Iterator[Fault]:
     in_guest = vnf.placement is not None and PLACEMENTS[vnf.placement].needs.in_guest
     if frames.guest is not None and not in_guest:
         yield Fault("guest", "(set)", 'goes with sut.vnf.placement = "guest"')
+    switch = switch_of(frames)
+    if in_guest and switch is not None and switch.needs(frames.sut.vswitch).guest_ports is None:
+        allowed = "the switch has no ports for virtual machines as sut.vswitch asks for it"
+        yield Fault("sut.vnf.placement", vnf.placement, allowed)
     apart = placements and not any(each.needs.shares_generator for each in placements)
     for key, value in () if apart else vnf.untuned:
         allowed = (
@@ -119,6 +123,8 @@ def _vswitch(frames: Frames) -> Iterator[Fault]:
         yield Fault("sut.vswitch.pmd_cpus", cpus, "must name at least one CPU, and each once")
     if (kind := switch_of(frames)) is not None:
         yield from kind.faults(vswitch, frames)
+    elif vswitch.driver is not Vswitch().driver:
+        yield Fault("sut.vswitch.driver", str(vswitch.driver), "goes with a topology with a switch")
 
 
 def _search(frames: Frames) -> Iterator[Fault]:

@@ -26,6 +26,7 @@ _NEVER = {
     "rx_queues": "tcp.queues says how many queues there are",
     "descriptors": "ports of the kernel have no descriptor rings",
     "mtu": "tcp.mtu says it",
+    "driver": "it is of programs of DPDK; hosts of [tcp] use their kernel",
     "ovs": "[tcp] measures Open vSwitch at its defaults",
 }
 

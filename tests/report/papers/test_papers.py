@@ -127,6 +127,16 @@ def test_s3_s_finding_is_told_both_ways(
     assert "86.85% of line rate without loss in S3" in text
 
 
+@pytest.mark.parametrize(
+    ("share", "agreement"), [(0.82, Agreement.AGREES), (0.4, Agreement.DIFFERS)]
+)
+def test_below_line_rate_in_both_is_not_enough_to_agree(
+    s3_run: RunRecord, share: float, agreement: Agreement
+) -> None:
+    found = beside(zero_loss(s3_run, by_queues(share, 1.0)))
+    assert told(found, "case 5, 4096 B: 86.85%")[0] is agreement
+
+
 def test_s3_s_finding_is_open_where_brackets_overlap(s3_run: RunRecord) -> None:
     def bracketed(point: PointRecord) -> PointRecord:
         line = point.frames.line_rate_fps

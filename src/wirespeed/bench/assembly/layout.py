@@ -226,7 +226,7 @@ def _attached(site: Site, plugs: Mapping[End, Plug]) -> dict[End, Attachment]:
         own = end.owner == GENERATOR
         settings = PortSettings(
             vswitch.rx_queues, vswitch.descriptors, _mtu(site),
-            one_lcore=own and len(site.generator.cpus.value) == 1,
+            one_lcore=own and len(site.generator.cpus.value) == 1, driver=vswitch.driver,
         )  # fmt: skip
         name = end.port if own else f"{end.owner}{end.port}"
         mac = "" if isinstance(plug, Rings) else mac_of(end)

@@ -102,7 +102,8 @@ def site_of(frames: Frames, places: Places) -> Site:
     wiring = replace(wiring_of(frames), machines=_machines(sut.plan))
     ports: Mapping[str, Plug] = sut.ports if topology_of(frames).virtual_functions(frames) else {}
     if switch is not None and sut.plan.vswitch is not None:
-        ports = {**ports, **switch.plugs(wiring, sut.plan.vswitch, sut.dirs)}
+        wanted, decided = frames.sut.vswitch, sut.plan.vswitch
+        ports = {**ports, **switch.plugs(wanted, wiring, decided, sut.dirs)}
     plugs = program_plugs(frames, wiring, ports, places)
     content = content_of(frames, wiring, places.generator.dirs)
     return Site(frames, places, wiring, plugs, content)

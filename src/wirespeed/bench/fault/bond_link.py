@@ -20,7 +20,10 @@ from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
 from wirespeed.bench.topology.bonded import bond_of
 from wirespeed.bench.topology.wiring import PARTNER, PORTS
 from wirespeed.model.fault import Fault
-from wirespeed.model.spec import BondMode, Frames
+from wirespeed.model.ovs import BondMode
+from wirespeed.model.spec import (
+    Frames,
+)
 
 # Of a trial: when the link goes down.
 _WHEN = (0.2, 0.4)

@@ -31,7 +31,10 @@ def refusals(frames: Frames) -> Iterator[Fault]:
     places = kind.places(frames)
     if not places:
         allowed = f'cannot be caused with topology.kind = "{frames.topology.kind}"'
-        switch = f' and sut.vswitch.kind = "{frames.sut.vswitch.kind}"'
+        vswitch = frames.sut.vswitch
+        switch = f' and sut.vswitch.kind = "{vswitch.kind}"'
+        if vswitch.ovs.ports.on_veth:
+            switch += f', sut.vswitch.ovs.ports = "{vswitch.ovs.ports}"'
         yield Fault("fault.kind", kind.name, f"{allowed}{switch}")
         return
     if wanted.at is not None and wanted.at not in places:

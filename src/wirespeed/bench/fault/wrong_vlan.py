@@ -12,7 +12,10 @@ from wirespeed.bench.interface import Injection
 from wirespeed.bench.switch.ovs_dpdk.bridges import tags
 from wirespeed.bench.switch.ovs_dpdk.flows import forward
 from wirespeed.model.fault import Fault
-from wirespeed.model.spec import Frames, VlanTranslation
+from wirespeed.model.ovs import VlanTranslation
+from wirespeed.model.spec import (
+    Frames,
+)
 
 _TAGS = range(1, 4095)
 

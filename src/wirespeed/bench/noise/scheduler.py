@@ -56,6 +56,11 @@ def kernel_threads(runner: Runner, names: Collection[str]) -> tuple[Thread, ...]
     return tuple(thread for thread in threads if thread.name in names)
 
 
+def on_cpu_ns(runner: Runner, tid: int) -> int:
+    """How long a thread has had a CPU since it started."""
+    return int(runner.read(f"/proc/{tid}/task/{tid}/schedstat").split()[0])
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """What the kernel has counted so far: by thread, and the time that the hypervisor took."""

@@ -18,6 +18,7 @@ from wirespeed.bench.topology.plugs import (
     VhostUser,
     VirtioUser,
 )
+from wirespeed.model.spec import KernelDriver
 
 # What a generator that sends and receives on one lcore posts for receiving. It pauses as a whole:
 # no more arrives meanwhile than the SUT holds. Buffers go round through all that are posted, and
@@ -27,12 +28,14 @@ _ONE_LCORE_POSTED = 1024
 
 @dataclass(frozen=True, slots=True)
 class PortSettings:
-    """Of every port of one program. one_lcore: it sends and receives on a single lcore."""
+    """Of every port of one program. one_lcore: it sends and receives on a single lcore. driver: of
+    those that are interfaces of the kernel."""
 
     queues: int
     descriptors: int
     mtu: int
     one_lcore: bool = False
+    driver: KernelDriver = KernelDriver.AF_PACKET
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +93,18 @@ def _device(plug: Plug, index: int, mac: str, settings: PortSettings) -> str:
         case VhostUser(socket):
             return f"net_vhost{index},iface={socket},queues={settings.queues}"
         case Interface(interface):
-            # Through the interface's queueing discipline, as other programs send.
-            ring = f"qpairs={settings.queues},framecnt={settings.descriptors},qdisc_bypass=0"
-            return f"net_af_packet{index},iface={interface},{ring}"
+            return _on_interface(interface, index, settings)
         case Device(devargs):
             return devargs
         case GuestNic(address):
             return address
         case Rings():
             raise ValueError("rings are no device")
+
+
+def _on_interface(interface: str, index: int, settings: PortSettings) -> str:
+    if settings.driver is KernelDriver.AF_XDP:
+        return f"net_af_xdp{index},iface={interface},queue_count={settings.queues}"
+    # Through the interface's queueing discipline, as other programs send.
+    ring = f"qpairs={settings.queues},framecnt={settings.descriptors},qdisc_bypass=0"
+    return f"net_af_packet{index},iface={interface},{ring}"

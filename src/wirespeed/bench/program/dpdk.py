@@ -11,8 +11,9 @@ from wirespeed.model.plan import ProcessMemory
 
 
 def environment(run_dir: PurePosixPath) -> Mapping[str, str]:
-    """Makes DPDK keep its run-time files below run_dir (EAL: eal_create_runtime_dir)."""
-    return {"RUNTIME_DIRECTORY": str(run_dir)}
+    """Makes DPDK keep its run-time files below run_dir (EAL: eal_create_runtime_dir), and libxdp
+    load XDP programs without its dispatcher, which it keeps in /sys/fs/bpf."""
+    return {"RUNTIME_DIRECTORY": str(run_dir), "LIBXDP_SKIP_DISPATCHER": "1"}
 
 
 def telemetry_socket(run_dir: PurePosixPath, file_prefix: str) -> str:

@@ -81,7 +81,9 @@ class SwitchKind(Protocol):
         """The topology's wiring, with what the switch has between its ports and the generator."""
         ...
 
-    def plugs(self, wiring: Wiring, plan: VswitchPlan, dirs: Directories) -> Mapping[str, Plug]:
+    def plugs(
+        self, vswitch: Vswitch, wiring: Wiring, plan: VswitchPlan, dirs: Directories
+    ) -> Mapping[str, Plug]:
         """What the programs at the other ends of its ports have to do, by port. Pure."""
         ...
 

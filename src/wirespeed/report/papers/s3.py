@@ -6,10 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from wirespeed.model.spec import BondMode, Frames, VlanTranslation
+from wirespeed.model.ovs import BondMode, VlanTranslation
+from wirespeed.model.spec import (
+    Frames,
+)
 from wirespeed.model.units import line_rate_fps
 from wirespeed.model.words import NONE, percent
 from wirespeed.published.tables import TABLES, rates
+from wirespeed.report.papers.agreement import LEVEL
 from wirespeed.report.papers.figures import (
     FULL,
     Share,
@@ -141,7 +145,7 @@ def _judged(figures: str, one: Pair, two: Pair) -> Said:
 
 
 def _said(pair: Pair) -> Iterator[Said]:
-    """Whether a case reaches line rate in both, or in neither."""
+    """Whether a case reaches line rate in both, or in neither and about as much of it."""
     if pair.theirs is None or pair.ours is None:
         return
     full_there = pair.theirs >= _PUBLISHED_FULL
@@ -153,6 +157,11 @@ def _said(pair: Pair) -> Iterator[Said]:
         yield Said(Agreement.AGREES if full_there else Agreement.DIFFERS, sentence)
     elif pair.ours.high is None or pair.ours.high >= FULL:
         yield Said(Agreement.OPEN, sentence)
+    elif not full_there and _about(pair.theirs, pair.ours.low, pair.ours.high):
+        yield Said(Agreement.AGREES, sentence)
     else:
-        agrees = Agreement.DIFFERS if full_there else Agreement.AGREES
-        yield Said(agrees, sentence, cores_words(pair.point) if full_there else "")
+        yield Said(Agreement.DIFFERS, sentence, cores_words(pair.point))
+
+
+def _about(share: float, low: float, high: float) -> bool:
+    return low <= share * (1 + LEVEL) and high >= share * (1 - LEVEL)

@@ -8,15 +8,12 @@ from collections.abc import Mapping, Sequence
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.switch.interface import SwitchSetup
 from wirespeed.bench.switch.linux.counters import hop
-from wirespeed.bench.switch.linux.ports import KernelForwarding, program_ends
+from wirespeed.bench.switch.linux.ports import KernelForwarding
 from wirespeed.bench.switch.linux.segments import Segment
+from wirespeed.bench.switch.veth.cables import QUIET, program_ends
 from wirespeed.bench.topology.wiring import SWITCH
 
-# Frames of a bench are not for the host's own firewall, and nothing else may be sent here.
-_SYSCTLS = (
-    "net.ipv6.conf.all.disable_ipv6=1",
-    "net.ipv6.conf.default.disable_ipv6=1",
-)
+# Frames of a bench are not for the host's own firewall.
 _BRIDGE = ("stp_state", "0", "mcast_snooping", "0", "nf_call_iptables", "0",
            "nf_call_ip6tables", "0", "nf_call_arptables", "0")  # fmt: skip
 
@@ -42,7 +39,7 @@ class LinuxBridge(KernelForwarding):
 
     def up(self) -> None:
         if self._makes_ports:
-            self.make_ports(self._ends, self._taps, {}, *_SYSCTLS)
+            self.make_ports(self._ends, self._taps, {}, QUIET)
         for number, segment in enumerate(self._segments):
             self._make_bridge(f"br{number}", segment)
         self.steer(port for segment in self._segments for port in segment.ports)

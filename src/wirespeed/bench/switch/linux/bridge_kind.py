@@ -9,9 +9,9 @@ from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.interface import Part
 from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
 from wirespeed.bench.switch.linux.bridge import LinuxBridge
-from wirespeed.bench.switch.linux.ports import namespace_of, program_ends
 from wirespeed.bench.switch.linux.rules import kernel_faults, kernel_needs
 from wirespeed.bench.switch.linux.segments import segments
+from wirespeed.bench.switch.veth.cables import namespace_of, program_ends
 from wirespeed.bench.topology.plugs import Interface, Plug
 from wirespeed.bench.topology.wiring import SWITCH, Wiring
 from wirespeed.model.fault import Fault
@@ -44,7 +44,9 @@ class LinuxBridgeKind:
     def cabled(self, _vswitch: Vswitch, wiring: Wiring) -> Wiring:
         return wiring
 
-    def plugs(self, wiring: Wiring, _plan: VswitchPlan, dirs: Directories) -> Mapping[str, Plug]:
+    def plugs(
+        self, _vswitch: Vswitch, wiring: Wiring, _plan: VswitchPlan, dirs: Directories
+    ) -> Mapping[str, Plug]:
         namespace, cabled = namespace_of(dirs), program_ends(wiring)
         return {port: Interface(cabled.get(port, port), namespace)
                 for port in wiring.ports_of(SWITCH)}  # fmt: skip

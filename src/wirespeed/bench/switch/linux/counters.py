@@ -11,34 +11,12 @@ backlog is full; it has sent what QEMU has read, and drops what finds the tap's 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from wirespeed.bench.interface import HopCount
+from wirespeed.bench.switch.veth.counters import InterfaceCount, cable_count
 from wirespeed.bench.topology.wiring import SWITCH
 from wirespeed.model.trial import DropCause
-
-
-@dataclass(frozen=True, slots=True)
-class InterfaceCount:
-    """Frames that an interface sent, that it could not send, that it received, and those of them
-    that it could not pass on."""
-
-    sent: int
-    refused: int
-    received: int
-    missed: int
-
-
-def parse_links(text: str) -> Mapping[str, InterfaceCount]:
-    """By interface, from `ip -json -stats link show`."""
-    return {
-        link["ifname"]: InterfaceCount(
-            *(link["stats64"][way][key] for way in ("tx", "rx") for key in ("packets", "dropped"))
-        )
-        for link in json.loads(text)
-    }
 
 
 def hop(
@@ -48,10 +26,9 @@ def hop(
     entered, left = {}, {}
     drops: dict[tuple[str, DropCause], int] = {}
     for port, end in ends.items():
-        inwards, outwards = counts[end], counts[port]
-        entered[port] = inwards.sent + inwards.refused
-        left[port] = outwards.sent
-        drops[f"{SWITCH}:{port}", DropCause.BACKLOG_FULL] = inwards.refused + outwards.refused
+        cable = cable_count(counts[port], counts[end])
+        entered[port], left[port] = cable.entered, cable.left
+        drops[f"{SWITCH}:{port}", DropCause.BACKLOG_FULL] = cable.backlogged
     for tap in taps:
         seen = counts[tap]
         entered[tap], left[tap] = seen.received, seen.sent

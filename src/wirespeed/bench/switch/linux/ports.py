@@ -10,40 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from wirespeed.bench.host.directories import Directories
-from wirespeed.bench.host.network import Network, VethEnd, VethPair, inside
 from wirespeed.bench.interface import Poller, UnstartedPart
 from wirespeed.bench.noise.scheduler import kernel_threads
 from wirespeed.bench.switch.interface import SwitchSetup
-from wirespeed.bench.switch.linux.counters import InterfaceCount, parse_links
-from wirespeed.bench.topology.addresses import mac_of
-from wirespeed.bench.topology.wiring import SWITCH, End, Wiring
+from wirespeed.bench.switch.veth.cables import make_cables
+from wirespeed.bench.switch.veth.counters import InterfaceCount, read_links
 from wirespeed.model.cpuset import format_mask
-
-_NAMESPACE = "switch"
-# What the forwarding CPU has no room for is to be dropped, as a NIC would. AF_PACKET keeps a frame
-# that it cannot send, and tries again with the next one: where there is no queueing discipline,
-# where that is full, or where the socket has more octets on their way than the usual 200 KiB.
-_QUEUE_FRAMES, _SOCKET_BYTES = 16_384, 64 << 20
-# DPDK's AF_PACKET driver takes process number ^ interface number for the group that its sockets
-# join, and two groups of one namespace with one number are an error. So interfaces of different
-# programs differ in a part of their numbers in which neighbouring processes' numbers do not.
-_OWNER_SHIFT = 12
-
-
-def namespace_of(dirs: Directories) -> str:
-    """The name of the ports' namespace where the bench makes it for them."""
-    return f"ws{dirs.tag}-{_NAMESPACE}"
-
-
-def program_ends(wiring: Wiring) -> Mapping[str, str]:
-    """The interface that the program at the other end of each port uses. A port to a virtual
-    machine is a tap, which has no other end but QEMU."""
-    return {
-        port: f"{port}-p"
-        for port in wiring.ports_of(SWITCH)
-        if wiring.peer(End(SWITCH, port)).owner not in wiring.machines
-    }
 
 
 class KernelForwarding(UnstartedPart):
@@ -54,27 +26,11 @@ class KernelForwarding(UnstartedPart):
     def __init__(self, setup: SwitchSetup, namespace: str) -> None:
         self._setup, self._namespace = setup, namespace
 
-    def make_ports(self, ends: Mapping[str, str], taps: Iterable[str], macs: Mapping[str, str],
-                   *sysctls: str) -> None:  # fmt: skip
+    def make_ports(self, ends: Iterable[str], taps: Iterable[str], macs: Mapping[str, str],
+                   sysctls: Iterable[str]) -> None:  # fmt: skip
         """Make the namespace with all ports. macs: addresses of ports that must have a certain
         one."""
-        self._setup.host.set_sysctl("net.core.wmem_default", str(_SOCKET_BYTES))
-        network = Network(self._setup.host, self._setup.dirs.tag)
-        made = network.host(_NAMESPACE)
-        assert made == self._namespace
-        self.run(*inside(self._namespace), "sysctl", "-q", "-w", *sysctls)
-        wiring = self._setup.wiring
-        owners: dict[str, int] = {}
-        for number, (port, end) in enumerate(ends.items()):
-            peer = wiring.peer(End(SWITCH, port))
-            owner = owners.setdefault(peer.owner, len(owners) + 1)
-            mac = macs.get(port, f"02:02:{number:02x}:00:00:00")
-            own = VethEnd(self._namespace, port, mac)
-            index = owner << _OWNER_SHIFT | number + 1
-            far = VethEnd(self._namespace, end, mac_of(peer), index=index)
-            network.connect(VethPair(far, own), self._setup.plan.mtu.value)
-            self.run("tc", "-n", self._namespace, "qdisc", "replace", "dev", end, "root",
-                     "pfifo", "limit", str(_QUEUE_FRAMES))  # fmt: skip
+        make_cables(self._setup, {port: port for port in ends}, macs, sysctls)
         for tap in taps:
             self.ip("tuntap", "add", "dev", tap, "mode", "tap", "vnet_hdr")
             self.ip("link", "set", tap, "mtu", str(self._setup.plan.mtu.value),
@@ -104,7 +60,7 @@ class KernelForwarding(UnstartedPart):
 
     def links(self) -> Mapping[str, InterfaceCount]:
         """What the namespace's interfaces count."""
-        return parse_links(self.run("ip", "-n", self._namespace, "-json", "-stats", "link", "show"))
+        return read_links(self._setup.host.runner, self._namespace)
 
     def down(self) -> None:
         """The namespace takes everything with it."""

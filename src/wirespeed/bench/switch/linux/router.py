@@ -14,7 +14,8 @@ from wirespeed.bench.host.network import inside
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.switch.interface import SwitchSetup
 from wirespeed.bench.switch.linux.counters import hop, parse_ip_drops
-from wirespeed.bench.switch.linux.ports import KernelForwarding, program_ends
+from wirespeed.bench.switch.linux.ports import KernelForwarding
+from wirespeed.bench.switch.veth.cables import program_ends
 from wirespeed.bench.topology.wiring import PORTS, SWITCH, generator_mac
 
 # A port sends nothing of its own: without link-local addresses there are no solicitations, and
@@ -49,7 +50,7 @@ class LinuxRouter(KernelForwarding):
     def up(self) -> None:
         macs = {stream.from_port: stream.dst_mac for stream in self._setup.wiring.streams}
         version = 6 if any(":" in route.prefix for route in self._routes) else 4
-        self.make_ports(self._ends, (), macs, *_SYSCTLS[version])
+        self.make_ports(self._ends, (), macs, _SYSCTLS[version])
         for end in self._ends.values():
             words = [sysctl.format(end) for sysctl in _END_SYSCTLS]
             self.run(*inside(self._namespace), "sysctl", "-q", "-w", *words)

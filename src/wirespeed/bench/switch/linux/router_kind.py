@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.interface import Part
 from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
-from wirespeed.bench.switch.linux.ports import namespace_of, program_ends
 from wirespeed.bench.switch.linux.router import LinuxRouter
 from wirespeed.bench.switch.linux.rules import kernel_faults, kernel_needs
+from wirespeed.bench.switch.veth.cables import namespace_of, program_ends
 from wirespeed.bench.topology.plugs import Interface, Plug
 from wirespeed.bench.topology.routes import not_routable
 from wirespeed.bench.topology.wiring import SWITCH, Wiring
@@ -48,7 +48,9 @@ class LinuxRouterKind:
     def cabled(self, _vswitch: Vswitch, wiring: Wiring) -> Wiring:
         return wiring
 
-    def plugs(self, wiring: Wiring, _plan: VswitchPlan, dirs: Directories) -> Mapping[str, Plug]:
+    def plugs(
+        self, _vswitch: Vswitch, wiring: Wiring, _plan: VswitchPlan, dirs: Directories
+    ) -> Mapping[str, Plug]:
         namespace, cabled = namespace_of(dirs), program_ends(wiring)
         return {port: Interface(cabled[port], namespace) for port in wiring.ports_of(SWITCH)}
 

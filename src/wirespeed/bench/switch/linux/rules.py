@@ -5,25 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from wirespeed.bench.switch.veth.rules import veth_faults
 from wirespeed.model.fault import Fault
-from wirespeed.model.needs import SwitchNeeds
+from wirespeed.model.needs import Forwarding, SwitchNeeds
+from wirespeed.model.ovs import Ovs
 from wirespeed.model.policy import InterfaceKind
-from wirespeed.model.spec import Frames, Ovs, Vswitch
-from wirespeed.model.units import mtu_for
-
-# Our programs use its ports by DPDK's AF_PACKET driver.
-_AF_PACKET_MTU = 1500
+from wirespeed.model.spec import (
+    Frames,
+    Vswitch,
+)
 
 
 def kernel_faults(name: str, vswitch: Vswitch, frames: Frames) -> Iterator[Fault]:
-    if frames.hosts.sut is not None:
-        allowed = "has no ports that lead to another host, as [hosts] asks for; ovs-dpdk has"
-        yield Fault("sut.vswitch.kind", name, allowed)
-    if (needed := mtu_for(max(frames.wire_bytes))) > _AF_PACKET_MTU:
-        allowed = f"needs an MTU of {needed}; DPDK's AF_PACKET driver has {_AF_PACKET_MTU} at most"
-        yield Fault("traffic.frame", frames.traffic.frame.text, allowed)
-    if vswitch.rx_queues != 1:
-        yield Fault("sut.vswitch.rx_queues", vswitch.rx_queues, "a veth port here has one")
+    yield from veth_faults("sut.vswitch.kind", name, vswitch, frames)
     if vswitch.ovs != Ovs():
         yield Fault("sut.vswitch.ovs", "(set)", 'goes with sut.vswitch.kind = "ovs-dpdk"')
     if vswitch.socket_memory_mib is not None:
@@ -36,6 +30,6 @@ def kernel_needs(name: str, vswitch: Vswitch) -> SwitchNeeds:
         name,
         packet_memory=False,
         forwards_on=vswitch.pmd_cpus,
-        polls=False,
+        forwarding=Forwarding.KERNEL,
         guest_ports=InterfaceKind.VIRTIO,
     )

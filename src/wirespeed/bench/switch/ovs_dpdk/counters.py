@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from wirespeed.bench.interface import BenchError, Busy, HopCount, Way
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
+from wirespeed.bench.switch.ovs_dpdk.veths import VethCount
 from wirespeed.bench.topology.wiring import PARTNER
 from wirespeed.model.trial import INGRESS, Counted, DropCause
 
@@ -138,13 +139,15 @@ class Pdus:
 @dataclass(frozen=True, slots=True)
 class Answers:
     """What one Open vSwitch said, read together. ports: by number. unmatched: what drop rules and
-    bonds have counted. upcalls: that failed. pdus: by link."""
+    bonds have counted. upcalls: that failed. pdus: by link. veths: of ports that are interfaces of
+    the kernel, which counts for them."""
 
     ports: Mapping[int, PortCount]
     unmatched: Mapping[tuple[str, DropCause], int] = field(default_factory=dict)
     upcalls: int = 0
     happened: Mapping[tuple[str, Counted], int] = field(default_factory=dict)
     pdus: Mapping[str, Pdus] = field(default_factory=dict)
+    veths: Mapping[str, VethCount] = field(default_factory=dict)
 
 
 def hop(name: str, ports: Sequence[SwitchPort], answers: Answers) -> HopCount:
@@ -166,6 +169,10 @@ def hop(name: str, ports: Sequence[SwitchPort], answers: Answers) -> HopCount:
             count = answers.ports.get(link.number)
             if count is None:
                 raise BenchError(f"Open vSwitch reports no counters for port {link.name}")
+            if (veth := answers.veths.get(port.name)) is not None:
+                entered[port.name], left[port.name] = veth.cable.entered, veth.cable.left
+                drops.update(_veth_drops(name, port, veth, count))
+                continue
             pdus = answers.pdus.get(link.name, Pdus())
             came, went = _came(link, count) - pdus.received, count.tx - pdus.sent
             entered[port.name] += came
@@ -197,4 +204,20 @@ def _port_drops(
     if link.peer_serves:
         known = sum(count.custom.get(reason, 0) for reason in _TX_REASONS)
         drops[place, DropCause.NOT_CONNECTED] += max(0, count.tx_dropped - known)
+    return drops
+
+
+def _veth_drops(
+    hop: str, port: SwitchPort, veth: VethCount, count: PortCount
+) -> Mapping[tuple[str, DropCause], int]:
+    """What the kernel or Open vSwitch dropped at a port that is an interface.
+
+    An interface misses what its XDP socket has no room for. Of the rest Open vSwitch has taken what
+    it counts, or, where it repeats the interface's own count, all but what its packet socket had no
+    room for.
+    """
+    place, cable = f"{hop}:{port.name}", veth.cable
+    drops = Counter[tuple[str, DropCause]]()
+    drops[place, DropCause.BACKLOG_FULL] += cable.backlogged
+    drops[place, DropCause.SOCKET_FULL] += veth.unread + cable.missed + cable.arrived - count.rx
     return drops

@@ -8,21 +8,26 @@ checked. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import cycle
 
 from wirespeed.bench.switch.ovs_dpdk import routes
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
+from wirespeed.bench.switch.veth.rules import veth_faults
 from wirespeed.model.fault import Fault
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.spec import (
+from wirespeed.model.ovs import (
     BondMode,
-    Frames,
     Ovs,
+    OvsPorts,
     PortMemory,
-    Roles,
     RxqAssign,
     VlanTranslation,
+)
+from wirespeed.model.spec import (
+    Frames,
+    Roles,
+    Vswitch,
     Workload,
 )
 
@@ -34,6 +39,9 @@ _SINCE: Mapping[str, tuple[int, int]] = {
     "pmd_max_sleep_us": (3, 1),
 }
 _GROUP_SINCE = (2, 16)
+_PORTS = "sut.vswitch.ovs.ports"
+# What is asked of PMD threads.
+_PMD_THREADS = ("rxq_assign", "auto_lb", "pmd_max_sleep_us")
 
 
 def other_config(ovs: Ovs) -> Mapping[str, str]:
@@ -70,12 +78,13 @@ def affinities(
         link.name: ",".join(f"{queue}:{next(turns)}" for queue in range(queues))
         for port in ports
         for link in port.links
-        if link.kind != "system"
+        if link.polled
     }
 
 
-def faults(ovs: Ovs, workload: Workload) -> Iterator[Fault]:
+def faults(vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:
     """What Open vSwitch would ignore, or cannot do to such frames."""
+    ovs = vswitch.ovs
     if ovs.auto_lb and ovs.rxq_assign not in (RxqAssign.CYCLES, RxqAssign.GROUP):
         allowed = 'needs sut.vswitch.ovs.rxq_assign = "cycles" or "group"'
         yield Fault("sut.vswitch.ovs.auto_lb", True, allowed)
@@ -84,6 +93,11 @@ def faults(ovs: Ovs, workload: Workload) -> Iterator[Fault]:
         yield Fault("sut.vswitch.ovs.local_vlan_id", ovs.local_vlan_id, allowed)
     if ovs.vlan is not VlanTranslation.NONE and isinstance(workload, Frames):
         yield from _translation_faults(ovs, workload)
+    if vswitch.driver is not Vswitch().driver and not ovs.ports.on_veth:
+        allowed = f"needs ports that are interfaces of the kernel: {_PORTS} says so"
+        yield Fault("sut.vswitch.driver", str(vswitch.driver), allowed)
+    if ovs.ports.on_veth and isinstance(workload, Frames):
+        yield from _veth_faults(vswitch, workload)
     if ovs.routes:
         yield from routes.faults(ovs, workload)
     if ovs.bond is not BondMode.NONE:
@@ -99,6 +113,22 @@ def _bond_faults(ovs: Ovs, workload: Workload) -> Iterator[Fault]:
         yield Fault(key, bond, "joins virtual ports of one host: leave out [hosts] and sut.ports")
 
 
+def _veth_faults(vswitch: Vswitch, frames: Frames) -> Iterator[Fault]:
+    """Of ports that are interfaces of the kernel."""
+    ovs = vswitch.ovs
+    yield from veth_faults(_PORTS, str(ovs.ports), vswitch, frames)
+    if ovs.bond is not BondMode.NONE:
+        yield Fault("sut.vswitch.ovs.bond", str(ovs.bond), f'needs {_PORTS} = "vhost-user"')
+    if not ovs.ports.polled:
+        usual = Ovs()
+        for key in _PMD_THREADS:
+            if (value := getattr(ovs, key)) != getattr(usual, key):
+                allowed = (
+                    f'needs PMD threads; with {_PORTS} = "{ovs.ports}" the main thread forwards'
+                )
+                yield Fault(f"sut.vswitch.ovs.{key}", value, allowed)
+
+
 def _translation_faults(ovs: Ovs, frames: Frames) -> Iterator[Fault]:
     key, vlan, traffic = "sut.vswitch.ovs.vlan", str(ovs.vlan), frames.traffic
     if ovs.bridges == 1:
@@ -112,8 +142,11 @@ def _translation_faults(ovs: Ovs, frames: Frames) -> Iterator[Fault]:
         yield Fault(key, vlan, allowed)
 
 
-def lacking(ovs: Ovs, answer: str) -> str | None:
-    """What this Open vSwitch is too old for; answer: what it says of its version."""
+def lacking(ovs: Ovs, answer: str, types: Collection[str]) -> str | None:
+    """What this Open vSwitch is too old for, or was built without. answer: what it says of its
+    version; types: of ports, that it has."""
+    if ovs.ports is OvsPorts.AF_XDP and "afxdp" not in types:
+        return f'{_PORTS} = "{ovs.ports}" needs an Open vSwitch that was built with AF_XDP'
     found = re.search(r"(\d+)\.(\d+)", answer)
     if found is None:
         return None

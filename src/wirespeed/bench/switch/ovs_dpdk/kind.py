@@ -22,13 +22,20 @@ from wirespeed.bench.switch.ovs_dpdk.ports import (
     peer_plug,
     program_ports,
 )
+from wirespeed.bench.switch.ovs_dpdk.veths import VethCables
+from wirespeed.bench.switch.veth.cables import namespace_of, program_ends
 from wirespeed.bench.topology.bonded import with_partner
-from wirespeed.bench.topology.plugs import Plug
+from wirespeed.bench.topology.plugs import Interface, Plug
 from wirespeed.bench.topology.wiring import PARTNER, Wiring
 from wirespeed.model.fault import Fault
-from wirespeed.model.needs import SwitchNeeds
+from wirespeed.model.needs import Forwarding, SwitchNeeds
+from wirespeed.model.ovs import BondMode, PortMemory
 from wirespeed.model.plan import VswitchPlan
-from wirespeed.model.spec import BondMode, PortMemory, Vswitch, Workload
+from wirespeed.model.policy import InterfaceKind
+from wirespeed.model.spec import (
+    Vswitch,
+    Workload,
+)
 from wirespeed.model.sut import SutDescription
 
 # Where it takes turns with the SUT it sleeps when it has no frames. Two threads that both poll have
@@ -45,13 +52,16 @@ class OvsDpdkKind:
     )  # fmt: skip
 
     def faults(self, vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:
-        yield from factors.faults(vswitch.ovs, workload)
+        yield from factors.faults(vswitch, workload)
 
     def needs(self, vswitch: Vswitch) -> SwitchNeeds:
+        ports = vswitch.ovs.ports
         return SwitchNeeds(
             "Open vSwitch",
             packet_memory=True,
             forwards_on=vswitch.pmd_cpus,
+            forwarding=Forwarding.PMD_THREADS if ports.polled else Forwarding.MAIN_THREAD,
+            guest_ports=None if ports.on_veth else InterfaceKind.VHOST,
             page_kib=vswitch.ovs.pages.kib,
             port_pools=vswitch.ovs.memory is PortMemory.PER_PORT,
             bonded=vswitch.ovs.bond is not BondMode.NONE,
@@ -60,14 +70,24 @@ class OvsDpdkKind:
     def cabled(self, vswitch: Vswitch, wiring: Wiring) -> Wiring:
         return wiring if vswitch.ovs.bond is BondMode.NONE else with_partner(wiring)
 
-    def plugs(self, wiring: Wiring, plan: VswitchPlan, dirs: Directories) -> Mapping[str, Plug]:
+    def plugs(
+        self, vswitch: Vswitch, wiring: Wiring, plan: VswitchPlan, dirs: Directories
+    ) -> Mapping[str, Plug]:
+        if vswitch.ovs.ports.on_veth:
+            namespace, ends = namespace_of(dirs), program_ends(wiring)
+            return {port: Interface(end, namespace) for port, end in ends.items()}
         ports = program_ports(wiring, plan, dirs.run)
         outer = partner_ports(wiring, plan, dirs.run)
         return {port.name: peer_plug(port) for port in (*ports, *outer) if not port.members}
 
     def parts(self, setup: SwitchSetup) -> tuple[Part, ...]:
-        ports = program_ports(setup.wiring, setup.plan, setup.dirs.run, setup.uplinks)
-        switch = OvsDpdk(setup, _instance(setup, ports))
+        wanted = setup.wanted.ovs.ports
+        ports = program_ports(setup.wiring, setup.plan, setup.dirs.run, setup.uplinks, wanted)
+        instance = _instance(setup, ports)
+        if wanted.on_veth:
+            on_veth = replace(instance, namespace=namespace_of(setup.dirs))
+            return VethCables(setup, ports), OvsDpdk(setup, on_veth)
+        switch = OvsDpdk(setup, instance)
         if setup.partner is None:
             return (switch,)
         # Its links connect to those of the switch.

@@ -7,11 +7,12 @@ The system's Open vSwitch, if one runs, is neither used nor touched.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping, Sequence
 
 from wirespeed.bench.host.process import last_words
 from wirespeed.bench.interface import BenchError, Busy, GapLog, HopCount, Poller
-from wirespeed.bench.noise.scheduler import pollers_of
+from wirespeed.bench.noise.scheduler import Thread, on_cpu_ns, pollers_of
 from wirespeed.bench.switch.interface import SwitchSetup
 from wirespeed.bench.switch.ovs_dpdk import counters, factors
 from wirespeed.bench.switch.ovs_dpdk.bonds import Bond, not_ready
@@ -21,6 +22,7 @@ from wirespeed.bench.switch.ovs_dpdk.instance import Instance
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort, add_ports_command
 from wirespeed.bench.switch.ovs_dpdk.programs import Programs
 from wirespeed.bench.switch.ovs_dpdk.reading import CounterReader
+from wirespeed.bench.switch.ovs_dpdk.veths import veth_counts
 from wirespeed.remote.interface import Process
 
 
@@ -38,9 +40,8 @@ class OvsDpdk:
         dirs = setup.dirs
         self.control = Control(setup.host.runner, instance.run_dir(dirs.run), f"ws{dirs.tag}")
         self._pollers: tuple[Poller, ...] = ()
-        self._counters = CounterReader(
-            instance.hop, self.control, self._ports, [b.name for b in self.bridges], self.bonds
-        )
+        counts = veth_counts(setup, self._ports)
+        self._counters = CounterReader(self.control, instance, counts)
         self._programs = Programs(setup, instance, self.control)
 
     def up(self) -> None:
@@ -66,7 +67,7 @@ class OvsDpdk:
         if self._unplugged:
             return f"the sockets of {sorted(port.name for port in self._unplugged)}"
         # Its main thread, not a PMD thread, serves the interfaces of the kernel.
-        polled = [p for port in self._ports for p in port.links if p.kind != "system"]
+        polled = [p for port in self._ports for p in port.links if p.polled]
         queues = {(p.name, q) for p in polled for q in range(self._plan.rx_queues.value)}
         if unpolled := queues - self._polled():
             return f"PMD threads to poll {sorted(unpolled)}"
@@ -106,9 +107,12 @@ class OvsDpdk:
         return (self._counters.read(),)
 
     def pollers(self) -> tuple[Poller, ...]:
-        """The PMD threads, which stay. Open vSwitch does not time their polls."""
+        """The threads that forward, which stay. Open vSwitch does not time their polls."""
         if not self._pollers:
-            found = pollers_of(self._host.runner, self._programs.daemon.pid)
+            pid = self._programs.daemon.pid
+            found = pollers_of(self._host.runner, pid)
+            if any(not port.polled for port in self._ports):
+                found = (*found, Thread(pid, _MAIN_THREAD))
             self._pollers = tuple(
                 Poller(t.tid, t.name, self._instance.role, timed=False) for t in found
             )
@@ -118,13 +122,17 @@ class OvsDpdk:
         return ()
 
     def busy(self) -> Mapping[int, Busy]:
-        """Of its PMD threads: cycles of processing, and all that they count."""
+        """Of its PMD threads: cycles of processing, and all that they count. A main thread that
+        forwards sleeps without frames: the time that it has had a CPU, in ns."""
         by_core = counters.busy_by_core(self.control.ask("dpif-netdev/pmd-stats-show"))
-        return {
+        found = {
             poller.tid: by_core[int(core[1])]
             for poller in self.pollers()
             if (core := _PMD_NAME.match(poller.name)) and int(core[1]) in by_core
         }
+        mains = [poller.tid for poller in self.pollers() if poller.name == _MAIN_THREAD]
+        ran = {tid: on_cpu_ns(self._host.runner, tid) for tid in mains}
+        return found | {tid: Busy(ns, time.monotonic_ns()) for tid, ns in ran.items()}
 
     def down(self) -> None:
         self._programs.stop()
@@ -187,6 +195,7 @@ class OvsDpdk:
         return {row["name"] for row in rows if row["link_state"] == "up"}
 
 
+_MAIN_THREAD = "main thread"
 # lib/dpif-netdev.c names PMD threads by their CPU: "pmd-c01/id:8".
 _PMD_NAME = re.compile(r"pmd-c(\d+)/")
 _POLLED = re.compile(r"port:\s+(\S+)\s+queue-id:\s+(\d+)\s+\(enabled\)")

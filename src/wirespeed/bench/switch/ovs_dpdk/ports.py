@@ -18,6 +18,7 @@ from wirespeed.bench.switch.interface import KernelPorts
 from wirespeed.bench.topology.bonded import bond_of
 from wirespeed.bench.topology.plugs import Device, Interface, Plug, VirtioUser
 from wirespeed.bench.topology.wiring import GENERATOR, PARTNER, SWITCH, Cable, Wiring
+from wirespeed.model.ovs import OvsPorts
 from wirespeed.model.plan import VswitchPlan
 
 
@@ -26,9 +27,9 @@ class SwitchPort:
     """A port of the vSwitch as ovs-vsctl is to make it.
 
     peer_serves: whether the program at the other end creates the socket (and the vSwitch
-    connects), or the other way round. members: the links of a bond. spreads:
-    whether it spreads frames over its transmit queues, flow by flow, as a NIC that they come from
-    would spread them over the receiver's.
+    connects), or the other way round. members: the links of a bond. interface: the kernel's that
+    it is, where the bench made a cable for it. spreads: whether it spreads frames over its transmit
+    queues, flow by flow, as a NIC that they come from would spread them over the receiver's.
     """
 
     name: str
@@ -40,11 +41,17 @@ class SwitchPort:
     to_generator: bool
     members: tuple[SwitchPort, ...] = ()
     spreads: bool = False
+    interface: str | None = None
 
     @property
     def links(self) -> tuple[SwitchPort, ...]:
         """What frames come in by and leave by: the port itself, or the links of a bond."""
         return self.members or (self,)
+
+    @property
+    def polled(self) -> bool:
+        """By PMD threads; an interface of the kernel that is no more is the main thread's."""
+        return self.kind != _SYSTEM
 
 
 def program_ports(
@@ -52,12 +59,16 @@ def program_ports(
     plan: VswitchPlan,
     run_dir: PurePosixPath,
     uplinks: Mapping[str, Plug] = MappingProxyType({}),
+    wanted: OvsPorts = OvsPorts.VHOST_USER,
 ) -> tuple[SwitchPort, ...]:
     """Ports with a program of ours at the other end, numbered from 1 in cable order.
 
-    uplinks: see SwitchSetup.
+    uplinks: see SwitchSetup. wanted: what the ports are.
     """
     cables = (c for c in wiring.cables if SWITCH in (c.a.owner, c.b.owner))
+    if wanted.on_veth:
+        ring = plan.descriptors.value
+        return tuple(_veth_port(cable, n, wanted, ring) for n, cable in enumerate(cables, 1))
     return tuple(
         _port(cable, number, plan, run_dir, uplinks) for number, cable in enumerate(cables, start=1)
     )
@@ -90,6 +101,19 @@ def _port(
     return SwitchPort(near.port, number, "dpdkvhostuserclient", options, socket, True, False)
 
 
+def _veth_port(cable: Cable, number: int, wanted: OvsPorts, ring: int) -> SwitchPort:
+    """A port that is one end of a veth pair. One of a DPDK driver is no interface of the kernel
+    itself, and needs another name."""
+    name = cable.b.port
+    if wanted is OvsPorts.AF_PACKET:
+        interface = f"{name}-s"
+        made = _polled_port(name, interface, number, queues=1, more=f",framecnt={ring}")
+    else:
+        kind = "afxdp" if wanted is OvsPorts.AF_XDP else _SYSTEM
+        made, interface = SwitchPort(name, number, kind, {}, "", False, False), name
+    return replace(made, interface=interface, to_generator=cable.a.owner == GENERATOR)
+
+
 def _vhost(name: str, number: int, socket: str, queues: int) -> SwitchPort:
     """A port that stands for one of a NIC."""
     devargs = f"net_vhost{number},iface={socket},queues={queues}"
@@ -97,6 +121,8 @@ def _vhost(name: str, number: int, socket: str, queues: int) -> SwitchPort:
     return SwitchPort(name, number, "dpdk", options, socket, False, True)
 
 
+# What Open vSwitch calls an interface of the kernel whose frames its main thread reads.
+_SYSTEM = "system"
 # No other port of the switch has so high a number.
 _FIRST_LINK, _FIRST_INNER = 100, 50
 _LINKS = 2
@@ -155,12 +181,14 @@ def kernel_ports(ports: KernelPorts, first: int = 1) -> tuple[SwitchPort, ...]:
 
 
 def _kernel_port(name: str, _interface: str, number: int, _queues: int) -> SwitchPort:
-    return SwitchPort(name, number, "system", {}, "", False, False)
+    return SwitchPort(name, number, _SYSTEM, {}, "", False, False)
 
 
-def _polled_port(name: str, interface: str, number: int, queues: int) -> SwitchPort:
+def _polled_port(
+    name: str, interface: str, number: int, queues: int, *, more: str = ""
+) -> SwitchPort:
     """A port of DPDK's AF_PACKET driver, whose queues are sockets of one fan-out group."""
-    devargs = f"net_af_packet{number},iface={interface},qpairs={queues}"
+    devargs = f"net_af_packet{number},iface={interface},qpairs={queues}{more}"
     options = {"dpdk-devargs": devargs, "n_rxq": str(queues)}
     return SwitchPort(name, number, "dpdk", options, "", False, False)
 

@@ -146,7 +146,9 @@ class Programs:
                 + last_words(self._host.runner, self._daemon.log)
             ),
         )
-        if (lacks := factors.lacking(self._factors, self._control.ask("version"))) is not None:
+        [row] = self._control.rows("Open_vSwitch", "iface_types")
+        version, types = self._control.ask("version"), row["iface_types"][1]
+        if (lacks := factors.lacking(self._factors, version, types)) is not None:
             raise BenchError(lacks, "Leave the factor out, or install a newer Open vSwitch.")
 
     def _where(self) -> Sequence[str]:

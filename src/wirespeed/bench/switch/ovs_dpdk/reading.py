@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.switch.ovs_dpdk import counters, flows
-from wirespeed.bench.switch.ovs_dpdk.bonds import Bond, not_admitted, parse_pdus
+from wirespeed.bench.switch.ovs_dpdk.bonds import not_admitted, parse_pdus
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.switch.ovs_dpdk.counters import Pdus
-from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
+from wirespeed.bench.switch.ovs_dpdk.instance import Instance
+from wirespeed.bench.switch.ovs_dpdk.veths import VethCount
 from wirespeed.model.trial import DropCause
 
 # The packet counts of rules are brought up to date about once a second.
@@ -19,19 +20,23 @@ _SETTLE_S = 3.0
 
 
 class CounterReader:
-    """Counts of one vSwitch, which is the hop of this name.
+    """Counts of one vSwitch, which is the hop of this name. veths: reads those of its ports that
+    are interfaces of the kernel.
 
     Reading ports costs milliseconds. The counts of the drop rules lag behind the datapath, so they
     are asked for only when the ports' counts say that frames are missing.
     """
 
     def __init__(
-        self, hop: str, control: Control, ports: Sequence[SwitchPort], bridges: Sequence[str],
-        bonds: Sequence[Bond],
-    ) -> None:  # fmt: skip
-        self._hop, self._control = hop, control
-        self._bridges = (*bridges, *(bond.bridge for bond in bonds))
-        self._ports, self._bonds = tuple(ports), tuple(bonds)
+        self,
+        control: Control,
+        instance: Instance,
+        veths: Callable[[], Mapping[str, VethCount]] = dict,
+    ) -> None:
+        self._control, self._veths = control, veths
+        self._hop, self._ports, self._bonds = instance.hop, instance.ports, instance.bonds
+        names = (bridge.name for bridge in instance.bridges)
+        self._bridges = (*names, *(bond.bridge for bond in instance.bonds))
         self._unmatched: Mapping[tuple[str, DropCause], int] = {}
 
     def read(self) -> HopCount:
@@ -70,6 +75,7 @@ class CounterReader:
             counters.failed_upcalls(pmd_stats),
             counters.events(self._hop, pmd_stats, self._control.ask("coverage/show")),
             pdus,
+            self._veths(),
         )
         return counters.hop(self._hop, self._ports, answers)
 

@@ -15,7 +15,11 @@ from wirespeed.bench.topology.routes import not_routable
 from wirespeed.bench.topology.wiring import Wiring, generator_mac
 from wirespeed.model.fault import Fault
 from wirespeed.model.frame import FlowField
-from wirespeed.model.spec import Frames, Ovs, Workload
+from wirespeed.model.ovs import Ovs
+from wirespeed.model.spec import (
+    Frames,
+    Workload,
+)
 
 _KEY = "sut.vswitch.ovs.routes"
 

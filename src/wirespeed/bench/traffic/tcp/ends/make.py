@@ -22,7 +22,6 @@ from wirespeed.bench.traffic.tcp.ends.namespace import NamespaceEnd
 from wirespeed.bench.traffic.tcp.ends.virtual_function import VfEnd
 from wirespeed.model.plan import HostPlan
 from wirespeed.model.spec import TcpStreams
-from wirespeed.model.tcp import Tcp
 
 # What the plan calls the CPUs that all clients share which are no virtual machines.
 CLIENTS = "clients"
@@ -36,7 +35,7 @@ def make_ends(
     tcp = streams.tcp
     vfs = _virtual_functions(streams, host)
     planned = {guest.name: guest for guest in plan.guests}
-    sockets = _sockets(tcp, dirs, plan)
+    sockets = _sockets(streams, dirs, plan)
     namespace = Network(host, dirs.tag).namespace(topology.SWITCH)
     ends: dict[str, End] = {}
     for name in topology.host_names(tcp):
@@ -64,10 +63,11 @@ def _virtual_functions(streams: TcpStreams, host: Host) -> Mapping[str, str]:
     return dict(zip(wanted, made, strict=True))
 
 
-def _sockets(tcp: Tcp, dirs: Directories, plan: HostPlan) -> Mapping[str, str]:
+def _sockets(streams: TcpStreams, dirs: Directories, plan: HostPlan) -> Mapping[str, str]:
     """The vhost-user socket of each port of the switch that has one."""
-    path = topology.PATHS[tcp.path]
+    path = topology.PATHS[streams.tcp.path]
     if path.switch is None or plan.vswitch is None:
         return {}
-    plugs = SWITCHES[path.switch].plugs(topology.switch_wiring(tcp), plan.vswitch, dirs)
+    wiring = topology.switch_wiring(streams.tcp)
+    plugs = SWITCHES[path.switch].plugs(streams.vswitch, wiring, plan.vswitch, dirs)
     return {port: plug.socket for port, plug in plugs.items() if isinstance(plug, VirtioUser)}

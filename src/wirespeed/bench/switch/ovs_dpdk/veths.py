@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ports of Open vSwitch that are interfaces of the kernel: their cables, and what both ends of each
+count.
+
+What the other end gives to a cable has entered the switch. The kernel drops of it what the backlog
+of the CPU that carries it has no room for, and then what the socket of Open vSwitch has no room
+for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from wirespeed.bench.interface import HopCount, UnstartedPart
+from wirespeed.bench.switch.interface import SwitchSetup
+from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
+from wirespeed.bench.switch.veth.cables import QUIET, make_cables, namespace_of, program_ends
+from wirespeed.bench.switch.veth.counters import CableCount, cable_count, read_links, read_unread
+
+
+class VethCables(UnstartedPart):
+    """The cables as a part of a bench, made before the switch."""
+
+    name = "veth ports"
+    unwatched = (
+        "the kernel carries frames to and from the switch's ports in softirqs: what stops or slows "
+        "these is not seen"
+    )
+
+    def __init__(self, setup: SwitchSetup, ports: Sequence[SwitchPort]) -> None:
+        self._setup = setup
+        self._interfaces = {p.name: p.interface for p in ports if p.interface is not None}
+
+    def up(self) -> None:
+        make_cables(self._setup, self._interfaces, {}, QUIET)
+
+    def begin(self) -> None:
+        """It counts nothing itself."""
+
+    def read(self) -> tuple[HopCount, ...]:
+        return ()
+
+    def down(self) -> None:
+        """The namespace takes everything with it."""
+
+    def describe(self) -> Mapping[str, object]:
+        driver = str(self._setup.wanted.driver)
+        return {"namespace": namespace_of(self._setup.dirs), "driver of the other ends": driver}
+
+
+@dataclass(frozen=True, slots=True)
+class VethCount:
+    """Of one port. unread: frames that its packet socket had no room for, as far as the kernel
+    tells."""
+
+    cable: CableCount
+    unread: int
+
+
+def veth_counts(
+    setup: SwitchSetup, ports: Sequence[SwitchPort]
+) -> Callable[[], Mapping[str, VethCount]]:
+    """Reads the counts of those ports that the bench made cables for, by port."""
+    far = program_ends(setup.wiring)
+    ends = {p.name: (p.interface, far[p.name]) for p in ports if p.interface is not None}
+    runner, namespace = setup.host.runner, namespace_of(setup.dirs)
+
+    def read() -> Mapping[str, VethCount]:
+        if not ends:
+            return {}
+        links, unread = read_links(runner, namespace), read_unread(runner, namespace)
+        return {
+            port: VethCount(cable_count(links[near], links[its]), unread.get(near, 0))
+            for port, (near, its) in ends.items()
+        }
+
+    return read

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ports of a switch that are interfaces of the kernel: one end of a veth pair each, whose other end
+a program of ours uses. All are in a namespace of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from wirespeed.bench.host.directories import Directories
+from wirespeed.bench.host.network import Network, VethEnd, VethPair, inside
+from wirespeed.bench.switch.interface import SwitchSetup
+from wirespeed.bench.topology.addresses import mac_of
+from wirespeed.bench.topology.wiring import SWITCH, End, Wiring
+
+_NAMESPACE = "switch"
+# What the forwarding CPU has no room for is to be dropped, as a NIC would. AF_PACKET keeps a frame
+# that it cannot send, and tries again with the next one: where there is no queueing discipline,
+# where that is full, or where the socket has more octets on their way than the usual 200 KiB.
+_QUEUE_FRAMES, _SOCKET_BYTES = 16_384, 64 << 20
+# DPDK's AF_PACKET driver takes process number ^ interface number for the group that its sockets
+# join, and two groups of one namespace with one number are an error. So interfaces of different
+# programs differ in a part of their numbers in which neighbouring processes' numbers do not.
+_OWNER_SHIFT = 12
+# A port sends nothing of its own.
+QUIET = (
+    "net.ipv6.conf.all.disable_ipv6=1",
+    "net.ipv6.conf.default.disable_ipv6=1",
+)
+
+
+def namespace_of(dirs: Directories) -> str:
+    """The name of the ports' namespace where the bench makes it for them."""
+    return f"ws{dirs.tag}-{_NAMESPACE}"
+
+
+def program_ends(wiring: Wiring) -> Mapping[str, str]:
+    """The interface that the program at the other end of each port uses. A port to a virtual
+    machine is a tap, which has no other end but QEMU."""
+    return {
+        port: f"{port}-p"
+        for port in wiring.ports_of(SWITCH)
+        if wiring.peer(End(SWITCH, port)).owner not in wiring.machines
+    }
+
+
+def make_cables(
+    setup: SwitchSetup, ports: Mapping[str, str], macs: Mapping[str, str], sysctls: Iterable[str]
+) -> None:
+    """Make the namespace with a pair for each of these ports. ports: the switch's interface by
+    port, which is not always of the same name. macs: addresses of ports that must have a certain
+    one."""
+    setup.host.set_sysctl("net.core.wmem_default", str(_SOCKET_BYTES))
+    network, namespace = Network(setup.host, setup.dirs.tag), namespace_of(setup.dirs)
+    made = network.host(_NAMESPACE)
+    assert made == namespace
+    setup.host.runner.run([*inside(namespace), "sysctl", "-q", "-w", *sysctls])
+    ends = program_ends(setup.wiring)
+    owners: dict[str, int] = {}
+    for number, (port, interface) in enumerate(ports.items()):
+        peer = setup.wiring.peer(End(SWITCH, port))
+        owner = owners.setdefault(peer.owner, len(owners) + 1)
+        mac = macs.get(port, f"02:02:{number:02x}:00:00:00")
+        own = VethEnd(namespace, interface, mac)
+        index = owner << _OWNER_SHIFT | number + 1
+        far = VethEnd(namespace, ends[port], mac_of(peer), index=index)
+        network.connect(VethPair(far, own), setup.plan.mtu.value)
+        setup.host.runner.run(
+            ["tc", "-n", namespace, "qdisc", "replace", "dev", ends[port], "root", "pfifo",
+             "limit", str(_QUEUE_FRAMES)])  # fmt: skip
