@@ -61,7 +61,9 @@ class Processes:
             self._guard.stdin.flush()
 
     def start(self, program: Program) -> None:
-        argv = ["/usr/bin/env", *(f"-u{name}" for name in _FOREIGN), *program.argv]
+        # What a program leaves where it was started, as RabbitMQ does when it ends badly, is a log.
+        argv = ["/usr/bin/env", f"--chdir={self.logs}", *(f"-u{name}" for name in _FOREIGN)]
+        argv += program.argv
         log = str(self.log(program.name))
         process = start_child(argv, log, program.environ, (), None)
         self._running[program.name] = process
