@@ -16,7 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from wirespeed.bench.host.changes import start_ticks
 from wirespeed.remote.agent import start_child
+from wirespeed.remote.local import LocalRunner
 
 # Debian's own interpreter, for which its packages are; nothing of this environment leaks into it.
 PYTHON = "/usr/bin/python3"
@@ -149,10 +151,7 @@ class Processes:
 
 def runs(pid: int) -> bool:
     """Whether it is there, and not only waits for its parent to notice its end."""
-    with suppress(FileNotFoundError, ProcessLookupError):
-        status = Path(f"/proc/{pid}/stat").read_text()
-        return status.rpartition(")")[2].split()[0] not in "ZX"
-    return False
+    return start_ticks(LocalRunner(), pid) is not None
 
 
 def _groups() -> dict[int, int]:

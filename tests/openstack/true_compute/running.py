@@ -9,12 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from wirespeed.model.cpuset import parse_list
+from wirespeed.bench.guest.pins import threads_of
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI
 
-_CPUS = re.compile(r"Cpus_allowed_list:\s*(\S+)")
-_VCPU = re.compile(r"CPU (\d+)/")
 _HUGE = re.compile(r"/dev/hugepages\S* (.*) kernelpagesize_kB=(\d+)$", re.MULTILINE)
 _ON_NODE = re.compile(r"\bN(\d+)=(\d+)\b")
 # Of the flows that the agent writes for a local VLAN (OpenFlow 1.0's words).
@@ -79,23 +77,9 @@ def running_guest(runner: Runner, name: str, wire_bridge: str) -> RunningGuest:
 
 
 def _threads(runner: Runner, pid: str) -> tuple[dict[int, tuple[int, ...]], tuple[int, ...]]:
-    folders = [path.rpartition("/")[0] for path in runner.glob(f"/proc/{pid}/task/*/status")]
-    found = runner.read_many(
-        [f"{folder}/{name}" for folder in folders for name in ("comm", "status")]
-    )
-    vcpus: dict[int, tuple[int, ...]] = {}
-    others: set[int] = set()
-    for folder in folders:
-        comm, status = found[f"{folder}/comm"], found[f"{folder}/status"]
-        if not isinstance(comm, str) or not isinstance(status, str):
-            continue  # a thread that has just ended
-        allowed = _CPUS.search(status)
-        assert allowed, status
-        cpus = tuple(sorted(parse_list(allowed[1])))
-        if vcpu := _VCPU.match(comm):
-            vcpus[int(vcpu[1])] = cpus
-        else:
-            others |= set(cpus)
+    threads = threads_of(runner, int(pid))
+    vcpus = {one.vcpu: tuple(sorted(one.cpus)) for one in threads if one.vcpu is not None}
+    others = {cpu for one in threads if one.vcpu is None for cpu in one.cpus}
     return vcpus, tuple(sorted(others))
 
 

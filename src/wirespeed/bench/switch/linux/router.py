@@ -15,7 +15,7 @@ from wirespeed.bench.interface import HopCount
 from wirespeed.bench.switch.interface import SwitchSetup
 from wirespeed.bench.switch.linux.counters import hop, parse_ip_drops
 from wirespeed.bench.switch.linux.ports import KernelForwarding
-from wirespeed.bench.switch.veth.cables import program_ends
+from wirespeed.bench.switch.veth.cables import QUIET, program_ends
 from wirespeed.bench.topology.wiring import PORTS, SWITCH, generator_mac
 
 # A port sends nothing of its own: without link-local addresses there are no solicitations, and
@@ -25,8 +25,7 @@ _SYSCTLS = {
         "net.ipv4.ip_forward=1",
         "net.ipv4.conf.all.rp_filter=0",
         "net.ipv4.conf.default.rp_filter=0",
-        "net.ipv6.conf.all.disable_ipv6=1",
-        "net.ipv6.conf.default.disable_ipv6=1",
+        *QUIET,
     ),
     6: (
         "net.ipv6.conf.default.addr_gen_mode=1",

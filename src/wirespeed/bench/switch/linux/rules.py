@@ -10,10 +10,7 @@ from wirespeed.model.fault import Fault
 from wirespeed.model.needs import Forwarding, SwitchNeeds
 from wirespeed.model.ovs import Ovs
 from wirespeed.model.policy import InterfaceKind
-from wirespeed.model.spec import (
-    Frames,
-    Vswitch,
-)
+from wirespeed.model.spec import Frames, Vswitch
 
 
 def kernel_faults(name: str, vswitch: Vswitch, frames: Frames) -> Iterator[Fault]:
