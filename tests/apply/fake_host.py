@@ -51,9 +51,17 @@ class Cut:
     what: str
 
 
+def _process(address: str) -> str:
+    """The file with the name of the process that has this function open."""
+    return f"/proc/7{int(address[5:7], 16)}{address[-1]}/comm"
+
+
 @dataclass
 class FakeHost:
-    """ovs None: not installed. user: whom the login is; sudo: whether it may `sudo -n`."""
+    """ovs None: not installed. user: whom the login is; sudo: whether it may `sudo -n`.
+
+    opened: who has a PCI function open through VFIO, by its address.
+    """
 
     server: Server = LAB
     found_now: int = 2
@@ -64,6 +72,7 @@ class FakeHost:
     client: str = ""
     route_to_client: str = "eno1"
     domains: dict[str, str] = field(default_factory=dict)
+    opened: dict[str, str] = field(default_factory=dict)
     cut: Cut | None = None
     changes: int = 0
     boots: int = 0
@@ -90,6 +99,7 @@ class FakeHost:
     def boot(self) -> None:
         self.boots += 1
         self.timer.clear()
+        self.opened.clear()
         self.holder = None
         menu = self.disk.read(GRUB_CFG) or ""
         line = next(line for line in menu.splitlines() if "vmlinuz" in line).split(None, 2)[2]
@@ -231,6 +241,8 @@ class FakeRunner:
         if text is None:
             text = self._host.kernel.files.get(path)
         if text is None:
+            text = next((n for a, n in self._host.opened.items() if path == _process(a)), None)
+        if text is None:
             raise FileNotFoundError(2, "No such file or directory", path)
         return text
 
@@ -262,6 +274,9 @@ class FakeRunner:
 
     def readlink(self, path: str) -> str:
         self._alive()
+        parts = path.split("/")
+        if parts[-1] == "iommu_group":
+            return f"/sys/kernel/iommu_groups/{parts[-2]}"
         return self._host.kernel.driver_link(path) or path
 
     @contextmanager
@@ -300,7 +315,7 @@ class FakeRunner:
             raise RemoteError(f"`{' '.join(argv)}` on lab1 ended with {code}: {stdout}")
         return Completed(tuple(argv), code, stdout, "" if code == 0 else stdout)
 
-    def _run(self, argv: list[str], stdin: str | None) -> tuple[int, str]:  # noqa: PLR0911
+    def _run(self, argv: list[str], stdin: str | None) -> tuple[int, str]:  # noqa: PLR0911, PLR0912
         host = self._host
         match argv:
             case ["id", "-u"]:
@@ -322,6 +337,10 @@ class FakeRunner:
                 return (0, "enabled\n") if enabled else (1, "disabled\n")
             case ["virsh", *_]:
                 return self._virsh(argv)
+            case ["find", *_, "-lname", path]:
+                return 0, self._found(path.rpartition("/")[2])
+            case ["ovs-appctl", _, "netdev-dpdk/detach", address]:
+                return (0, "") if host.opened.pop(address, "") == "ovs-vswitchd" else (2, "in use")
             case ["ovs-appctl" | "dmidecode" as program, *_]:
                 raise ProgramMissing(f"{program} is not installed on lab1")
             case ["ovs-vsctl", *words] if "--format=json" in words:
@@ -329,6 +348,11 @@ class FakeRunner:
                     raise ProgramMissing("ovs-vsctl is not installed on lab1")
                 return 0, host.ovs.vsctl(words) or ""
         return self._run_change(argv, stdin)
+
+    def _found(self, address: str) -> str:
+        """The link by which a process has the function's group open."""
+        there = address in self._host.opened
+        return f"{_process(address).removesuffix('comm')}fd/9\n" if there else ""
 
     def _run_change(self, argv: list[str], stdin: str | None) -> tuple[int, str]:
         codes: list[int] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many random plans, each in a cloud of its own; goes on where it was cut.
+"""Many random plans, one after another; goes on where it was cut.
 
 python -m tests.openstack [CASES] [SEED] [STATE]
 """
@@ -10,18 +10,29 @@ import sys
 from pathlib import Path
 
 from tests.openstack import cases
-from tests.openstack.case_run import CaseError, details, remember, remembered, run, table
+from tests.openstack.case_run import (
+    CaseError,
+    details,
+    in_every_way,
+    remember,
+    remembered,
+    run,
+    table,
+)
+from tests.openstack.clouds import Clouds
 from tests.openstack.processes import CloudError
+from tests.openstack.rest import ApiError
 
 
 def main(count: int, seed: int, state: Path) -> int:
     print(f"{count} random cases from seed {seed}; results in {state}")
     wrong = 0
+    clouds = Clouds()
     for case in [*cases.examples(), *cases.random_cases(seed, count)]:
         known = remembered(state).get(case.name)
         try:
-            result = known or run(case)
-        except (CaseError, CloudError) as fault:
+            result = known or run(case, clouds, in_every_way)
+        except (ApiError, CaseError, CloudError) as fault:
             print(f"{case.name}: {fault}")
             wrong += 1
             continue
@@ -31,8 +42,10 @@ def main(count: int, seed: int, state: Path) -> int:
         for each in (*result.unexplained, *result.left):
             print(f"{case.name}: UNEXPLAINED: {each}")
             wrong += 1
+    left = clouds.close()
     print(table(list(remembered(state).values())))
-    return int(wrong > 0)
+    print(*left)
+    return int(wrong > 0 or bool(left))
 
 
 if __name__ == "__main__":

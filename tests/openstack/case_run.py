@@ -5,23 +5,26 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tests.openstack import reasons
 from tests.openstack.cases import Case
-from tests.openstack.cloud import CREATE, DELETE, STACK, Cloud, cloud, free_script
+from tests.openstack.cloud import CREATE, DELETE, STACK, Cloud, free_script
+from tests.openstack.clouds import Clouds
 from tests.openstack.comparison import COLUMNS, Row
+from tests.openstack.computes import simulated
 
 FORCED, HEAT, FREE = "create.sh", "stack.yaml", "create.sh, hosts open"
 _NAME = "plan"
+_WAIT = ("--wait", "--poll", "1")
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """What a case showed. ways: the rows of each way. unexplained: differences without a reason.
-    left: what was there still when it had ended."""
+    left: names in the cloud when all was removed."""
 
     case: str
     ready_s: float
@@ -36,58 +39,49 @@ class CaseError(Exception):
     """A client did not do what a rendered file says."""
 
 
-def run(case: Case, ways: Sequence[str] = (FORCED, HEAT, FREE)) -> Result:
-    """These ways of one case, one after another in one cloud."""
+def run(
+    case: Case, clouds: Clouds, how: Callable[[Cloud], Iterator[tuple[str, list[Row]]]]
+) -> Result:
+    """One case in one cloud. how: by_create_sh or in_every_way."""
     plan, facts = case.make()
-    seen: dict[str, list[Row]] = {}
-    with cloud(plan, facts) as made:
-        for way in ways:
-            make, remove = _WAYS[way]
-            make(made)
-            seen[way] = made.compare()
-            remove(made)
-        figures = (made.ready_s, made.control.cached, made.control.processes.memory_mib())
-        before = made.control.traces()
-    left = before.left()
-    return Result(
-        case.name,
-        *figures,
-        seen,
-        tuple(reasons.unexplained(seen, FREE, HEAT if len(plan.hosts) > 1 else None)),
-        left,
-    )
+    with clouds.cloud(plan, simulated(facts)) as made:
+        seen = dict(how(made))
+        zone = HEAT if len(plan.hosts) > 1 else None
+        return Result(
+            case.name, made.ready_s, made.control.cached, made.control.processes.memory_mib(),
+            seen, tuple(reasons.unexplained(seen, FREE, zone)), tuple(sorted(made.names())),
+        )  # fmt: skip
 
 
-def _create(made: Cloud) -> None:
-    path = made.control.site.write(CREATE, made.rendered[CREATE])
-    _client(made, "bash", str(path))
+def by_create_sh(made: Cloud) -> Iterator[tuple[str, list[Row]]]:
+    """As rendered, and what it made removed again."""
+    _create(made)
+    yield FORCED, made.compare()
+    _delete(made)
 
 
-def _delete(made: Cloud) -> None:
-    path = made.control.site.write(DELETE, made.rendered[DELETE])
-    _client(made, "bash", str(path))
-
-
-def _stack(made: Cloud) -> None:
+def in_every_way(made: Cloud) -> Iterator[tuple[str, list[Row]]]:
+    """create.sh with the hosts as planned and, its servers gone, left open; then the stack."""
+    _create(made)
+    yield FORCED, made.compare()
+    made.delete_servers()
+    # Where the scheduler finds no host for a guest, the script ends: that is an answer, too.
+    made.script("free.sh", free_script(made.rendered[CREATE]))
+    yield FREE, made.compare()
+    _delete(made)
     # Heat does not set the properties of an image; create.sh has done it.
     path = made.control.site.write(STACK, made.rendered[STACK])
-    _client(made, "openstack", "stack", "create", "--wait", "--template", str(path), _NAME)
-
-
-def _delete_stack(made: Cloud) -> None:
+    _client(made, "openstack", "stack", "create", *_WAIT, "--template", str(path), _NAME)
+    yield HEAT, made.compare()
     _client(made, "openstack", "stack", "delete", "--yes", "--wait", _NAME)
 
 
-def _create_free(made: Cloud) -> None:
-    # Where the scheduler finds no host for a guest, the script ends: that is an answer, too.
-    made.script("free.sh", free_script(made.rendered[CREATE]))
+def _create(made: Cloud) -> None:
+    _client(made, "bash", str(made.control.site.write(CREATE, made.rendered[CREATE])))
 
 
-_WAYS = {
-    FORCED: (_create, _delete),
-    HEAT: (_stack, _delete_stack),
-    FREE: (_create_free, _delete),
-}
+def _delete(made: Cloud) -> None:
+    _client(made, "bash", str(made.control.site.write(DELETE, made.rendered[DELETE])))
 
 
 def _client(made: Cloud, *argv: str) -> None:

@@ -25,8 +25,8 @@ from wirespeed.plan.workload_rules import broken_rules
 
 SEED = 18
 _NETWORKS = (
-    ProviderNetwork("access", "physnet1", NetworkType.VLAN, 100, 9000),
-    ProviderNetwork("core", "physnet2", NetworkType.VLAN, 200),
+    ProviderNetwork("access", "physnet1", NetworkType.VLAN, 100, 9000, cidr="10.1.0.0/24"),
+    ProviderNetwork("core", "physnet2", NetworkType.VLAN, 200, cidr="10.2.0.0/24"),
 )
 _NICS = (
     Nic("access", NicUse.DPDK, ("0000:5e:00.0", "0000:60:00.0"), ("compute-*",)),
@@ -63,7 +63,7 @@ def _random(random: Random) -> tuple[Plan, Sequence[HostFacts]]:
     hosts = [empty("s3-r740xd", f"compute-{n}") for n in range(1, 7)]
     hosts += [empty("s1-dppd", f"edge-{n}") for n in (1, 2)]
     while True:
-        vnfs = tuple(_vnf(random, f"vnf{n}") for n in range(1, random.randint(4, 6)))
+        vnfs = tuple(_vnf(random, f"vnf{n}") for n in range(1, random.randint(3, 5) + 1))
         workload = Workload("random", vnfs, networks=_NETWORKS, nics=_NICS)
         if not broken_rules(workload):
             plan = plan_workload(workload, hosts)
@@ -83,7 +83,7 @@ def _vnf(random: Random, name: str) -> Vnf:
     # vhost-user needs memory that the switch can map: huge pages.
     sizes = ["large", "1048576"] if ports else [None, "large", "any", "1048576"]
     return Vnf(
-        name, vcpus, random.choice([2048, 4096, 8192]), random.randint(1, 3),
+        name, vcpus, random.choice([2048, 4096, 8192]), random.randint(1, 2),
         page_size=random.choice(sizes), cpu_policy=policy,
         dedicated_cpus=tuple(range(1, vcpus)) if policy is CpuPolicy.MIXED else (),
         thread_policy=random.choice([None, ThreadPolicy.PREFER, ThreadPolicy.REQUIRE])

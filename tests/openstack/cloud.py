@@ -7,30 +7,20 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from tests.openstack import computes, observed
 from tests.openstack.comparison import Row, rows
-from tests.openstack.control_plane import ControlPlane, cache_directory, control_plane
+from tests.openstack.control_plane import ControlPlane
 from tests.openstack.rest import Api
-from tests.openstack.services.interface import inside
-from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Plan
 from wirespeed.plan.render.targets import render
 
 _INSIDE = Path(__file__).parent / "inside"
 CREATE, DELETE, STACK = "openstack/create.sh", "openstack/delete.sh", "openstack/stack.yaml"
-
-
-class StartComputes(Protocol):
-    def __call__(
-        self, control: ControlPlane, plan: Plan, *, rendered: Mapping[str, str]
-    ) -> computes.Computes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +34,6 @@ class Cloud:
     api: Api
     ready_s: float
 
-    @property
-    def socket(self) -> Path:
-        return self.control.site.root / "client.sock"
-
     def script(self, name: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
         """Run a rendered script, or this text of it, as an administrator would."""
         path = self.control.site.write(name, self.rendered[name] if text is None else text)
@@ -56,11 +42,31 @@ class Cloud:
     def client(self, *argv: str, **environ: str) -> subprocess.CompletedProcess[str]:
         """A command; `openstack` in it is the real client. environ adds to an administrator's."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        path = {"PATH": f"{_INSIDE}:/usr/bin:/bin", "WIRESPEED_CLIENT_SERVER": str(self.socket)}
+        path = {
+            "PATH": f"{_INSIDE}:/usr/bin:/bin",
+            "WIRESPEED_CLIENT_SERVER": str(self.control.client),
+        }
         return subprocess.run(
             argv, env={**clean, **self.control.site.environ(), **path, **environ},
             cwd=self.control.site.root, capture_output=True, text=True, check=False,
         )  # fmt: skip
+
+    def delete_servers(self) -> None:
+        """All, and wait until they are gone."""
+        for each in self._servers():
+            self.api.delete("nova", f"/servers/{each['id']}")
+        self.control.processes.wait("servers gone", lambda: not self._servers())
+
+    def _servers(self) -> list[dict[str, str]]:
+        return list(self.api.get("nova", "/servers")["servers"])
+
+    def names(self) -> set[str]:
+        """Servers, ports, networks, aggregates and flavors that there are."""
+        found = {each["name"] for each in self._servers()}
+        for kind in ("ports", "networks"):
+            found |= {each["name"] for each in self.api.get("neutron", f"/{kind}")[kind]}
+        found |= {each["name"] for each in self.api.get("nova", "/os-aggregates")["aggregates"]}
+        return found | {each["name"] for each in self.api.get("nova", "/flavors")["flavors"]}
 
     def compare(self) -> list[Row]:
         found = observed.servers(self.api, self.computes.domains)
@@ -68,23 +74,16 @@ class Cloud:
 
 
 @contextmanager
-def cloud(plan: Plan, facts: Sequence[HostFacts]) -> Iterator[Cloud]:
-    """One with simulated hosts, up while the block runs."""
-    with cloud_with(plan, partial(computes.start, facts=facts)) as made:
-        yield made
+def cloud_on(
+    control: ControlPlane, plan: Plan, start: computes.StartComputes, image: bytes = b"\0"
+) -> Iterator[Cloud]:
+    """Up while the block runs, and then gone from the control plane.
 
-
-@contextmanager
-def cloud_with(plan: Plan, start: StartComputes, image: bytes = b"\0") -> Iterator[Cloud]:
-    """Up while the block runs. start: what makes its computes, once the control plane is there.
-
-    image: the content of the plan's images.
+    start: what makes its computes. image: the content of the plan's images.
     """
     began = time.monotonic()
     rendered = render(plan, ["openstack"])
-    with control_plane(cache_directory(os.environ), rendered) as control:
-        socket = control.site.root / "client.sock"
-        control.processes.start(inside("client-server", "client_server.py", str(socket)))
+    with control.of_plan(rendered):
         made = start(control, plan, rendered=rendered)
         api = Api(control.site)
         ready_s = time.monotonic() - began
@@ -92,8 +91,10 @@ def cloud_with(plan: Plan, start: StartComputes, image: bytes = b"\0") -> Iterat
             _image(api, flavor.image, image)
         unlimited = {"instances": -1, "cores": -1, "ram": -1}
         api.put("nova", f"/os-quota-sets/{api.project}", {"quota_set": unlimited})
-        control.processes.wait("the client's server", socket.exists)
         yield Cloud(plan, rendered, control, made, api, ready_s)
+        made.end(control)
+        for found in api.get("glance", "/images")["images"]:
+            api.delete("glance", f"/images/{found['id']}")
 
 
 def _image(api: Api, name: str, content: bytes) -> None:

@@ -48,7 +48,7 @@ def rows(
             why = f"{server.status}: {server.fault}" if server else "there is no such server"
             found.append(Row(name, (False,) * len(COLUMNS), (why,), ()))
             continue
-        devices = documents[server.host]["devices"]
+        devices = documents[host]["devices"]
         answers = (
             _host(server, host), _cpus(guest, server), _pages(guest, server),
             _ports(plan, guest, server, devices),

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tests.openstack.control_plane import ControlPlane
 from tests.openstack.rest import Api
@@ -30,14 +31,42 @@ AGENT_FILES = {OVS_AGENT: "openvswitch_agent.ini", SRIOV_AGENT: "sriov_agent.ini
 
 @dataclass(frozen=True, slots=True)
 class Computes:
-    """documents: what libvirt says of each host, by name. domains: files UUID.xml."""
+    """documents: what libvirt says of each host, by name. domains: files UUID.xml.
+
+    programs: what was started for them.
+    """
 
     documents: Mapping[str, Mapping[str, Any]]
     domains: Path
+    programs: tuple[str, ...]
+
+    def end(self, control: ControlPlane) -> None:
+        """Their programs end, and no service knows the hosts any more. They must have no guest."""
+        for name in reversed(self.programs):
+            control.processes.stop(name)
+        api = Api(control.site)
+        # Nova has Placement forget the host's inventory, too.
+        for each in api.get("nova", "/os-services?binary=nova-compute")["services"]:
+            api.delete("nova", f"/os-services/{each['id']}")
+        for each in api.get("neutron", "/agents")["agents"]:
+            api.delete("neutron", f"/agents/{each['id']}")
 
 
-def start(
-    control: ControlPlane, plan: Plan, facts: Sequence[HostFacts], rendered: Mapping[str, str]
+class StartComputes(Protocol):
+    """rendered: the files of target `openstack`, by name."""
+
+    def __call__(
+        self, control: ControlPlane, plan: Plan, *, rendered: Mapping[str, str]
+    ) -> Computes: ...
+
+
+def simulated(facts: Sequence[HostFacts]) -> StartComputes:
+    """Hosts with these facts."""
+    return partial(_start, facts=facts)
+
+
+def _start(
+    control: ControlPlane, plan: Plan, rendered: Mapping[str, str], facts: Sequence[HostFacts]
 ) -> Computes:
     """All computes, known to the scheduler, with their inventories in Placement."""
     site, processes = control.site, control.processes
@@ -58,7 +87,7 @@ def start(
     neutron = str(site.root / "neutron/neutron.conf")
     processes.start(inside(AGENTS, "agents.py", neutron, str(agents)))
     wait(control, plan, rendered)
-    return Computes({host["host"]: host for host in hosts}, domains)
+    return Computes({host["host"]: host for host in hosts}, domains, (PROGRAM, AGENTS))
 
 
 def _configs(site: Site, host: str, rendered: Mapping[str, str]) -> tuple[Path, Path]:

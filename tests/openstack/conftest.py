@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.openstack.case_run import Result, details, table
+from tests.openstack.clouds import Clouds
 
 WANTED = os.environ.get("WIRESPEED_OPENSTACK", "")
 _RESULTS: list[Result] = []
@@ -28,6 +30,14 @@ def _wanted(mark: pytest.Mark) -> bool:
     if WANTED == "usual":
         return not mark.kwargs.get("compute")
     return bool(WANTED and mark.kwargs.get(WANTED))
+
+
+@pytest.fixture(scope="session")
+def clouds() -> Iterator[Clouds]:
+    """Of all tests; when it has ended, nothing of it is left."""
+    made = Clouds()
+    yield made
+    assert not made.close()
 
 
 @pytest.fixture(scope="session")

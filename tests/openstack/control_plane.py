@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from pathlib import Path
 from tests.openstack import mariadb, packages, rabbit
 from tests.openstack.processes import PYTHON, CloudError, Processes, Program, listens, runs
 from tests.openstack.services import glance, heat, keystone, neutron, nova, placement
-from tests.openstack.services.interface import Service
+from tests.openstack.services.interface import Service, inside
 from tests.openstack.site import Site
 
 _HERE = Path(__file__).parent
@@ -50,13 +49,37 @@ class Traces:
 
 @dataclass(frozen=True, slots=True)
 class ControlPlane:
-    """A running one. cached: its databases came from the cache. up_s: until all answered."""
+    """A running one. cached: its databases came from the cache."""
 
     site: Site
     processes: Processes
     services: tuple[Service, ...]
     cached: bool
-    up_s: float
+
+    @property
+    def client(self) -> Path:
+        """The socket of inside/client_server.py."""
+        return self.site.root / "client.sock"
+
+    @contextmanager
+    def of_plan(self, rendered: Mapping[str, str]) -> Iterator[None]:
+        """All services answer while the block runs. rendered: the files of target `openstack`.
+
+        Those that read files of the plan run as long as the block does.
+        """
+        readers = [service for service in self.services if service.reads]
+        for service in readers:
+            for name, path in service.reads.items():
+                self.site.write(
+                    str(path.relative_to(self.site.root)), rendered[f"openstack/{name}"]
+                )
+        _start(self.site, self.processes, readers)
+        _wait(self.site, self.processes, [service.name for service in self.services])
+        self.processes.wait("the client's server", self.client.exists)
+        yield
+        for service in reversed(readers):
+            for program in reversed(service.programs):
+                self.processes.stop(program.name)
 
     def traces(self) -> Traces:
         """What must be gone when it has ended."""
@@ -66,27 +89,22 @@ class ControlPlane:
 
 
 @contextmanager
-def control_plane(cache: Path, rendered: Mapping[str, str]) -> Iterator[ControlPlane]:
-    """Up while the block runs. rendered: the files of target `openstack`."""
-    began = time.monotonic()
+def control_plane(cache: Path) -> Iterator[ControlPlane]:
+    """Up while the block runs, but for what reads files of a plan (ControlPlane.of_plan)."""
     root = Path(tempfile.mkdtemp(prefix="ws-os-"))
     site = Site(root)
     processes = Processes(site.folder("logs"))
     processes.guard(root)
     try:
         services = _services(site, packages.paste_files(cache))
-        site.write("nova/rendered.conf", rendered["openstack/controller/nova.conf"])
-        site.write("neutron/ml2_conf.ini", rendered["openstack/controller/ml2_conf.ini"])
         rabbit.start(site, processes)
         cached = _databases(site, processes, services, cache)
         _renew(site, processes, services)
         rabbit.wait(site, processes)
-        for service in services:
-            _wait(site, processes, service.after)
-            for program in service.programs:
-                processes.start(program)
-        _wait(site, processes, [service.name for service in services])
-        yield ControlPlane(site, processes, services, cached, time.monotonic() - began)
+        control = ControlPlane(site, processes, services, cached)
+        processes.start(inside("client-server", "client_server.py", str(control.client)))
+        _start(site, processes, [service for service in services if not service.reads])
+        yield control
     except BaseException:
         shutil.rmtree(LOGS, ignore_errors=True)
         shutil.copytree(processes.logs, LOGS)
@@ -94,6 +112,13 @@ def control_plane(cache: Path, rendered: Mapping[str, str]) -> Iterator[ControlP
     finally:
         processes.stop_all()
         shutil.rmtree(root)
+
+
+def _start(site: Site, processes: Processes, services: Iterable[Service]) -> None:
+    for service in services:
+        _wait(site, processes, service.after)
+        for program in service.programs:
+            processes.start(program)
 
 
 def _wait(site: Site, processes: Processes, services: Iterable[str]) -> None:

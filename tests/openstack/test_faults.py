@@ -9,17 +9,18 @@ from collections.abc import Iterator
 import pytest
 
 from tests.openstack import cases, rabbit
-from tests.openstack.cloud import CREATE, DELETE, STACK, Cloud, cloud
-from tests.openstack.rest import Api
+from tests.openstack.cloud import CREATE, DELETE, STACK, Cloud
+from tests.openstack.clouds import Clouds
+from tests.openstack.computes import simulated
 
 pytestmark = pytest.mark.openstack
 HOST, FIRST = "s1-dppd", "bng"
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Cloud]:
+def running(clouds: Clouds) -> Iterator[Cloud]:
     plan, facts = next(case for case in cases.examples() if case.name == "s1-bng").make()
-    with cloud(plan, facts) as made:
+    with clouds.cloud(plan, simulated(facts)) as made:
         yield made
 
 
@@ -29,16 +30,7 @@ def empty(running: Cloud) -> Iterator[Cloud]:
     yield running
     done = running.script(DELETE)
     assert done.returncode == 0, done.stderr
-    assert not _names(running.api)
-
-
-def _names(api: Api) -> set[str]:
-    """Servers, ports, networks, aggregates and flavors that there are."""
-    found = {each["name"] for each in api.get("nova", "/servers")["servers"]}
-    for kind in ("ports", "networks"):
-        found |= {each["name"] for each in api.get("neutron", f"/{kind}")[kind]}
-    found |= {each["name"] for each in api.get("nova", "/os-aggregates")["aggregates"]}
-    return found | {each["name"] for each in api.get("nova", "/flavors")["flavors"]}
+    assert not running.names()
 
 
 def _refused(done: subprocess.CompletedProcess[str], *words: str) -> None:
@@ -70,7 +62,7 @@ def test_wrong_credentials(empty: Cloud) -> None:
     path = empty.control.site.write(CREATE, empty.rendered[CREATE])
     done = empty.client("bash", str(path), OS_PASSWORD="not this one")  # noqa: S106
     _refused(done, "did not accept the credentials", "OS_*")
-    assert not _names(empty.api)
+    assert not empty.names()
 
 
 def test_an_aggregate_with_another_property_is_left_as_it_is(empty: Cloud) -> None:
@@ -127,7 +119,7 @@ def test_a_half_created_stack(empty: Cloud) -> None:
     assert all(row.cells[0] for row in empty.compare())
     made = empty.client("openstack", "stack", "delete", "--yes", "--wait", "plan")
     assert made.returncode == 0, made.stdout + made.stderr
-    assert not _names(empty.api)
+    assert not empty.names()
 
 
 def test_rabbitmq_restarts_half_way(empty: Cloud) -> None:

@@ -12,7 +12,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.openstack.cloud import CREATE, Cloud, cloud
+from tests.openstack.cloud import CREATE, DELETE, Cloud
+from tests.openstack.clouds import Clouds
+from tests.openstack.computes import simulated
 from tests.plan.lab import example_host, example_plan, example_text
 from wirespeed.cloud.api import CloudUnreadable
 from wirespeed.cloud.collect import collect
@@ -31,10 +33,11 @@ EXAMPLE = "s1-bng"
 
 
 @pytest.fixture(scope="module")
-def made() -> Iterator[Cloud]:
+def made(clouds: Clouds) -> Iterator[Cloud]:
     """The example's cloud, in which nothing was created yet."""
-    with cloud(example_plan(EXAMPLE), [example_host(EXAMPLE)]) as found:
+    with clouds.cloud(example_plan(EXAMPLE), simulated([example_host(EXAMPLE)])) as found:
         yield found
+        found.script(DELETE)
 
 
 @contextmanager

@@ -6,7 +6,8 @@ from __future__ import annotations
 import pytest
 
 from tests.openstack import cases
-from tests.openstack.case_run import FORCED, FREE, HEAT, Result, run
+from tests.openstack.case_run import FORCED, HEAT, Result, by_create_sh, in_every_way, run
+from tests.openstack.clouds import Clouds
 
 _USUAL = [*cases.examples(), *cases.random_cases(cases.SEED, 5)]
 _SHORT = next(case for case in cases.examples() if case.name == "s1-bng")
@@ -14,14 +15,16 @@ _SHORT = next(case for case in cases.examples() if case.name == "s1-bng")
 
 @pytest.mark.openstack
 @pytest.mark.parametrize("case", _USUAL, ids=[case.name for case in _USUAL])
-def test_plan_is_accepted_as_rendered(case: cases.Case, results: list[Result]) -> None:
-    _check(run(case), results)
+def test_plan_is_accepted_as_rendered(
+    case: cases.Case, clouds: Clouds, results: list[Result]
+) -> None:
+    _check(run(case, clouds, in_every_way), results)
 
 
 @pytest.mark.openstack(short=True)
-def test_one_plan_by_create_sh_alone(results: list[Result]) -> None:
+def test_one_plan_by_create_sh_alone(clouds: Clouds, results: list[Result]) -> None:
     """The short form: S1's plan, its pinned guests, VFs and PCI device."""
-    _check(run(_SHORT, ways=(FORCED,)), results)
+    _check(run(_SHORT, clouds, by_create_sh), results)
 
 
 def _check(result: Result, results: list[Result]) -> None:
@@ -31,4 +34,3 @@ def _check(result: Result, results: list[Result]) -> None:
         for row in result.ways[way]:
             assert row.cells[:2] == (True, True), (way, row)
     assert not result.unexplained
-    assert result.ways.keys() <= {FORCED, HEAT, FREE}

@@ -48,7 +48,10 @@ Rate = Annotated[float, Ge(0)]
 
 @dataclass(frozen=True, slots=True)
 class ProviderNetwork:
-    """A provider network. segment: VLAN id. transparent_vlan: tagged frames reach the guest."""
+    """A provider network. segment: VLAN id. transparent_vlan: tagged frames reach the guest.
+
+    cidr: of the subnet that is made with the network; without it the network is there already.
+    """
 
     name: str
     physical_network: str

@@ -8,6 +8,8 @@ import posixpath
 from wirespeed.remote.interface import Runner
 
 SYS_PCI = "/sys/bus/pci/devices"
+# The driver that gives a device to a program or a guest.
+VFIO = "vfio-pci"
 
 
 def driver_of(runner: Runner, address: str) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.openstack.processes import PYTHON, Program
@@ -17,7 +17,8 @@ class Service:
     """kind and path: of its endpoint in the catalog; path may hold Keystone's substitutions.
 
     fill: the programs that fill its databases, one after another. after: the services that must
-    answer before its programs start.
+    answer before its programs start. reads: the files of a plan that its programs read when they
+    start, by their names below `openstack/`, and where.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Service:
     fill: tuple[Program, ...]
     programs: tuple[Program, ...]
     after: tuple[str, ...] = ()
+    reads: Mapping[str, Path] = field(default_factory=dict)
 
 
 def console(name: str, entry: str, *argv: str, environ: Mapping[str, str] | None = None) -> Program:

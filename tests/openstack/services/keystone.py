@@ -29,6 +29,8 @@ def service(site: Site) -> Service:
             "fernet_receipts": {"key_repository": site.root / "keystone/fernet"},
             "credential": {"key_repository": site.root / "keystone/credential"},
             "identity": {"password_hash_rounds": 4},
+            # Each command of a client logs in; without this each login reads all anew.
+            "cache": {"enabled": "true", "backend": "dogpile.cache.memory"},
         }),
     )  # fmt: skip
     environ = {"OS_KEYSTONE_CONFIG_DIR": str(settings.parent)}

@@ -33,11 +33,12 @@ def service(site: Site, paste: Path) -> Service:
             }),
         )
     )  # fmt: skip
-    rendered = str(site.write("neutron/ml2_conf.ini", "[ml2]\nmechanism_drivers = openvswitch\n"))
+    rendered = site.root / "neutron/ml2_conf.ini"
     return Service(
         "neutron", "network", "", (DATABASE,),
         (console("neutron-db-manage", "neutron.db.migration.cli:main", "--config-file", settings,
                  "upgrade", "heads"),),
         (console("neutron-server", "neutron.cmd.eventlet.server:main", "--config-file", settings,
-                 "--config-file", rendered),),
+                 "--config-file", str(rendered)),),
+        reads={"controller/ml2_conf.ini": rendered},
     )  # fmt: skip

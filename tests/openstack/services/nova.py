@@ -16,7 +16,7 @@ _CELL_MESSAGES = "{scheme}://{username}:{password}@{hostname}:{port}/"
 
 def service(site: Site, paste: Path) -> Service:
     settings = str(write_common(site, paste))
-    rendered = site.write("nova/rendered.conf", "")
+    rendered = site.root / "nova/rendered.conf"
 
     def manage(*argv: str) -> object:
         return console("-".join(("nova-manage", *argv[:2])), "nova.cmd.manage:main",
@@ -40,7 +40,7 @@ def service(site: Site, paste: Path) -> Service:
             program("nova-scheduler", "scheduler"),
             program("nova-api", "api"),
         ),
-        after=("keystone", "placement"),
+        after=("keystone", "placement"), reads={"controller/nova.conf": rendered},
     )  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def compute_settings(site: Site) -> Sections:
     return {
         "DEFAULT": {
             "transport_url": site.messages, "use_stderr": "true", "my_ip": "127.0.0.1",
-            "state_path": site.folder("nova"), "report_interval": 2,
+            "state_path": site.folder("nova"), "report_interval": 10,
             "rpc_response_timeout": 180, "vif_plugging_timeout": 120,
         },
         "vnc": {"enabled": "false"},

@@ -50,7 +50,8 @@ def start(
     for program, argv in _commands().items():
         processes.start(_ssh(node, program, shlex.join(["exec", *argv])))
     computes.wait(control, plan, rendered, _LIMIT_S)
-    return Computes({planned.host: document(planned, host.facts)}, site.folder("domains"))
+    names = ("forwards", *_commands())
+    return Computes({planned.host: document(planned, host.facts)}, site.folder("domains"), names)
 
 
 def _write(runner: Runner, site: Site, name: str, rendered: Mapping[str, str]) -> None:

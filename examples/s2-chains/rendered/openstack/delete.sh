@@ -10,7 +10,8 @@ openstack token issue -f value -c expires >/dev/null || {
 
 existing() { # NAMES..., of this kind; leaves in names those that there are
 	local found
-	found=$(openstack "${kind[@]}" list "${more[@]}" -f value -c Name)
+	# Where a condition asks, a failure would count as "none".
+	found=$(openstack "${kind[@]}" list "${more[@]}" -f value -c Name) || exit 1
 	names=()
 	for name in "$@"; do
 		if grep -qxF -- "$name" <<<"$found"; then names+=("$name"); fi
@@ -20,7 +21,16 @@ existing() { # NAMES..., of this kind; leaves in names those that there are
 
 kind=(server) more=(--limit -1)
 if existing firewall dpi-1 dpi-2 balancer router-1 router-2 router-3 netperf; then
-	openstack server delete --wait "${names[@]}"
+	openstack server delete "${names[@]}"
+	deadline=$((SECONDS + 300))
+	# The client's own --wait looks every five seconds, at one server after the other.
+	while existing "${names[@]}"; do
+		[ "$SECONDS" -lt "$deadline" ] || {
+			echo "delete.sh: after 300 s still there: ${names[*]}: see \`openstack server show\` of each, then run this again" >&2
+			exit 1
+		}
+		sleep 1
+	done
 fi
 kind=(port) more=()
 if existing firewall-data dpi-1-data dpi-2-data balancer-data router-1-data router-2-data router-3-data netperf-data; then

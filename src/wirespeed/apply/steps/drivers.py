@@ -12,10 +12,10 @@ from typing import ClassVar
 
 from wirespeed.apply.actions import Action, Put, Run
 from wirespeed.apply.setting import Setting, Value
+from wirespeed.apply.steps.vfio_holder import let_go
 from wirespeed.remote.interface import Runner
-from wirespeed.remote.pci import SYS_PCI, driver_of
+from wirespeed.remote.pci import SYS_PCI, VFIO, driver_of
 
-VFIO = "vfio-pci"
 _NONE = "(null)"
 
 
@@ -43,6 +43,11 @@ class Driver(Setting):
             return ()
         driver, override = json.loads(value)
         return bind(self.address, driver, override or "")
+
+    def make(self, runner: Runner, value: Value) -> None:
+        if value is not None:
+            let_go(runner, self.address)
+        Setting.make(self, runner, value)
 
     def left(self, runner: Runner, value: Value) -> tuple[str, ...]:
         found = self.read(runner)

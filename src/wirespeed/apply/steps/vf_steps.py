@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from wirespeed.apply.step import Step
-from wirespeed.apply.steps.drivers import VFIO, Driver, bound_to
+from wirespeed.apply.steps.drivers import Driver, bound_to
 from wirespeed.apply.steps.vfs import KERNEL_DRIVER, Vfs, unset_vf, value_of, vf_addresses
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import GuestPlan, HostPlan, NicPlan, Plan, PortPlan
 from wirespeed.model.policy import InterfaceKind, NetworkType, NicUse
 from wirespeed.remote.interface import Runner
+from wirespeed.remote.pci import VFIO
 
 # It takes another VF of the port than the plan names: set on that one as well, a MAC address and a
 # VLAN would be on two VFs of a NIC.

@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 
 from wirespeed.apply.actions import Action, Put, Run, perform
 from wirespeed.apply.setting import Setting, Value
-from wirespeed.apply.steps.drivers import VFIO, bind
+from wirespeed.apply.steps.drivers import bind
+from wirespeed.apply.steps.vfio_holder import let_go
 from wirespeed.remote.interface import RemoteError, Runner
-from wirespeed.remote.pci import SYS_PCI, driver_of
+from wirespeed.remote.pci import SYS_PCI, VFIO, driver_of
 
 # Of a VF that stays with the kernel: whichever of its drivers takes it.
 KERNEL_DRIVER = "*"
@@ -59,12 +60,15 @@ class Vfs(Setting):
     def make(self, runner: Runner, value: Value) -> None:
         wanted, now = json.loads(value or "{}"), self._read(runner)
         if len(now["vfs"]) != len(wanted["vfs"]):
+            for address, _ in zip(self.addresses, now["vfs"], strict=False):
+                let_go(runner, address)
             Setting.make(self, runner, value)
             return
         # They stay: only what differs is set, in VFs that nobody drives meanwhile.
         made: list[Action] = []
         for number, (vf, is_now) in enumerate(zip(wanted["vfs"], now["vfs"], strict=True)):
             if any(_differ(vf, is_now)):
+                let_go(runner, self.addresses[number])
                 made += self._set_vf(number, vf, keep=is_now)
         made += self._set_pf(wanted)
         perform(runner, made)

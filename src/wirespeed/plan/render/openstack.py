@@ -48,7 +48,10 @@ def render(plan: Plan) -> Files:
     """create.sh, stack.yaml, and the service files of controllers and of each compute host."""
     servers = ordered_servers(plan)
     vnics = {port.mac: VNIC_TYPES[port.kind.value] for s in servers for port in s.guest.ports}
+    own = [network for network in plan.networks if network.cidr]
+    used = {port.network for s in servers for port in s.guest.ports}
     shared = {
+        "own_networks": own, "found_networks": sorted(used - {network.name for network in own}),
         "plan": plan, "servers": servers, "vnics": vnics,
         "aggregates": _aggregates(plan), "NetworkType": NetworkType,
         "group_numbers": {group.name: n for n, group in enumerate(plan.groups, 1)},
@@ -184,12 +187,13 @@ def _flat_networks(plan: Plan) -> list[str]:
     return sorted(n.physical_network for n in plan.networks if n.type is NetworkType.FLAT)
 
 
-def _mtus(plan: Plan) -> list[str]:
+def _mtus(plan: Plan) -> dict[str, int]:
+    """The largest MTU of each physical network."""
     largest: dict[str, int] = {}
     for network in plan.networks:
         name = network.physical_network
         largest[name] = max(network.mtu, largest.get(name, 0))
-    return [f"{name}:{mtu}" for name, mtu in sorted(largest.items())]
+    return dict(sorted(largest.items()))
 
 
 def _mechanism_drivers(plan: Plan) -> list[str]:

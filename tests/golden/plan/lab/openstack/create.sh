@@ -23,6 +23,12 @@ ports=$(openstack port list -f value -c Name)
 groups=$(openstack server group list -f value -c Name)
 servers=$(openstack server list --limit -1 -f value -c Name)
 
+# These have no cidr in the workload, so they are there already. Nova takes no port without an address.
+for network in core service; do
+	{ has "$network" "$networks" && [ -n "$(openstack subnet list --network "$network" -f value -c Name)" ]; } ||
+		fail "there is no network $network with a subnet: make it, or give it a cidr in the workload, then plan again"
+done
+
 flavor() { # NAME VCPUS MIB GIB PROPERTIES...
 	local name=$1 found wanted
 	wanted=$(printf '%s="%s"\n' disk "$4" ram "$3" vcpus "$2")
@@ -174,14 +180,6 @@ has access "$networks" || openstack network create access \
 	--mtu 9000 >/dev/null
 has access-subnet "$subnets" || openstack subnet create access-subnet \
 	--network access --subnet-range 10.1.0.0/24 >/dev/null
-
-has core "$networks" || openstack network create core \
-	--provider-physical-network physnet2 --provider-network-type flat \
-	--mtu 1500 --transparent-vlan >/dev/null
-
-has service "$networks" || openstack network create service \
-	--provider-physical-network physnet1 --provider-network-type vlan --provider-segment 200 \
-	--mtu 9000 >/dev/null
 
 has 'gateways apart' "$groups" || openstack server group create 'gateways apart' --policy anti-affinity >/dev/null
 group_1=$(openstack server group show 'gateways apart' -f value -c id)

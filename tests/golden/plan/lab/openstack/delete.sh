@@ -10,7 +10,8 @@ openstack token issue -f value -c expires >/dev/null || {
 
 existing() { # NAMES..., of this kind; leaves in names those that there are
 	local found
-	found=$(openstack "${kind[@]}" list "${more[@]}" -f value -c Name)
+	# Where a condition asks, a failure would count as "none".
+	found=$(openstack "${kind[@]}" list "${more[@]}" -f value -c Name) || exit 1
 	names=()
 	for name in "$@"; do
 		if grep -qxF -- "$name" <<<"$found"; then names+=("$name"); fi
@@ -20,7 +21,16 @@ existing() { # NAMES..., of this kind; leaves in names those that there are
 
 kind=(server) more=(--limit -1)
 if existing gateway-1 gateway-2 ids monitor cache-1 cache-2 vpn; then
-	openstack server delete --wait "${names[@]}"
+	openstack server delete "${names[@]}"
+	deadline=$((SECONDS + 300))
+	# The client's own --wait looks every five seconds, at one server after the other.
+	while existing "${names[@]}"; do
+		[ "$SECONDS" -lt "$deadline" ] || {
+			echo "delete.sh: after 300 s still there: ${names[*]}: see \`openstack server show\` of each, then run this again" >&2
+			exit 1
+		}
+		sleep 1
+	done
 fi
 kind=(port) more=()
 if existing gateway-1-access gateway-1-core gateway-2-access gateway-2-core ids-in monitor-mgmt cache-1-core cache-2-core; then
@@ -31,7 +41,7 @@ if existing 'gateways apart'; then
 	openstack server group delete "${names[@]}"
 fi
 kind=(network) more=()
-if existing access core service; then
+if existing access; then
 	openstack network delete "${names[@]}"
 fi
 kind=(aggregate) more=()

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who has a PCI function open through VFIO?
+
+Until it is closed the kernel neither takes vfio-pci off the function nor removes it, and who asked
+for that waits in the kernel, where no signal ends it (vfio_unregister_group_dev).
+"""
+
+from __future__ import annotations
+
+import posixpath
+import time
+
+from wirespeed.remote.interface import RemoteError, Runner
+from wirespeed.remote.pci import SYS_PCI, VFIO, driver_of
+
+_VSWITCHD = "ovs-vswitchd"
+# Open vSwitch takes a port out some time after its database has lost it.
+_ATTEMPTS, _ATTEMPT_S = 20, 0.5
+
+
+def let_go(runner: Runner, address: str) -> None:
+    """Returns when nobody has it open. Raises RemoteError when somebody keeps it.
+
+    Open vSwitch with DPDK opens every function of vfio-pci that it finds when it starts, and keeps
+    it without any port, until netdev-dpdk/detach (ovs-vswitchd(8)), which it refuses for a port's.
+    """
+    if driver_of(runner, address) != VFIO:
+        return
+    group = posixpath.basename(runner.readlink(f"{SYS_PCI}/{address}/iommu_group"))
+    holder = _holder(runner, f"/dev/vfio/{group}")
+    for _ in range(_ATTEMPTS):
+        if holder is None or holder[1] != _VSWITCHD:
+            break
+        detach = ["ovs-appctl", "--timeout=10", "netdev-dpdk/detach", address]
+        if runner.run(detach, check=False).exit_code:
+            time.sleep(_ATTEMPT_S)
+        holder = _holder(runner, f"/dev/vfio/{group}")
+    if holder:
+        pid, name = holder
+        raise RemoteError(
+            f"{address} stays with {VFIO}: {name} (process {pid}) has it open",
+            "End that process, or take the function from it; then run this again.",
+        )
+
+
+def _holder(runner: Runner, path: str) -> tuple[str, str] | None:
+    """A process that has the file open, and its name."""
+    # Processes end while find looks: its exit code says nothing.
+    shown = runner.run(
+        ["find", "/proc", "-maxdepth", "3", "-path", "/proc/[0-9]*/fd/*", "-lname", path],
+        check=False,
+    ).stdout.split()
+    for link in shown:
+        pid = link.split("/")[2]
+        comm = runner.read_many([f"/proc/{pid}/comm"])[f"/proc/{pid}/comm"]
+        if isinstance(comm, str):
+            return pid, comm.strip()
+    return None
