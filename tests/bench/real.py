@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -85,6 +86,19 @@ def frames_are_conserved(seen: Observation) -> bool:
     """Every offered frame was received or dropped for a known cause at a known hop."""
     explained = sum(n for (_, cause), n in drops(seen).items() if cause is not DropCause.UNKNOWN)
     return seen.total("offered") == seen.total("received") + explained
+
+
+def conserving_trials(
+    bench: RealBench, load_fps: float, duration_s: float
+) -> tuple[Observation, Observation]:
+    """A trial with that load and one as fast as it can: in both frames pass every direction, once
+    and where they belong, and every lost one is told."""
+    loaded, flooded = (bench.measure(load, duration_s) for load in (load_fps, math.inf))
+    for seen in (loaded, flooded):
+        assert frames_are_conserved(seen), seen.drops
+        assert all(direction.received > 0 for direction in seen.directions), seen.directions
+        assert seen.total("duplicated") == seen.total("foreign") == 0, seen.directions
+    return loaded, flooded
 
 
 @contextmanager
