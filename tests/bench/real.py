@@ -25,9 +25,10 @@ from wirespeed.cli.guests import GuestSource
 from wirespeed.cli.rig import plan_of
 from wirespeed.host.collect import collect
 from wirespeed.model.frame import Encapsulation, FrameSizes
+from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.observation import Observation
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Frames, Sut, Topology, Traffic, Vnf
-from wirespeed.model.trial import DropCause, Observation
 from wirespeed.remote.interface import Process
 from wirespeed.remote.local import LocalRunner
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.bench.real import conserving_trials, drops, frames_are_conserved, opened, point
 from wirespeed.model.frame import FlowField, FrameSizes
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.spec import Frames, Traffic, Vswitch
-from wirespeed.model.trial import DropCause
 from wirespeed.remote.local import LocalRunner
 
 pytestmark = [

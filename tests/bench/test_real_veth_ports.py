@@ -31,6 +31,7 @@ from tests.bench.real import (
 from tests.effort import cases
 from wirespeed.bench.topology.wiring import generator_mac
 from wirespeed.model.frame import Encapsulation
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.ovs import Ovs, OvsPorts
 from wirespeed.model.spec import (
     Frames,
@@ -38,7 +39,6 @@ from wirespeed.model.spec import (
     Vnf,
     Vswitch,
 )
-from wirespeed.model.trial import DropCause
 from wirespeed.remote.local import LocalRunner
 
 pytestmark = [
