@@ -22,8 +22,9 @@ from wirespeed.cloud.host_facts import completed, host_facts
 from wirespeed.host.file import HOST_FILE
 from wirespeed.model.cloud import Cloud
 from wirespeed.model.errors import BadInput
-from wirespeed.model.facts import Guest, HostFacts, Missing
+from wirespeed.model.facts import HostFacts, Missing
 from wirespeed.model.finding import Status
+from wirespeed.model.guest_facts import Guest
 from wirespeed.model.plan import GuestPlan, Plan
 from wirespeed.model.workload import Workload
 from wirespeed.plan.errors import PlanError
