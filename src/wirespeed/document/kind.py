@@ -81,6 +81,5 @@ class DocumentKind(Generic[T]):
             "title": self.title,
             "properties": {"schema_version": version, **body["properties"]},
             "required": ["schema_version", *body["required"]],
-            "additionalProperties": False,
             "$defs": definitions,
         }
