@@ -21,8 +21,9 @@ from benchmarks.point import bench_of, point_of
 
 from wirespeed.bench.interface import Bench
 from wirespeed.model.gateway import Bng, GatewayDirection
+from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.observation import Observation
 from wirespeed.model.spec import Frames, Vnf, VnfMode
-from wirespeed.model.trial import DropCause, Observation
 
 TURNS = 3
 TRIAL_S = 0.5

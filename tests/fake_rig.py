@@ -13,12 +13,13 @@ from dataclasses import dataclass, field, replace
 
 from tests.measure import simulated
 from wirespeed.model.facts import Cpu, HostFacts, Kernel, NumaNode
+from wirespeed.model.hop_counts import Drop, DropCause
+from wirespeed.model.observation import Observation
 from wirespeed.model.plan import Decision, HostPlan, Plan, VswitchPlan
 from wirespeed.model.series import Series, SeriesKind
 from wirespeed.model.spec import Frames, TcpStreams, Workload
 from wirespeed.model.tcp import Tcp, TcpDirection, TcpDirectionResult, TcpRun, TcpSample
 from wirespeed.model.tcp_evidence import ProgramIntervals, TcpEvidence
-from wirespeed.model.trial import Drop, DropCause, Observation
 from wirespeed.study.interface import Rig
 
 FACTS = HostFacts(

@@ -17,7 +17,8 @@ from tests.audit.good_host import (
     with_nova,
     with_ovs,
 )
-from wirespeed.model.facts import IdleState, Irq, Missing, VcpuPin
+from wirespeed.model.facts import IdleState, Irq, Missing
+from wirespeed.model.guest_facts import VcpuPin
 
 _MISSING_GUESTS = (Missing("guests", "needs root to ask libvirt"),)
 _CPUS = good_facts().cpus

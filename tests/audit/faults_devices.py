@@ -16,7 +16,8 @@ from tests.audit.good_host import (
     with_kernel,
     with_port,
 )
-from wirespeed.model.facts import GuestPort, Interface, Missing
+from wirespeed.model.facts import Interface, Missing
+from wirespeed.model.guest_facts import GuestPort
 from wirespeed.model.plan import Decision
 from wirespeed.model.policy import Pattern
 

@@ -17,8 +17,9 @@ from tests.audit.good_host import (
     with_ovs,
     with_port,
 )
-from wirespeed.model.facts import HugePagePool, OvsInterface, PmdThread, Rxq
+from wirespeed.model.facts import HugePagePool
 from wirespeed.model.host_rules import MemoryModel
+from wirespeed.model.ovs_facts import OvsInterface, PmdThread, Rxq
 
 _NO_PAGES = tuple(replace(n, huge_pages=()) for n in good_facts().nodes)
 _OVS = good_facts().ovs

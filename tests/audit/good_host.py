@@ -13,11 +13,7 @@ from typing import Any
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Subject
 from wirespeed.model.facts import (
-    Bridge,
     Cpu,
-    Flavor,
-    Guest,
-    GuestPort,
     HostFacts,
     HugePagePool,
     IdleState,
@@ -25,15 +21,11 @@ from wirespeed.model.facts import (
     Irq,
     Kernel,
     Missing,
-    NovaFacts,
     NumaNode,
-    OvsFacts,
-    OvsInterface,
     PciDevice,
-    PmdThread,
-    Rxq,
-    VcpuPin,
 )
+from wirespeed.model.guest_facts import Flavor, Guest, GuestPort, NovaFacts, VcpuPin
+from wirespeed.model.ovs_facts import Bridge, OvsFacts, OvsInterface, PmdThread, Rxq
 from wirespeed.model.plan import Decision, HostPlan, HugePages, NicPlan, Plan
 from wirespeed.model.policy import NicUse
 

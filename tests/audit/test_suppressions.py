@@ -91,10 +91,10 @@ until = "soon"
     with pytest.raises(BadInput, match=r"f\.toml: 5 faults") as caught:
         parse(text, "f.toml")
     for told in (
-        "colour: unknown key",
+        'colour = "red": unknown key',
         "entry 1: reason",
         "entry 2: reason: is missing",
-        "entry 2: becase: unknown key",
+        'entry 2: becase = "typo": unknown key',
         "entry 2: until",
     ):
         assert told in caught.value.what

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -24,9 +25,10 @@ from wirespeed.cli.guests import GuestSource
 from wirespeed.cli.rig import plan_of
 from wirespeed.host.collect import collect
 from wirespeed.model.frame import Encapsulation, FrameSizes
+from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.observation import Observation
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Frames, Sut, Topology, Traffic, Vnf
-from wirespeed.model.trial import DropCause, Observation
 from wirespeed.remote.interface import Process
 from wirespeed.remote.local import LocalRunner
 
@@ -85,6 +87,19 @@ def frames_are_conserved(seen: Observation) -> bool:
     """Every offered frame was received or dropped for a known cause at a known hop."""
     explained = sum(n for (_, cause), n in drops(seen).items() if cause is not DropCause.UNKNOWN)
     return seen.total("offered") == seen.total("received") + explained
+
+
+def conserving_trials(
+    bench: RealBench, load_fps: float, duration_s: float
+) -> tuple[Observation, Observation]:
+    """A trial with that load and one as fast as it can: in both frames pass every direction, once
+    and where they belong, and every lost one is told."""
+    loaded, flooded = (bench.measure(load, duration_s) for load in (load_fps, math.inf))
+    for seen in (loaded, flooded):
+        assert frames_are_conserved(seen), seen.drops
+        assert all(direction.received > 0 for direction in seen.directions), seen.directions
+        assert seen.total("duplicated") == seen.total("foreign") == 0, seen.directions
+    return loaded, flooded
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from wirespeed.bench.switch.ovs_dpdk.bridges import Bridge, add_bridges_command,
 from wirespeed.bench.switch.ovs_dpdk.flows import dropped_by_port
 from wirespeed.bench.switch.ovs_dpdk.ports import program_ports
 from wirespeed.model.frame import Encapsulation
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.ovs import Ovs, VlanTranslation
 from wirespeed.model.plan import Decision, VswitchPlan
 from wirespeed.model.spec import (
@@ -29,7 +30,6 @@ from wirespeed.model.spec import (
     VnfMode,
     Vswitch,
 )
-from wirespeed.model.trial import DropCause
 from wirespeed.study.rules import broken_rules
 from wirespeed.study.tables import Tables
 

@@ -24,6 +24,7 @@ from wirespeed.bench.program.wsdp import WSDP
 from wirespeed.cli.rig import plan_of
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.gateway import Access, Bng, GatewayDirection
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.spec import (
     Frames,
     Sut,
@@ -35,7 +36,6 @@ from wirespeed.model.spec import (
     VnfThreads,
     Vswitch,
 )
-from wirespeed.model.trial import DropCause
 from wirespeed.remote.local import LocalRunner
 
 SMALL = Bng(users=10, routes=10, hops=2)

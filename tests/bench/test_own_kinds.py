@@ -39,11 +39,11 @@ from wirespeed.bench.topology.wiring import SWITCH, Forward, Wiring
 from wirespeed.cli.rig import local_rig
 from wirespeed.model.errors import BadInput
 from wirespeed.model.fault import Fault
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.needs import PlacementNeeds, SwitchNeeds
 from wirespeed.model.plan import ProcessMemory, VswitchPlan
 from wirespeed.model.spec import Frames, Vswitch, Workload
 from wirespeed.model.sut import SutDescription
-from wirespeed.model.trial import DropCause
 from wirespeed.store.read import read_run
 from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store

@@ -16,7 +16,9 @@ from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
 from wirespeed.measure.run import run_search
 from wirespeed.model.frame import Encapsulation, FlowField
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.injected import InjectedFault
+from wirespeed.model.observation import Observation
 from wirespeed.model.ovs import BondMode, Ovs, VlanTranslation
 from wirespeed.model.spec import (
     Frames,
@@ -24,7 +26,6 @@ from wirespeed.model.spec import (
     SearchKind,
     Vswitch,
 )
-from wirespeed.model.trial import DropCause, Observation
 
 pytestmark = [
     pytest.mark.root,

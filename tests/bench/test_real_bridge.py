@@ -6,19 +6,18 @@ The loads are what the kernel's path carries on a busy machine; overload is what
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.bench.real import drops, frames_are_conserved, opened, planned, point
+from tests.bench.real import conserving_trials, drops, opened, planned, point
 from tests.effort import cases
 from wirespeed.bench.tcp_session import RealTcpBench, open_tcp_bench
 from wirespeed.model.frame import Encapsulation
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.spec import Frames, TcpStreams, Vnf, VnfMode, Vswitch
 from wirespeed.model.tcp import Tcp
-from wirespeed.model.trial import DropCause
 from wirespeed.remote.local import LocalRunner
 
 pytestmark = [
@@ -49,12 +48,8 @@ SHORT = cases(TOPOLOGIES, "p2p, 1518 B")
 @pytest.mark.parametrize("spec", SHORT.values(), ids=SHORT.keys())
 def test_frames_are_conserved(spec: Frames, tmp_path: Path) -> None:
     with opened(bridged(spec), tmp_path) as bench:
-        for load_fps in (LOAD_FPS, math.inf):
-            seen = bench.measure(load_fps, DURATION_S)
-            assert frames_are_conserved(seen), seen.drops
-            assert all(d.received > 0 for d in seen.directions)
-            assert seen.total("duplicated") == seen.total("foreign") == 0
-        assert any("softirqs" in sentence for sentence in seen.evidence.unseen)
+        _, flooded = conserving_trials(bench, LOAD_FPS, DURATION_S)
+        assert any("softirqs" in sentence for sentence in flooded.evidence.unseen)
         assert "Linux bridge" in bench.describe()
 
 

@@ -15,6 +15,7 @@ from tests.bench.real import drops, frames_are_conserved, opened
 from tests.effort import cases
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.gateway import Access, Bng, GatewayDirection
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.spec import (
     Frames,
     Sut,
@@ -23,7 +24,7 @@ from wirespeed.model.spec import (
     Vnf,
     VnfMode,
 )
-from wirespeed.model.trial import DropCause, Stage, Trial
+from wirespeed.model.trial import Stage, Trial
 from wirespeed.study.load import load_study
 
 pytestmark = [pytest.mark.root, pytest.mark.alone]

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.bench.real import drops, frames_are_conserved, opened, point
+from tests.bench.real import conserving_trials, drops, frames_are_conserved, opened, point
 from wirespeed.model.frame import FlowField, FrameSizes
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.spec import Frames, Traffic, Vswitch
-from wirespeed.model.trial import DropCause
 from wirespeed.remote.local import LocalRunner
 
 pytestmark = [
@@ -42,11 +41,7 @@ CASES = {
 @pytest.mark.parametrize("spec", CASES.values(), ids=CASES.keys())
 def test_frames_are_conserved(spec: Frames, tmp_path: Path) -> None:
     with opened(routed(spec), tmp_path) as bench:
-        for load_fps in (LOAD_FPS, math.inf):
-            seen = bench.measure(load_fps, DURATION_S)
-            assert frames_are_conserved(seen), seen.drops
-            assert all(d.received > 0 for d in seen.directions)
-            assert seen.total("duplicated") == seen.total("foreign") == 0
+        conserving_trials(bench, LOAD_FPS, DURATION_S)
         assert "Linux router" in bench.describe()
 
 

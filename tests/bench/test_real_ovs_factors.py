@@ -18,6 +18,7 @@ from wirespeed.bench.interface import BenchError
 from wirespeed.bench.session import RealBench
 from wirespeed.bench.switch.ovs_dpdk import factors
 from wirespeed.model.frame import Encapsulation
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.ovs import (
     Ovs,
     PageSize,
@@ -28,7 +29,6 @@ from wirespeed.model.ovs import (
 from wirespeed.model.spec import (
     Vswitch,
 )
-from wirespeed.model.trial import DropCause
 
 pytestmark = [
     pytest.mark.root,

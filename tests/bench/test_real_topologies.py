@@ -7,18 +7,17 @@ how fast.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.bench.real import frames_are_conserved, opened, point
+from tests.bench.real import conserving_trials, opened, point
 from tests.effort import cases
 from wirespeed.bench.assembly.kinds import sut_of
 from wirespeed.model.frame import Encapsulation, FrameSizes
+from wirespeed.model.observation import Observation
 from wirespeed.model.spec import Frames, Sut, Traffic, Vnf, VnfMode, Vswitch
-from wirespeed.model.trial import Observation
 
 pytestmark = [pytest.mark.root, pytest.mark.alone]
 
@@ -84,12 +83,7 @@ def assert_ports_agree(seen: Observation, spec: Frames) -> None:
 @pytest.mark.parametrize("spec", SHORT.values(), ids=SHORT.keys())
 def test_all_frames_are_accounted_for(spec: Frames, tmp_path: Path) -> None:
     with opened(spec, tmp_path) as bench:
-        for load_fps in (LOAD_FPS, math.inf):
-            seen = bench.measure(load_fps, DURATION_S)
-            assert frames_are_conserved(seen), seen.drops
-            assert all(d.received > 0 for d in seen.directions)
-            assert seen.total("duplicated") == 0
-            assert seen.total("foreign") == 0
+        for seen in conserving_trials(bench, LOAD_FPS, DURATION_S):
             assert len(seen.directions) == (2 if spec.topology.bidirectional else 1)
             assert_ports_agree(seen, spec)
         assert {thread.role for thread in seen.threads} == {"generator", "sut"}

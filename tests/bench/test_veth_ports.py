@@ -25,6 +25,7 @@ from wirespeed.bench.switch.veth.counters import InterfaceCount, cable_count, pa
 from wirespeed.bench.topology.plugs import Interface
 from wirespeed.bench.topology.wiring import SWITCH
 from wirespeed.model.frame import FrameSizes
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.injected import InjectedFault
 from wirespeed.model.ovs import BondMode, Ovs, OvsPorts
 from wirespeed.model.plan import Decision, VswitchPlan
@@ -38,7 +39,6 @@ from wirespeed.model.spec import (
     Vnf,
     Vswitch,
 )
-from wirespeed.model.trial import DropCause
 from wirespeed.plan.bench import plan_bench
 from wirespeed.study.rules import broken_rules
 from wirespeed.study.tables import Tables

@@ -15,9 +15,10 @@ from tests.fake_rig import FACTS, FakeBench, FakeHost
 from tests.report.test_explained import problems
 from wirespeed.cli import rig
 from wirespeed.model.errors import WirespeedError
+from wirespeed.model.hop_counts import INGRESS
+from wirespeed.model.observation import Observation
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Frames
-from wirespeed.model.trial import INGRESS, Observation
 
 QUICK = ("run", "quickstart", "--set", "topology.kind=p2p", "--set", "traffic.frame=64")
 P2P = "p2p, 64 B"

@@ -14,7 +14,7 @@ from tests.cloud.carried_out import replies, with_vfs
 from tests.plan.lab import ROOT, example_host, example_plan
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.recording import FILE, RecordingApi
-from wirespeed.host.file import document
+from wirespeed.host.file import HOST_FILE
 from wirespeed.plan.plan_file import write_plan
 
 EXAMPLE = ROOT / "examples" / "s2-chains"
@@ -67,7 +67,7 @@ def test_a_host_as_its_cloud_knows_it_can_be_audited(
 
 def test_a_host_is_completed_by_its_cloud(wirespeed: Command, cloud: str, tmp_path: Path) -> None:
     own = tmp_path / "own.json"
-    own.write_text(json.dumps(document(replace(example_host("s2-chains"), guests=()))))
+    own.write_text(json.dumps(HOST_FILE.document(replace(example_host("s2-chains"), guests=()))))
     found = wirespeed("inspect", "--openstack", cloud, "--host", str(own), "--json")
     whole = json.loads(found.out)
     assert whole["cpus"] == json.loads(own.read_text())["cpus"]
@@ -86,7 +86,7 @@ def test_a_folder_of_that_name_is_not_taken_for_the_cloud(
 
 def test_a_plan_is_made_around_what_runs(wirespeed: Command, cloud: str, tmp_path: Path) -> None:
     host = replace(with_vfs(example_host("s2-chains"), _sriov_port(), 16), guests=())
-    (tmp_path / "host.json").write_text(json.dumps(document(host)))
+    (tmp_path / "host.json").write_text(json.dumps(HOST_FILE.document(host)))
     text = (EXAMPLE / "workload.toml").read_text()
     assert "keep_running = false" in text
     (tmp_path / "w.toml").write_text(text.replace("keep_running = false", ""))

@@ -19,11 +19,12 @@ from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.host_facts import completed, host_facts
-from wirespeed.host import file
+from wirespeed.host.file import HOST_FILE
 from wirespeed.model.cloud import Cloud
 from wirespeed.model.errors import BadInput
-from wirespeed.model.facts import Guest, HostFacts, Missing
+from wirespeed.model.facts import HostFacts, Missing
 from wirespeed.model.finding import Status
+from wirespeed.model.guest_facts import Guest
 from wirespeed.model.plan import GuestPlan, Plan
 from wirespeed.model.workload import Workload
 from wirespeed.plan.errors import PlanError
@@ -60,8 +61,8 @@ def test_the_api_alone_tells_servers_and_flavors_but_no_cpus() -> None:
     assert gateway.node_memory_kib == (4096 * 1024, 4096 * 1024)
     assert gateway.huge_page_kib == 1048576
     assert {flavor.name for flavor in facts.flavors or ()} >= {"gateway", "cache"}
-    text = json.dumps(file.document(facts))
-    assert file.parse(text, "it") == facts
+    text = json.dumps(HOST_FILE.document(facts))
+    assert HOST_FILE.parse(text, "it") == facts
 
 
 def test_every_fact_is_told_or_said_to_be_missing() -> None:

@@ -13,8 +13,9 @@ from wirespeed.explain.interface import Measured
 from wirespeed.explain.loss import first_loss, lost_in_what_counts
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.explanation import EvidenceFigure, Explanation
+from wirespeed.model.hop_counts import Drop, DropCause, WorkerShare
 from wirespeed.model.result import SearchResult
-from wirespeed.model.trial import Drop, DropCause, Stage, Trial, WorkerShare
+from wirespeed.model.trial import Stage, Trial
 from wirespeed.report.limits import measured
 from wirespeed.store.records import PointRecord, RunRecord
 

@@ -23,9 +23,11 @@ from wirespeed.model.explanation import (
     ResourceUse,
 )
 from wirespeed.model.explanation import ResourceState as State
+from wirespeed.model.hop_counts import Drop, DropCause, QueueShare
+from wirespeed.model.observation import PollingThread
 from wirespeed.model.plan import Decision, GeneratorPlan, GuestPlan, ProcessMemory
 from wirespeed.model.spec import MAX_DESCRIPTORS
-from wirespeed.model.trial import Drop, DropCause, PollingThread, QueueShare, Trial
+from wirespeed.model.trial import Trial
 from wirespeed.report.limits import measured
 from wirespeed.store.records import PointRecord, RunRecord
 

@@ -13,15 +13,16 @@ import pytest
 
 from tests.hosts.papers import MACHINES
 from tests.hosts.server import runner
-from wirespeed.host import file, flavor_file
+from wirespeed.host import flavor_file
 from wirespeed.host.collect import collect
+from wirespeed.host.file import HOST_FILE
 from wirespeed.model.errors import BadInput
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "hostfacts.schema.json"
 
 
 def good() -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(json.dumps(file.document(collect(runner(S1)))))
+    document: dict[str, Any] = json.loads(json.dumps(HOST_FILE.document(collect(runner(S1)))))
     return document
 
 
@@ -31,15 +32,9 @@ S1 = MACHINES["s1-dppd"]
 @pytest.mark.parametrize("machine", MACHINES)
 def test_round_trip_and_schema(machine: str) -> None:
     facts = collect(runner(MACHINES[machine]))
-    text = json.dumps(file.document(facts))
-    assert file.parse(text, "it") == facts
+    text = json.dumps(HOST_FILE.document(facts))
+    assert HOST_FILE.parse(text, "it") == facts
     jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(json.loads(text))
-
-
-def test_the_schema_file_is_in_step_with_the_model() -> None:
-    assert json.loads(SCHEMA.read_text()) == file.json_schema(), (
-        "write it again: json.dumps(wirespeed.host.file.json_schema(), indent=2)"
-    )
 
 
 def _break(path: str, value: object) -> Callable[[dict[str, Any]], None]:
@@ -58,9 +53,9 @@ def _break(path: str, value: object) -> Callable[[dict[str, Any]], None]:
     [
         (_break("schema_version", "2.0"), "schema_version '2.0'; this wirespeed reads 1.x"),
         (lambda d: d.pop("schema_version"), "has no schema_version"),
-        (_break("colour", "red"), "colour: unknown key"),
-        (_break("kernel.flavour", "red"), "kernel.flavour: unknown key"),
-        (_break("cpus.3.node", "zero"), "cpus.3.node: Input should be a valid integer"),
+        (_break("colour", "red"), 'colour = "red": unknown key'),
+        (_break("kernel.flavour", "red"), 'kernel.flavour = "red": unknown key'),
+        (_break("cpus.3.node", "zero"), 'cpus.3.node = "zero": must be a valid integer'),
         (_break("cpus.3.node", 7), "CPU 3 is on NUMA node 7, which does not exist"),
         (_break("cpus.3.siblings", [3, 99]), "CPU 3 has siblings 99"),
         (_break("cpus.3.siblings", [3, 4]), "CPU 3 and its siblings list different siblings"),
@@ -74,7 +69,7 @@ def test_bad_files_are_refused(change: Callable[[dict[str, Any]], None], told: s
     document = good()
     change(document)
     with pytest.raises(BadInput, match=r"host\.json") as caught:
-        file.parse(json.dumps(document), "host.json")
+        HOST_FILE.parse(json.dumps(document), "host.json")
     assert told in caught.value.what
 
 
@@ -83,13 +78,13 @@ def test_all_faults_are_told_at_once() -> None:
     _break("colour", "red")(document)
     _break("cpus.3.node", "zero")(document)
     with pytest.raises(BadInput, match="2 faults"):
-        file.parse(json.dumps(document), "host.json")
+        HOST_FILE.parse(json.dumps(document), "host.json")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null"])
 def test_a_file_that_is_no_document_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match=r"host\.json"):
-        file.parse(text, "host.json")
+        HOST_FILE.parse(text, "host.json")
 
 
 def test_flavors_as_the_openstack_client_prints_them(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from tests.hosts.fake_runner import FakeRunner
 from wirespeed.host.nova import parse_oslo, read_nova
 from wirespeed.host.reader import Reader
-from wirespeed.model.facts import NovaFacts
+from wirespeed.model.guest_facts import NovaFacts
 
 CONF = """
 [DEFAULT]

@@ -31,8 +31,8 @@ from wirespeed.cli.rig import plan_of
 from wirespeed.host.collect import collect
 from wirespeed.lab.lab import WSDP, Lab
 from wirespeed.model.errors import WirespeedError
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.spec import Frames, Sriov, Sut, Topology, Vswitch
-from wirespeed.model.trial import DropCause
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.state import state_directory
 

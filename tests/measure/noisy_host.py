@@ -24,7 +24,7 @@ from wirespeed.model.evidence import (
     Source,
     Windows,
 )
-from wirespeed.model.trial import LatencyRows, Observation
+from wirespeed.model.observation import LatencyRows, Observation
 
 Floats = NDArray[np.float64]
 

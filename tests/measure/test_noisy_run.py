@@ -23,10 +23,11 @@ from wirespeed.measure import conclusion
 from wirespeed.measure.grade import noise_explains_loss
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.run import WIDTH, WIDTH_WHEN_DISTURBED, run_search
+from wirespeed.model.observation import Observation
 from wirespeed.model.result import Grade, Interval, SearchResult
 from wirespeed.model.series import COUNTED
 from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Observation, Stage, Trial
+from wirespeed.model.trial import Stage, Trial
 
 QUICK = Search(SearchKind.QUICK, latency=False)
 KINDS = (

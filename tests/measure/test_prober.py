@@ -25,7 +25,9 @@ from wirespeed.measure.prober import (
     judged,
 )
 from wirespeed.model.evidence import ContentionSamples, Evidence
-from wirespeed.model.trial import DropCause, Observation, Stage, Trial
+from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.observation import Observation
+from wirespeed.model.trial import Stage, Trial
 
 
 def prober_of(observation: list[Observation], extension: float = 5) -> tuple[Prober, Recorder]:

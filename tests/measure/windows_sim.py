@@ -25,7 +25,8 @@ from wirespeed.model.evidence import (
     Source,
     Windows,
 )
-from wirespeed.model.trial import DirectionCount, Gated, Observation, PollingThread
+from wirespeed.model.observation import DirectionCount, Observation, PollingThread
+from wirespeed.model.trial import Gated
 
 Floats = NDArray[np.float64]
 

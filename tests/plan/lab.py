@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 
 from wirespeed.host.collect import collect
-from wirespeed.host.file import parse
+from wirespeed.host.file import HOST_FILE
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Plan
-from wirespeed.plan.plan_file import parse_plan
+from wirespeed.plan.plan_file import PLAN_FILE
 from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.workload_file import parse_workload
 from wirespeed.remote.recorded import RecordedRunner
@@ -37,7 +37,7 @@ def empty(machine: str, name: str) -> HostFacts:
 
 def example_host(example: str) -> HostFacts:
     path = ROOT / "examples" / example / "host.json"
-    return parse(path.read_text(encoding="utf-8"), str(path))
+    return HOST_FILE.parse(path.read_text(encoding="utf-8"), str(path))
 
 
 def example_text(example: str) -> str:
@@ -51,7 +51,7 @@ def example_plan(example: str) -> Plan:
 
 def shipped_plan(example: str) -> Plan:
     path = ROOT / "examples" / example / "plan.json"
-    return parse_plan(path.read_text(encoding="utf-8"), str(path))
+    return PLAN_FILE.parse(path.read_text(encoding="utf-8"), str(path))
 
 
 def lab_hosts() -> list[HostFacts]:

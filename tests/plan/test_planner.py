@@ -15,7 +15,7 @@ from wirespeed.model.plan import HostPlan, Plan
 from wirespeed.model.policy import InterfaceKind
 from wirespeed.model.switch_cost import CycleModel, PassCost
 from wirespeed.plan.errors import PlanError
-from wirespeed.plan.plan_file import parse_plan, write_plan
+from wirespeed.plan.plan_file import PLAN_FILE, write_plan
 from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.workload_file import parse_workload
 
@@ -65,7 +65,7 @@ def test_the_same_input_gives_the_same_bytes() -> None:
 
 
 def test_a_plan_survives_its_file() -> None:
-    assert parse_plan(write_plan(lab_plan()), "lab") == lab_plan()
+    assert PLAN_FILE.parse(write_plan(lab_plan()), "lab") == lab_plan()
 
 
 def test_pmd_cores_follow_from_the_frame_rate() -> None:
@@ -241,12 +241,12 @@ def test_input_that_allows_no_plan(text: str, hosts: list[str], expected: str) -
 
 def test_a_plan_file_of_another_version_or_with_faults() -> None:
     with pytest.raises(BadInput, match=r"schema_version '9\.0'; this wirespeed reads 1\.x"):
-        parse_plan('{"schema_version": "9.0"}', "p.json")
+        PLAN_FILE.parse('{"schema_version": "9.0"}', "p.json")
     with pytest.raises(BadInput, match="is not JSON"):
-        parse_plan("{", "p.json")
+        PLAN_FILE.parse("{", "p.json")
     with pytest.raises(BadInput) as caught:
-        parse_plan('{"schema_version": "1.0", "hosts": [{"host": 5}], "colour": 1}', "p.json")
+        PLAN_FILE.parse('{"schema_version": "1.0", "hosts": [{"host": 5}], "colour": 1}', "p.json")
     text = str(caught.value)
-    assert "hosts.0.host: Input should be a valid string" in text
-    assert "colour: unknown key" in text
-    assert "hosts.0.huge_pages" in text
+    assert "hosts.0.host = 5: must be a valid string" in text
+    assert "colour = 1: unknown key" in text
+    assert "hosts.0.huge_pages: is missing" in text

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.plan.lab import empty
-from wirespeed.model.facts import Guest, VcpuPin
+from wirespeed.model.guest_facts import Guest, VcpuPin
 from wirespeed.plan.placement.host import CellShape, CellUse
 from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.running import running_pages, running_uses

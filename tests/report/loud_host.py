@@ -19,6 +19,8 @@ from wirespeed.model.evidence import (
     Evidence,
     Source,
 )
+from wirespeed.model.hop_counts import Drop, DropCause, PortCount
+from wirespeed.model.observation import DirectionCount, Latency, Observation, PollingThread
 from wirespeed.model.series import (
     BACKLOG,
     COUNTED,
@@ -29,20 +31,7 @@ from wirespeed.model.series import (
     SeriesKind,
     slowness_name,
 )
-from wirespeed.model.trial import (
-    CleanRun,
-    DirectionCount,
-    Drop,
-    DropCause,
-    Gated,
-    Latency,
-    LeftOut,
-    Observation,
-    PollingThread,
-    PortCount,
-    Stage,
-    Trial,
-)
+from wirespeed.model.trial import CleanRun, Gated, LeftOut, Stage, Trial
 
 WINDOW_NS = 1_000_000
 RING, PATH = 1024, 4096

@@ -16,6 +16,7 @@ from wirespeed.bench.assembly.kinds import sut_of
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
 from wirespeed.model.finding import AuditReport, Finding, Severity, Status
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.result import (
     AsIs,
     Bound,
@@ -29,7 +30,7 @@ from wirespeed.model.result import (
 from wirespeed.model.spec import Frames, TcpStreams
 from wirespeed.model.study import Point
 from wirespeed.model.tcp import TcpRun
-from wirespeed.model.trial import DropCause, LeftOut, Stage, Trial
+from wirespeed.model.trial import LeftOut, Stage, Trial
 from wirespeed.store.read import read_run
 from wirespeed.store.records import RunRecord
 from wirespeed.store.run_writer import Origin, RunWriter

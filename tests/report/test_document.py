@@ -11,8 +11,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from wirespeed.model.evidence import DisturbanceKind, Source
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.result import Grade
-from wirespeed.model.trial import DropCause, Stage
+from wirespeed.model.trial import Stage
 from wirespeed.report.document import document
 from wirespeed.store.records import PointState, RunRecord
 

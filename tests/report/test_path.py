@@ -10,8 +10,8 @@ import pytest
 
 from tests.explain.test_explain import with_drops
 from wirespeed.bench.assembly.kinds import sut_of
+from wirespeed.model.hop_counts import Drop, DropCause, PortCount
 from wirespeed.model.spec import Topology
-from wirespeed.model.trial import Drop, DropCause, PortCount
 from wirespeed.report.charts.path_svg import path_svg
 from wirespeed.report.explained import explained
 from wirespeed.report.html import html_report

@@ -12,9 +12,10 @@ from tests.report.sample import AUDIT, MadeUp
 from wirespeed.model.errors import BadInput
 from wirespeed.model.evidence import DirectionWindows, Windows
 from wirespeed.model.explanation import EvidenceFigure, ExpectedGain, Explanation, Proposal
+from wirespeed.model.observation import LatencyRows
 from wirespeed.model.result import Grade, SearchResult
 from wirespeed.model.sut import SutDescription
-from wirespeed.model.trial import LatencyRows, Trial
+from wirespeed.model.trial import Trial
 from wirespeed.store.errors import NoSuchRun, StoreError
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import PointState

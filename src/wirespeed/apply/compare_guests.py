@@ -8,7 +8,8 @@ from typing import Any
 
 from wirespeed.apply.finding import Found, absent, differs, same
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.facts import Guest, HostFacts
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.guest_facts import Guest
 from wirespeed.model.plan import GuestPlan, HostPlan
 from wirespeed.model.policy import InterfaceKind
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from wirespeed.host.file import document
+from wirespeed.host.file import HOST_FILE
 from wirespeed.model.facts import HostFacts
 
 # They change by themselves from one look to the next.
@@ -30,7 +30,7 @@ class Difference:
 
 def differences(before: HostFacts, now: HostFacts) -> tuple[Difference, ...]:
     """Every fact that differs, but those that change by themselves."""
-    one, other = document(before), document(now)
+    one, other = HOST_FILE.document(before), HOST_FILE.document(now)
     # Numbers of interrupts change from boot to boot, and some exist only while a port is up.
     one_irqs, other_irqs = _by_actions(one.pop("irqs")), _by_actions(other.pop("irqs"))
     same = one_irqs.keys() & other_irqs.keys()

@@ -19,8 +19,8 @@ from wirespeed.apply.step import Result, State
 from wirespeed.apply.steps.drivers import Driver
 from wirespeed.apply.steps.vfs import Vfs
 from wirespeed.apply.target import Refused
-from wirespeed.host import file
 from wirespeed.host.collect import collect
+from wirespeed.host.file import HOST_FILE
 from wirespeed.model.facts import HostFacts
 from wirespeed.remote.interface import RemoteError, Runner
 
@@ -65,7 +65,7 @@ def roll_back(runner: Runner, *, will_reboot: bool) -> RolledBack:
     if any(result.failed for result in results):
         return RolledBack(facts.host, results)
     now = collect(runner)
-    before = file.parse(journal.before or "", f"before.json on {runner.name}")
+    before = HOST_FILE.parse(journal.before or "", f"before.json on {runner.name}")
     if _words(before) != _words(now):
         return RolledBack(now.host, results, reboot_due=True)
     found = differences(before, now)

@@ -22,7 +22,7 @@ from wirespeed.apply.steps.kernel_line import missing_words
 from wirespeed.apply.target import Reach, Refused, Target, check_room, locked, open_target
 from wirespeed.apply.verify import verify_host
 from wirespeed.host.collect import collect
-from wirespeed.host.file import document
+from wirespeed.host.file import HOST_FILE
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import HostPlan, Plan
 from wirespeed.remote.routes import default_route_interfaces, interfaces_towards
@@ -59,7 +59,7 @@ class _Look:
         return missing_words(self.host, self.facts.kernel.cmdline)
 
     def work(self, *, rebooted: bool = False) -> Work:
-        now = json.dumps(document(self.facts)) + "\n"
+        now = json.dumps(HOST_FILE.document(self.facts)) + "\n"
         journal = Journal.load(self.target.runner, now)
         return Work(self.target.runner, journal, not rebooted)
 

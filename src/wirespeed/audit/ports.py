@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from wirespeed.audit.rule import FactUnusable
-from wirespeed.model.facts import HostFacts, OvsFacts, OvsInterface
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.ovs_facts import OvsFacts, OvsInterface
 from wirespeed.plan.memory import DpdkPort
 
 # Open vSwitch's defaults (ovs-vswitchd.conf.db): one rxq, 2048 descriptors, an MTU of 1500.

@@ -21,9 +21,11 @@ from fnmatch import fnmatchcase
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails
 
 from wirespeed.audit.registry import rule_named
-from wirespeed.model.errors import BadInput, faulty_file, key_fault
+from wirespeed.document.validation import fault_of
+from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.finding import AuditReport, Finding, Status
 
 _NEXT = "See docs/tutorial/audit-your-server.md for the keys of a suppression file."
@@ -68,7 +70,7 @@ def parse(text: str, where: str) -> tuple[Suppression, ...]:
     except tomllib.TOMLDecodeError as fault:
         raise BadInput(f"suppression file {where} is not TOML: {fault}", _NEXT) from None
     except ValidationError as fault:
-        faults = [_words(e["loc"], e["type"], e["msg"]) for e in fault.errors()]
+        faults = [_words(detail) for detail in fault.errors(include_url=False)]
         raise faulty_file(f"suppression file {where}", faults, _NEXT) from None
     found, faults = [], []
     for number, entry in enumerate(entries, start=1):
@@ -118,7 +120,8 @@ def _note(entry: Suppression, used: bool, today: date) -> str | None:
     return None if used else f"{which} matches no finding on this host"
 
 
-def _words(location: tuple[int | str, ...], kind: str, message: str) -> str:
-    if len(location) > 1 and isinstance(location[1], int):
-        return f"entry {location[1] + 1}: {key_fault(location[2:], kind, message)}"
-    return key_fault(location, kind, message)
+def _words(detail: ErrorDetails) -> str:
+    match detail["loc"]:
+        case (_, int(number), _, *_):
+            return f"entry {number + 1}: {fault_of(detail, outer=2)}"
+    return str(fault_of(detail))

@@ -16,10 +16,9 @@ from typing import TypeVar
 
 from wirespeed.bench.interface import HopCount, Way
 from wirespeed.bench.topology.wiring import GENERATOR, PARTNER, Cable, End
-from wirespeed.model.trial import (
+from wirespeed.model.hop_counts import (
     INGRESS,
     Counted,
-    DirectionCount,
     Drop,
     DropCause,
     HopEvents,
@@ -27,6 +26,7 @@ from wirespeed.model.trial import (
     QueueShare,
     WorkerShare,
 )
+from wirespeed.model.observation import DirectionCount
 
 OUTSIDE = "external"
 

@@ -9,8 +9,9 @@ from enum import StrEnum
 from typing import Protocol
 
 from wirespeed.model.errors import WirespeedError
+from wirespeed.model.hop_counts import Counted, DropCause
+from wirespeed.model.observation import Observation
 from wirespeed.model.tcp import TcpRun
-from wirespeed.model.trial import Counted, DropCause, Observation
 from wirespeed.remote.interface import Process
 
 

@@ -23,9 +23,10 @@ from wirespeed.bench.program.watcher import Watcher
 from wirespeed.bench.switch.nic.part import NicSwitch
 from wirespeed.bench.trial import TrialSetup, run_trial
 from wirespeed.bench.trial_setup import setup_between, setup_on_one_host
+from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.observation import Observation
 from wirespeed.model.plan import HostPlan, Plan
 from wirespeed.model.spec import Frames
-from wirespeed.model.trial import DropCause, Observation
 
 # A path is open when so many frames/s pass it without loss, twice running.
 _PROBE_FPS, _PROBE_S, _OPEN_S = 10_000.0, 0.1, 20.0

@@ -12,7 +12,7 @@ from wirespeed.bench.assembly.parts import first_ended
 from wirespeed.bench.interface import BenchError, Busy, Part, Poller
 from wirespeed.bench.noise.competing import by_cpu, look
 from wirespeed.bench.noise.scheduler import Snapshot, snapshot
-from wirespeed.model.trial import Competitor, PollingThread
+from wirespeed.model.observation import Competitor, PollingThread
 from wirespeed.remote.interface import Runner
 
 

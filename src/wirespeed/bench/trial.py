@@ -24,15 +24,15 @@ from wirespeed.bench.traffic.frames.generator import AFTER_NS, Generator
 from wirespeed.bench.traffic.frames.windows import Cut, cut
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.evidence import Evidence
-from wirespeed.model.trial import (
+from wirespeed.model.hop_counts import (
     Drop,
     DropCause,
     HopEvents,
-    Observation,
     PortCount,
     QueueShare,
     WorkerShare,
 )
+from wirespeed.model.observation import Observation
 from wirespeed.remote.interface import Process, Runner
 
 # A generator that has not ended this long after its time has hung.

@@ -33,7 +33,7 @@ from wirespeed.model.finding import AuditReport, Severity
 from wirespeed.model.host_rules import MemoryModel
 from wirespeed.model.plan import Plan
 from wirespeed.model.policy import Pattern
-from wirespeed.plan.plan_file import parse_plan
+from wirespeed.plan.plan_file import PLAN_FILE
 
 FAULTS_EXIT = 2
 FAILED_EXIT = 1
@@ -164,4 +164,4 @@ def _accepted(path: Path) -> tuple[Suppression, ...]:
 
 
 def _plan(path: Path) -> Plan:
-    return parse_plan(read_input(path), str(path))
+    return PLAN_FILE.parse(read_input(path), str(path))

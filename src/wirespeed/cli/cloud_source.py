@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from wirespeed.cli.input_file import read_input
-from wirespeed.cloud import file
 from wirespeed.cloud.api import Api
 from wirespeed.cloud.collect import collect
+from wirespeed.cloud.file import CLOUD_FILE
 from wirespeed.cloud.live import open_cloud
 from wirespeed.cloud.recording import FILE, RecordedApi, RecordingApi
 from wirespeed.model.cloud import Cloud
@@ -40,7 +40,7 @@ def read_cloud(name: str, record: Path | None = None) -> Cloud:
     if name.endswith(".json"):
         if record:
             raise BadInput(f"{name} is a file: there is nothing to record", "Leave out --record.")
-        return file.parse(read_input(path), name)
+        return CLOUD_FILE.parse(read_input(path), name)
     # A folder may have the name of a cloud without being a recording of it.
     recorded = "/" in name or (path / FILE).exists()
     api: Api = RecordedApi.open(path) if recorded else open_cloud(name)

@@ -23,7 +23,7 @@ from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.cli.rig import own_versions
 from wirespeed.fleet.hardware import hardware_digest
-from wirespeed.fleet.snapshot_file import document, parse, summary, verdict
+from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE, summary, verdict
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.snapshot import HostSnapshot, Member
 from wirespeed.store.errors import StoreError
@@ -58,7 +58,7 @@ def snapshot(
     member = Member(name or facts.host, address, site)
     taken = HostSnapshot(member, now, hardware_digest(facts), facts, report, own_versions())
     if output is not None:
-        write_file(output, json_text.dumps(document(taken)) + "\n")
+        write_file(output, json_text.dumps(SNAPSHOT_FILE.document(taken)) + "\n")
     if json:
         typer.echo(json_text.dumps(summary(taken, None if output is None else str(output))))
     else:
@@ -132,7 +132,7 @@ def _files(paths: list[Path]) -> Iterator[Path]:
 def _add(store: Store, file: Path) -> bool:
     if file.suffix == ".sqlite":
         return _add_runs(store, file)
-    return add_snapshot(store, parse(read_input(file), str(file)))
+    return add_snapshot(store, SNAPSHOT_FILE.parse(read_input(file), str(file)))
 
 
 def _add_runs(store: Store, file: Path) -> bool:

@@ -22,7 +22,8 @@ from rich.table import Table
 from wirespeed.cli.console import plain_console
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption, StoreOption
-from wirespeed.model.errors import BadInput, WirespeedError, faulty_file, key_fault
+from wirespeed.document.validation import faults_of
+from wirespeed.model.errors import BadInput, WirespeedError, faulty_file
 from wirespeed.remote.interface import LOCALHOST
 from wirespeed.remote.ssh_target import SshTarget
 from wirespeed.store.leases import Lease, check_can_lease
@@ -204,8 +205,7 @@ def read_pairs(file: Path) -> tuple[PairTest, ...]:
     except tomllib.TOMLDecodeError as fault:
         raise BadInput(f"{file}: not TOML: {fault}", _SHOWN) from fault
     except ValidationError as fault:
-        faults = [key_fault(e["loc"], e["type"], e["msg"]) for e in fault.errors()]
-        raise faulty_file(str(file), faults, _SHOWN) from None
+        raise faulty_file(str(file), faults_of(fault), _SHOWN) from None
     names = [pair.name for pair in pairs]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise BadInput(f"{file}: {', '.join(twice)}: two pairs have that name", _SHOWN)

@@ -11,7 +11,7 @@ import typer
 from wirespeed.cli.input_file import read_input
 from wirespeed.model.errors import BadInput
 from wirespeed.model.plan import Plan
-from wirespeed.plan.plan_file import parse_plan
+from wirespeed.plan.plan_file import PLAN_FILE
 from wirespeed.remote.interface import LOCALHOST
 from wirespeed.remote.ssh_target import SshTarget
 
@@ -42,4 +42,4 @@ def address(host: str) -> str:
 
 def named_plan(path: Path) -> Plan:
     """The plan in that file. Raises BadInput."""
-    return parse_plan(read_input(path), str(path))
+    return PLAN_FILE.parse(read_input(path), str(path))

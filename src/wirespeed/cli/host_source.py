@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from wirespeed.cli.input_file import read_input
-from wirespeed.host import file
 from wirespeed.host.collect import collect
+from wirespeed.host.file import HOST_FILE
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.facts import HostFacts
 from wirespeed.remote.interface import LOCALHOST, HostUnreachable, Runner
@@ -53,7 +53,7 @@ def read_facts(host: str | None, recorded: str | None, record: Path | None = Non
             raise BadInput(f"{host!r} is neither a file nor an ssh address", "Use ssh://user@host.")
         if record:
             raise BadInput(f"{host} is a file: there is nothing to record", "Leave out --record.")
-        return file.parse(read_input(Path(host)), host)
+        return HOST_FILE.parse(read_input(Path(host)), host)
     with _runner(host, recorded) as runner:
         if record is None:
             return collect(runner)

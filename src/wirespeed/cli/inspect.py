@@ -15,9 +15,9 @@ from wirespeed.cli.console import plain_console
 from wirespeed.cli.host_picture import print_host
 from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
 from wirespeed.cli.options import JsonOption
-from wirespeed.cloud import file as cloud_file
+from wirespeed.cloud.file import CLOUD_FILE
 from wirespeed.cloud.host_facts import completed, host_facts
-from wirespeed.host.file import document
+from wirespeed.host.file import HOST_FILE
 from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import HostFacts
 
@@ -74,13 +74,13 @@ def _inspect_cloud(openstack: str, name: str | None, record: Path | None, json: 
             raise BadInput(f"cloud {cloud.name} has no compute host {name}", f"It has: {names}.")
         _show(host_facts(cloud, found), json)
     elif json:
-        typer.echo(json_text.dumps(cloud_file.document(cloud), indent=1))
+        typer.echo(json_text.dumps(CLOUD_FILE.document(cloud), indent=1))
     else:
         print_cloud(cloud, plain_console())
 
 
 def _show(facts: HostFacts, json: bool) -> None:
     if json:
-        typer.echo(json_text.dumps(document(facts), indent=1))
+        typer.echo(json_text.dumps(HOST_FILE.document(facts), indent=1))
     else:
         print_host(facts, plain_console())

@@ -14,7 +14,7 @@ from wirespeed.model.errors import BadInput
 from wirespeed.model.prediction import Case, RateKind
 from wirespeed.model.result import Interval, SearchResult
 from wirespeed.model.study import Point
-from wirespeed.plan.plan_file import parse_plan
+from wirespeed.plan.plan_file import PLAN_FILE
 from wirespeed.predict.deployment import cases_of_plan
 from wirespeed.predict.document import parse_parameters
 from wirespeed.predict.observation import Observation
@@ -44,7 +44,7 @@ def points_of(what: str, overrides: Sequence[str]) -> list[tuple[str, Case]]:
         return [(point.label, case_of(point)) for point in study.points]
     if overrides:
         raise BadInput(f"--set {overrides[0]}: {what} is a plan", "--set is for studies.")
-    found = cases_of_plan(parse_plan(read_input(Path(what)), what))
+    found = cases_of_plan(PLAN_FILE.parse(read_input(Path(what)), what))
     if not found:
         raise BadInput(
             f"{what}: no guest has a vhost or SR-IOV port", "There is no rate to predict."

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from wirespeed.cloud.api import Api, Gone, Record, only
-from wirespeed.model.document import read_document
+from wirespeed.document.version import read_document
 from wirespeed.model.errors import BadInput
 
 FILE = "replies.json"
@@ -53,7 +53,7 @@ class RecordedApi:
     """A recorded cloud. What was not recorded does not exist."""
 
     def __init__(self, text: str, where: str) -> None:
-        raw = read_document(text, f"recording {where}", SCHEMA_VERSION.partition(".")[0], _AGAIN)
+        raw = read_document(text, f"recording {where}", SCHEMA_VERSION, _AGAIN)
         cloud, replies = raw.get("cloud"), raw.get("replies")
         if not isinstance(cloud, str) or not isinstance(replies, dict):
             raise BadInput(f"recording {where} holds no cloud and replies", _AGAIN)

@@ -9,7 +9,7 @@ from wirespeed.explain.interface import Measured
 from wirespeed.explain.seen import RINGS_OF_SUT, Seen, seen
 from wirespeed.explain.suspect import MUCH, PLAINLY, STRAY, Suspect, figure
 from wirespeed.model.explanation import Explanation, Proposal
-from wirespeed.model.trial import DropCause
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.words import share
 
 _SWITCH, _GENERATOR = "switch", "tg"

@@ -9,7 +9,7 @@ from wirespeed.explain.causes import CAUSES
 from wirespeed.explain.seen import RINGS_OF_SUT, Seen
 from wirespeed.explain.suspect import STRAY, Suspect, figure
 from wirespeed.model.explanation import Explanation, Proposal
-from wirespeed.model.trial import INGRESS, Counted, DropCause
+from wirespeed.model.hop_counts import INGRESS, Counted, DropCause
 from wirespeed.model.words import percent
 
 _SWITCH = "switch"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from wirespeed.explain.interface import Measured
 from wirespeed.model.explanation import Proposal
+from wirespeed.model.hop_counts import INGRESS, Drop, DropCause
 from wirespeed.model.spec import MAX_DESCRIPTORS
 from wirespeed.model.sut import SutDescription
-from wirespeed.model.trial import INGRESS, Drop, DropCause
 
 
 @dataclass(frozen=True, slots=True)

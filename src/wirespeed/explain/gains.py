@@ -15,7 +15,8 @@ from wirespeed.explain.decisive import carried_fps, decisive
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.stages import FULL, PollingStage, stage, stage_behind
 from wirespeed.model.explanation import ExpectedGain, Explanation, Resource
-from wirespeed.model.trial import DropCause, Trial
+from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.trial import Trial
 from wirespeed.model.words import mpps, percent
 
 # One thread reads a socket, whatever CPUs there are.

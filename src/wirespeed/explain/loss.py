@@ -15,8 +15,9 @@ from wirespeed.explain.interface import Measured
 from wirespeed.explain.stages import time_left
 from wirespeed.explain.trial import STEADY_GROWTH, counted_time, growth_ratio
 from wirespeed.model.explanation import EvidenceFigure, Explanation, Proposal
+from wirespeed.model.hop_counts import INGRESS, Drop, DropCause
 from wirespeed.model.result import SearchResult
-from wirespeed.model.trial import INGRESS, Drop, DropCause, Stage, Trial
+from wirespeed.model.trial import Stage, Trial
 from wirespeed.model.words import frames, mpps, percent
 from wirespeed.model.words import loss as loss_ratio
 

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 
 from wirespeed.explain.loss import first_loss
 from wirespeed.model.evidence import DisturbanceKind, Source
+from wirespeed.model.hop_counts import Counted, DropCause
+from wirespeed.model.observation import Observation
 from wirespeed.model.result import SearchResult
-from wirespeed.model.trial import Counted, DropCause, Observation, Stage, Trial
+from wirespeed.model.trial import Stage, Trial
 
 # How Open vSwitch names its polling threads.
 PMD = "pmd-"

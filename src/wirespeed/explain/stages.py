@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from wirespeed.explain.interface import Measured
 from wirespeed.model.explanation import Resource
-from wirespeed.model.trial import DropCause, PollingThread, Trial
+from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.observation import PollingThread
+from wirespeed.model.trial import Trial
 
 # A stage whose busiest thread has frames to handle for more of the time has no time left.
 FULL = 0.9

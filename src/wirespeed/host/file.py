@@ -1,61 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are HostFacts written to and read from a JSON file (schemas/hostfacts.schema.json)?
-
-A new fact raises the minor version, a changed or removed one the major version. Reading reports all
-faults of a file at once: unknown keys, wrong types, and CPUs that the host does not have.
-"""
+"""What are HostFacts as a JSON file, and does a file contradict itself?"""
 
 from __future__ import annotations
 
-import json
-from functools import cache
-from typing import Any
-
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-
+from wirespeed.document.kind import DocumentKind
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.document import read_document
-from wirespeed.model.errors import faulty_file, key_fault
 from wirespeed.model.facts import HostFacts
-
-SCHEMA_VERSION = "1.1"
-_MAJOR = SCHEMA_VERSION.partition(".")[0]
-_AGAIN = "Write it with `wirespeed inspect --json > HOST.json`."
-
-
-class _Document(BaseModel):
-    """The root model: its `extra="forbid"` also applies to the dataclasses below it."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    facts: HostFacts
-
-
-@cache
-def _adapter() -> TypeAdapter[HostFacts]:
-    return TypeAdapter(HostFacts)
-
-
-def document(facts: HostFacts) -> dict[str, Any]:
-    """The JSON document of one host, as `wirespeed inspect --json` prints it."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        **_adapter().dump_python(facts, mode="json"),
-    }
-
-
-def parse(text: str, where: str) -> HostFacts:
-    """The facts in a JSON document; `where` names it in errors. Raises BadInput."""
-    raw = read_document(text, f"host file {where}", _MAJOR, _AGAIN)
-    try:
-        facts = _Document.model_validate_json(json.dumps({"facts": raw}), strict=True).facts
-    except ValidationError as fault:
-        faults = [key_fault(e["loc"][1:], e["type"], e["msg"]) for e in fault.errors()]
-        raise faulty_file(f"host file {where}", faults, _AGAIN) from None
-    faults = inconsistencies(facts)
-    if faults:
-        raise faulty_file(f"host file {where}", faults, _AGAIN)
-    return facts
 
 
 def inconsistencies(facts: HostFacts) -> list[str]:
@@ -83,19 +33,12 @@ def inconsistencies(facts: HostFacts) -> list[str]:
     return faults
 
 
-def json_schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    schema = _Document.model_json_schema()
-    definitions = schema["$defs"]
-    facts = definitions.pop("HostFacts")
-    version = {"type": "string", "pattern": rf"^{_MAJOR}\.[0-9]+$"}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:wirespeed:hostfacts:{_MAJOR}",
-        **facts,
-        "title": "wirespeed host facts",
-        "properties": {"schema_version": version, **facts["properties"]},
-        "required": ["schema_version", *facts["required"]],
-        "additionalProperties": False,
-        "$defs": definitions,
-    }
+HOST_FILE = DocumentKind(
+    HostFacts,
+    name="hostfacts",
+    title="wirespeed host facts",
+    version="1.1",
+    called="host file",
+    next_step="Write it with `wirespeed inspect --json > HOST.json`.",
+    check=inconsistencies,
+)

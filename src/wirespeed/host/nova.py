@@ -11,7 +11,7 @@ from collections import defaultdict
 
 from wirespeed.host.reader import Reader
 from wirespeed.model.cpuset import parse_list
-from wirespeed.model.facts import NovaFacts
+from wirespeed.model.guest_facts import NovaFacts
 
 # TripleO's containers mount the first; packages and DevStack use the others.
 PATHS = (

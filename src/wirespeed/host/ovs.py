@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wirespeed.host.reader import Reader
-from wirespeed.model.facts import Bridge, OvsFacts, OvsInterface, PmdThread, Rxq
+from wirespeed.model.ovs_facts import Bridge, OvsFacts, OvsInterface, PmdThread, Rxq
 
 VSCTL = ["ovs-vsctl", "--timeout=5", "--format=json"]
 APPCTL = ["ovs-appctl", "--timeout=5"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wirespeed.model.trial import Drop, DropCause, Observation
+from wirespeed.model.hop_counts import Drop, DropCause
+from wirespeed.model.observation import Observation
 
 UNKNOWN_HOP = "unknown"
 

@@ -8,7 +8,7 @@ from statistics import median
 from wirespeed.measure.gate import SLOW
 from wirespeed.measure.windows import summed
 from wirespeed.model.evidence import DisturbanceKind
-from wirespeed.model.trial import Observation
+from wirespeed.model.observation import Observation
 
 # A share of the trial's time, from the contention samples of the generator's cores.
 MAX_SHARED = 0.1

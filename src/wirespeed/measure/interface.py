@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from wirespeed.model.errors import BadInput, WirespeedError
-from wirespeed.model.trial import Observation, Stage, Trial
+from wirespeed.model.observation import Observation
+from wirespeed.model.trial import Stage, Trial
 
 UNLIMITED: Final = math.inf
 """The load that means "as fast as the generator can"."""

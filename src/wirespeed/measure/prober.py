@@ -24,7 +24,8 @@ from wirespeed.measure.windows import (
     trial_series,
     why_disturbed,
 )
-from wirespeed.model.trial import Observation, Stage, Trial
+from wirespeed.model.observation import Observation
+from wirespeed.model.trial import Stage, Trial
 
 # A load not offered in full twice in a row, with the generator undisturbed, is beyond it.
 SHORT_IN_A_ROW = 2

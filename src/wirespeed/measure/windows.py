@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from wirespeed.measure.gate import RING_SHARE, Geometry, Mask, ring_ns
 from wirespeed.model.evidence import DirectionWindows, Evidence, Windows
+from wirespeed.model.observation import Latency, LatencyRows, Observation
 from wirespeed.model.series import (
     BACKLOG,
     COUNTED,
@@ -24,7 +25,7 @@ from wirespeed.model.series import (
     SeriesKind,
     slowness_name,
 )
-from wirespeed.model.trial import CleanRun, Gated, Latency, LatencyRows, Observation
+from wirespeed.model.trial import CleanRun, Gated
 from wirespeed.model.words import two_digits
 
 Floats = NDArray[np.float64]

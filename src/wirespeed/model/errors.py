@@ -39,13 +39,3 @@ def faulty_file(source: str, faults: Sequence[str], next_step: str) -> BadInput:
     more = [f"and {len(faults) - _FAULTS_SHOWN} more"] if len(faults) > _FAULTS_SHOWN else []
     lines = "\n".join(f"  {fault}" for fault in [*faults[:_FAULTS_SHOWN], *more])
     return BadInput(f"{source}: {count}\n{lines}", next_step)
-
-
-def key_fault(location: Sequence[int | str], kind: str, message: str) -> str:
-    """The sentence for what a validator reports about one key."""
-    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
-        message = "unknown key"
-    elif kind in ("missing", "missing_argument"):
-        message = "is missing"
-    where = ".".join(map(str, location))
-    return f"{where}: {message}" if where else message

@@ -9,8 +9,10 @@ says otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from wirespeed.model.guest_facts import Flavor, Guest, NovaFacts
+from wirespeed.model.ovs_facts import OvsFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,148 +157,6 @@ class Kernel:
             if key == name:
                 found = value if equals else ""
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class Rxq:
-    """A receive queue a PMD thread polls; usage_percent is None while OVS has no figure yet."""
-
-    port: str
-    queue: int
-    enabled: bool = True
-    usage_percent: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PmdThread:
-    core: int
-    node: int
-    isolated: bool = False
-    rxqs: tuple[Rxq, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class OvsInterface:
-    """One interface of a bridge. Queue and descriptor counts are None where OVS does not say.
-
-    `bond` names the OVS bond it belongs to. pci is the address in options:dpdk-devargs.
-    """
-
-    name: str
-    bridge: str
-    type: str = "system"
-    options: Mapping[str, str] = field(default_factory=dict)
-    mtu: int | None = None
-    mtu_request: int | None = None
-    bond: str | None = None
-    pci: str | None = None
-    node: int | None = None
-    error: str | None = None
-    requested_rx_queues: int | None = None
-    configured_rx_queues: int | None = None
-    requested_tx_queues: int | None = None
-    configured_tx_queues: int | None = None
-    rx_descriptors: int | None = None
-    tx_descriptors: int | None = None
-
-    @property
-    def is_dpdk_port(self) -> bool:
-        """Whether a physical (DPDK ethdev) port; vhost-user and dpdkr ports are not."""
-        return self.type == "dpdk"
-
-    @property
-    def is_vhost(self) -> bool:
-        return self.type in ("dpdkvhostuser", "dpdkvhostuserclient")
-
-
-@dataclass(frozen=True, slots=True)
-class Bridge:
-    name: str
-    datapath_type: str
-    ports: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class OvsFacts:
-    """A running Open vSwitch. `pmds` is None where the daemon did not answer."""
-
-    version: str
-    dpdk_initialized: bool
-    other_config: Mapping[str, str] = field(default_factory=dict)
-    dpdk_version: str | None = None
-    bridges: tuple[Bridge, ...] = ()
-    interfaces: tuple[OvsInterface, ...] = ()
-    pmds: tuple[PmdThread, ...] | None = ()
-
-
-@dataclass(frozen=True, slots=True)
-class VcpuPin:
-    vcpu: int
-    cpus: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GuestPort:
-    """A guest's network interface: libvirt's type (vhostuser, bridge, hostdev...) and queues."""
-
-    kind: str
-    queues: int = 1
-    path: str | None = None
-    pci: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Guest:
-    """A running libvirt domain, or a server that holds its place on the host though it is off.
-
-    huge_page_kib: None without huge pages, 0 for any size. node_memory_kib has one entry for each
-    of memory_nodes; empty: equal parts.
-    """
-
-    name: str
-    vcpus: int
-    memory_kib: int
-    pins: tuple[VcpuPin, ...] = ()
-    emulator_cpus: tuple[int, ...] | None = None
-    memory_nodes: tuple[int, ...] = ()
-    huge_page_kib: int | None = None
-    ports: tuple[GuestPort, ...] = ()
-    host_devices: tuple[str, ...] = ()
-    cpu_mode: str | None = None
-    cpu_model: str | None = None
-    node_memory_kib: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class NovaFacts:
-    """What nova.conf says; None where it is silent (Nova's own default applies)."""
-
-    path: str
-    dedicated_cpus: tuple[int, ...] | None = None
-    shared_cpus: tuple[int, ...] | None = None
-    vcpu_pin_set: tuple[int, ...] | None = None
-    enabled_filters: tuple[str, ...] | None = None
-    device_specs: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
-    cpu_mode: str | None = None
-    cpu_models: tuple[str, ...] = ()
-    cpu_extra_flags: tuple[str, ...] = ()
-    reserved_memory_mib: int | None = None
-
-    @property
-    def guest_cpus(self) -> tuple[int, ...] | None:
-        """The CPUs for pinned guests: cpu_dedicated_set, or the older vcpu_pin_set."""
-        return self.dedicated_cpus if self.dedicated_cpus is not None else self.vcpu_pin_set
-
-
-@dataclass(frozen=True, slots=True)
-class Flavor:
-    """A Nova flavor as `openstack flavor list --long` shows it."""
-
-    name: str
-    vcpus: int
-    memory_mib: int
-    extra_specs: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

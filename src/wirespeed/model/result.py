@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from wirespeed.model.observation import Latency
 from wirespeed.model.tcp import TcpResult
-from wirespeed.model.trial import Latency, LeftOut, Trial
+from wirespeed.model.trial import LeftOut, Trial
 
 # SearchResult.search of a point where TCP was measured.
 TCP = "tcp"

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.facts import Guest, HostFacts, PciDevice
+from wirespeed.model.facts import HostFacts, PciDevice
+from wirespeed.model.guest_facts import Guest
 from wirespeed.model.plan import CorePlan
 from wirespeed.model.workload import PciAlias, Workload
 from wirespeed.plan.features import HYPERTHREADING, aggregate_label, feature_label, network_label

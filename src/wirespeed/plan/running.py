@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from wirespeed.model.facts import Guest
+from wirespeed.model.guest_facts import Guest
 from wirespeed.plan.masks import mask_of
 from wirespeed.plan.placement.host import CellShape, CellUse
 

@@ -16,6 +16,7 @@ from typing import Any, get_args, get_type_hints
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
+from wirespeed.document.validation import MISSING, NO_TABLE, UNKNOWN
 from wirespeed.model.cpuset import parse_list
 from wirespeed.model.host_rules import (
     CoreRules,
@@ -47,8 +48,6 @@ _TABLES = {
 }  # fmt: skip
 _VNF_TABLES = {"port": "ports", "device": "devices"}
 _VNF_SINGULARS = {plural: singular for singular, plural in _VNF_TABLES.items()}
-_UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}
-_WRONG_TABLE = {"dataclass_type", "dataclass_exact_type", "model_type", "dict_type"}
 _WRONG_LIST = {"tuple_type", "list_type"}
 
 
@@ -170,11 +169,11 @@ def _page_kib(value: Any, key: str, faults: list[Fault]) -> int:
 
 def _fault(detail: ErrorDetails, table: dict[str, Any]) -> Fault:
     key = _path(detail["loc"], table)
-    if detail["type"] in _UNKNOWN:
+    if detail["type"] in UNKNOWN:
         return Fault(key, _show(detail["input"]), _unknown(str(detail["loc"][-1]), detail["loc"]))
-    if detail["type"] in _WRONG_TABLE:
+    if detail["type"] in NO_TABLE:
         return Fault(key, _show(detail["input"]), "must be a table")
-    if detail["type"] in ("missing", "missing_argument"):
+    if detail["type"] in MISSING:
         return Fault(key, "(absent)", "is required")
     if detail["type"] in _WRONG_LIST:
         return Fault(key, _show(detail["input"]), _list_wanted(detail["loc"]))

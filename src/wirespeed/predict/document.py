@@ -7,7 +7,7 @@ import json
 import math
 from typing import Any
 
-from wirespeed.model.document import read_document
+from wirespeed.document.version import read_document
 from wirespeed.model.errors import faulty_file
 from wirespeed.model.prediction import RateKind
 from wirespeed.predict.parameters import BY_NAME, Estimate, Parameters
@@ -48,7 +48,7 @@ def _value(name: str, estimate: Estimate) -> dict[str, Any]:
 
 def parse_parameters(text: str, source: str) -> Parameters:
     """Parameters from JSON. Raises BadInput with everything wrong at once."""
-    raw = read_document(text, source, SCHEMA_VERSION.partition(".")[0], _HELP)
+    raw = read_document(text, source, SCHEMA_VERSION, _HELP)
     faults = [f"{key}: unknown key" for key in sorted(set(raw) - _KEYS)]
     faults += [f"{key}: is missing" for key in sorted(_KEYS - set(raw) - {"clock_hz", "together"})]
     if faults:

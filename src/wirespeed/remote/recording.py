@@ -19,7 +19,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from wirespeed.model.errors import BadInput, faulty_file, key_fault
+from wirespeed.document.validation import faults_of
+from wirespeed.model.errors import BadInput, faulty_file
 
 SCHEMA: Literal["wirespeed.recording/1"] = "wirespeed.recording/1"
 MANIFEST = "recording.json"
@@ -179,10 +180,9 @@ def _manifest(folder: Path) -> _Manifest:
     try:
         return _Manifest.model_validate_json(text)
     except ValidationError as fault:
-        faults = [key_fault(e["loc"], e["type"], e["msg"]) for e in fault.errors()]
         raise faulty_file(
             f"{folder / MANIFEST} is not a recording of schema {SCHEMA}",
-            faults,
+            faults_of(fault),
             "Take the recording again with this version of wirespeed.",
         ) from fault
 

@@ -17,8 +17,8 @@ from wirespeed.explain.loss import lost_in_what_counts, total_drops
 from wirespeed.explain.tcp import limited_by
 from wirespeed.model import words
 from wirespeed.model.form_words import design_words, quick_words
+from wirespeed.model.observation import Latency
 from wirespeed.model.result import LatencyAtLoad
-from wirespeed.model.trial import Latency
 from wirespeed.report.as_is import bracket_words, loss_range
 from wirespeed.report.charts.canvas import CHART_CSS
 from wirespeed.report.charts.effects import effect_drawings

@@ -15,9 +15,11 @@ from wirespeed.explain.interface import Measured
 from wirespeed.explain.loss import total_drops
 from wirespeed.explain.stages import stage
 from wirespeed.model.explanation import Resource
+from wirespeed.model.hop_counts import INGRESS, Drop
+from wirespeed.model.observation import PollingThread
 from wirespeed.model.series import BACKLOG
 from wirespeed.model.sut import SutDescription
-from wirespeed.model.trial import INGRESS, Drop, PollingThread, Trial
+from wirespeed.model.trial import Trial
 from wirespeed.model.words import counted, percent
 from wirespeed.report.limits import measured
 from wirespeed.store.records import PointRecord

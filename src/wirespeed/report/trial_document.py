@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from wirespeed.model.evidence import Disturbance
-from wirespeed.model.trial import DirectionCount, Gated, Latency, LeftOut, Trial
+from wirespeed.model.observation import DirectionCount, Latency
+from wirespeed.model.trial import Gated, LeftOut, Trial
 from wirespeed.store.codec import encode
 from wirespeed.store.records import StoredTrial
 

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ConfigDict, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
+from wirespeed.document.validation import fault_of
 from wirespeed.experiment.combinations import MAX_FACTORS, generator
 from wirespeed.model.design import Combine, Design, Factor, Published, Quick, StudyForm
 from wirespeed.model.fault import Fault
@@ -140,10 +141,7 @@ def left_out(quick: Quick, values: Mapping[str, Any]) -> bool:
 
 
 def _fault(detail: ErrorDetails) -> Fault:
-    key = ".".join(str(part) for part in detail["loc"])
     table = str(detail["loc"][0])
-    if detail["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        known = {"design": Design, "quick": Quick, "published": Published}[table]
-        names = ", ".join(each.name for each in fields(known))
-        return Fault(key, detail["input"], f"unknown key. [{table}] has: {names}")
-    return Fault(key, detail["input"], detail["msg"].replace("Input should", "must", 1))
+    known = {"design": Design, "quick": Quick, "published": Published}[table]
+    names = ", ".join(each.name for each in fields(known))
+    return fault_of(detail, f"unknown key. [{table}] has: {names}")

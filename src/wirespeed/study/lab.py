@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from wirespeed.bench.assembly.kinds import topology_of
 from wirespeed.bench.topology.wiring import PORTS
+from wirespeed.document.validation import MISSING, dotted, fault_of
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.fault import Fault
 from wirespeed.model.frame import Encapsulation
@@ -26,7 +28,6 @@ _NEXT = "docs/howto/two-hosts.md shows a lab file."
 _INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _AF_PACKET_MTU = 1500
-_ALLOWED = {"": "[hosts.NAME] tables", "host": "ssh, ports and wsdp"}
 
 
 class _File(BaseModel):
@@ -51,8 +52,7 @@ def parse_lab(raw: Mapping[str, Any], source: str) -> Lab:
     try:
         hosts = _File.model_validate(raw).hosts
     except ValidationError as error:
-        faults = [_fault(list(e["loc"]), e["type"], e["input"], e["msg"])
-                  for e in error.errors(include_url=False)]  # fmt: skip
+        faults = [_fault(detail) for detail in error.errors(include_url=False)]
         raise faulty_file(source, [str(fault) for fault in faults], _NEXT) from None
     if faults := list(_faults(hosts)):
         raise faulty_file(source, [str(fault) for fault in faults], _NEXT)
@@ -158,12 +158,8 @@ def _port_faults(name: str, host: LabHost) -> Iterator[Fault]:
             yield Fault(key, device, f"is the port {first}, too")
 
 
-def _fault(where: list[int | str], kind: str, value: object, message: str) -> Fault:
-    key = ".".join(map(str, where))
-    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
-        message = f"unknown key; there are {_ALLOWED['host' if len(where) > 2 else '']}"
-    elif kind in ("missing", "too_short"):
-        return Fault(key, {}, "must have at least one table [hosts.NAME]")
-    elif kind in ("dataclass_type", "dict_type"):
-        message = f"must be a table, written [{key}]"
-    return Fault(key, value, message.replace("Input should", "must", 1))
+def _fault(detail: ErrorDetails) -> Fault:
+    if detail["type"] in (*MISSING, "too_short"):
+        return Fault(dotted(detail["loc"]), {}, "must have at least one table [hosts.NAME]")
+    known = "ssh, ports and wsdp" if len(detail["loc"]) > 2 else "[hosts.NAME] tables"
+    return fault_of(detail, f"unknown key; there are {known}")

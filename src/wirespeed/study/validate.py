@@ -8,7 +8,6 @@ from dataclasses import MISSING, Field, fields
 from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, ValidationError, create_model
-from pydantic_core import ErrorDetails
 
 from wirespeed.bench.fault import FAULTS
 from wirespeed.bench.function import FUNCTIONS
@@ -16,6 +15,7 @@ from wirespeed.bench.placement import PLACEMENTS
 from wirespeed.bench.switch import SWITCHES
 from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.bench.topology.tcp import PATHS
+from wirespeed.document.validation import dotted, fault_of
 from wirespeed.model.fault import Fault
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.kinds import Kinds
@@ -23,9 +23,6 @@ from wirespeed.model.spec import Workload
 from wirespeed.study.keys import unknown_key
 from wirespeed.study.rules import broken_rules
 from wirespeed.study.tables import Tables
-
-_UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}
-_TABLE = {"dataclass_type", "dataclass_exact_type", "model_type", "dict_type"}
 
 
 def _field(each: Field[Any]) -> tuple[Any, Any]:
@@ -50,7 +47,10 @@ def validate_point(raw: dict[str, Any]) -> tuple[Workload | None, list[Fault]]:
     try:
         read = _Sections.model_validate(raw)
     except ValidationError as error:
-        faults += [_fault(detail) for detail in error.errors(include_url=False)]
+        faults += [
+            fault_of(detail, unknown_key(dotted(detail["loc"])))
+            for detail in error.errors(include_url=False)
+        ]
         return None, faults
     tables = Tables(**{each.name: getattr(read, each.name) for each in fields(Tables)})
     # A rule might be broken only by what stands in for an unknown kind.
@@ -89,12 +89,3 @@ def _parse_frame(raw: dict[str, Any]) -> list[Fault]:
     except ValueError as error:
         return [Fault("traffic.frame", written, str(error))]
     return []
-
-
-def _fault(detail: ErrorDetails) -> Fault:
-    key = ".".join(str(part) for part in detail["loc"])
-    if detail["type"] in _UNKNOWN:
-        return Fault(key, detail["input"], unknown_key(key))
-    if detail["type"] in _TABLE:
-        return Fault(key, detail["input"], f"must be a table, written [{key}]")
-    return Fault(key, detail["input"], detail["msg"].replace("Input should", "must", 1))

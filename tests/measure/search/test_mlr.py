@@ -12,7 +12,8 @@ from tests.measure.simulated import Rig, Sharp, prober_of, stop
 from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.measure.search.mlr import CONFIRMATIONS, VOTES, Mlr
 from wirespeed.model.evidence import Evidence
-from wirespeed.model.trial import Observation, Stage, Trial
+from wirespeed.model.observation import Observation
+from wirespeed.model.trial import Stage, Trial
 
 SEARCH = Mlr(1.0, 1.0, 21.0, exceed_ratio=0.5, width=0.005, pdr_loss=0.005, confirm_s=5.0)
 

@@ -8,9 +8,10 @@ import pytest
 from tests.measure.simulated import Fraying, Recorder, Rig, Sharp
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.run import run_search
+from wirespeed.model.observation import Observation
 from wirespeed.model.result import Grade, SearchResult
 from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Observation, Stage
+from wirespeed.model.trial import Stage
 
 BEFORE = frozenset({Stage.WARM_UP, Stage.MRR, Stage.SEARCH, Stage.CONFIRM, Stage.BURST})
 

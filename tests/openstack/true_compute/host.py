@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.lab_node import LabNode, images, lab_while
-from wirespeed.host.file import parse
+from wirespeed.host.file import HOST_FILE
 from wirespeed.image.recipes import compute
 from wirespeed.lab.lab import NAMES, Lab
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import Plan
-from wirespeed.plan.plan_file import parse_plan
+from wirespeed.plan.plan_file import PLAN_FILE
 from wirespeed.plan.render.targets import render
 
 WORKLOAD = Path(__file__).with_name("workload.toml")
@@ -50,11 +50,15 @@ def planned_host(folder: Path) -> Iterator[PlannedHost]:
         host, plan = folder / "host.json", folder / "plan.json"
         host.write_text(_said(node, "inspect", "--host", node.url, "--json"))
         _said(node, "plan", str(WORKLOAD), "--host", str(host), "-o", str(plan))
-        _give_nova_its_file(node, parse_plan(plan.read_text(), str(plan)))
+        _give_nova_its_file(node, PLAN_FILE.parse(plan.read_text(), str(plan)))
         _said(node, "apply", str(plan), "--host", node.url, "--reboot")
-        facts = parse(_said(node, "inspect", "--host", node.url, "--json"), "the planned host")
+        facts = HOST_FILE.parse(
+            _said(node, "inspect", "--host", node.url, "--json"), "the planned host"
+        )
         applied_s = time.monotonic() - began - up_s
-        yield PlannedHost(node, parse_plan(plan.read_text(), str(plan)), facts, up_s, applied_s)
+        yield PlannedHost(
+            node, PLAN_FILE.parse(plan.read_text(), str(plan)), facts, up_s, applied_s
+        )
 
 
 def _start(lab: Lab) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.facts import OvsInterface
 from wirespeed.model.finding import Severity
+from wirespeed.model.ovs_facts import OvsInterface
 
 
 def check(subject: Subject) -> Outcome:

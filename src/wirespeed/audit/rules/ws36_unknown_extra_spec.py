@@ -6,8 +6,8 @@ from __future__ import annotations
 from wirespeed.audit.extra_specs import is_known, replacement
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.facts import Flavor
 from wirespeed.model.finding import Severity
+from wirespeed.model.guest_facts import Flavor
 
 
 def check(subject: Subject) -> Outcome:

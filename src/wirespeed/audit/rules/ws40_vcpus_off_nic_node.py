@@ -7,8 +7,9 @@ from wirespeed.audit.cores import pinned_cpus
 from wirespeed.audit.guest_nics import nic_nodes
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.facts import Guest, HostFacts
+from wirespeed.model.facts import HostFacts
 from wirespeed.model.finding import Severity
+from wirespeed.model.guest_facts import Guest
 from wirespeed.model.words import counted
 
 

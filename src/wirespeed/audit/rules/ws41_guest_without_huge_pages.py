@@ -6,8 +6,8 @@ from __future__ import annotations
 from wirespeed.audit.cores import pinned_cpus
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.facts import Guest
 from wirespeed.model.finding import Severity
+from wirespeed.model.guest_facts import Guest
 from wirespeed.model.words import counted
 
 

@@ -16,8 +16,8 @@ from wirespeed.audit.rule import (
     Rule,
     Subject,
 )
-from wirespeed.model.facts import Flavor
 from wirespeed.model.finding import Severity
+from wirespeed.model.guest_facts import Flavor
 from wirespeed.plan.features import kernel_name, trait
 
 CAPABILITY = "capabilities:cpu_info:features"

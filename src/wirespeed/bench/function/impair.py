@@ -13,9 +13,9 @@ from wirespeed.bench.program.config import WsdpTask
 from wirespeed.bench.topology.addresses import Header
 from wirespeed.bench.topology.wiring import IMPAIR
 from wirespeed.model.fault import Fault
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.spec import Frames, Impair
 from wirespeed.model.sut import SutDescription
-from wirespeed.model.trial import DropCause
 
 # Without a rate limit, as many as one lcore moves at most.
 _UNLIMITED_FPS = 40e6

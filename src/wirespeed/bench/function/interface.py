@@ -19,9 +19,9 @@ from wirespeed.bench.program.config import WsdpConfig
 from wirespeed.bench.topology.interface import Rewriting
 from wirespeed.bench.topology.wiring import Forward, Stream
 from wirespeed.model.fault import Fault
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.spec import Frames
 from wirespeed.model.sut import SutDescription
-from wirespeed.model.trial import DropCause
 
 
 @dataclass(frozen=True, slots=True)

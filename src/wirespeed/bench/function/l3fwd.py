@@ -15,8 +15,8 @@ from wirespeed.bench.topology.addresses import Header, mac_of
 from wirespeed.bench.topology.routes import destinations, not_routable
 from wirespeed.bench.topology.wiring import PORTS, SIDES, End, Forward
 from wirespeed.model.fault import Fault
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.spec import Frames, VnfMode
-from wirespeed.model.trial import DropCause
 
 _FORMAT = "wirespeed-routes 1"
 # DPDK's rte_fib: 2^24 entries of two octets, and what its own tree takes.

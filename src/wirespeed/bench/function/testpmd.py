@@ -20,9 +20,9 @@ from wirespeed.bench.program.telemetry import Telemetry
 from wirespeed.bench.topology.addresses import Header
 from wirespeed.bench.topology.wiring import SIDES
 from wirespeed.model.fault import Fault
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.spec import Frames, VnfMode
 from wirespeed.model.sut import SutDescription
-from wirespeed.model.trial import DropCause
 from wirespeed.remote.interface import Process
 
 # Without a terminal, testpmd runs until it is told to stop only if it is to print statistics.

@@ -19,9 +19,9 @@ from wirespeed.bench.program.config import WsdpConfig, WsdpRing, WsdpTask
 from wirespeed.bench.program.part import WsdpPart
 from wirespeed.bench.program.wsdp import Wsdp
 from wirespeed.model.fault import Fault
+from wirespeed.model.hop_counts import Counted
 from wirespeed.model.spec import Frames
 from wirespeed.model.sut import SutDescription
-from wirespeed.model.trial import Counted
 
 
 @runtime_checkable

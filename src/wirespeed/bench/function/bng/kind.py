@@ -21,9 +21,9 @@ from wirespeed.bench.program.config import WsdpRing, WsdpTask
 from wirespeed.bench.topology.addresses import Header
 from wirespeed.bench.topology.wiring import Forward
 from wirespeed.model.fault import Fault
+from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.spec import Frames, VnfMode
 from wirespeed.model.sut import SutDescription
-from wirespeed.model.trial import DropCause
 
 
 class BngFunction(WsdpFunctionKind):

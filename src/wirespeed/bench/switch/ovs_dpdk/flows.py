@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.bench.topology.wiring import Flow
-from wirespeed.model.trial import DropCause
+from wirespeed.model.hop_counts import DropCause
 
 _FORWARD, _WRONG_TAG, _DROP = 100, 50, 1
 ROUTED = _FORWARD

@@ -13,7 +13,7 @@ from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.switch.ovs_dpdk.counters import Pdus
 from wirespeed.bench.switch.ovs_dpdk.instance import Instance
 from wirespeed.bench.switch.ovs_dpdk.veths import VethCount
-from wirespeed.model.trial import DropCause
+from wirespeed.model.hop_counts import DropCause
 
 # The packet counts of rules are brought up to date about once a second.
 _SETTLE_S = 3.0

@@ -16,7 +16,8 @@ from wirespeed.bench.traffic.frames.figures import TrialFigures
 from wirespeed.bench.traffic.frames.latency import SinkLatency, merged
 from wirespeed.bench.traffic.frames.streams import Direction
 from wirespeed.bench.traffic.frames.windows import DirectionBins, read_bins, read_latency_rows
-from wirespeed.model.trial import Counted, DropCause, Latency, LatencyRows
+from wirespeed.model.hop_counts import Counted, DropCause
+from wirespeed.model.observation import Latency, LatencyRows
 
 # Short enough for what is still in flight.
 _PAUSE_NS = 50_000

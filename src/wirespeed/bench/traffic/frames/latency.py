@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hdrh.histogram import HdrHistogram
 
 from wirespeed.bench.interface import BenchError
-from wirespeed.model.trial import Latency
+from wirespeed.model.observation import Latency
 
 _FORMAT = "wirespeed-histogram-1"
 

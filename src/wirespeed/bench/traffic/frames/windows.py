@@ -24,7 +24,7 @@ from wirespeed.model.evidence import (
     Source,
     Windows,
 )
-from wirespeed.model.trial import LatencyRows
+from wirespeed.model.observation import LatencyRows
 
 _BINS_FORMAT, _ROWS_FORMAT = "wirespeed-windows-1", "wirespeed-latency-rows-1"
 _WINDOW_NS, _WINDOW_FRAMES = 1e6, 500

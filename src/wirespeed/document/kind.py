@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How is one kind of our JSON documents written, read, and described by a JSON Schema?
+
+A new key raises the minor version, a changed or removed one the major version.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from pydantic import ConfigDict, ValidationError, create_model
+
+from wirespeed.document.validation import faults_of
+from wirespeed.document.version import read_document
+from wirespeed.model.errors import faulty_file
+
+T = TypeVar("T")
+
+
+def _nothing(_: object) -> tuple[str, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class DocumentKind(Generic[T]):
+    """The documents of one dataclass.
+
+    name, title: of its schema, schemas/NAME.schema.json. called: what errors call such a document,
+    e.g. "host file". next_step: how one gets a good one. check: what contradicts itself in a value
+    whose types are right.
+    """
+
+    type: type[T]
+    name: str
+    title: str
+    version: str
+    called: str
+    next_step: str
+    check: Callable[[T], Iterable[str]] = _nothing
+
+    @cached_property
+    def _root(self) -> Any:
+        """`extra="forbid"` of a model also applies to the dataclasses below it."""
+        config = ConfigDict(extra="forbid")
+        return create_model("_Root", __config__=config, body=(self.type, ...))
+
+    def document(self, value: T) -> dict[str, Any]:
+        """The value as JSON types."""
+        body = self._root.model_construct(body=value).model_dump(mode="json")["body"]
+        return {"schema_version": self.version, **body}
+
+    def parse(self, text: str, where: str) -> T:
+        """The value in a JSON text; `where` names it in errors. Raises BadInput with every fault:
+        unknown keys, wrong types, and if there are none, what the check finds."""
+        what = f"{self.called} {where}"
+        keys = read_document(text, what, self.version, self.next_step)
+        try:
+            # Strict as JSON: lists become tuples and texts enums, but "4" is no number.
+            value: T = self._root.model_validate_json(json.dumps({"body": keys}), strict=True).body
+            faults = list(self.check(value))
+        except ValidationError as error:
+            faults = faults_of(error, outer=1)
+        if faults:
+            raise faulty_file(what, faults, self.next_step)
+        return value
+
+    def json_schema(self) -> dict[str, Any]:
+        """The JSON Schema of what `parse` reads."""
+        definitions = self._root.model_json_schema()["$defs"]
+        body = definitions.pop(self.type.__name__)
+        major = self.version.partition(".")[0]
+        version = {"type": "string", "pattern": rf"^{major}\.[0-9]+$"}
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$id": f"urn:wirespeed:{self.name}:{major}",
+            **body,
+            "title": self.title,
+            "properties": {"schema_version": version, **body["properties"]},
+            "required": ["schema_version", *body["required"]],
+            "$defs": definitions,
+        }

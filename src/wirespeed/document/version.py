@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is a text one of our JSON documents, and of a schema version that we read?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from wirespeed.model.errors import BadInput
+
+
+def read_document(text: str, what: str, version: str, next_step: str) -> dict[str, Any]:
+    """The document's keys without schema_version, whose major part must be that of `version`.
+
+    `what` names the document in errors. Raises BadInput.
+    """
+    major = version.partition(".")[0]
+    try:
+        raw = json.loads(text)
+    except ValueError as fault:
+        raise BadInput(f"{what} is not JSON: {fault}", next_step) from None
+    if not isinstance(raw, dict):
+        raise BadInput(f"{what} holds no JSON object", next_step)
+    found = raw.pop("schema_version", None)
+    if not isinstance(found, str) or found.partition(".")[0] != major:
+        told = f"schema_version {found!r}" if found is not None else "no schema_version"
+        raise BadInput(f"{what} has {told}; this wirespeed reads {major}.x", next_step)
+    return raw
