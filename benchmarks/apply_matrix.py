@@ -106,6 +106,9 @@ def add(counts: dict[str, Count], lab: Lab, node: Node, example: str) -> None:
     for row in verified:
         if row.decision.startswith("audit"):
             print(f"{row.decision}: {row.verdict}: {row.note or row.found}")
+    for result in undone.results:
+        if result.failed:
+            print(f"not restored: {result.name}: {result.note}")
     for difference in undone.differences or ():
         print(f"after rollback {difference.fact}: {difference.expected or difference}")
 

@@ -71,7 +71,10 @@ class Function:
 
 @dataclass
 class FakeKernel:
-    """One boot of the server. found_now: how many pages a node can still make when running."""
+    """One boot of the server. found_now: how many pages a node can still make when running.
+
+    pages_in_use: by node and KiB; the kernel keeps these.
+    """
 
     server: Server
     cmdline: str
@@ -79,6 +82,7 @@ class FakeKernel:
     trust: bool = True
     functions: dict[str, Function] = field(default_factory=dict)
     pages: dict[tuple[int, int], int] = field(default_factory=dict)
+    pages_in_use: dict[tuple[int, int], int] = field(default_factory=dict)
     governors: dict[int, str] = field(default_factory=dict)
     irqs: dict[int, list[Any]] = field(default_factory=dict)
     autoprobe: dict[str, str] = field(default_factory=dict)
@@ -227,7 +231,8 @@ class FakeKernel:
             rf"{NODE}/node(\d+)/hugepages/hugepages-(\d+)kB/nr_hugepages", path
         ):
             key = int(found[1]), int(found[2])
-            self.pages[key] = min(int(text), max(self.pages[key], self.found_now))
+            wanted = min(int(text), max(self.pages[key], self.found_now))
+            self.pages[key] = max(wanted, self.pages_in_use.get(key, 0))
         elif found := re.fullmatch(rf"{CPU}/cpu(\d+)/cpufreq/scaling_governor", path):
             self.governors[int(found[1])] = text
         elif path == "/proc/irq/default_smp_affinity":

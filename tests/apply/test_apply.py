@@ -42,6 +42,22 @@ def test_rollback_brings_everything_back() -> None:
     assert host.state() == before
 
 
+def test_pages_in_use_go_with_the_reboot() -> None:
+    """Open vSwitch keeps those that it has, as long as it runs."""
+    host = FakeHost()
+    before = host.state()
+    applied(host)
+    host.kernel.pages_in_use = {pool: 1 for pool, count in host.kernel.pages.items() if count}
+    assert host.kernel.pages_in_use
+    first = session.undo(host.reach, HOST, may_reboot=False, sleep=no_sleep)
+    assert [r.state for r in first.results if "huge pages" in r.name and r.state.waits]
+    assert not first.failed
+    assert first.reboot_due
+    undone = session.undo(host.reach, HOST, may_reboot=True, sleep=no_sleep)
+    assert not undone.failed
+    assert host.state() == before
+
+
 def test_where_nova_gives_out_vfs_they_are_made_and_left_to_it() -> None:
     """It takes another VF of the port than the plan names: no MAC address is set on two."""
     host = FakeHost()

@@ -115,15 +115,17 @@ def limits(shape: HostShape, guest: GuestRequest) -> objects.NUMATopologyLimits:
 def nova_fit(
     shape: HostShape, use: HostUse, guest: GuestRequest, wanted: objects.InstanceNUMATopology
 ) -> objects.InstanceNUMATopology | None:
-    """Nova's own decision."""
+    """Nova's own decision, when its compute claims the guest."""
     topology = host_topology(shape, use)
+    # Up to release 33 the claim looks at devices only where some are requested.
+    looks = guest.devices or guest.avoids_devices
     return hardware.numa_fit_instance_to_host(
         topology,
         wanted.obj_clone(),
         provider_mapping={},
         limits=limits(shape, guest),
         pci_requests=pci_requests(guest),
-        pci_stats=pci_stats(shape, use, topology),
+        pci_stats=pci_stats(shape, use, topology) if looks else None,
     )
 
 

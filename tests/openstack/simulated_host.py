@@ -13,7 +13,7 @@ from typing import Any
 from wirespeed.model.facts import HostFacts, PciDevice
 from wirespeed.model.plan import HostPlan
 
-_SMALL_KIB = 4
+SMALL_KIB = 4
 
 
 def document(host: HostPlan, facts: HostFacts) -> dict[str, Any]:
@@ -52,8 +52,8 @@ def vfs(parent: str, devices: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _pages(host: HostPlan, node: int, memory_kib: int) -> list[list[int]]:
     huge = [(p.size_kib, p.count) for p in host.huge_pages.value if p.node == node]
-    small = (memory_kib - sum(size * count for size, count in huge)) // _SMALL_KIB
-    return [[_SMALL_KIB, small], *([size, count] for size, count in huge)]
+    small = (memory_kib - sum(size * count for size, count in huge)) // SMALL_KIB
+    return [[SMALL_KIB, small], *([size, count] for size, count in huge)]
 
 
 def _devices(host: HostPlan, facts: HostFacts) -> list[dict[str, Any]]:

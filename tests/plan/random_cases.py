@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
+from wirespeed.model.host_rules import PlacementRules
 from wirespeed.model.policy import (
     CpuPolicy,
     EmulatorPolicy,
@@ -155,7 +156,11 @@ def random_guest(random: Random) -> tuple[Vnf, Workload, dict[str, InterfaceKind
     vnf = _uneven(random, vnf) if nodes and nodes > 1 and random.random() < 0.3 else vnf
     networks = tuple(ProviderNetwork(name, name) for name in NETWORKS)
     nics = tuple(Nic(name, NicUse.DPDK, ("eth",)) for name in NETWORKS)
-    return vnf, Workload("random", (vnf,), networks=networks, nics=nics, aliases=(ALIAS,)), kinds
+    placement = PlacementRules(nova_release=random.choice([33, 34]))
+    workload = Workload(
+        "random", (vnf,), networks=networks, nics=nics, aliases=(ALIAS,), placement=placement
+    )
+    return vnf, workload, kinds
 
 
 def _ports(random: Random) -> tuple[tuple[VnfPort, ...], dict[str, InterfaceKind]]:

@@ -17,6 +17,7 @@ from wirespeed.apply.restored import Difference, differences
 from wirespeed.apply.running import running_guests
 from wirespeed.apply.step import Result, State
 from wirespeed.apply.steps.drivers import Driver
+from wirespeed.apply.steps.huge_pages import HugePagePool
 from wirespeed.apply.steps.vfs import Vfs
 from wirespeed.apply.target import Refused
 from wirespeed.host.collect import collect
@@ -61,25 +62,26 @@ def roll_back(runner: Runner, *, will_reboot: bool) -> RolledBack:
     facts = collect(runner)
     _check_guests(runner, facts, journal.entries, will_reboot=will_reboot)
     journal.say(rolled_back=True)
-    results = tuple(_undo(runner, journal))
+    before = HOST_FILE.parse(journal.before or "", f"before.json on {runner.name}")
+    reboot_due = _words(before) != _words(facts)
+    results = tuple(_undo(runner, journal, reboot_due=reboot_due))
     if any(result.failed for result in results):
         return RolledBack(facts.host, results)
+    if reboot_due:
+        return RolledBack(facts.host, results, reboot_due=True)
     now = collect(runner)
-    before = HOST_FILE.parse(journal.before or "", f"before.json on {runner.name}")
-    if _words(before) != _words(now):
-        return RolledBack(now.host, results, reboot_due=True)
     found = differences(before, now)
     journal.remove()
     return RolledBack(now.host, results, found)
 
 
-def _undo(runner: Runner, journal: Journal) -> list[Result]:
+def _undo(runner: Runner, journal: Journal, *, reboot_due: bool) -> list[Result]:
     results: dict[str, Result] = {}
     waiting = list(reversed(journal.entries))
     while waiting:
         failed = []
         for entry in waiting:
-            result = _restored(runner, entry)
+            result = _restored(runner, entry, reboot_due=reboot_due)
             results[entry.setting.name] = result
             if result.failed:
                 failed.append(entry)
@@ -89,7 +91,7 @@ def _undo(runner: Runner, journal: Journal) -> list[Result]:
     return list(results.values())
 
 
-def _restored(runner: Runner, entry: Entry) -> Result:
+def _restored(runner: Runner, entry: Entry, *, reboot_due: bool) -> Result:
     setting = entry.setting
     try:
         now = setting.shown(setting.read(runner))
@@ -99,6 +101,9 @@ def _restored(runner: Runner, entry: Entry) -> Result:
         now = "absent"
     fault_text = restore(runner, entry)
     state = State.DIFFERS if fault_text else State.DONE
+    if fault_text and reboot_due and isinstance(setting, HugePagePool):
+        # The kernel keeps those that are in use, as Open vSwitch's are.
+        state = State.REBOOT
     return Result(setting.name, state, "", "as before the first apply", now,
                   setting.shown(entry.old), fault_text, changed=True)  # fmt: skip
 

@@ -120,7 +120,8 @@ def undo(reach: Reach, address: str, *, may_reboot: bool, sleep: Sleep = time.sl
             return first
         reboot(reach, address, target.runner, sleep=sleep)
     with open_target(reach, address) as target, locked(target.runner):
-        return replace(roll_back(target.runner, will_reboot=False), results=first.results)
+        last = roll_back(target.runner, will_reboot=False)
+        return last if last.failed else replace(last, results=first.results)
 
 
 def _look(target: Target, plan: Plan) -> _Look:

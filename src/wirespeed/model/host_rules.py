@@ -120,9 +120,12 @@ class PlacementRules:
     """cpu_ratio and ram_ratio are Nova's allocation ratios for guests that are not pinned.
 
     keep_running: plan around the guests that run on the hosts, or as if they were gone.
+    nova_release: of the Nova that will place the guests, e.g. 26 for Zed. From 34 on its computes
+    keep guests without PCI devices off the nodes that have some (nova/compute/claims.py).
     """
 
     objective: Objective = Objective.PACK
     cpu_ratio: Positive = 4.0
     ram_ratio: Positive = 1.0
     keep_running: bool = True
+    nova_release: Count = 33

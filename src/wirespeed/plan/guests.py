@@ -26,6 +26,9 @@ from wirespeed.plan.placement.request import (
     GuestRequest,
 )
 
+# From this release on Nova's computes do so; the scheduler did before, but the claim decides.
+_AVOID_DEVICES = 34
+
 
 def guest_request(
     vnf: Vnf,
@@ -57,6 +60,7 @@ def guest_request(
         labels=frozenset(labels),
         forbidden_labels=frozenset(forbidden),
         switch_hz=switch_hz,
+        avoids_devices=workload.placement.nova_release >= _AVOID_DEVICES,
     )
 
 

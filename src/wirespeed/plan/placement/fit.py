@@ -46,8 +46,8 @@ def cell_order(shape: HostShape, use: HostUse, guest: GuestRequest) -> list[int]
     """The indexes of the host's cells in the order Nova tries them: emptiest first.
 
     They are sorted by free memory, then by CPUs, then by free PCI devices: cells with devices come
-    first if the guest requests devices, else last. Nova sorts only when the guest has fewer cells
-    than the host.
+    first if the guest requests devices, last if it avoids them. Nova sorts only when the guest has
+    fewer cells than the host.
     """
     cells = shape.cells
     order = list(range(len(cells)))
@@ -59,7 +59,7 @@ def cell_order(shape: HostShape, use: HostUse, guest: GuestRequest) -> list[int]
         order.sort(key=lambda i: -uses[i].free.bit_count())
     else:
         order.sort(key=lambda i: uses[i].cpus_used)
-    if shape.pools:
+    if shape.pools and (guest.devices or guest.avoids_devices):
         devices = [0] * len(cells)
         position = {cell.id: i for i, cell in enumerate(cells)}
         for pool, count in zip(shape.pools, use.devices_free, strict=True):

@@ -47,6 +47,7 @@ class GuestRequest:
 
     networks: physical networks whose NICs must be on one of the guest's nodes. labels: traits and
     aggregate names the host must have. switch_hz: cycles/s its vhost ports cost the host's PMDs.
+    avoids_devices: whether it goes to a node without free PCI devices first when it wants none.
     """
 
     name: str
@@ -61,6 +62,7 @@ class GuestRequest:
     labels: frozenset[str] = frozenset()
     forbidden_labels: frozenset[str] = frozenset()
     switch_hz: float = 0.0
+    avoids_devices: bool = False
 
     @property
     def pins(self) -> bool:
