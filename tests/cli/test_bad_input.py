@@ -57,6 +57,43 @@ def test_it_is_told_and_nothing_runs(
     assert not host.opened
 
 
+HOST = str(Path(__file__).parents[2] / "examples" / "s3-jumbo" / "host.json")
+PLAN = str(Path(__file__).parents[2] / "examples" / "s3-jumbo" / "plan.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["plan", "show", HOST], "host.json: another kind of file: no hosts in it"),
+        (["inspect", "--host", PLAN], "plan.json: another kind of file: no host, kernel"),
+        (["predict", "ask", "--params", PLAN], "plan.json: another kind of file"),
+        (["inspect", "--host", "compute-7"], "is written ssh://user@host"),
+        (["study", "show", "file"], "named by its path, e.g. ./file."),
+        (["study", "show", "nope"], "named by its path, e.g. ./nope.toml."),
+        (["run", "quickstart-7", "--resume"], "no run 'quickstart-7' in sqlite:///"),
+        (["run", "quickstart-7", "--resume"], "`wirespeed runs` lists runs. Did you mean"),
+        (["runs", "--store", "file"], "the file is no SQLite database"),
+        (["fleet", "pairs", "retry", "nope"], "nope: not among the 0 pairs in sqlite:///"),
+        (["bng", "tables", "--users", "-1"], "bng tables: users = -1: must be from 0"),
+        (["bng", "tables", "--pppoe"], "`wirespeed bng tables --help`"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_it_should_have_been_is_told_in_few_lines(
+    wirespeed: Command, arguments: list[str], said: str
+) -> None:
+    Path("file").write_text("neither a study nor a store\n" * 50)
+    ended = wirespeed(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert said in ended.err
+    assert len(ended.err.splitlines()) == 2
+
+
+def test_where_no_runs_were_found_is_told(wirespeed: Command, tmp_path: Path) -> None:
+    ended = wirespeed("runs", "--store", "other.sqlite")
+    assert ended.out.startswith(f"No runs yet in sqlite:///{tmp_path}/other.sqlite.")
+
+
 def test_a_study_that_cannot_be_read_is_named(
     wirespeed: Command, study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

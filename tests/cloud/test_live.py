@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -174,6 +175,53 @@ def test_a_cloud_that_is_not_in_clouds_yaml(tmp_path: Path, text: str) -> None:
     with pytest.raises(BadInput, match="'lab' cannot be used") as failure:
         open_cloud("lab")
     assert "clouds.yaml" in failure.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("clouds.yaml", b"clouds:\n  lab: [\n", "clouds.yaml is not YAML: line 3, column 1"),
+        ("clouds.yaml", b"\xff\xfe\x00", "clouds.yaml is not UTF-8 text"),
+        ("clouds.json", b'{"clouds"', "clouds.json is not JSON: line 1, column 10"),
+        ("secure.yaml", b"clouds: {lab: {auth: {password: '", "secure.yaml is not YAML: line 1"),
+    ],
+)
+def test_a_file_that_openstacksdk_skips_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes, why: str
+) -> None:
+    kind = "SECURE" if name.startswith("secure") else "CONFIG"
+    monkeypatch.setenv(f"OS_CLIENT_{kind}_FILE", str(tmp_path / name))
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInput, match="'lab' cannot be used: Cloud lab was not found") as failure:
+        open_cloud("lab")
+    assert why in failure.value.what
+
+
+def test_a_folder_in_the_place_of_clouds_yaml_is_told(tmp_path: Path) -> None:
+    (tmp_path / "clouds.yaml").mkdir()
+    with pytest.raises(BadInput, match=r"clouds\.yaml cannot be read: Is a directory"):
+        open_cloud("lab")
+
+
+@pytest.mark.parametrize("auth", ["5", "text", "[a, b]"])
+def test_a_cloud_of_the_wrong_shape_is_told(tmp_path: Path, auth: str) -> None:
+    (tmp_path / "clouds.yaml").write_text(f"clouds:\n  lab:\n    auth: {auth}\n")
+    with pytest.raises(BadInput, match="'lab' cannot be used: its entry") as failure:
+        open_cloud("lab")
+    assert "mapping" in failure.value.next_step
+
+
+def test_what_keystoneauth_warns_of_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "clouds.yaml").write_text(
+        "clouds:\n  lab:\n    auth: {auth_url: 'http://127.0.0.1:1/v3', username: u, "
+        "password: p, project_name: p}\n"
+    )
+    argv = [sys.executable, "-m", "wirespeed.cli.main", "inspect", "--openstack", "lab"]
+    ended = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    told, next_step = ended.stderr.splitlines()
+    assert ended.returncode == 1
+    assert told.startswith("wirespeed: cloud lab: ")
+    assert next_step.startswith("Check the address")
 
 
 def test_without_openstacksdk(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,6 +115,23 @@ def test_what_is_no_such_document_is_refused(text: str, why: str) -> None:
     assert caught.value.what.startswith(why)
 
 
+def test_a_document_of_another_kind_is_told_as_such_and_not_by_each_of_its_keys() -> None:
+    other = {"schema_version": "2.0", "racks": 1, "rows": 2, "doors": 3, "lamps": 4}
+    with pytest.raises(BadInput) as caught:
+        CABLING.parse(json.dumps(other), "c.json")
+    assert caught.value.what == (
+        "cabling file c.json: another kind of file: no ports, rates in it, "
+        "but racks, rows, doors and 1 more"
+    )
+    assert caught.value.next_step == "Plug them in again."
+
+
+def test_a_document_that_has_one_required_key_is_of_its_kind() -> None:
+    other = {"schema_version": "2.0", "ports": [], "rows": 2, "doors": 3, "lamps": 4}
+    with pytest.raises(BadInput, match="rates: is missing"):
+        CABLING.parse(json.dumps(other), "c.json")
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_the_shipped_schema_is_in_step_with_the_model(kind: DocumentKind[Any]) -> None:
     shipped = json.loads((SCHEMAS / f"{kind.name}.schema.json").read_text(encoding="utf-8"))

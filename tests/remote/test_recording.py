@@ -119,6 +119,16 @@ def test_a_manifest_of_another_kind_is_refused(tmp_path: Path, manifest: str) ->
         RecordedRunner.open(str(folder))
 
 
+def test_a_cut_manifest_is_told_in_one_line(tmp_path: Path) -> None:
+    folder = recorded(tmp_path)
+    manifest = folder / "recording.json"
+    manifest.write_text(manifest.read_text()[:30])
+    with pytest.raises(BadInput) as caught:
+        RecordedRunner.open(str(folder))
+    assert "its text: is not JSON: " in caught.value.what
+    assert len(caught.value.what.splitlines()) == 2
+
+
 def test_unknown_keys_in_the_manifest_are_refused(tmp_path: Path) -> None:
     folder = recorded(tmp_path)
     manifest = json.loads((folder / "recording.json").read_text())

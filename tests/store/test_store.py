@@ -16,7 +16,7 @@ from wirespeed.model.observation import LatencyRows
 from wirespeed.model.result import Grade, SearchResult
 from wirespeed.model.sut import SutDescription
 from wirespeed.model.trial import Trial
-from wirespeed.store.errors import NoSuchRun, StoreError
+from wirespeed.store.errors import NoStore, NoSuchRun, StoreError
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import PointState
 from wirespeed.store.run_writer import Origin, RunWriter
@@ -188,14 +188,17 @@ def test_no_runs_at_all(tmp_path: Path) -> None:
 def test_something_that_is_no_database(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("these are my notes, please do not touch them\n" * 30)
-    with pytest.raises(StoreError, match=r"notes\.txt.*not a database"):
+    with pytest.raises(NoStore, match=r"notes\.txt: the file is no SQLite database") as failure:
         Store(str(path))
+    assert failure.value.exit_code == 2
     assert path.read_text().startswith("these are my notes")
 
 
 def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="nobody@"):
-        Store(f"postgresql://nobody@/wirespeed?host={tmp_path}")
+    named = f"postgresql://nobody@/wirespeed?host={tmp_path}"
+    with pytest.raises(StoreError) as failure:
+        Store(named)
+    assert failure.value.what.startswith("store postgresql://nobody@/wirespeed?host=")
 
 
 class TestUrl:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wirespeed.model.bng import TableSpec, table_lines
+from wirespeed.model.bng import TableSpec, check, table_lines
 from wirespeed.model.errors import BadInput
 from wirespeed.report.charts.svg import line_svg
 from wirespeed.report.charts.users import cycles_chart
@@ -21,6 +21,9 @@ app = typer.Typer(help="Tables and figures of the Broadband Network Gateway.", n
 @app.callback()
 def bng() -> None:
     """Tables and figures of the Broadband Network Gateway."""
+
+
+_TABLES = "`wirespeed bng tables --help` lists the options."
 
 
 @app.command()
@@ -46,6 +49,10 @@ def tables(
 ) -> None:
     """Write a table file of any size: subscribers, routes and next hops."""
     spec = TableSpec(users, routes, hops, ports, mpls, sparse, address(host), seed, pppoe)
+    try:
+        check(spec)
+    except BadInput as error:
+        raise BadInput(f"bng tables: {error.what}", _TABLES) from error
     lines = table_lines(spec)
     if output is None:
         sys.stdout.writelines(f"{line}\n" for line in lines)
@@ -54,7 +61,7 @@ def tables(
         with output.open("w") as file:
             file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
-        raise BadInput(f"--output {output}: {error.strerror}") from error
+        raise BadInput(f"--output {output}: {error.strerror}", "Choose another path.") from error
 
 
 _FIGURES = "FILE is what `python -m benchmarks bng_cycles` printed; --output names the drawing."
@@ -89,4 +96,6 @@ def address(text: str | None) -> IPv4Address | None:
     try:
         return IPv4Address(text)
     except AddressValueError as error:
-        raise BadInput(f'--host "{text}": must be an IPv4 address as in 10.0.0.1') from error
+        raise BadInput(
+            f'--host "{text}": must be an IPv4 address as in 10.0.0.1', _TABLES
+        ) from error

@@ -110,6 +110,12 @@ def retry(
 ) -> None:
     """Have failed pair tests measured again, all or those named."""
     with Store(store) as opened:
+        known = [one.test.name for one in list_pairs(opened)]
+        if unknown := [name for name in names or () if name not in known]:
+            raise BadInput(
+                f"{', '.join(unknown)}: not among the {len(known)} pairs in {opened.url}",
+                "`wirespeed fleet pairs list` names them.",
+            )
         typer.echo(f"{try_again(opened, names or ())} to be measured again")
 
 

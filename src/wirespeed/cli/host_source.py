@@ -53,7 +53,8 @@ def read_facts(host: str | None, recorded: str | None, record: Path | None = Non
             raise BadInput(f"{host!r} is neither a file nor an ssh address", "Use ssh://user@host.")
         if record:
             raise BadInput(f"{host} is a file: there is nothing to record", "Leave out --record.")
-        return HOST_FILE.parse(read_input(Path(host)), host)
+        step = "Check the path. A host that is to be reached is written ssh://user@host."
+        return HOST_FILE.parse(read_input(Path(host), step), host)
     with _runner(host, recorded) as runner:
         if record is None:
             return collect(runner)

@@ -8,10 +8,10 @@ from pathlib import Path
 from wirespeed.model.errors import BadInput
 
 
-def read_input(path: Path) -> str:
-    """The file's text. Raises BadInput."""
+def read_input(path: Path, next_step: str = "Check the path.") -> str:
+    """The file's text. Raises BadInput with that next step."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
         why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8 text"
-        raise BadInput(f"{path} cannot be read: {why}", "Check the path.") from fault
+        raise BadInput(f"{path} cannot be read: {why}", next_step) from fault

@@ -242,7 +242,7 @@ def _write_files(plan: Plan, targets: Sequence[str], folder: Path) -> None:
         _write(path, text)
         if name.endswith(".sh"):
             path.chmod(0o755)
-    typer.echo(f"{len(files)} files in {folder}")
+    typer.echo(f"{len(files)} {'file' if len(files) == 1 else 'files'} in {folder}")
 
 
 def _write(path: Path, text: str) -> None:

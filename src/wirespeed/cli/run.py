@@ -31,6 +31,7 @@ from wirespeed.study.announce import announcement
 from wirespeed.study.load import load_study, resolve_study
 from wirespeed.study.needs import lacking
 from wirespeed.study.run import run_study
+from wirespeed.study.shipped import find_study
 
 
 def run(
@@ -190,6 +191,13 @@ def _loaded(
             )
         study = resolve_study(record.study, f"run {named}", record.resolved)
     else:
+        try:
+            find_study(named)
+        except BadInput as error:
+            raise BadInput(
+                f"no run {named!r} in {store.url}; {error.what}",
+                f"`wirespeed runs` lists runs. {error.next_step}",
+            ) from error
         study = load_study(named, overrides, quick=quick)
         ids = [s.id for s in summaries if s.study == study.name and s.complete < s.points]
         if not ids:

@@ -19,11 +19,14 @@ def runs(json: JsonOption = False, store: StoreOption = None) -> None:
     """List the runs in the store, newest first."""
     with Store(store) as opened:
         found = list_runs(opened)
+        where = opened.url
     if json:
         typer.echo(json_text.dumps([asdict(summary) for summary in found], indent=2))
         return
     if not found:
-        typer.echo("No runs yet. `wirespeed run wire` needs neither root nor huge pages.")
+        typer.echo(
+            f"No runs yet in {where}. `wirespeed run wire` needs neither root nor huge pages."
+        )
         return
     table = Table(box=None, pad_edge=False)
     for column in ("run", "points", "host", "started (UTC)", "question"):

@@ -7,6 +7,7 @@ but the addresses of services, without what stands before an @ in them.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from wirespeed.cloud.api import CloudUnreadable, Gone, Record, only
+from wirespeed.cloud.config_files import skipped_files
 from wirespeed.model.errors import BadInput
 
 # Nova tells where a server's vCPUs and memory are from 2.78 on (Train), and no longer how many
@@ -113,14 +115,24 @@ def open_cloud(name: str) -> LiveApi:
             "openstacksdk is not installed; wirespeed needs it to ask a cloud",
             "Install it: pip install 'wirespeed[openstack]'",
         ) from None
+    # What it warns of and what matters is in our errors; without a handler it would be on stderr.
+    logging.getLogger("keystoneauth").addHandler(logging.NullHandler())
     try:
         region = openstack.config.OpenStackConfig().get_one(cloud=name)
     except (AuthPluginException, ConfigException) as fault:
+        why = "; ".join((_without_secrets(str(fault)).rstrip("."), *skipped_files()))
         raise BadInput(
-            f"cloud {name!r} cannot be used: {_without_secrets(str(fault))}",
+            f"cloud {name!r} cannot be used: {why}",
             "Name a complete cloud of clouds.yaml (in ., ~/.config/openstack or /etc/openstack), "
-            "or envvars for the OS_* variables.",
+            "or envvars for the OS_* variables; or a CLOUD.json or the folder of a recorded cloud.",
         ) from None
+    except (AttributeError, TypeError, ValueError) as fault:
+        # What openstacksdk does with text or a number where it expects a mapping.
+        raise BadInput(
+            f"cloud {name!r} cannot be used: its entry in clouds.yaml has not the shape that "
+            "openstacksdk expects",
+            "Each cloud is a mapping, and so is its `auth`: see openstacksdk's documentation.",
+        ) from fault
     if region.config.get("api_timeout") is None:
         region.config["api_timeout"] = TIMEOUT_S
     return LiveApi(name, lambda service: _adapter(region, service))

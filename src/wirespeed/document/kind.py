@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from pydantic import ConfigDict, ValidationError, create_model
 
+from wirespeed.document.other_kind import other_kind
 from wirespeed.document.validation import faults_of
 from wirespeed.document.version import read_document
-from wirespeed.model.errors import faulty_file
+from wirespeed.model.errors import BadInput, faulty_file
 
 T = TypeVar("T")
 
@@ -48,6 +49,13 @@ class DocumentKind(Generic[T]):
         config = ConfigDict(extra="forbid")
         return create_model("_Root", __config__=config, body=(self.type, ...))
 
+    @cached_property
+    def _keys(self) -> tuple[list[str], list[str]]:
+        """The required keys, and all."""
+        known = fields(self.type)  # type: ignore[arg-type]
+        needed = [key for key in known if key.default is MISSING and key.default_factory is MISSING]
+        return [key.name for key in needed], [key.name for key in known]
+
     def document(self, value: T) -> dict[str, Any]:
         """The value as JSON types."""
         body = self._root.model_construct(body=value).model_dump(mode="json")["body"]
@@ -58,6 +66,8 @@ class DocumentKind(Generic[T]):
         unknown keys, wrong types, and if there are none, what the check finds."""
         what = f"{self.called} {where}"
         keys = read_document(text, what, self.version, self.next_step)
+        if why := other_kind(keys, *self._keys):
+            raise BadInput(f"{what}: {why}", self.next_step)
         try:
             # Strict as JSON: lists become tuples and texts enums, but "4" is no number.
             value: T = self._root.model_validate_json(json.dumps({"body": keys}), strict=True).body

@@ -28,6 +28,8 @@ def fault_of(detail: ErrorDetails, unknown: str = "unknown key", *, outer: int =
     """The fault of one key. unknown: what to say where nothing has such a key. outer: how many
     parts of the location the reader of the message is not to see."""
     key = dotted(detail["loc"][outer:])
+    if detail["type"] == "json_invalid":
+        return Fault(key or "its text", ABSENT, f"is not JSON: {detail['ctx']['error']}")
     if detail["type"] in MISSING:
         return Fault(key, ABSENT, "is missing")
     if detail["type"] in UNKNOWN:

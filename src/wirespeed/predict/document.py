@@ -7,14 +7,16 @@ import json
 import math
 from typing import Any
 
+from wirespeed.document.other_kind import other_kind
 from wirespeed.document.version import read_document
-from wirespeed.model.errors import faulty_file
+from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.prediction import RateKind
 from wirespeed.predict.parameters import BY_NAME, Estimate, Parameters
 
 SCHEMA_VERSION = "1.0"
 _HELP = "`wirespeed predict fit` writes such files; docs/howto/predict.md tells how."
 _KEYS = {"source", "kind", "clock_hz", "points", "error", "checked", "parameters", "together"}
+_OPTIONAL = {"clock_hz", "together"}
 
 
 def write_parameters(parameters: Parameters) -> str:
@@ -49,8 +51,10 @@ def _value(name: str, estimate: Estimate) -> dict[str, Any]:
 def parse_parameters(text: str, source: str) -> Parameters:
     """Parameters from JSON. Raises BadInput with everything wrong at once."""
     raw = read_document(text, source, SCHEMA_VERSION, _HELP)
+    if why := other_kind(raw, sorted(_KEYS - _OPTIONAL), _KEYS):
+        raise BadInput(f"parameter file {source}: {why}", _HELP)
     faults = [f"{key}: unknown key" for key in sorted(set(raw) - _KEYS)]
-    faults += [f"{key}: is missing" for key in sorted(_KEYS - set(raw) - {"clock_hz", "together"})]
+    faults += [f"{key}: is missing" for key in sorted(_KEYS - set(raw) - _OPTIONAL)]
     if faults:
         raise faulty_file(source, faults, _HELP)
     values = _values(raw["parameters"], faults)

@@ -13,9 +13,15 @@ from wirespeed.model.errors import BadInput, WirespeedError
 # SQLite: SQLITE_FULL, and SQLITE_IOERR where the journal cannot grow; PostgreSQL: 53100 disk_full.
 _FULL = ("database or disk is full", "No space left on device", "could not extend file")
 
+_OTHER_FILE = "file is not a database"
+
 
 class StoreError(WirespeedError):
     """The store cannot be read or written. What was stored before stays."""
+
+
+class NoStore(BadInput, StoreError):
+    """The file that is named as a store is another kind of file."""
 
 
 class NoSuchRun(BadInput, StoreError):
@@ -37,6 +43,11 @@ def as_store_errors(url: str) -> Iterator[None]:
             raise StoreError(
                 f"store {url}: the disk is full ({said}); results up to here are kept",
                 "Free some space, then continue with `wirespeed run STUDY --resume`.",
+            ) from error
+        if _OTHER_FILE in said:
+            raise NoStore(
+                f"store {url}: the file is no SQLite database",
+                "Name the file of a store with --store, or one that is not there yet.",
             ) from error
         raise StoreError(
             f"store {url}: {said}",

@@ -23,7 +23,9 @@ class Store:
     def __init__(self, named: str | None = None) -> None:
         """Open the store (see store/url.py), making or migrating its tables as needed."""
         url = store_url(named)
-        self.url = url.render_as_string(hide_password=True)
+        # As it is written after --store: without the driver's name, and without a password.
+        shown = url.set(drivername=url.get_backend_name())
+        self.url = shown.render_as_string(hide_password=True)
         if url.drivername == "sqlite":
             _make_directory(Path(str(url.database)).parent)
         try:

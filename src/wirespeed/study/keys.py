@@ -54,7 +54,7 @@ def unknown_key(key: str) -> str:
         or difflib.get_close_matches(key, parameter_keys(), n=1)
     )
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    where = f"[{section}] has" if section and siblings else "allowed are"
+    where = f"[{section}] has" if section and siblings else "Allowed are"
     listed = siblings or _children("")
     return f"unknown key.{hint} {where}: {', '.join(listed)}"
 

@@ -36,7 +36,8 @@ def find_study(name: str) -> Path:
     known = shipped_names()
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"Did you mean {near[0]!r}? " if near else ""
+    own = f"./{name}" if path.is_file() else f"./{name}.toml"
     raise BadInput(
         f"study {name!r}: not shipped with wirespeed; shipped are {', '.join(known)}",
-        f"{hint}A file of your own is named by its path, e.g. ./{name}.toml.",
+        f"{hint}A file of your own is named by its path, e.g. {own}.",
     )
