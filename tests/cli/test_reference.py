@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import typer
+from rich.text import Text
 
 from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.cli.main import build_app
@@ -52,6 +53,12 @@ def test_every_option_says_what_it_does() -> None:
         assert command.help, path
         for parameter in command.params:
             assert getattr(parameter, "help", None), (path, parameter.name)
+
+
+def test_no_help_has_brackets_that_the_terminal_takes_for_markup() -> None:
+    for path, command in commands().items():
+        helps = [command.help, *(getattr(each, "help", "") for each in command.params)]
+        assert [Text.from_markup(text).plain for text in helps] == helps, path
 
 
 def uses(text: str) -> list[str]:

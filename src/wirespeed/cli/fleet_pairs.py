@@ -67,7 +67,9 @@ class _File(BaseModel):
 
 @app.command("add")
 def add(
-    file: Annotated[Path, typer.Argument(metavar="PAIRS.toml", help="Tables [[pair]].")],
+    file: Annotated[
+        Path, typer.Argument(metavar="PAIRS.toml", help="A TOML file with a table `pair` for each.")
+    ],
     *,
     store: StoreOption = None,
 ) -> None:
@@ -103,7 +105,7 @@ def show(*, json: JsonOption = False, store: StoreOption = None) -> None:
 def retry(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PAIR]...", help="Names of pairs. Default: all that failed."),
+        typer.Argument(metavar="PAIR", help="Names of pairs. Default: all that failed."),
     ] = None,
     *,
     store: StoreOption = None,

@@ -38,7 +38,7 @@ def up(
         int, typer.Option("--cpus", help="CPUs of each node: 4, 8, 12 or 16, in two sockets.")
     ] = 8,
     memory: Annotated[
-        int, typer.Option("--memory", help="GiB of each of a node's two NUMA nodes.")
+        int, typer.Option("--memory", help="GiB of each of a node's two NUMA nodes, 4 or more.")
     ] = MEMORY_GIB,
 ) -> None:
     """Start the lab, and wait until its nodes answer. Needs QEMU 8 or newer, but no KVM."""

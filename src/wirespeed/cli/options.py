@@ -29,7 +29,7 @@ SetOption = Annotated[
 ]
 QuickOption = Annotated[
     bool,
-    typer.Option("--quick", help="The study's short form, as its table [quick] says."),
+    typer.Option("--quick", help="The study's short form, as its table `quick` says."),
 ]
 StudyArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A shipped study's name, or a file.")

@@ -43,7 +43,7 @@ def run(
         typer.Option(
             "--fault",
             metavar="NAME[:STRENGTH]",
-            help="Cause this fault at every point, as the study's table [fault] would.",
+            help="Cause this fault at every point, as the study's table `fault` would.",
         ),
     ] = None,
     quick: QuickOption = False,
@@ -69,7 +69,7 @@ def run(
         typer.Option(
             "--require-grade",
             metavar="GRADE",
-            help="Exit with 1 when a point's grade is below A, B or C.",
+            help="Exit with 1 when a point's grade is below this one: A, B or C.",
         ),
     ] = None,
     lab: Annotated[
