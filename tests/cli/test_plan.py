@@ -57,6 +57,8 @@ def test_render_writes_files_and_makes_scripts_executable(tmp_path: Path) -> Non
     script = tmp_path / "out" / "ovs" / "s3-r740xd.sh"
     assert script.stat().st_mode & 0o111
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["ovs"]
+    assert done.stdout == f"1 file in {tmp_path / 'out'}\n"
+    assert done.stderr == ""
 
 
 def test_guests_that_fit_nowhere_end_with_1(tmp_path: Path) -> None:
@@ -67,7 +69,9 @@ def test_guests_that_fit_nowhere_end_with_1(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "2 guests fit nowhere: spirent-1, spirent-2" in done.stderr
     assert "free dedicated CPUs: needs 65 (one for emulator threads), has 26" in done.stdout
-    assert plan.exists()
+    rendered = wirespeed("render", plan, "-o", tmp_path / "out")
+    assert rendered.returncode == 0
+    assert "note: 2 guests fit nowhere: spirent-1, spirent-2; no file" in rendered.stderr
 
 
 @pytest.mark.parametrize(

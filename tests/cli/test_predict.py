@@ -66,7 +66,7 @@ def test_a_fit_is_written_and_used(tmp_path: Path) -> None:
         (("s0-speedtest",), "TCP is not predicted"),
         (("ask", "--interface", "magic"), "--interface magic: unknown"),
         (("ask", "--functions", "0"), "must be 0 with attachment none"),
-        (("fit", "a.csv", "latest"), "a.csv beside a.csv"),
+        (("fit", "a.csv", "latest"), "a.csv beside latest"),
         (("fit", str(S2_CSV), "--keep", "speed"), "--keep speed: not among the parameters"),
         (("quickstart", "--params", "missing.json"), "missing.json cannot be read"),
     ],

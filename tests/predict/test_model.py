@@ -95,7 +95,7 @@ def test_more_pmds_help_where_the_pmds_are_the_limit() -> None:
 
 
 def test_what_the_parameters_do_not_know_is_refused() -> None:
-    with pytest.raises(BadInput, match="has no port_ns"):
+    with pytest.raises(BadInput, match=": no port_ns"):
         predict([Case(Attachment.NONE, functions=0)], S2)
     nothing = Parameters("nothing", {}, 0.1, "", 0)
     with pytest.raises(BadInput, match="engine_ns"):

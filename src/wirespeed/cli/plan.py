@@ -119,11 +119,14 @@ def make(
     else:
         print_plan(plan, plain_console())
     if plan.unplaced:
-        names = ", ".join(lost.guest for lost in plan.unplaced[:5])
-        more = f" and {len(plan.unplaced) - 5} more" if len(plan.unplaced) > 5 else ""
-        verb = "fits" if len(plan.unplaced) == 1 else "fit"
-        count = counted(len(plan.unplaced), "guest")
-        raise Unplaced(f"{count} {verb} nowhere: {names}{more}")
+        raise Unplaced(_unplaced(plan))
+
+
+def _unplaced(plan: Plan) -> str:
+    names = ", ".join(lost.guest for lost in plan.unplaced[:5])
+    more = f" and {len(plan.unplaced) - 5} more" if len(plan.unplaced) > 5 else ""
+    verb = "fits" if len(plan.unplaced) == 1 else "fit"
+    return f"{counted(len(plan.unplaced), 'guest')} {verb} nowhere: {names}{more}"
 
 
 def _beside(
@@ -242,7 +245,9 @@ def _write_files(plan: Plan, targets: Sequence[str], folder: Path) -> None:
         _write(path, text)
         if name.endswith(".sh"):
             path.chmod(0o755)
-    typer.echo(f"{len(files)} {'file' if len(files) == 1 else 'files'} in {folder}")
+    typer.echo(f"{counted(len(files), 'file')} in {folder}")
+    if plan.unplaced:
+        typer.echo(f"note: {_unplaced(plan)}; no file is for them", err=True)
 
 
 def _write(path: Path, text: str) -> None:

@@ -67,7 +67,8 @@ def is_csv(data: Sequence[str]) -> bool:
     """Whether rates are in a file. Raises BadInput for a file among others."""
     files = [name for name in data if name.endswith(".csv")]
     if files and len(data) > 1:
-        raise BadInput(f"{files[0]} beside {data[0]}", "Give runs, or one CSV file.")
+        others = ", ".join(name for name in data if name is not files[0])
+        raise BadInput(f"{files[0]} beside {others}", "Give runs, or one CSV file.")
     return bool(files)
 
 

@@ -33,7 +33,7 @@ def cycles(parameters: Parameters) -> CycleModel:
         )
     if lacking := [name for name in _OF_A_PASS if name not in parameters.values]:
         raise BadInput(
-            f"{parameters.source}: has no {', '.join(lacking)}, which a plan needs",
+            f"parameters of {parameters.source}: no {', '.join(lacking)}, which a plan needs",
             "Fit runs with vhost ports.",
         )
     value = parameters.plain()

@@ -115,7 +115,7 @@ def _check_known(cases: Sequence[Case], limit: Floats, parameters: Parameters) -
     case = cases[int(np.argmax(np.isnan(limit)))]
     lacking = [name for name in needed(Cases.of([case])) if name not in parameters.values]
     raise BadInput(
-        f"{parameters.source}: has no {', '.join(lacking)}, which {describe(case)} needs",
+        f"parameters of {parameters.source}: no {', '.join(lacking)}, which {describe(case)} needs",
         "Fit parameters to a run that has such points: wirespeed predict fit RUN -o FILE.",
     )
 
