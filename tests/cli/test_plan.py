@@ -21,7 +21,8 @@ def wirespeed(*argv: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(program), "plan", *map(str, argv)],
         capture_output=True, text=True, check=False,
-        env={"COLUMNS": "200", "PATH": "/usr/bin:/bin"},
+        # The sources of this tree, whichever tree the program was installed from.
+        env={"COLUMNS": "200", "PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT / "src")},
     )  # fmt: skip
 
 

@@ -92,7 +92,7 @@ def _core(core: Iterable[int], owned: dict[int, Owner], width: int) -> Text:
 
 def _memory(node: NumaNode) -> Text:
     pools = [
-        f"{pool.total} pages of {_size(pool.size_kib)}, {pool.free} free"
+        f"{counted(pool.total, 'page')} of {_size(pool.size_kib)}, {pool.free} free"
         for pool in node.huge_pages
         if pool.total
     ]
