@@ -9,6 +9,7 @@ from random import Random
 
 from tests.plan.lab import EXAMPLES, empty, example_host, example_plan
 from wirespeed.model.facts import HostFacts
+from wirespeed.model.host_rules import PlacementRules
 from wirespeed.model.plan import Plan
 from wirespeed.model.policy import (
     CpuPolicy,
@@ -33,6 +34,8 @@ _NICS = (
     Nic("core", NicUse.SRIOV, ("0000:af:00.0",), ("compute-*",), vfs=8),
     Nic("core", NicUse.SRIOV, ("0000:08:00.0",), ("edge-*",), vfs=8),
 )
+# What Debian 12 has.
+_ZED = PlacementRules(nova_release=26)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ def _random(random: Random) -> tuple[Plan, Sequence[HostFacts]]:
     hosts += [empty("s1-dppd", f"edge-{n}") for n in (1, 2)]
     while True:
         vnfs = tuple(_vnf(random, f"vnf{n}") for n in range(1, random.randint(3, 5) + 1))
-        workload = Workload("random", vnfs, networks=_NETWORKS, nics=_NICS)
+        workload = Workload("random", vnfs, networks=_NETWORKS, nics=_NICS, placement=_ZED)
         if not broken_rules(workload):
             plan = plan_workload(workload, hosts)
             if len(plan.order) >= len(vnfs):

@@ -26,9 +26,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _wanted(mark: pytest.Mark) -> bool:
-    """A mark says `short=True` or `compute=True`, where the test belongs to that form."""
+    """A mark says `short=True` or `compute=True`, where the test belongs to that form alone."""
     if WANTED == "usual":
-        return not mark.kwargs.get("compute")
+        return not mark.kwargs
     return bool(WANTED and mark.kwargs.get(WANTED))
 
 

@@ -129,6 +129,12 @@ PORT = '[[vnf.port]]\nname = "p"\nnetwork = "data"\n'
         (VNF + 'cpu_policy = "mixed"\ndedicated_cpus = "0-3"', "not none or all"),
         (VNF + 'cpu_policy = "mixed"\ndedicated_cpus = "3-9"', "not none or all"),
         (VNF + 'dedicated_cpus = "0"', 'goes with cpu_policy = "mixed" only'),
+        (
+            "[placement]\nnova_release = 26\n"
+            + VNF
+            + 'cpu_policy = "mixed"\ndedicated_cpus = "2-3"\nnuma_nodes = 2',
+            "leaves the guest's node 0 without a pinned vCPU; Nova 26 finds no host",
+        ),
         (VNF + "numa_nodes = 3", "cannot be split evenly over numa_nodes = 3"),
         (VNF + 'numa_cpus = ["0-3"]', "must come together with numa_memory_mib"),
         (

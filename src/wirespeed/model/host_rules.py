@@ -15,6 +15,8 @@ from annotated_types import Ge, Gt, Le
 
 Count = Annotated[int, Ge(1)]
 Natural = Annotated[int, Ge(0)]
+# With placement of PCPUs (Train) or later: what comes before counts CPUs otherwise.
+Release = Annotated[int, Ge(20)]
 Share = Annotated[float, Gt(0), Le(1)]
 Positive = Annotated[float, Gt(0)]
 
@@ -120,12 +122,13 @@ class PlacementRules:
     """cpu_ratio and ram_ratio are Nova's allocation ratios for guests that are not pinned.
 
     keep_running: plan around the guests that run on the hosts, or as if they were gone.
-    nova_release: of the Nova that will place the guests, e.g. 26 for Zed. From 34 on its computes
-    keep guests without PCI devices off the nodes that have some (nova/compute/claims.py).
+    nova_release: of the Nova that will place the guests, e.g. 26 for Zed. Before 27 it finds no
+    host for a mixed guest one of whose nodes has no pinned vCPU; from 34 on its computes keep
+    guests without PCI devices off the nodes that have some (nova/compute/claims.py).
     """
 
     objective: Objective = Objective.PACK
     cpu_ratio: Positive = 4.0
     ram_ratio: Positive = 1.0
     keep_running: bool = True
-    nova_release: Count = 33
+    nova_release: Release = 33

@@ -27,6 +27,7 @@ from wirespeed.model.units import mtu_for
 from wirespeed.model.workload import Vnf, VnfPort, Workload
 from wirespeed.plan.errors import Fault
 from wirespeed.plan.image_properties import is_planned
+from wirespeed.plan.release_rules import refused_by_nova
 
 # These names become file names, libvirt domains, interfaces and host names.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -47,7 +48,7 @@ def broken_rules(workload: Workload) -> list[Fault]:
     faults += _network_rules(workload)
     faults += _group_rules(workload)
     faults += _kernel_rules(workload)
-    return faults
+    return faults or list(refused_by_nova(workload))
 
 
 def finish(workload: Workload) -> Workload:
