@@ -89,11 +89,6 @@ def test_what_it_should_have_been_is_told_in_few_lines(
     assert len(ended.err.splitlines()) == 2
 
 
-def test_a_number_of_pairs_below_one_is_refused(wirespeed: Command) -> None:
-    ended = wirespeed("explain", "latest", "--pairs", "0")
-    assert (ended.code, "--pairs" in ended.err) == (2, True)
-
-
 def test_where_no_runs_were_found_is_told(wirespeed: Command, tmp_path: Path) -> None:
     ended = wirespeed("runs", "--store", "other.sqlite")
     assert ended.out.startswith(f"No runs yet in sqlite:///{tmp_path}/other.sqlite.")

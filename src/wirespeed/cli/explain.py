@@ -44,10 +44,7 @@ def explain(
     pairs: Annotated[
         int,
         typer.Option(
-            "--pairs",
-            metavar="N",
-            min=1,
-            help="How often --try measures both; 6 that count give 95%.",
+            "--pairs", metavar="N", help="How often --try measures both; 6 that count give 95%."
         ),
     ] = 8,
     lab: Annotated[
