@@ -90,6 +90,13 @@ def test_json_follows_the_schema(queues: Command) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("words", [("--pairs", "3"), ("--lab", "lab.toml")])
+def test_what_is_for_try_is_refused_without_it(wirespeed: Command, words: tuple[str, ...]) -> None:
+    ended = wirespeed("explain", "latest", *words)
+    assert ended.code == 2
+    assert "--pairs and --lab are for --try" in ended.err
+
+
 def test_tcp_is_explained_by_its_verdict(wirespeed: Command) -> None:
     assert wirespeed("run", "s0-speedtest", "--set", "tcp.offloads=false").code == 0
     ended = wirespeed("explain", "latest", "--json")

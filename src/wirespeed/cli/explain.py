@@ -13,12 +13,15 @@ from wirespeed.cli.explain_tables import print_explained, print_tried
 from wirespeed.cli.options import JsonOption, RunArgument, StoreOption
 from wirespeed.cli.show import results_console
 from wirespeed.cli.try_change import first_change, the_one, try_change
+from wirespeed.model.errors import BadInput
 from wirespeed.report.explain_document import explain_document
 from wirespeed.report.explained import Explained, check_evidence, explained
 from wirespeed.store.named import point_named
 from wirespeed.store.read import read_run
 from wirespeed.store.records import RunRecord
 from wirespeed.store.store import Store
+
+_PAIRS = 8
 
 
 def explain(
@@ -42,11 +45,13 @@ def explain(
         ),
     ] = False,
     pairs: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--pairs", metavar="N", help="How often --try measures both; 6 that count give 95%."
+            "--pairs",
+            metavar="N",
+            help="How often --try measures both, 8 times by default; 6 that count give 95%.",
         ),
-    ] = 8,
+    ] = None,
     lab: Annotated[
         Path | None,
         typer.Option(
@@ -56,6 +61,8 @@ def explain(
     store: StoreOption = None,
 ) -> None:
     """Say what limits the points of a run, by which figures, and what to change first."""
+    if not try_ and (pairs is not None or lab is not None):
+        raise BadInput("--pairs and --lab are for --try", "Add --try, or leave them out.")
     console = results_console()
     with Store(store) as opened:
         record = read_run(opened, run, series=True)
@@ -67,7 +74,7 @@ def explain(
         outcome = None
         if chosen is not None:
             proposal = first_change(chosen, record.id)
-            outcome = try_change(opened, record, chosen, pairs, lab)
+            outcome = try_change(opened, record, chosen, _PAIRS if pairs is None else pairs, lab)
             if not json:
                 print_tried(outcome, proposal, console)
     if json:
