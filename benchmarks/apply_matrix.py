@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.lab_switch import start_switch
 from benchmarks.scaled_workloads import EXAMPLES, LARGE_PAGE_KIB, SMALL_PAGE_KIB, scaled
 
 from wirespeed.apply import session
@@ -31,7 +32,6 @@ from wirespeed.remote.reach import reach
 
 # With less, node 0 has no GiB in one piece.
 CPUS, MEMORY_GIB = 12, 4
-OVS_WITH_DPDK = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 
 
 @dataclass
@@ -63,15 +63,10 @@ def main(wanted: Sequence[str]) -> int:
 
 
 def prepare(node: Node) -> None:
-    """Its first menu is not update-grub's. Open vSwitch runs, the one with DPDK; its PMD threads
-    may sleep, since the CPUs are emulated."""
+    """Its first menu is not update-grub's. Open vSwitch runs, the one with DPDK."""
     with node.runner() as runner:
         runner.run(["update-grub"], timeout_s=300.0)
-        runner.run(["update-alternatives", "--set", "ovs-vswitchd", OVS_WITH_DPDK])
-        runner.run(["systemctl", "enable", "--now", "openvswitch-switch.service"], timeout_s=120.0)
-        for key in ("pmd-maxsleep", "pmd-sleep-max"):
-            runner.run(["ovs-vsctl", "--no-wait", "set", "Open_vSwitch", ".",
-                        f"other_config:{key}=500"])  # fmt: skip
+        start_switch(runner, timeout_s=120.0)
         runner.run(["sync"])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from tests.apply.fake_host import FakeHost
+from tests.apply.fake_host import FakeHost, no_sleep
 from tests.apply.fake_kernel import NO_MAC
 from tests.apply.plans import lab_plan
 from wirespeed.apply import session
@@ -14,10 +14,6 @@ from wirespeed.remote.pci import driver_of
 
 HOST, PF = "ssh://lab1", "0000:21:00.0"
 GIVEN = (lab_plan().hosts[0].guests[0].ports[0].mac, 50, "vfio-pci")
-
-
-def no_sleep(_: float) -> None:
-    pass
 
 
 def applied(host: FakeHost) -> session.Applied:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.apply.fake_host import Cut, FakeHost
+from tests.apply.fake_host import Cut, FakeHost, no_sleep
 from tests.apply.plans import lab_plan
 from wirespeed.apply import session
 from wirespeed.remote.interface import HostLost
@@ -70,7 +70,7 @@ def test_the_timer_is_there_before_the_first_risky_change_and_gone_after_the_las
 
 def test_changes_without_risk_arm_no_timer() -> None:
     host = FakeHost()
-    session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=lambda _: None)
+    session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=no_sleep)
     done = len(host.log)
     session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
     assert not any(change.startswith("systemd-run") for change in host.log[done:])

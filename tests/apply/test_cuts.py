@@ -14,7 +14,7 @@ from itertools import product
 
 import pytest
 
-from tests.apply.fake_host import Cut, FakeHost
+from tests.apply.fake_host import Cut, FakeHost, no_sleep
 from tests.apply.plans import SMALL, lab_plan, plan_for
 from tests.effort import effort
 from wirespeed.apply import session
@@ -25,10 +25,6 @@ from wirespeed.remote.interface import HostLost
 
 HOST = "ssh://lab1"
 KINDS = tuple(product(("before", "torn", "after"), ("connection", "power", "power-kept")))
-
-
-def no_sleep(_: float) -> None:
-    pass
 
 
 def apply(host: FakeHost, plan: Plan) -> session.Applied:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from benchmarks.scaled_workloads import EXAMPLES, LARGE_PAGE_KIB, SMALL_PAGE_KIB, scaled
 
-from tests.apply.fake_host import FakeHost
+from tests.apply.fake_host import FakeHost, no_sleep
 from tests.apply.fake_kernel import LAB
 from tests.hosts.server import Nic
 from wirespeed.apply import session
@@ -22,10 +22,6 @@ PORTS = tuple(
     Nic(f"0000:{bus}:00.0", 1, "8086", "10c9", "igb", f"ens{bus}", sriov_total=7, vf_device="10ca")
     for bus in (21, 22)
 )
-
-
-def no_sleep(_: float) -> None:
-    pass
 
 
 @pytest.mark.parametrize("page_kib", [SMALL_PAGE_KIB, LARGE_PAGE_KIB])

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.apply.fake_host import FakeHost, FakeRunner, renamed
+from tests.apply.fake_host import FakeHost, FakeRunner, no_sleep, renamed
 from tests.apply.fake_kernel import LAB
 from tests.apply.plans import lab_plan
 from wirespeed.apply import session
@@ -147,7 +147,7 @@ def test_a_disk_that_fills_up_stops_and_the_next_rollback_undoes() -> None:
     with pytest.raises(OSError, match="No space left"):
         _fill(host)
     host.disk.room = None
-    undone = session.undo(host.reach, HOST, may_reboot=True, sleep=lambda _: None)
+    undone = session.undo(host.reach, HOST, may_reboot=True, sleep=no_sleep)
     assert not undone.failed
     assert host.state() == before
 

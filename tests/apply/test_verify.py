@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.apply.fake_host import FakeHost
+from tests.apply.fake_host import FakeHost, no_sleep
 from tests.apply.plans import lab_plan
 from wirespeed.apply import session
 from wirespeed.apply.row import Verdict
@@ -19,7 +19,7 @@ PF = "0000:21:00.0"
 
 def as_planned() -> FakeHost:
     host = FakeHost()
-    session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=lambda _: None)
+    session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=no_sleep)
     return host
 
 
@@ -116,7 +116,7 @@ def test_what_somebody_has_changed_since_is_found(what: str) -> None:
 
 def test_a_device_that_knows_no_trust_is_never_said_to_have_it() -> None:
     host = FakeHost(trust=False)
-    done = session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=lambda _: None)
+    done = session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=no_sleep)
     assert done.rows is not None
     row = next(row for row in done.rows if row.decision == f"nics[{PF}].vfs: VFs of {PF}")
     assert row.verdict is Verdict.ABSENT
@@ -129,7 +129,7 @@ def test_without_cpufreq_the_governors_are_not_here() -> None:
     from tests.apply.fake_kernel import LAB
 
     host = FakeHost(server=replace(LAB, governor=None))
-    done = session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=lambda _: None)
+    done = session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=no_sleep)
     assert done.rows is not None
     row = next(row for row in done.rows if row.decision.endswith("governors"))
     assert (row.verdict, row.note) == (
@@ -139,7 +139,7 @@ def test_without_cpufreq_the_governors_are_not_here() -> None:
 
 def test_a_host_without_open_vswitch_differs() -> None:
     host = FakeHost(ovs=None)
-    done = session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=lambda _: None)
+    done = session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=no_sleep)
     assert done.rows is not None
     assert "vswitch.pmd_cpus" in {row.decision for row in done.rows if row.failed}
     said = next(r for r in done.results if r.name == "Open vSwitch other_config")

@@ -3,16 +3,12 @@
 
 from __future__ import annotations
 
-from tests.apply.fake_host import FakeHost
+from tests.apply.fake_host import FakeHost, no_sleep
 from tests.apply.plans import lab_plan
 from wirespeed.apply import session
 from wirespeed.apply.rollback import RolledBack
 
 HOST, VF = "ssh://lab1", "0000:21:10.0"
-
-
-def no_sleep(_: float) -> None:
-    pass
 
 
 def applied() -> tuple[FakeHost, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -55,40 +56,33 @@ def run(
 
 def by_create_sh(made: Cloud) -> Iterator[tuple[str, list[Row]]]:
     """As rendered, and what it made removed again."""
-    _create(made)
+    _done(made, made.script(CREATE))
     yield FORCED, made.compare()
-    _delete(made)
+    _done(made, made.script(DELETE))
 
 
 def in_every_way(made: Cloud) -> Iterator[tuple[str, list[Row]]]:
     """create.sh with the hosts as planned and, its servers gone, left open; then the stack."""
-    _create(made)
+    _done(made, made.script(CREATE))
     yield FORCED, made.compare()
     made.delete_servers()
     # Where the scheduler finds no host for a guest, the script ends: that is an answer, too.
     made.script("free.sh", free_script(made.rendered[CREATE]))
     yield FREE, made.compare()
-    _delete(made)
+    _done(made, made.script(DELETE))
     # Heat does not set the properties of an image; create.sh has done it.
     path = made.control.site.write(STACK, made.rendered[STACK])
-    _client(made, "openstack", "stack", "create", *_WAIT, "--template", str(path), _NAME)
+    stack = ("openstack", "stack")
+    _done(made, made.client(*stack, "create", *_WAIT, "--template", str(path), _NAME))
     yield HEAT, made.compare()
-    _client(made, "openstack", "stack", "delete", "--yes", "--wait", _NAME)
+    _done(made, made.client(*stack, "delete", "--yes", "--wait", _NAME))
 
 
-def _create(made: Cloud) -> None:
-    _client(made, "bash", str(made.control.site.write(CREATE, made.rendered[CREATE])))
-
-
-def _delete(made: Cloud) -> None:
-    _client(made, "bash", str(made.control.site.write(DELETE, made.rendered[DELETE])))
-
-
-def _client(made: Cloud, *argv: str) -> None:
-    done = made.client(*argv)
+def _done(made: Cloud, done: subprocess.CompletedProcess[str]) -> None:
     if done.returncode:
         shown = [row for row in made.compare() if not row.cells[0]]
-        raise CaseError(f"{' '.join(argv)}: {done.stdout[-2000:]}{done.stderr[-2000:]}\n{shown}")
+        said = f"{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        raise CaseError(f"{' '.join(done.args)}: {said}\n{shown}")
 
 
 def table(results: list[Result]) -> str:

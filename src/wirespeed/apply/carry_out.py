@@ -13,7 +13,6 @@ from wirespeed.apply.plan_steps import PlannedSteps
 from wirespeed.apply.setting import Setting, Value
 from wirespeed.apply.step import Result, State, Step
 from wirespeed.apply.steps.boot_unit import BOOT_NAMES, boot_steps
-from wirespeed.apply.steps.huge_pages import HugePagePool
 from wirespeed.apply.steps.ovs import OvsKeys
 from wirespeed.remote.interface import HostUnreachable, RemoteError, Runner
 
@@ -101,7 +100,7 @@ class Work:
             self.journal.note_exceptions(setting.name, left)
             return _result(step, State.PARTLY, old, _refused(left), changed=True)
         changed = setting.read(self.runner) != old
-        if isinstance(setting, HugePagePool) and self.reboot_helps:
+        if setting.made_at_boot and self.reboot_helps:
             note = f"{_PAGES_LATER}; {left[0]} now"
             return _result(step, State.REBOOT, old, note, changed=changed)
         note = "; ".join(part for part in (f"is {', '.join(left)}", failed) if part)

@@ -17,7 +17,6 @@ from wirespeed.apply.restored import Difference, differences
 from wirespeed.apply.running import running_guests
 from wirespeed.apply.step import Result, State
 from wirespeed.apply.steps.drivers import Driver
-from wirespeed.apply.steps.huge_pages import HugePagePool
 from wirespeed.apply.steps.vfs import Vfs
 from wirespeed.apply.target import Refused
 from wirespeed.host.collect import collect
@@ -101,8 +100,7 @@ def _restored(runner: Runner, entry: Entry, *, reboot_due: bool) -> Result:
         now = "absent"
     fault_text = restore(runner, entry)
     state = State.DIFFERS if fault_text else State.DONE
-    if fault_text and reboot_due and isinstance(setting, HugePagePool):
-        # The kernel keeps those that are in use, as Open vSwitch's are.
+    if fault_text and reboot_due and setting.made_at_boot:
         state = State.REBOOT
     return Result(setting.name, state, "", "as before the first apply", now,
                   setting.shown(entry.old), fault_text, changed=True)  # fmt: skip

@@ -27,6 +27,8 @@ class Setting(ABC):
     risks_connection: ClassVar[bool] = False
     # Whether a reboot loses it, so that the host must make it so again at boot.
     lost_at_reboot: ClassVar[bool] = False
+    # Whether the next boot makes it so, by the kernel command line, where it cannot be made so now.
+    made_at_boot: ClassVar[bool] = False
     # Whether making it also makes what its value does not show: rollback then always makes it.
     makes_more: ClassVar[bool] = False
 

@@ -15,9 +15,9 @@ from wirespeed.cli.host_change_target import (
     PlanArgument,
     RebootOption,
     address,
-    named_plan,
 )
 from wirespeed.cli.options import JsonOption
+from wirespeed.cli.plan_source import named_plan
 from wirespeed.remote.reach import reach
 
 

@@ -26,14 +26,13 @@ from wirespeed.cli.audit_tables import print_report, print_rule, print_rules
 from wirespeed.cli.console import plain_console
 from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
 from wirespeed.cli.input_file import read_input
+from wirespeed.cli.plan_source import named_plan
 from wirespeed.host import flavor_file
 from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import HostFacts, Missing
 from wirespeed.model.finding import AuditReport, Severity
 from wirespeed.model.host_rules import MemoryModel
-from wirespeed.model.plan import Plan
 from wirespeed.model.policy import Pattern
-from wirespeed.plan.plan_file import PLAN_FILE
 
 FAULTS_EXIT = 2
 FAILED_EXIT = 1
@@ -109,7 +108,7 @@ def audit(
     if explain is not None:
         return print_rule(rule_named(explain), console)
     accepted = _accepted(suppressions) if suppressions else ()
-    planned = _plan(plan) if plan else None
+    planned = named_plan(plan) if plan else None
     facts = _with_flavors(read_facts(host, recorded), flavors)
     tcp = None if traffic is None else traffic is Traffic.TCP
     subject = Subject(facts, planned, memory_model, tcp, pattern)
@@ -161,7 +160,3 @@ def _with_flavors(facts: HostFacts, path: Path | None) -> HostFacts:
 
 def _accepted(path: Path) -> tuple[Suppression, ...]:
     return parse_suppressions(read_input(path), str(path))
-
-
-def _plan(path: Path) -> Plan:
-    return PLAN_FILE.parse(read_input(path), str(path))

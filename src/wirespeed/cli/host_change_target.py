@@ -8,10 +8,7 @@ from typing import Annotated
 
 import typer
 
-from wirespeed.cli.input_file import read_input
 from wirespeed.model.errors import BadInput
-from wirespeed.model.plan import Plan
-from wirespeed.plan.plan_file import PLAN_FILE
 from wirespeed.remote.interface import LOCALHOST
 from wirespeed.remote.ssh_target import SshTarget
 
@@ -38,8 +35,3 @@ def address(host: str) -> str:
         raise BadInput(f"--host {host!r} is neither an ssh address nor localhost",
                        "Write it as ssh://user@host or ssh://user@host:port.")  # fmt: skip
     return SshTarget.parse(host).url
-
-
-def named_plan(path: Path) -> Plan:
-    """The plan in that file. Raises BadInput."""
-    return PLAN_FILE.parse(read_input(path), str(path))

@@ -18,6 +18,7 @@ from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption
 from wirespeed.cli.plan_picture import print_differences, print_plan
 from wirespeed.cli.plan_reasons import print_reasons
+from wirespeed.cli.plan_source import named_plan
 from wirespeed.cloud.host_facts import completed
 from wirespeed.model.cloud import Cloud
 from wirespeed.model.errors import BadInput, WirespeedError
@@ -29,7 +30,7 @@ from wirespeed.model.workload import Workload
 from wirespeed.plan.cloud_diff import diff_cloud
 from wirespeed.plan.cloud_diff_servers import named_twice
 from wirespeed.plan.diff import diff_plans
-from wirespeed.plan.plan_file import PLAN_FILE, write_plan
+from wirespeed.plan.plan_file import write_plan
 from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.pmd_demand import S2_CYCLES, parse_cycles
 from wirespeed.plan.render.targets import TARGETS, render
@@ -168,7 +169,7 @@ def show(
     json: JsonOption = False,
 ) -> None:
     """Draw a plan: cores and their owners, memory, NICs, guests, what did not fit."""
-    read = PLAN_FILE.parse(read_input(plan), str(plan))
+    read = named_plan(plan)
     if json:
         typer.echo(write_plan(read), nl=False)
     elif why:
@@ -199,12 +200,12 @@ def diff(
             f"{counted(len(plans), 'plan')} given, {wanted} needed",
             "Give OLD and NEW, or NEW and --openstack CLOUD.",
         )
-    new = PLAN_FILE.parse(read_input(plans[-1]), str(plans[-1]))
+    new = named_plan(plans[-1])
     if openstack is not None:
         found = diff_cloud(read_cloud(openstack), new)
         same = "The cloud is as planned, as far as its API tells."
     else:
-        found = diff_plans(PLAN_FILE.parse(read_input(plans[0]), str(plans[0])), new)
+        found = diff_plans(named_plan(plans[0]), new)
         same = "The plans are the same."
     print_differences(found, plain_console(), as_json=json, same=same)
 
@@ -224,7 +225,7 @@ def render_plan(
     ],
 ) -> None:
     """Write the plan as files for the programs that apply it."""
-    read = PLAN_FILE.parse(read_input(plan), str(plan))
+    read = named_plan(plan)
     _write_files(read, to or tuple(TARGETS), output)
 
 

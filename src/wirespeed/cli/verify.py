@@ -8,8 +8,9 @@ import typer
 from wirespeed.apply import session
 from wirespeed.cli.console import plain_console
 from wirespeed.cli.host_change_tables import print_rows, rows_json
-from wirespeed.cli.host_change_target import ChangedHostOption, PlanArgument, address, named_plan
+from wirespeed.cli.host_change_target import ChangedHostOption, PlanArgument, address
 from wirespeed.cli.options import JsonOption
+from wirespeed.cli.plan_source import named_plan
 from wirespeed.remote.reach import reach
 
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.lab_switch import start_switch
+
 from tests.lab_node import LabNode, images, lab_while
 from wirespeed.host.file import HOST_FILE
 from wirespeed.image.recipes import compute
@@ -25,7 +27,6 @@ _BOOTS_S = 1800.0
 # Nova reads them after nova.conf, in the order of their names.
 NOVA_FILES = "/etc/nova/nova.conf.d"
 # Debian has both, and starts the one without until an administrator says otherwise.
-_OVS_WITH_DPDK = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +68,10 @@ def _start(lab: Lab) -> None:
 
 def _prepare(node: LabNode) -> None:
     """As a Debian server is before a plan is applied: it knows its own name, and Open vSwitch runs,
-    the one with DPDK.
-
-    PMDs sleep where no frame comes: all CPUs of the node take turns on one of this machine's.
-    """
+    the one with DPDK."""
     with node.runner() as runner:
         runner.write("/etc/hosts", f"127.0.0.1 localhost\n127.0.1.1 {node.name}\n")
-        runner.run(["update-alternatives", "--set", "ovs-vswitchd", _OVS_WITH_DPDK])
-        runner.run(["systemctl", "enable", "--now", "openvswitch-switch"], timeout_s=_BOOTS_S)
-        sleep = ["set", "Open_vSwitch", ".", "other_config:pmd-maxsleep=500"]
-        runner.run(["ovs-vsctl", "--no-wait", *sleep], timeout_s=_BOOTS_S)
+        start_switch(runner, timeout_s=_BOOTS_S)
 
 
 def _give_nova_its_file(node: LabNode, plan: Plan) -> None:

@@ -3,10 +3,13 @@
 # Needs an administrator's credentials in the environment.
 set -euo pipefail
 
-openstack token issue -f value -c expires >/dev/null || {
-	echo "delete.sh: Keystone at ${OS_AUTH_URL:-(OS_AUTH_URL is not set)} did not accept the credentials in the environment (OS_*)" >&2
+fail() {
+	echo "delete.sh: $*" >&2
 	exit 1
 }
+
+openstack token issue -f value -c expires >/dev/null ||
+	fail "Keystone at ${OS_AUTH_URL:-(OS_AUTH_URL is not set)} did not accept the credentials in the environment (OS_*)"
 
 existing() { # NAMES..., of this kind; leaves in names those that there are
 	local found
@@ -25,10 +28,8 @@ if existing iperf3-1 iperf3-2; then
 	deadline=$((SECONDS + 300))
 	# The client's own --wait looks every five seconds, at one server after the other.
 	while existing "${names[@]}"; do
-		[ "$SECONDS" -lt "$deadline" ] || {
-			echo "delete.sh: after 300 s still there: ${names[*]}: see \`openstack server show\` of each, then run this again" >&2
-			exit 1
-		}
+		[ "$SECONDS" -lt "$deadline" ] ||
+			fail "after 300 s still there: ${names[*]}: see \`openstack server show\` of each, then run this again"
 		sleep 1
 	done
 fi

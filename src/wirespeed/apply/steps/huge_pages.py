@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from wirespeed.apply.actions import Action, Put
 from wirespeed.apply.setting import Setting, Value
@@ -17,7 +18,10 @@ _NO_NUMA = "/sys/kernel/mm/hugepages"
 
 @dataclass(frozen=True, slots=True)
 class HugePagePool(Setting):
-    """The kernel gives as many pages as it finds free memory in one piece, without an error."""
+    """The kernel gives as many pages as it finds free memory in one piece, without an error, and
+    keeps those that are in use."""
+
+    made_at_boot: ClassVar[bool] = True
 
     folder: str
     node: int

@@ -50,9 +50,8 @@ def _holder(runner: Runner, path: str) -> tuple[str, str] | None:
         ["find", "/proc", "-maxdepth", "3", "-path", "/proc/[0-9]*/fd/*", "-lname", path],
         check=False,
     ).stdout.split()
-    for link in shown:
-        pid = link.split("/")[2]
-        comm = runner.read_many([f"/proc/{pid}/comm"])[f"/proc/{pid}/comm"]
-        if isinstance(comm, str):
-            return pid, comm.strip()
+    names = runner.read_many([f"/proc/{link.split('/')[2]}/comm" for link in shown])
+    for comm, name in names.items():
+        if isinstance(name, str):
+            return comm.split("/")[2], name.strip()
     return None

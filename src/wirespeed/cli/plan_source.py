@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which plan does a command take?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wirespeed.cli.input_file import read_input
+from wirespeed.model.plan import Plan
+from wirespeed.plan.plan_file import PLAN_FILE
+
+
+def named_plan(path: Path) -> Plan:
+    """The plan in that file. Raises BadInput."""
+    return PLAN_FILE.parse(read_input(path), str(path))
