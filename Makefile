@@ -73,7 +73,7 @@ explain-matrix: setup-dev ## Every fault on purpose x topologies x loads: is it 
 	$(BIN)/python -m benchmarks.fault_matrix --state build/fault-matrix.jsonl
 
 papers: setup-dev ## Measure the papers' experiments in their short forms, and write docs/papers of them
-	$(BIN)/python -m benchmarks.papers --write docs/papers
+	$(BIN)/python -m benchmarks.papers --write docs/papers $(if $(CLOCK_GHZ),--clock-ghz $(CLOCK_GHZ))
 
 docs: setup-dev ## Regenerate the reference pages and check every link (out/docs)
 	$(BIN)/python -m wirespeed.cli.reference docs/reference

@@ -14,9 +14,12 @@ from wirespeed.cli.main import build_app
 from wirespeed.model.errors import BadInput
 from wirespeed.predict.document import write_parameters
 from wirespeed.predict.published import shipped_parameters
+from wirespeed.store.store import Store
 
 ROOT = Path(__file__).parents[2]
 S2_CSV = ROOT / "src" / "wirespeed" / "published" / "data" / "s2.csv"
+
+S2_HOST = str(ROOT / "examples" / "s2-chains")
 
 
 def predicted(*words: str) -> str:
@@ -53,6 +56,21 @@ def test_what_each_change_would_bring() -> None:
     assert "NIC packet engine" in predicted(*words)
 
 
+def test_predict_as_host_says_what_agrees_with_the_paper() -> None:
+    shown = predicted("s2-interfaces", "--as-host", S2_HOST, "--set", "vary.traffic.frame=[64]")
+    assert "Predicted for s2-r730: 2.2 GHz, 40 Gbit/s, PCIe 8 GT/s x8" in shown
+    assert "agrees: vhost-user north-south, all 8 points: correlation with S2 1.00" in shown
+    assert "open: virtio, north-south, 64 B: sut.vswitch.kind = 'linux-bridge'" in shown
+
+
+def test_predict_fitted_here_without_runs_is_rejected(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "empty.sqlite")):
+        pass
+    words = ("--fitted-here", "--clock-ghz", "2.6", "--store", str(tmp_path / "empty.sqlite"))
+    with pytest.raises(BadInput, match="no MRR of grade C or better"):
+        predicted("quickstart", *words)
+
+
 def test_a_fit_is_written_and_used(tmp_path: Path) -> None:
     file = tmp_path / "p.json"
     assert "Not told apart" in predicted("fit", str(S2_CSV), "-o", str(file))
@@ -69,6 +87,11 @@ def test_a_fit_is_written_and_used(tmp_path: Path) -> None:
         (("fit", "a.csv", "latest"), "a.csv beside latest"),
         (("fit", str(S2_CSV), "--keep", "speed"), "--keep speed: not among the parameters"),
         (("quickstart", "--params", "missing.json"), "missing.json cannot be read"),
+        (("quickstart", "--fitted-here"), "clock of this machine's cores is not known"),
+        (("quickstart", "--fitted-here", "--params", "p.json"), "both name parameters"),
+        (("quickstart", "--as-host", "missing.json"), "missing.json"),
+        (("quickstart", "--as-host", S2_HOST, "--json"), "--as-host: has no --json output"),
+        (("s0-speedtest", "--as-host", S2_HOST), "no point is covered"),
     ],
 )
 def test_bad_input_is_one_clear_error(words: tuple[str, ...], said: str) -> None:

@@ -13,6 +13,8 @@ from typer.core import TyperGroup
 from wirespeed.cli.console import plain_console
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption, SetOption, StoreOption
+from wirespeed.cli.predict_elsewhere import fitted_here as fit_here
+from wirespeed.cli.predict_elsewhere import print_elsewhere
 from wirespeed.cli.predict_input import (
     choice,
     is_csv,
@@ -62,6 +64,18 @@ ParametersOption = Annotated[
 ]
 
 
+ClockOption = Annotated[
+    float | None,
+    typer.Option(
+        "--clock-ghz",
+        metavar="GHZ",
+        min=0.1,
+        max=10.0,
+        help="Clock of the cores that were measured; rates for other clocks are scaled by it.",
+    ),
+]
+
+
 @app.command("rate")
 def rate(
     what: Annotated[
@@ -69,11 +83,35 @@ def rate(
     ],
     *,
     params: ParametersOption = None,
+    fitted_here: Annotated[
+        bool,
+        typer.Option(
+            "--fitted-here",
+            help="Fit the parameters to this machine's runs in the store; needs --clock-ghz.",
+        ),
+    ] = False,
+    clock_ghz: ClockOption = None,
+    as_host: Annotated[
+        str | None,
+        typer.Option(
+            "--as-host", metavar="HOST",
+            help="Predict a study for this server: a file by `wirespeed inspect --json`, or a "
+            "folder with a host.json.",
+        ),
+    ] = None,
     set_: SetOption = None,
     json: JsonOption = False,
-) -> None:
+    store: StoreOption = None,
+) -> None:  # fmt: skip
     """Predict the rate of each point under full load, what limits it, and what is next."""
-    parameters = parameters_of(params)
+    if fitted_here and params is not None:
+        raise BadInput("--fitted-here and --params: both name parameters", "Give one of them.")
+    parameters = fit_here(store, clock_ghz) if fitted_here else parameters_of(params)
+    if as_host is not None:
+        if json:
+            raise BadInput("--as-host: has no --json output", "Leave out --json.")
+        print_elsewhere(what, set_ or (), as_host, parameters, plain_console())
+        return
     points = points_of(what, set_ or ())
     found = predict([case for _, case in points], parameters)
     answers = [(label, case, p) for (label, case), p in zip(points, found, strict=True)]
@@ -105,13 +143,7 @@ def fit_parameters(
         ),
     ] = None,
     params: ParametersOption = None,
-    clock_ghz: Annotated[
-        float | None,
-        typer.Option(
-            "--clock-ghz", metavar="GHZ", min=0.1, max=10.0,
-            help="Clock of the machine's cores; a plan for other clocks is scaled by it.",
-        ),
-    ] = None,
+    clock_ghz: ClockOption = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the parameters as JSON."),

@@ -34,7 +34,9 @@ def test_trends(values: tuple[float, ...], found: Trend, words: str) -> None:
 
 
 def test_curves_of_the_same_shape_agree_whatever_their_rates() -> None:
-    said = compare_curves("chain", "VNF", "S2", (FALLING, (400.0, 200.0, 100.0)), "why not")
+    said = compare_curves(
+        "chain", "VNF", ("here", "S2"), (FALLING, (400.0, 200.0, 100.0)), "why not"
+    )
     assert said.agreement is Agreement.AGREES
     assert said.text == (
         "chain: in S2 it falls with each VNF, to 0.25x, here it falls with each VNF, to 0.25x; "
@@ -43,14 +45,16 @@ def test_curves_of_the_same_shape_agree_whatever_their_rates() -> None:
 
 
 def test_curves_of_another_shape_differ_and_say_why() -> None:
-    said = compare_curves("chain", "VNF", "S2", (FALLING, LEVEL), "Here one CPU forwarded")
+    said = compare_curves(
+        "chain", "VNF", ("here", "S2"), (FALLING, LEVEL), "Here one CPU forwarded"
+    )
     assert said.agreement is Agreement.DIFFERS
     assert said.text.endswith("here it falls with each VNF, to 0.25x; correlation 0.33. "
                               "Here one CPU forwarded.")  # fmt: skip
 
 
 def test_one_point_is_no_curve() -> None:
-    said = compare_curves("chain", "VNF", "S2", ((1.0,), (2.0,)))
+    said = compare_curves("chain", "VNF", ("here", "S2"), ((1.0,), (2.0,)))
     assert said.agreement is Agreement.OPEN
 
 
@@ -71,6 +75,6 @@ def test_correlations() -> None:
     ],
 )
 def test_ratios(ours: float, theirs: float, agreement: Agreement) -> None:
-    said = compare_ratio("switch beside host", "S4", ours, theirs)
+    said = compare_ratio("switch beside host", ("here", "S4"), ours, theirs)
     assert said.agreement is agreement
     assert said.sentence == f"switch beside host: {theirs:.2f}x in S4, {ours:.2f}x here"

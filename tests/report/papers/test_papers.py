@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from tests.report.sample import sample_run
+from wirespeed.model.prediction import Load, Prediction, Resource
 from wirespeed.model.result import Bound, Bracket, Interval, SearchResult
 from wirespeed.model.spec import Frames
 from wirespeed.report.html import html_report
 from wirespeed.report.papers import s2, s3, s4
 from wirespeed.report.papers.beside import beside_published, counts, panels
-from wirespeed.report.papers.figures import Share
 from wirespeed.report.papers.interface import Agreement, Beside
 from wirespeed.report.papers.page import write_page
+from wirespeed.report.papers.reading import PREDICTED, Share
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 from wirespeed.study.load import load_study
 
@@ -259,6 +260,48 @@ def test_a_page_names_its_charts_and_every_sentence(s3_run: RunRecord, tmp_path:
     assert all(one.text in page for one in beside(run).said)
     assert "**no point**: case 2" in page
     assert run.host.host not in page
+
+
+def predicted_at(run: RunRecord, rate: Rate) -> RunRecord:
+    """As if each point were predicted to carry such a rate, in frames/s."""
+    limit = Load(Resource.PMDS, 100.0, 1.0)
+    return replace(run, points=tuple(
+        replace(p, predicted=Prediction(rate(p), rate(p), rate(p), (limit,), None, 0.9, 10.0, ""))
+        for p in run.points
+    ))  # fmt: skip
+
+
+def test_page_with_prediction_has_both_curves_and_columns(
+    s2_run: RunRecord, tmp_path: Path
+) -> None:
+    chains = replace(s2_run, points=s2_run.points[1:])
+    run = full_load(chains, lambda p: 8e6 / p.frames.topology.vnfs**2)
+    page = write_page(run, tmp_path, predicted_at(chains, s2_theirs)).read_text(encoding="utf-8")
+    assert "Mpps here, end to end" in page
+    assert "Mpps predicted there, end to end" in page
+    assert "**differs**: vhost-user, east-west, 512 B, end to end" in page
+    assert "**agrees**: vhost-user, east-west, 512 B, end to end" in page
+    drawn = "".join(each.read_text(encoding="utf-8") for each in tmp_path.glob("*.svg"))
+    assert "predicted there" in drawn
+
+
+def test_prediction_that_is_missing_gives_its_reason(s2_run: RunRecord) -> None:
+    why = "sut.vswitch.kind = 'linux-bridge' is not predicted"
+    run = replace(s2_run, points=tuple(replace(p, error=why) for p in s2_run.points))
+    found = beside_published(run, PREDICTED)
+    assert found is not None
+    assert {one.agreement for one in found.said} == {Agreement.OPEN}
+    assert all(why in one.text for one in found.said)
+
+
+@pytest.mark.parametrize(("share", "low"), [(0.5, 0.45), (1.2, 1.0)])
+def test_predicted_share_is_lossless_and_bounded_by_the_link(
+    s3_run: RunRecord, share: float, low: float
+) -> None:
+    run = predicted_at(s3_run, lambda p: share * p.frames.line_rate_fps)
+    found = PREDICTED.lossless(run.points[0])
+    assert found is not None
+    assert found.low == pytest.approx(low)
 
 
 def test_a_run_without_a_published_table_has_none(run: RunRecord) -> None:

@@ -65,27 +65,33 @@ def correlation_words(ours: Sequence[float], theirs: Sequence[float]) -> str:
 
 
 def compare_curves(
-    what: str, each: str, paper: str, curves: tuple[Sequence[float], Sequence[float]], why: str = ""
+    what: str,
+    each: str,
+    names: tuple[str, str],
+    curves: tuple[Sequence[float], Sequence[float]],
+    why: str = "",
 ) -> Said:
-    """Whether both rise, fall or stay level. what: the curve; each: what its axis counts; curves:
-    ours and theirs; why: what explains a difference here."""
+    """Say whether both rise, fall or stay level. what: the curve; each: what its axis counts; names
+    and curves: ours, theirs; why: what explains a difference."""
     ours, theirs = curves
+    where, paper = names
     if len(ours) < 2:
-        few = f"{len(ours)} of {paper}'s points here, too few to tell"
+        few = f"{len(ours)} of {paper}'s points {where}, too few to tell"
         return Said(Agreement.OPEN, f"{what}: {few}")
     same = trend(ours) is trend(theirs)
     return Said(
         Agreement.AGREES if same else Agreement.DIFFERS,
-        f"{what}: in {paper} it {trend_words(theirs, each)}, here it {trend_words(ours, each)}"
+        f"{what}: in {paper} it {trend_words(theirs, each)}, {where} it {trend_words(ours, each)}"
         f"{correlation_words(ours, theirs)}",
         "" if same else why,
     )
 
 
-def compare_ratio(what: str, paper: str, ours: float, theirs: float) -> Said:
-    """Whether both ratios are on the same side of 1, or both about 1."""
+def compare_ratio(what: str, names: tuple[str, str], ours: float, theirs: float) -> Said:
+    """Say whether both ratios are on the same side of 1, or both about 1. names: ours, theirs."""
+    where, paper = names
     same = trend((1.0, ours)) is trend((1.0, theirs))
     return Said(
         Agreement.AGREES if same else Agreement.DIFFERS,
-        f"{what}: {theirs:.2f}x in {paper}, {ours:.2f}x here",
+        f"{what}: {theirs:.2f}x in {paper}, {ours:.2f}x {where}",
     )

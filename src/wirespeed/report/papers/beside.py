@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which paper does a run's study name, and how does the run stand beside it?"""
+"""Compare a run with the paper that its study names: measured, predicted, or both."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from wirespeed.report.charts.shapes import Chart
 from wirespeed.report.charts.svg import line_svg
 from wirespeed.report.papers import s1, s2, s3, s4
-from wirespeed.report.papers.interface import Agreement, Beside
+from wirespeed.report.papers.interface import Agreement, Beside, Table
+from wirespeed.report.papers.reading import MEASURED, Reading
 from wirespeed.store.records import RunRecord
 
 # A panel of small multiples.
 PANEL = (330, 220)
-PAPERS: Mapping[str, Callable[[RunRecord], Beside]] = {
+PAPERS: Mapping[str, Callable[[RunRecord, Reading], Beside]] = {
     "s1": s1.beside,
     "s2": s2.beside,
     "s3": s3.beside,
@@ -21,12 +23,52 @@ PAPERS: Mapping[str, Callable[[RunRecord], Beside]] = {
 }
 
 
-def beside_published(run: RunRecord) -> Beside | None:
+def beside_published(run: RunRecord, reading: Reading = MEASURED) -> Beside | None:
     """None where the study names no published table."""
     if run.form.published is None:
         return None
-    found = PAPERS[run.form.published.table](run)
+    found = PAPERS[run.form.published.table](run, reading)
     return replace(found, without=run.form.published.without)
+
+
+def with_predicted(measured: Beside, predicted: Beside) -> Beside:
+    """Charts and tables of both: a curve and the columns of the prediction join the measured ones.
+
+    The sentences stay those of `measured`.
+    """
+    others = {chart.key: chart for chart in predicted.panels}
+    tables = {table.title: table for table in predicted.tables}
+    keys = {chart.key for chart in measured.panels}
+    return replace(
+        measured,
+        panels=(
+            *(_joined(chart, others.get(chart.key)) for chart in measured.panels),
+            *(chart for chart in predicted.panels if chart.key not in keys),
+        ),
+        tables=tuple(_wider(table, tables.get(table.title)) for table in measured.tables),
+    )
+
+
+def _joined(chart: Chart, other: Chart | None) -> Chart:
+    """The chart with the first curve of the other one, in a colour of its own."""
+    if other is None or chart.categories != other.categories or len(other.curves) < 2:
+        return chart
+    return replace(chart, curves=(*chart.curves, replace(other.curves[0], colour=2)))
+
+
+def _wider(table: Table, other: Table | None) -> Table:
+    """The table with those columns of the other one that it lacks, by their headings."""
+    lacking = [] if other is None else [
+        at for at, name in enumerate(other.headings) if name not in table.headings
+    ]  # fmt: skip
+    if other is None or not lacking:
+        return table
+    cells = {row[: other.keys]: tuple(row[at] for at in lacking) for row in other.rows}
+    return replace(
+        table,
+        headings=(*table.headings, *(other.headings[at] for at in lacking)),
+        rows=tuple((*row, *cells[row[: table.keys]]) for row in table.rows),
+    )
 
 
 def panels(found: Beside, standalone: bool = False) -> Iterator[tuple[str, str, str]]:

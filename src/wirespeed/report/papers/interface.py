@@ -34,11 +34,12 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """title and headings; the first cell of each row is its name."""
+    """title and headings; the first `keys` cells of each row are its name."""
 
     title: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    keys: int = 1
 
 
 @dataclass(frozen=True, slots=True)

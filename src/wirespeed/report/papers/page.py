@@ -1,50 +1,74 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a run look beside its paper as a small page of Markdown with charts?"""
+"""Write a run next to its paper as a small page of Markdown with charts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from wirespeed.model.form_words import design_words, quick_words
 from wirespeed.report.charts.effects import effect_drawings
 from wirespeed.report.effects import effect_words, factor_groups
-from wirespeed.report.papers.beside import beside_published, counts, panels
+from wirespeed.report.papers.beside import beside_published, counts, panels, with_predicted
 from wirespeed.report.papers.interface import Beside, Table
+from wirespeed.report.papers.reading import PREDICTED
 from wirespeed.store.records import RunRecord
 
 _MADE = "<!-- Made by `make papers`; measure again instead of changing it. -->"
 
 
-def write_page(run: RunRecord, directory: Path) -> Path:
-    """STUDY.md and its charts, in `directory`; the page's path."""
+def write_page(run: RunRecord, directory: Path, there: RunRecord | None = None) -> Path:
+    """Write STUDY.md and its charts into `directory`; return the page's path.
+
+    there: the same study as predicted for the paper's server, where that is known.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     for old in directory.glob(f"{run.study}-*.svg"):
         old.unlink()
-    drawings = _drawings(run)
+    paper = _paper_of(run, there)
+    drawings = _drawings(run, paper)
     for name, (_, svg) in drawings.items():
         (directory / name).write_text(svg, encoding="utf-8")
     path = directory / f"{run.study}.md"
     charts = {name: title for name, (title, _) in drawings.items()}
-    path.write_text("\n".join(_lines(run, charts)) + "\n", encoding="utf-8")
+    path.write_text("\n".join(_lines(run, paper, charts, there)) + "\n", encoding="utf-8")
     return path
 
 
-def _drawings(run: RunRecord) -> dict[str, tuple[str, str]]:
+def _paper_of(run: RunRecord, there: RunRecord | None) -> Beside | None:
+    """What was measured next to the paper, with the predicted curves and columns."""
+    paper = beside_published(run)
+    predicted = None if there is None else beside_published(_predicted(run, there), PREDICTED)
+    if paper is None or predicted is None:
+        return paper
+    return with_predicted(paper, predicted)
+
+
+def _predicted(run: RunRecord, there: RunRecord) -> RunRecord:
+    """The points of the run, each as it was predicted for the other server."""
+    found = {point.id: point for point in there.points}
+    return replace(run, points=tuple(found.get(point.id, point) for point in run.points))
+
+
+def _drawings(run: RunRecord, paper: Beside | None) -> dict[str, tuple[str, str]]:
     """Title and SVG by file name."""
     found = list(effect_drawings(factor_groups(run), standalone=True))
-    if (paper := beside_published(run)) is not None:
+    if paper is not None:
         found += panels(paper, standalone=True)
     return {f"{run.study}-{key}.svg": (title, svg) for key, title, svg in found}
 
 
-def _lines(run: RunRecord, charts: dict[str, str]) -> Iterator[str]:
+def _lines(
+    run: RunRecord, paper: Beside | None, charts: dict[str, str], there: RunRecord | None
+) -> Iterator[str]:
     yield from (f"# {run.title}\n", f"{_MADE}\n", f"{run.description}\n")
     yield f"`wirespeed run {run.study}{' --quick' if run.form.quick.on else ''}`, on {_host(run)}."
     yield " ".join([*design_words(run.form), *quick_words(run.form)]) + "\n"
-    paper = beside_published(run)
     if paper is not None:
-        yield from _paper(paper)
+        yield from _paper(paper, f"Next to {paper.source.cite}")
+    if there is not None and (other := beside_published(_predicted(run, there), PREDICTED)):
+        yield from _paper(other, f"Predicted for {_host(there)}, next to {other.source.short}")
     groups = factor_groups(run)
     if groups:
         yield "## What each factor changes\n"
@@ -65,8 +89,8 @@ def _host(run: RunRecord) -> str:
     return f"{cpus} on {len(host.nodes)} NUMA node{'s' if len(host.nodes) > 1 else ''}"
 
 
-def _paper(paper: Beside) -> Iterator[str]:
-    yield f"## Beside {paper.source.cite}\n"
+def _paper(paper: Beside, heading: str) -> Iterator[str]:
+    yield f"## {heading}\n"
     yield f"Its rate is {paper.source.rate}. {counts(paper).capitalize()}.\n"
     yield from (f"- **{one.agreement}**: {one.text}" for one in paper.said)
     yield from (f"- **no point**: {row}: {why}." for row, why in paper.without.items())

@@ -13,8 +13,8 @@ from wirespeed.experiment.effects import Verdict
 from wirespeed.model.words import mpps
 from wirespeed.published.tables import TABLES
 from wirespeed.report.effects import FactorGroup, effect_words, factor_groups
-from wirespeed.report.papers.figures import FULL, figure_or_why, lossless
 from wirespeed.report.papers.interface import Agreement, Beside, Said, Table
+from wirespeed.report.papers.reading import FULL, MEASURED, Reading, figure_or_why
 from wirespeed.report.published import published
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -25,19 +25,21 @@ _AGREEMENT = {
 }
 
 
-def beside(run: RunRecord) -> Beside:
+def beside(run: RunRecord, reading: Reading) -> Beside:
     said: list[Said] = []
-    for group in factor_groups(run):
+    # The model has no demands for S1's steps: pinning, huge pages and NUMA are not among them.
+    for group in factor_groups(run) if reading is MEASURED else ():
         said += _steps(group, run)
         said += _order(group)
     tuned = [point for point in run.points if published(point.frames) is not None]
-    said += _line_rate(tuned)
+    said += _line_rate(tuned, reading)
     rows = tuple(
-        (point.label, figure_or_why(point, share.words if (share := lossless(point)) else None),
+        (point.label, figure_or_why(
+             point, share.words if (share := reading.lossless(point)) else None, reading),
          "100%" if point in tuned else "a picture")
         for point in run.points
     )  # fmt: skip
-    headings = ("point", "share of 10 GbE without loss", "S1")
+    headings = ("point", f"share of 10 GbE without loss, {reading.where}", "S1")
     return Beside(TABLES["s1"], tuple(said), (Table("Share of line rate", headings, rows),))
 
 
@@ -83,14 +85,14 @@ def _order(group: FactorGroup) -> Iterator[Said]:
         yield Said(Agreement.AGREES, f"S1's steps are in its order here: {listed} Mpps")
 
 
-def _line_rate(points: list[PointRecord]) -> Iterator[Said]:
-    shares = [share for point in points if (share := lossless(point)) is not None]
+def _line_rate(points: list[PointRecord], reading: Reading) -> Iterator[Said]:
+    shares = [share for point in points if (share := reading.lossless(point)) is not None]
     if not shares:
-        yield Said(Agreement.OPEN, "Fully tuned S1 reaches line rate; here that has no figure")
+        yield Said(Agreement.OPEN, f"Fully tuned S1 reaches line rate; {reading.where} no rate")
         return
     full = [share for share in shares if share.low >= FULL]
     sentence = (
-        f"Fully tuned S1 forwards 100% of 10 GbE with 256 octets without loss; here "
+        f"Fully tuned S1 forwards 100% of 10 GbE with 256 octets without loss; {reading.where} "
         f"{len(full)} of {len(shares)} do ({', '.join(share.words for share in shares)})"
     )
     if 2 * len(full) > len(shares):

@@ -16,13 +16,9 @@ from wirespeed.model.words import NONE, mpps
 from wirespeed.published.tables import TABLES, rates
 from wirespeed.report.charts.shapes import Chart
 from wirespeed.report.papers.agreement import CLOSE, compare_curves, correlation
-from wirespeed.report.papers.figures import (
-    beside_chart,
-    cores_words,
-    figure_or_why,
-    full_load_fps,
-)
 from wirespeed.report.papers.interface import Agreement, Beside, Said, Table
+from wirespeed.report.papers.panel import beside_chart
+from wirespeed.report.papers.reading import Reading, figure_or_why
 from wirespeed.store.records import PointRecord, RunRecord
 
 _NAMES = {"virtio": "virtio", "vhost": "vhost-user", "sriov": "SR-IOV"}
@@ -95,43 +91,43 @@ class Pair:
         return self.ours_fps, self.theirs_fps
 
 
-def beside(run: RunRecord) -> Beside:
-    pairs = [pair for point in run.points if (pair := _pair(point)) is not None]
+def beside(run: RunRecord, reading: Reading) -> Beside:
+    pairs = [pair for point in run.points if (pair := _pair(point, reading)) is not None]
     series: dict[str, list[Pair]] = {}
     for pair in sorted(pairs, key=lambda pair: pair.row.functions):
         series.setdefault(pair.row.series, []).append(pair)
-    said = [one for name, members in series.items() for one in _said(name, members)]
+    said = [one for name, members in series.items() for one in _said(name, members, reading)]
     return Beside(
         TABLES["s2"],
         (*said, *_together(pairs)),
-        (_table(pairs),),
+        (_table(pairs, reading),),
         tuple(
-            _panel(number, name, members)
+            _panel(number, name, members, reading)
             for number, (name, members) in enumerate(series.items(), start=1)
             if any(pair.ours_fps for pair in members)
         ),
     )
 
 
-def _pair(point: PointRecord) -> Pair | None:
+def _pair(point: PointRecord, reading: Reading) -> Pair | None:
     row = row_of(point.frames)
     if row is None:
         return None
     theirs = published_fps(row)
-    return Pair(row, point, full_load_fps(point), None if theirs is None else theirs / row.passes)
+    ours = reading.full_load_fps(point)
+    return Pair(row, point, ours, None if theirs is None else theirs / row.passes)
 
 
-def _said(name: str, members: list[Pair]) -> Iterator[Said]:
+def _said(name: str, members: list[Pair], reading: Reading) -> Iterator[Said]:
     """One sentence for each curve over the number of VNFs."""
     found = [both for pair in members if (both := pair.both) is not None]
     if not any(pair.ours_fps for pair in members):
-        why = figure_or_why(members[0].point, None)
-        yield Said(Agreement.OPEN, f"{name}: {why}")
+        yield Said(Agreement.OPEN, f"{name}: {reading.missing(members[0].point)}")
         return
     ours, theirs = [a for a, _ in found], [b for _, b in found]
     end_to_end = f"{name}, end to end" if members[0].row.arrangement == _EAST_WEST else name
-    why = cores_words(members[-1].point)
-    yield compare_curves(end_to_end, "VNF", "S2", (ours, theirs), why)
+    why = reading.differs(members[-1].point)
+    yield compare_curves(end_to_end, "VNF", (reading.where, "S2"), (ours, theirs), why)
 
 
 def _together(pairs: list[Pair]) -> Iterator[Said]:
@@ -153,12 +149,12 @@ def _together(pairs: list[Pair]) -> Iterator[Said]:
         )
 
 
-def _panel(number: int, name: str, members: list[Pair]) -> Chart:
+def _panel(number: int, name: str, members: list[Pair], reading: Reading) -> Chart:
     return beside_chart(
         f"s2-{number}",
         name,
         ("VNFs", "Mpps end to end"),
-        ("here", "S2"),
+        (reading.where, "S2"),
         [
             (
                 str(pair.row.functions),
@@ -171,20 +167,21 @@ def _panel(number: int, name: str, members: list[Pair]) -> Chart:
     )
 
 
-def _table(pairs: list[Pair]) -> Table:
+def _table(pairs: list[Pair], reading: Reading) -> Table:
     headings = (
-        "interface, pattern, size", "VNFs", "Mpps here, end to end", "summed", "S2, end to end",
-        "summed",
+        "interface, pattern, size", "VNFs", f"Mpps {reading.where}, end to end", "summed",
+        "S2, end to end", "summed",
     )  # fmt: skip
-    return Table("What the VNFs transmit under full load", headings, tuple(map(_cells, pairs)))
+    rows = tuple(_cells(pair, reading) for pair in pairs)
+    return Table("What the VNFs transmit under full load", headings, rows, keys=2)
 
 
-def _cells(pair: Pair) -> tuple[str, ...]:
+def _cells(pair: Pair, reading: Reading) -> tuple[str, ...]:
     ours, theirs, passes = pair.ours_fps, pair.theirs_fps, pair.row.passes
     return (
         pair.row.series,
         str(pair.row.functions),
-        figure_or_why(pair.point, None if ours is None else mpps(ours)),
+        figure_or_why(pair.point, None if ours is None else mpps(ours), reading),
         NONE if ours is None else mpps(passes * ours),
         mpps(theirs),
         NONE if theirs is None else mpps(passes * theirs),

@@ -14,15 +14,9 @@ from wirespeed.model.units import line_rate_fps
 from wirespeed.model.words import NONE, percent
 from wirespeed.published.tables import TABLES, rates
 from wirespeed.report.papers.agreement import LEVEL
-from wirespeed.report.papers.figures import (
-    FULL,
-    Share,
-    beside_chart,
-    cores_words,
-    figure_or_why,
-    lossless,
-)
 from wirespeed.report.papers.interface import Agreement, Beside, Said, Table
+from wirespeed.report.papers.panel import beside_chart
+from wirespeed.report.papers.reading import FULL, Reading, Share, figure_or_why
 from wirespeed.store.records import PointRecord, RunRecord
 
 _LINK_BPS = 25e9
@@ -68,10 +62,10 @@ class Pair:
     theirs: float | None
 
 
-def beside(run: RunRecord) -> Beside:
+def beside(run: RunRecord, reading: Reading) -> Beside:
     theirs = published_shares()
     pairs = [
-        Pair(case, size, point, lossless(point), theirs.get((case, size)))
+        Pair(case, size, point, reading.lossless(point), theirs.get((case, size)))
         for point in run.points
         if (case := case_of(point.frames)) is not None
         for size in point.frames.traffic.frame.sizes[:1]
@@ -79,13 +73,13 @@ def beside(run: RunRecord) -> Beside:
     sizes = sorted({pair.size for pair in pairs})
     by_place = {(pair.case, pair.size): pair for pair in pairs}
     said = [
-        *(queues_said(size, by_place) for size in sizes),
-        *(one for pair in pairs for one in _said(pair)),
+        *(queues_said(size, by_place, reading) for size in sizes),
+        *(one for pair in pairs for one in _said(pair, reading)),
     ]
     rows = tuple(
         (
             f"{pair.case}, {pair.size} B",
-            figure_or_why(pair.point, None if pair.ours is None else pair.ours.words),
+            figure_or_why(pair.point, None if pair.ours is None else pair.ours.words, reading),
             NONE if pair.theirs is None else percent(pair.theirs, 3),
         )
         for pair in pairs
@@ -93,10 +87,11 @@ def beside(run: RunRecord) -> Beside:
     return Beside(
         TABLES["s3"],
         tuple(said),
-        (Table("Share of 25 GbE without loss", ("case", "here", "S3"), rows),),
+        (Table("Share of 25 GbE without loss", ("case", reading.where, "S3"), rows),),
         tuple(
             beside_chart(
-                f"s3-{size}", f"{size} octets", ("S3's case", "% of line rate"), ("here", "S3"),
+                f"s3-{size}", f"{size} octets", ("S3's case", "% of line rate"),
+                (reading.where, "S3"),
                 [
                     (pair.case.removeprefix("case "), 100 * pair.ours.low if pair.ours else None,
                      None if pair.theirs is None else 100 * pair.theirs)
@@ -108,24 +103,24 @@ def beside(run: RunRecord) -> Beside:
     )  # fmt: skip
 
 
-def queues_said(size: int, pairs: Mapping[tuple[str, int], Pair]) -> Said:
+def queues_said(size: int, pairs: Mapping[tuple[str, int], Pair], reading: Reading) -> Said:
     """S3's finding: one queue loses, two do not."""
     one, two = pairs.get((ONE_QUEUE, size)), pairs.get((TWO_QUEUES, size))
     if one is None or two is None or one.ours is None or two.ours is None:
-        return Said(Agreement.OPEN, f"{size} B: one queue or two have no figure here")
+        return Said(Agreement.OPEN, f"{size} B: one queue or two have no figure {reading.where}")
     figures = (
         f"{size} B, two bridges with VLAN translation: one queue passes {_percent(one.theirs)} of "
-        f"line rate without loss in S3 and {one.ours.words} here, two pass "
+        f"line rate without loss in S3 and {one.ours.words} {reading.where}, two pass "
         f"{_percent(two.theirs)} and {two.ours.words}"
     )
-    return _judged(figures, one, two)
+    return _judged(figures, one, two, reading)
 
 
 def _percent(share: float | None) -> str:
     return NONE if share is None else percent(share, 2)
 
 
-def _judged(figures: str, one: Pair, two: Pair) -> Said:
+def _judged(figures: str, one: Pair, two: Pair, reading: Reading) -> Said:
     assert one.ours is not None
     assert two.ours is not None
     loses_there = one.theirs is not None and one.theirs < _PUBLISHED_FULL
@@ -138,20 +133,20 @@ def _judged(figures: str, one: Pair, two: Pair) -> Said:
         agrees = Agreement.AGREES if loses_there else Agreement.DIFFERS
         return Said(agrees, figures, "A second queue gains here")
     if two.ours.high is None or two.ours.high > 1.02 * one.ours.high:
-        return Said(Agreement.OPEN, figures, f"The ranges overlap. {cores_words(two.point)}")
+        return Said(Agreement.OPEN, figures, f"The ranges overlap. {reading.differs(two.point)}")
     why = "A second queue gains nothing here: it has no core of its own to poll it"
     agrees = Agreement.DIFFERS if loses_there else Agreement.OPEN
-    return Said(agrees, figures, f"{why}. {cores_words(two.point)}")
+    return Said(agrees, figures, f"{why}. {reading.differs(two.point)}")
 
 
-def _said(pair: Pair) -> Iterator[Said]:
+def _said(pair: Pair, reading: Reading) -> Iterator[Said]:
     """Whether a case reaches line rate in both, or in neither and about as much of it."""
     if pair.theirs is None or pair.ours is None:
         return
     full_there = pair.theirs >= _PUBLISHED_FULL
     sentence = (
         f"{pair.case}, {pair.size} B: {percent(pair.theirs, 2)} of line rate without loss in S3, "
-        f"{pair.ours.words} here"
+        f"{pair.ours.words} {reading.where}"
     )
     if pair.ours.low >= FULL:
         yield Said(Agreement.AGREES if full_there else Agreement.DIFFERS, sentence)
@@ -160,7 +155,7 @@ def _said(pair: Pair) -> Iterator[Said]:
     elif not full_there and _about(pair.theirs, pair.ours.low, pair.ours.high):
         yield Said(Agreement.AGREES, sentence)
     else:
-        yield Said(Agreement.DIFFERS, sentence, cores_words(pair.point))
+        yield Said(Agreement.DIFFERS, sentence, reading.differs(pair.point))
 
 
 def _about(share: float, low: float, high: float) -> bool:

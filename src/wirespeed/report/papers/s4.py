@@ -9,16 +9,11 @@ from wirespeed.model.spec import Frames
 from wirespeed.model.units import line_rate_fps
 from wirespeed.model.words import NONE, microseconds, percent
 from wirespeed.published.tables import TABLES, rates, s4_search
-from wirespeed.report.figures import point_figures
+from wirespeed.report.figures import rate
 from wirespeed.report.papers.agreement import compare_curves, compare_ratio
-from wirespeed.report.papers.figures import (
-    FULL,
-    beside_chart,
-    cores_words,
-    figure_or_why,
-    lossless,
-)
 from wirespeed.report.papers.interface import Agreement, Beside, Said, Table
+from wirespeed.report.papers.panel import beside_chart
+from wirespeed.report.papers.reading import FULL, Reading
 from wirespeed.store.records import PointRecord, RunRecord
 
 _LINK_BPS = 10e9
@@ -57,7 +52,7 @@ def published_shares() -> Shares:
     }
 
 
-def beside(run: RunRecord) -> Beside:
+def beside(run: RunRecord, reading: Reading) -> Beside:
     places: dict[tuple[str, int], PointRecord] = {}
     for point in run.points:
         if (case := case_of(point.frames)) is not None:
@@ -65,18 +60,18 @@ def beside(run: RunRecord) -> Beside:
     ours = {
         place: share.low
         for place, point in places.items()
-        if (share := lossless(point)) is not None and share.low > 0
+        if (share := reading.lossless(point)) is not None and share.low > 0
     }
     cases = list(dict.fromkeys(case for case, _ in places))
     theirs = published_shares()
     return Beside(
         TABLES["s4"],
-        (*_curves(cases, places, ours, theirs), *ratios(ours, theirs)),
-        (throughput(places, theirs), latency(places), _search()),
+        (*_curves(cases, places, (ours, theirs), reading), *ratios(ours, theirs, reading.where)),
+        (throughput(places, theirs, reading), latency(places), _search()),
         tuple(
             beside_chart(
                 f"s4-{case.replace(' ', '-')}", f"Case {case}", ("octets", "% of line rate"),
-                ("here", "S4"),
+                (reading.where, "S4"),
                 [
                     (str(size), _times(100, ours.get((case, size))),
                      _times(100, theirs.get((case, size))))
@@ -93,31 +88,35 @@ def _times(factor: float, value: float | None) -> float | None:
 
 
 def _curves(
-    cases: list[str], places: Mapping[tuple[str, int], PointRecord], ours: Shares, theirs: Shares
+    cases: list[str],
+    places: Mapping[tuple[str, int], PointRecord],
+    shares: tuple[Shares, Shares],
+    reading: Reading,
 ) -> Iterator[Said]:
-    """One sentence for each case over its frame sizes."""
+    """One sentence for each case over its frame sizes. shares: ours and theirs."""
+    (ours, theirs), where = shares, reading.where
     for case in cases:
         sizes = sorted(size for at, size in places if at == case)
         found = [size for size in sizes if (case, size) in ours]
         here = [ours[case, size] for size in found]
         listed = ", ".join(f"{percent(share)} at {s}" for s, share in zip(found, here, strict=True))
         if not found:
-            yield Said(Agreement.OPEN, f"{case}: {figure_or_why(places[case, sizes[0]], None)}")
+            yield Said(Agreement.OPEN, f"{case}: {reading.missing(places[case, sizes[0]])}")
         elif (case, found[0]) not in theirs:
-            yield Said(Agreement.OPEN, f"{case}: S4 publishes no figure; here {listed} octets")
+            yield Said(Agreement.OPEN, f"{case}: S4 publishes no figure; {where} {listed} octets")
         elif min(here) >= FULL:
             there = [theirs[case, size] for size in found]
             full = min(there) >= FULL
-            sentence = f"{case}: line rate here at every size, in S4 from {percent(min(there))}"
+            sentence = f"{case}: line rate {where} at every size, in S4 from {percent(min(there))}"
             yield Said(Agreement.AGREES if full else Agreement.DIFFERS, sentence)
         else:
             there = [theirs[case, size] for size in found]
-            why = cores_words(places[case, found[0]])
+            why = reading.differs(places[case, found[0]])
             what = f"{case}, share of line rate by size"
-            yield compare_curves(what, "size", "S4", (here, there), why)
+            yield compare_curves(what, "size", (where, "S4"), (here, there), why)
 
 
-def ratios(ours: Shares, theirs: Shares) -> Iterator[Said]:
+def ratios(ours: Shares, theirs: Shares, where: str) -> Iterator[Said]:
     """What S4 says of one case beside another, at 64 octets."""
     size = 64
     linux = _LINUX_64_FPS / _DIRECTIONS / line_rate_fps(_LINK_BPS, size)
@@ -129,30 +128,35 @@ def ratios(ours: Shares, theirs: Shares) -> Iterator[Said]:
     ):
         if (one, size) in ours and (other, size) in ours:
             yield compare_ratio(
-                f"{what}, {size} B", "S4",
+                f"{what}, {size} B", (where, "S4"),
                 ours[one, size] / ours[other, size], known[one, size] / known[other, size],
             )  # fmt: skip
 
 
-def throughput(places: Mapping[tuple[str, int], PointRecord], theirs: Shares) -> Table:
-    """S4's columns, and its throughput beside ours."""
+def throughput(
+    places: Mapping[tuple[str, int], PointRecord], theirs: Shares, reading: Reading
+) -> Table:
+    """S4's columns, and its throughput next to ours."""
     headings = (
-        "Case", "Frame size (bytes)", "Throughput (%)", "Aggregated throughput (fps)",
-        "Aggregated theoretical max (fps)", "Aggregated throughput (Mbps)", "S4 throughput (%)",
+        "Case", "Frame size (bytes)", f"Throughput {reading.where} (%)",
+        "Aggregated throughput (fps)", "Aggregated theoretical max (fps)",
+        "Aggregated throughput (Mbps)", "S4 throughput (%)",
     )  # fmt: skip
-    return Table("Throughput", headings, tuple(
-        (case, str(size), *_throughput(point), percent(theirs.get((case, size)), 3))
+    rows = tuple(
+        (case, str(size), *_throughput(point, reading), percent(theirs.get((case, size)), 3))
         for (case, size), point in places.items()
-    ))  # fmt: skip
+    )
+    return Table("Throughput", headings, rows, keys=2)
 
 
-def _throughput(point: PointRecord) -> tuple[str, ...]:
-    share, found = lossless(point), point_figures(point)
-    most = f"{found.maximum_fps:,.0f}"
-    rate = found.ndr or found.carried
-    if share is None or rate is None:
-        return figure_or_why(point, None if share is None else share.words), NONE, most, NONE
-    return share.words, f"{rate.fps:,.0f}", most, f"{rate.l1_bps / 1e6:,.0f}"
+def _throughput(point: PointRecord, reading: Reading) -> tuple[str, ...]:
+    share, most_fps = reading.lossless(point), point.frames.line_rate_fps
+    most = f"{most_fps:,.0f}"
+    if share is None or not share.low:
+        why = reading.missing(point) if share is None else share.words
+        return why, NONE, most, NONE
+    found = rate(share.low * most_fps, point.frames)
+    return share.words, f"{found.fps:,.0f}", most, f"{found.l1_bps / 1e6:,.0f}"
 
 
 def latency(places: Mapping[tuple[str, int], PointRecord]) -> Table:

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fit parameters to rates of a bench whose one PMD core serves every port.
+
+Such rates tell what a pass costs, not how it divides: how much of it puts a frame into a ring, and
+how much ends a burst, is taken from Intel 2017 (S2), at equal cycles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wirespeed.predict.fit import fit
+from wirespeed.predict.observation import Observation
+from wirespeed.predict.parameters import Parameters
+from wirespeed.predict.published import shipped_parameters
+from wirespeed.predict.server import at_clock
+
+FROM_S2 = ("vhost_tx_ns", "vhost_tx_byte_ns", "burst_ns")
+
+
+def fit_bench(observations: Sequence[Observation], source: str, clock_hz: float) -> Parameters:
+    """Parameters of the bench's machine; clock_hz: of its cores.
+
+    Raises BadInput for fewer points than parameters and for rates of several kinds.
+    """
+    s2 = at_clock(shipped_parameters(), clock_hz)
+    known = {name: s2.values[name].value for name in FROM_S2}
+    return fit(observations, source, known=known, clock_hz=clock_hz)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Move a case and fitted parameters from a bench to the server of a host document.
+
+A bench without NICs measures what a frame costs cores. The server adds what the bench lacks: a core
+for each part, a clock, links and PCIe slots.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from wirespeed.model.errors import BadInput
+from wirespeed.model.facts import HostFacts
+from wirespeed.model.prediction import Case, Edge
+from wirespeed.predict.ask import OF_CORES
+from wirespeed.predict.parameters import Estimate, Parameters
+
+# Intel's and many other model names end in the base clock: "... v4 @ 2.20GHz".
+_CLOCK = re.compile(r"@ *([0-9]+(?:\.[0-9]+)?) *GHz")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server as the model sees it: base clock in Hz, speed of its fastest NIC port in bits/s and
+    that NIC's PCIe slot (lanes; GT/s of each)."""
+
+    name: str
+    clock_hz: float
+    link_bps: float
+    pcie_lanes: int
+    pcie_gts: float
+
+
+def server_of(facts: HostFacts, source: str) -> Server:
+    """The server that a host document describes; `source` names the document in errors.
+
+    Raises BadInput where its CPU model has no clock, or no NIC has both a speed and a PCIe link.
+    """
+    clock = _CLOCK.search(facts.cpu_model or "")
+    if clock is None:
+        raise BadInput(
+            f"{source}: CPU model {facts.cpu_model!r} names no clock",
+            'Write the base clock into cpu_model, e.g. "... @ 2.20GHz".',
+        )
+    devices = {device.address: device for device in facts.pci}
+    ports = [
+        (port.speed_mbps, device.link_width, device.link_gts)
+        for port in facts.interfaces
+        if port.pci in devices and (device := devices[port.pci]).is_nic
+        and port.speed_mbps and device.link_width and device.link_gts
+    ]  # fmt: skip
+    if not ports:
+        raise BadInput(
+            f"{source}: no NIC port has a known speed and PCIe link",
+            "Record the host while its links are up: `wirespeed inspect --json`.",
+        )
+    speed_mbps, lanes, gts = max(ports)
+    return Server(facts.host, float(clock[1]) * 1e9, speed_mbps * 1e6, lanes, gts)
+
+
+def on_server(case: Case, server: Server, *, directions: int = 1) -> Case:
+    """The case on the server: NIC ports outside, and a core for each function and each port of the
+    switch, as Intel 2017 (S2) section 5.1 has them. directions: ports that bring frames."""
+    return replace(
+        case,
+        edge=Edge.NIC,
+        link_bps=server.link_bps,
+        ports=directions,
+        nics=1,
+        pmds=None,
+        idle_ports=0,
+        shared_core=False,
+        offered_fps=None,
+        pcie_lanes=server.pcie_lanes,
+        pcie_gts=server.pcie_gts,
+    )
+
+
+def at_clock(parameters: Parameters, clock_hz: float) -> Parameters:
+    """The parameters with the time of cores scaled to another clock, at equal cycles a frame.
+
+    Raises BadInput where the parameters do not say their own clock.
+    """
+    if parameters.clock_hz is None:
+        raise BadInput(
+            f"parameters of {parameters.source}: no clock_hz, so they cannot be scaled",
+            "Fit with --clock-ghz GHZ, the clock of the cores that were measured.",
+        )
+    factor = parameters.clock_hz / clock_hz
+    values = {
+        name: _times(estimate, factor) if name in OF_CORES else estimate
+        for name, estimate in parameters.values.items()
+    }
+    return replace(parameters, values=values, clock_hz=clock_hz)
+
+
+def _times(estimate: Estimate, factor: float) -> Estimate:
+    return replace(
+        estimate,
+        value=estimate.value * factor, low=estimate.low * factor, high=estimate.high * factor,
+    )  # fmt: skip
+
+
+def for_server(parameters: Parameters, nic: Parameters, server: Server) -> Parameters:
+    """Parameters for the server: core times of `parameters` at its clock, and of `nic` what a bench
+    without NICs cannot tell (packet engine, internal switch, queues, how full a link is kept)."""
+    scaled = at_clock(parameters, server.clock_hz)
+    missing: Mapping[str, Estimate] = {
+        name: estimate for name, estimate in nic.values.items() if name not in scaled.values
+    }
+    borrowed = [name for name in missing if name not in OF_CORES]
+    source = f"{parameters.source}, at {server.clock_hz / 1e9:g} GHz"
+    if borrowed:
+        source += f"; NIC of {nic.source}"
+    cores = at_clock(nic, server.clock_hz).values
+    values = {name: cores[name] for name in missing} | dict(scaled.values)
+    return replace(scaled, source=source, values=values)
