@@ -3,10 +3,10 @@
 
     setup/parts.py built , test-unit test-speedtest , test-alone
 
-A comma ends a group. The parts of a group run next to each other, the groups one after another. A
-part that fails hides no other: all run, and the exit status is 1 if any failed. The output of a part
-next to others is shown when it ends, as lines of two do not mix; one that runs by itself is shown
-while it runs. The closing lines of pytest, cargo and meson are repeated at the end.
+A comma ends a group. The parts of a group run next to each other, the groups one after another.
+A part that fails hides no other: all run, and the exit status is 1 if any failed. A part that runs
+by itself is shown while it runs; one next to others when it ends, so that their lines do not mix.
+The closing lines of pytest, cargo and meson are repeated at the end.
 """
 
 from __future__ import annotations

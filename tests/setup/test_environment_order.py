@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the Makefile with doubles of what it installs and builds with, as many targets at once as it has.
+"""Run the Makefile in a fresh clone, with doubles of the programs that install and build.
 
 A double notes when a second one changes the same thing before it has ended.
 """
@@ -32,7 +32,9 @@ PYTHON = f"""case "$*" in
 	mkdir -p "$3/bin"
 	cp "$DOUBLES/python3" "$3/bin/python"
 	cp "$DOUBLES/in-venv" "$3/bin/pip"
-	for name in wirespeed pytest ruff mypy lint-imports; do cp "$DOUBLES/none" "$3/bin/$name"; done ;;
+	for name in wirespeed pytest ruff mypy lint-imports; do
+		cp "$DOUBLES/none" "$3/bin/$name"
+	done ;;
 *setup/parts.py*) exec {sys.executable} "$@" ;;
 esac"""
 PIP = 'folder=${0%/bin/*}; change "venv${folder##*/}" pip "$*"'
@@ -69,12 +71,13 @@ def clone(tmp_path: Path) -> Path:
 def make(clone: Path, *words: str) -> list[str]:
     """What the doubles noted."""
     beside = clone.parent
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith("MAKE")
-    } | {
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    environment = plain | {
         "PATH": f"{beside / 'doubles'}:{os.environ['PATH']}",
-        "LOG": str(beside / "log"), "HELD": str(beside / "held"), "DOUBLES": str(beside / "doubles"),
-    }  # fmt: skip
+        "LOG": str(beside / "log"),
+        "HELD": str(beside / "held"),
+        "DOUBLES": str(beside / "doubles"),
+    }
     done = subprocess.run(
         ["make", *words], cwd=clone, env=environment, capture_output=True, text=True, check=False
     )

@@ -90,8 +90,8 @@ case "$*" in
 *install*) echo installed >>"$LOG" ;;
 esac
 true"""
-THERE_AFTERWARDS = """grep -q installed "$LOG" 2>/dev/null && echo 'install ok installed 1:10' && exit
-exit 1"""
+THERE_AFTERWARDS = """grep -q installed "$LOG" 2>/dev/null || exit 1
+echo 'install ok installed 1:10'"""
 
 
 @pytest.mark.root
