@@ -9,20 +9,29 @@ DATAPLANE := build/dataplane
 GUEST_DATAPLANE := build/dataplane-guest
 SANITIZED := build/dataplane-asan
 C_FILES = $(shell git ls-files 'dataplane/*.c' 'dataplane/*.h')
-# A target's output is shown when it ends, so that lines of two do not mix. Of what `built` needs,
-# one or another waits for the network.
-SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target --jobs=
+# Run parts, some next to each other; a part that fails hides no other, and a table of all ends it.
+PARTS := $(PYTHON) setup/parts.py
 PIP_INSTALL := pip install --quiet --disable-pip-version-check
+# One process at a time installs in the virtual environments or builds in a folder, whichever make
+# started it: the lock is on a file or folder that is there anyway.
+INSTALL := flock pyproject.toml
+NINJA = flock $(1) ninja -C $(1) --quiet
+# Which tests pytest runs, all by default: make test TESTS='tests/setup tests/cli'. A part that has
+# none of a selection passes (pytest's exit status 5); without a selection that is an error.
+TESTS :=
+PYTEST := $(BIN)/pytest $(TESTS)
+OR_NONE_SELECTED := $(if $(TESTS),|| [ $$? = 5 ])
 # Python compiles what is imported when it is imported first; see --no-compile below.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev demo test test-all lint format bench papers explain-matrix docs clean \
 	packages packages-dev packages-guests tools cargo dataplane dataplane-asan speedtest speedtest-debug \
-	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane test-python test-nova test-speedtest \
-	dataplane-guest guest-image host-image lab lab-down test-lab test-fleet fleet-bundle \
-	packages-openstack test-openstack test-openstack-short test-openstack-compute \
-	test-openstack-full compute-image
+	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane \
+	test-dataplane-native test-unit test-alone test-nova test-speedtest test-speedtest-released \
+	test-speedtest-fuzz dataplane-guest guest-image host-image lab lab-down test-lab test-lab-short \
+	test-fleet fleet-bundle packages-openstack test-openstack test-openstack-short \
+	test-openstack-compute test-openstack-full compute-image
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' Makefile
@@ -32,19 +41,18 @@ setup: packages $(VENV)/.run dataplane ## Install packages, make .venv, build th
 demo: setup ## Measure a real OVS-DPDK and leave a report in out/
 	$(BIN)/wirespeed run quickstart --html out/quickstart.html
 
-test: tools ## All tests in their short form: C (also under ASan and UBSan), Rust, Nova, Python, real OVS and OpenStack
-	@$(SIDE_BY_SIDE)3 built
-	@$(SIDE_BY_SIDE)2 test-speedtest test-nova test-dataplane
-	@$(MAKE) --no-print-directory test-python
-	@$(MAKE) --no-print-directory test-openstack-short
+TEST_PARTS := built , test-speedtest test-nova test-dataplane , test-unit , test-alone , \
+	test-lab-short , test-openstack-short
+
+test: tools ## All tests in their short form: C under ASan and UBSan, Rust, Nova, Python, real OVS and OpenStack
+	@$(PARTS) $(TEST_PARTS)
 
 test-all: export WIRESPEED_EXHAUSTIVE := 1
-test-all: test speedtest ## The same with many more cases, fuzzing, and the speed test as it is released
-	speedtest/fuzz/run.sh 60
-	SPEEDTEST=$(CURDIR)/speedtest/target/release/wirespeed-speedtest $(BIN)/pytest tests/speedtest
+test-all: tools ## The same with many more cases, fuzzing, C also natively, and the speed test as it is released
+	@$(PARTS) $(TEST_PARTS) , test-dataplane-native , test-speedtest-fuzz , test-speedtest-released
 
 lint: tools ## Formatting, types, import arrows, shell
-	@$(SIDE_BY_SIDE)2 lint-speedtest lint-python lint-files
+	@$(PARTS) lint-python lint-files lint-speedtest
 
 lint-python: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -106,32 +114,36 @@ cargo:
 	@command -v cargo >/dev/null || setup/install-packages.sh setup/packages-rust.txt
 
 $(BIN)/python: | packages
-	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) $(PYTHON) -m venv $(VENV)
 
+# One chain: the interpreter, what runs, what develops. Two installs never share the environment.
 $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/$(PIP_INSTALL) -c constraints.txt -e .
+	$(INSTALL) $(BIN)/$(PIP_INSTALL) -c constraints.txt -e .
 	touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/$(PIP_INSTALL) --no-compile -c constraints.txt -e '.[dev,postgresql]'
-	touch $@ $(VENV)/.run
+$(VENV)/.dev: $(VENV)/.run
+	$(INSTALL) $(BIN)/$(PIP_INSTALL) --no-compile -c constraints.txt -e '.[dev,postgresql]'
+	touch $@
 
 $(DATAPLANE)/build.ninja: | packages
-	meson setup --buildtype=release $(DATAPLANE) dataplane
+	mkdir -p $(@D)
+	flock $(@D) meson setup --buildtype=release $(DATAPLANE) dataplane
 
 $(SANITIZED)/build.ninja: | packages-dev
-	meson setup --buildtype=plain --optimization=1 -Dc_args=-g1 \
+	mkdir -p $(@D)
+	flock $(@D) meson setup --buildtype=plain --optimization=1 -Dc_args=-g1 \
 		-Db_sanitize=address,undefined $(SANITIZED) dataplane
 
 dataplane: $(DATAPLANE)/build.ninja
-	@ninja -C $(DATAPLANE) --quiet
+	@$(call NINJA,$(DATAPLANE))
 
 # An emulated CPU has not the instructions of this one.
 $(GUEST_DATAPLANE)/build.ninja: | packages
-	meson setup --buildtype=release -Dmarch=x86-64-v2 $(GUEST_DATAPLANE) dataplane
+	mkdir -p $(@D)
+	flock $(@D) meson setup --buildtype=release -Dmarch=x86-64-v2 $(GUEST_DATAPLANE) dataplane
 
 dataplane-guest: $(GUEST_DATAPLANE)/build.ninja
-	@ninja -C $(GUEST_DATAPLANE) --quiet wsdp
+	@$(call NINJA,$(GUEST_DATAPLANE)) wsdp
 
 guest-image: $(VENV)/.run packages-guests dataplane-guest speedtest ## Build what guests boot from
 	$(BIN)/wirespeed image build guest
@@ -149,7 +161,7 @@ lab-down: ## End them, and remove what they have written
 	$(BIN)/wirespeed lab down
 
 dataplane-asan: $(SANITIZED)/build.ninja
-	@ninja -C $(SANITIZED) --quiet
+	@$(call NINJA,$(SANITIZED))
 
 speedtest: cargo
 	cd speedtest && cargo build --quiet --locked --release
@@ -161,14 +173,17 @@ speedtest-debug: cargo
 speedtest-tests: speedtest-debug
 	cd speedtest && cargo test --quiet --locked --no-run
 
-built: npm-client speedtest-tests dataplane dataplane-asan $(NOVA_VENV)/.installed guest-image host-image
+# Side by side: one or another waits for the network.
+built:
+	@$(MAKE) --no-print-directory --keep-going --output-sync=target --jobs=3 npm-client \
+		speedtest-tests dataplane dataplane-asan $(NOVA_VENV)/.installed guest-image host-image
 
 npm-client: $(VENV)/.dev
 	$(BIN)/python -m tests.speedtest.ndt7_js_package
 
 $(NOVA_VENV)/.installed: pyproject.toml constraints-nova.txt | packages
-	$(PYTHON) -m venv $(NOVA_VENV)
-	$(NOVA_VENV)/bin/$(PIP_INSTALL) --no-compile -c constraints-nova.txt -e '.[nova]'
+	flock constraints-nova.txt $(PYTHON) -m venv $(NOVA_VENV)
+	flock constraints-nova.txt $(NOVA_VENV)/bin/$(PIP_INSTALL) --no-compile -c constraints-nova.txt -e '.[nova]'
 	touch $@
 
 test-nova: $(NOVA_VENV)/.installed ## Our placement beside the real Nova library's
@@ -177,18 +192,29 @@ test-nova: $(NOVA_VENV)/.installed ## Our placement beside the real Nova library
 test-speedtest: cargo
 	cd speedtest && cargo test --quiet --locked
 
-test-dataplane: dataplane dataplane-asan
-	meson test -C $(DATAPLANE) --print-errorlogs
-	meson test -C $(SANITIZED) --print-errorlogs
+test-dataplane: dataplane-asan
+	flock $(SANITIZED) meson test -C $(SANITIZED) --print-errorlogs
 
-# Most tests wait more than they reckon: two a CPU, in the order of tests/side_by_side.py. What is
-# marked `alone` has the CPUs to itself. Guests and one server boot here; what takes minutes on two
-# CPUs is in test-lab.
-test-python: tools $(VENV)/.dev dataplane speedtest-debug
-	$(BIN)/pytest --durations=10 -m 'not alone and not lab and not openstack and not fleet' --numprocesses=4 --dist=loadfile \
-		--no-loadscope-reorder
-	$(BIN)/pytest --durations=10 -m alone
-	$(BIN)/pytest --durations=10 -m lab
+test-dataplane-native: dataplane
+	flock $(DATAPLANE) meson test -C $(DATAPLANE) --print-errorlogs
+
+test-speedtest-fuzz: cargo
+	speedtest/fuzz/run.sh 60
+
+test-speedtest-released: $(VENV)/.dev speedtest
+	SPEEDTEST=$(CURDIR)/speedtest/target/release/wirespeed-speedtest $(BIN)/pytest tests/speedtest
+
+# Most tests wait more than they reckon: two a CPU, in the order of tests/side_by_side.py.
+test-unit: tools $(VENV)/.dev dataplane speedtest-debug ## Tests that run next to each other
+	$(PYTEST) --durations=10 -m 'not alone and not lab and not openstack and not fleet' --numprocesses=4 \
+		--dist=loadfile --no-loadscope-reorder $(OR_NONE_SELECTED)
+
+test-alone: tools $(VENV)/.dev dataplane speedtest-debug ## Tests that have the CPUs to themselves
+	$(PYTEST) --durations=10 -m alone $(OR_NONE_SELECTED)
+
+# Guests and one emulated server; what takes minutes on two CPUs is in test-lab.
+test-lab-short: $(VENV)/.dev guest-image host-image
+	$(PYTEST) --durations=10 -m lab $(OR_NONE_SELECTED)
 
 test-fleet: $(VENV)/.dev ## Fleet tests that take minutes: 20 pair tests with kills, ansible-test sanity, install
 	$(BIN)/pytest --durations=0 -m fleet
@@ -207,7 +233,7 @@ test-openstack: $(VENV)/.dev packages-openstack ## Plans executed by a real Open
 # One example by create.sh alone.
 test-openstack-short: export WIRESPEED_OPENSTACK := short
 test-openstack-short: $(VENV)/.dev packages-openstack
-	$(BIN)/pytest --durations=0 -m openstack tests/openstack
+	$(PYTEST) --durations=0 -m openstack $(OR_NONE_SELECTED)
 
 # An emulated server runs Nova's compute: minutes on two CPUs, 6 GiB.
 test-openstack-compute: export WIRESPEED_OPENSTACK := compute

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.attacks import CONNECTIONS_OF_ONE, H2, HTTP, HTTPS, IPERF3, UDP
-from benchmarks.speedtest_iperf3 import OURS, free_port, listens
+from benchmarks.speedtest_iperf3 import OURS, listens
+from tests.support.ports import reserved_port
 
 RATE_BPS = 4_000_000_000
 RESULTS_BYTES = 64 << 20
@@ -50,7 +51,7 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
 def attack_server(folder: Path) -> Iterator[AttackServer]:
     """Up as long as this lasts."""
     cert, key = make_certificate(folder)
-    ports = {name: free_port() for name in (IPERF3, HTTP, HTTPS, "metrics")}
+    ports = {name: reserved_port() for name in (IPERF3, HTTP, HTTPS, "metrics")}
     config, log, results = (folder / name for name in ("speedtest.toml", "log", "results.jsonl"))
     config.write_text(LIMITS)
     command = [str(OURS), "serve", "--config", str(config), "--log", "json"]

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -24,6 +23,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.cpu_quota import held_to
+from tests.support.ports import reserved_port
 
 OURS = Path(__file__).parent.parent / "speedtest/target/release/wirespeed-speedtest"
 ROUNDS = 5
@@ -42,11 +42,6 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 class Run:
     gbps: float
     cpu_s_per_gbit: float
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
 
 
 @contextlib.contextmanager
@@ -95,7 +90,7 @@ def main() -> int:
     if not OURS.exists():
         print(f"{OURS} is missing; build it with: cargo build --release (in speedtest/)")
         return 1
-    ours_port, stock_port = free_port(), free_port()
+    ours_port, stock_port = reserved_port(), reserved_port()
     ours = [str(OURS), "serve", "--iperf3", f"127.0.0.1:{ours_port}", "--congestion", CONGESTION]
     stock = ["iperf3", "-s", "-p", str(stock_port)]
     version = subprocess.run(["iperf3", "--version"], capture_output=True, text=True, check=True)

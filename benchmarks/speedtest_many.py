@@ -12,7 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.speedtest_iperf3 import CONGESTION, OURS, cpu_s, free_port, server
+from benchmarks.speedtest_iperf3 import CONGESTION, OURS, cpu_s, server
+from tests.support.ports import reserved_port
 
 CLIENTS = 1000
 RATE_BPS = 1_000_000
@@ -26,7 +27,7 @@ def peak_memory_mib(pid: int) -> float:
 
 
 def main() -> int:
-    port = free_port()
+    port = reserved_port()
     serve = [str(OURS), "serve", "--iperf3", f"127.0.0.1:{port}", "--congestion", CONGESTION]
     client = [str(OURS), "client", f"127.0.0.1:{port}", "--clients", str(CLIENTS), "--json"]
     options = ["--rate", str(RATE_BPS), "--block", str(16 << 10), "--time", str(SECONDS)]

@@ -24,7 +24,8 @@ from queue import Queue
 from statistics import median
 from typing import Any
 
-from benchmarks.speedtest_iperf3 import OURS, free_port, server
+from benchmarks.speedtest_iperf3 import OURS, server
+from tests.support.ports import reserved_port
 
 ROUNDS = 5
 PATIENCE_S = 120
@@ -128,7 +129,7 @@ def main() -> int:
     down: list[float] = []
     up: list[float] = []
     others: list[float] = []
-    port = free_port()
+    port = reserved_port()
     said: Queue[dict[str, Any]] = Queue()
     with tempfile.TemporaryDirectory() as folder:
         kept = Path(folder) / "results.jsonl"

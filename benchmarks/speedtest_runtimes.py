@@ -28,8 +28,9 @@ from statistics import median
 
 from benchmarks.cpu_counter import counting, has_cycles
 from benchmarks.figures import show
-from benchmarks.speedtest_iperf3 import CONGESTION, OURS, free_port, server
+from benchmarks.speedtest_iperf3 import CONGESTION, OURS, server
 from benchmarks.speedtest_uploads import BASELINE, BUILD, WORKSPACE
+from tests.support.ports import reserved_port
 
 ROUNDS = 11
 SECONDS = 1
@@ -78,12 +79,12 @@ def measure(protocol: str, to: Server, connections: int) -> Run:
 def servers() -> Iterator[dict[str, list[Server]]]:
     """Ours and all others, up, for each protocol; ours is the first."""
     with ExitStack() as stack:
-        port = free_port()
+        port = reserved_port()
         ours = [str(OURS), "serve", "--http", f"127.0.0.1:{port}"]
         pid = stack.enter_context(server(ours, port))
         found = {protocol: [Server(US, port, pid)] for protocol in KINDS}
         for suffix, options in RUNTIMES.items():
-            at = {kind: free_port() for kinds in KINDS.values() for kind in kinds.values()}
+            at = {kind: reserved_port() for kinds in KINDS.values() for kind in kinds.values()}
             addresses = [f"{kind}=127.0.0.1:{port}" for kind, port in at.items()]
             command = [str(BASELINE), *options, *addresses]
             pid = stack.enter_context(server(command, list(at.values())[-1]))

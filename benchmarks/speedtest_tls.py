@@ -21,7 +21,8 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.figures import show
-from benchmarks.speedtest_iperf3 import OURS, Run, cpu_s, free_port, server
+from benchmarks.speedtest_iperf3 import OURS, Run, cpu_s, server
+from tests.support.ports import reserved_port
 
 ROUNDS = 3
 SECONDS = 2
@@ -143,7 +144,7 @@ def main() -> int:
     congestion = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
     print(f"# {said.splitlines()[0]}; {congestion}, loopback, one connection, median of {ROUNDS} "
           f"rounds of {SECONDS} s")  # fmt: skip
-    http, https = free_port(), free_port()
+    http, https = reserved_port(), reserved_port()
     with tempfile.TemporaryDirectory() as folder:
         certificate, key = make_certificate(Path(folder))
         command = [str(OURS), "serve", "--http", f"127.0.0.1:{http}",

@@ -33,9 +33,9 @@ from benchmarks.speedtest_iperf3 import (
     SECONDS,
     Run,
     cpu_s,
-    free_port,
     server,
 )
+from tests.support.ports import reserved_port
 
 from wirespeed.bench.host.host import changing_host
 from wirespeed.bench.host.network import Network, inside
@@ -115,7 +115,7 @@ def both(protocol: str, servers: list[Server], streams: int, number: int) -> tup
 @contextmanager
 def servers_on(host: Host) -> Iterator[dict[str, list[Server]]]:
     """Ours and the other, up, for each protocol."""
-    ours_port, ws_port, http_port = free_port(), free_port(), free_port()
+    ours_port, ws_port, http_port = reserved_port(), reserved_port(), reserved_port()
     at = {port: f"{host.address}:{port}" for port in (ours_port, ws_port, http_port)}
     ours = [*host.words, str(OURS), "serve", "--http", at[ours_port]]
     kinds = [f"tungstenite={at[ws_port]}", f"hyper={at[http_port]}"]

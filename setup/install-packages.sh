@@ -58,6 +58,9 @@ if [ "$(id -u)" -ne 0 ]; then
 	exit 1
 fi
 
+# One at a time: a second installation waits, then installs what is still missing.
+[ -n "${locked:-}" ] || locked=yes exec flock --close /var/lib/dpkg "$0" "$@"
+
 scratch=$(mktemp -d)
 policy=/usr/sbin/policy-rc.d
 ours=""
@@ -96,6 +99,7 @@ for entry in $wanted; do
 		missing="$missing ${package%%>=*}"
 	fi
 done
+[ -n "$missing$newer" ] || exit 0
 echo "Installing$missing$newer"
 install="apt-get install -y -qq --no-install-recommends"
 if [ -n "$newer" ]; then

@@ -170,18 +170,6 @@ def _pss_kib(pid: int) -> int:
     return 0
 
 
-def free_ports(count: int) -> list[int]:
-    """Ports of loopback that nobody listens on now."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [int(each.getsockname()[1]) for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
-
-
 def listens(port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(1)

@@ -11,7 +11,7 @@ import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.openstack.processes import free_ports
+from tests.support.ports import reserved_port
 
 REGION = "RegionOne"
 PROJECT = USER = "admin"
@@ -27,7 +27,7 @@ class Site:
     password: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     cookie: str = field(default_factory=lambda: secrets.token_hex(20), repr=False)
     ports: dict[str, int] = field(
-        default_factory=lambda: dict(zip(_LISTENERS, free_ports(len(_LISTENERS)), strict=True))
+        default_factory=lambda: {name: reserved_port() for name in _LISTENERS}
     )
 
     def folder(self, name: str) -> Path:

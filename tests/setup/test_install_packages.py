@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,27 @@ def test_the_distribution_s_own_is_taken_where_it_is_new_enough(
     told = installed(programs, tmp_path, "old>=1:7.2\nmissing>=1:7\n")
     assert [line.split()[-1] for line in told] == ["-qq", "missing"]
     assert not any("sourceparts" in line for line in told)
+
+
+# Takes a moment and notes where another one works, too; afterwards the package is there.
+ONE_AT_A_TIME = """mkdir "$LOG.held" 2>/dev/null || echo race >>"$LOG"
+sleep 1
+rmdir "$LOG.held" 2>/dev/null
+case "$*" in
+*install*) echo installed >>"$LOG" ;;
+esac
+true"""
+THERE_AFTERWARDS = """grep -q installed "$LOG" 2>/dev/null || exit 1
+echo 'install ok installed 1:10'"""
+
+
+@pytest.mark.root
+def test_install_packages_twice_at_once_installs_once(programs: Path, tmp_path: Path) -> None:
+    for name, text in (("apt-get", ONE_AT_A_TIME), ("dpkg-query", THERE_AFTERWARDS)):
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+    with ThreadPoolExecutor(2) as threads:
+        told = list(threads.map(lambda _: installed(programs, tmp_path, "missing\n"), range(2)))
+    assert told[-1] == ["installed"]
 
 
 @pytest.mark.root

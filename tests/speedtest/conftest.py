@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real speed-test servers for the tests of this folder, each on ports of its own."""
+"""Real speed-test servers for the tests of this folder, each on ports that the kernel chose."""
 
 from __future__ import annotations
 
 import json
-import random
 import shutil
-import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, Queue
@@ -35,7 +33,10 @@ def until(done: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -
 
 @dataclass
 class Server:
-    """A running server and the events that it has logged."""
+    """A running server and the events that it has logged.
+
+    ports: by option, e.g. "--iperf3", as the server logged them; the last of several.
+    """
 
     process: subprocess.Popen[str]
     events: Queue[Event]
@@ -43,22 +44,23 @@ class Server:
 
     def next_event(self, name: str) -> Event:
         """The next event of this name; those before it are dropped."""
-        while True:
-            try:
-                event = self.events.get(timeout=PATIENCE_S)
-            except Empty:
-                raise AssertionError(f"the server did not log {name!r}") from None
-            if event["event"] == name:
-                return event
-            assert event["event"] != "words", event["words"]
+        while (event := self._event(name))["event"] != name:
+            pass
+        return event
 
+    def await_ready(self) -> None:
+        """Note the ports until the server is ready."""
+        while (event := self._event("ready"))["event"] != "ready":
+            if event["event"] == "listening":
+                self.ports[f"--{event['protocol']}"] = int(event["address"].rpartition(":")[2])
 
-def free_port() -> int:
-    """One that is still free when it is used: the kernel gives no such numbers away by itself."""
-    while True:
-        port = random.randrange(10_000, 32_768)
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
+    def _event(self, wanted: str) -> Event:
+        try:
+            event = self.events.get(timeout=PATIENCE_S)
+        except Empty:
+            raise AssertionError(f"the server did not log {wanted!r}") from None
+        assert event["event"] != "words", event["words"]
+        return event
 
 
 @pytest.fixture(scope="session")
@@ -70,14 +72,15 @@ def binary() -> Path:
 
 
 @contextmanager
-def running(binary: Path, ports: dict[str, int], options: list[str]) -> Iterator[Server]:
-    addresses = [word for name, port in ports.items() for word in (name, f"127.0.0.1:{port}")]
+def running(binary: Path, protocols: Iterable[str], options: list[str]) -> Iterator[Server]:
+    """Run a server of these protocols, e.g. "--iperf3", each on a port of loopback."""
+    addresses = [word for name in protocols for word in (name, "127.0.0.1:0")]
     process = subprocess.Popen(
         [binary, "serve", "--log", "json", *addresses, *options],
         stderr=subprocess.PIPE,
         text=True,
     )
-    server = Server(process, Queue(), ports)
+    server = Server(process, Queue())
 
     def read() -> None:
         assert process.stderr is not None
@@ -89,7 +92,7 @@ def running(binary: Path, ports: dict[str, int], options: list[str]) -> Iterator
     reader = threading.Thread(target=read)
     reader.start()
     try:
-        server.next_event("ready")
+        server.await_ready()
         yield server
     finally:
         process.kill()
@@ -103,8 +106,7 @@ def serve(binary: Path) -> Iterator[Callable[..., Server]]:
     with ExitStack() as stack:
 
         def start(*options: str, protocols: tuple[str, ...] = ("--iperf3",)) -> Server:
-            ports = {protocol: free_port() for protocol in protocols}
-            return stack.enter_context(running(binary, ports, list(options)))
+            return stack.enter_context(running(binary, protocols, list(options)))
 
         yield start
 

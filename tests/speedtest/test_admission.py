@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from .certificates import Certificate, make_certificate
-from .conftest import PATIENCE_S, Server, free_port
+from .conftest import PATIENCE_S, Server
 from .h2_client import H2Client
 from .test_http_limits import get
 from .test_iperf3 import iperf3
@@ -364,18 +364,15 @@ V2 = (
 @pytest.fixture
 def proxied(tmp_path: Path, serve: Serve) -> Server:
     """HTTP and iperf3 behind a proxy at 127.0.0.9."""
-    ports = {"--http": free_port(), "--iperf3": free_port()}
     path = tmp_path / "speedtest.toml"
     path.write_text(
         '[proxies]\ntrusted = ["127.0.0.9"]\n'
         + "".join(
-            f'[[{name[2:]}]]\nlisten = "127.0.0.1:{port}"\nproxy_protocol = true\n'
-            for name, port in ports.items()
+            f'[[{name}]]\nlisten = "127.0.0.1:0"\nproxy_protocol = true\n'
+            for name in ("http", "iperf3")
         )
     )
-    server = serve("--config", str(path), protocols=())
-    server.ports = ports
-    return server
+    return serve("--config", str(path), protocols=())
 
 
 @pytest.mark.parametrize("head", [V1, V2], ids=["v1", "v2"])

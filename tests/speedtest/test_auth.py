@@ -18,7 +18,9 @@ from typing import Any
 
 import pytest
 
-from .conftest import PATIENCE_S, Server, free_port
+from tests.support.ports import reserved_port
+
+from .conftest import PATIENCE_S, Server
 from .test_iperf3 import MEGABYTE
 
 Serve = Callable[..., Server]
@@ -145,7 +147,7 @@ def stock_padding() -> str:
 def test_stock_iperf3s_server_lets_our_client_in(
     binary: Path, keys: Keys, stock_padding: str
 ) -> None:
-    port = free_port()
+    port = reserved_port()
     stock = subprocess.Popen(
         ["iperf3", "-s", "-p", str(port), "--forceflush", *keys.options],
         stdout=subprocess.PIPE,
@@ -220,20 +222,9 @@ def test_a_padding_can_be_ruled_out(
     auth = f"rsa_private_key = '{private}', authorized_users = '{users}', padding = '{other}'"
     config.write_text(f"{listen}auth = {{ {auth} }}\n")
     server = serve("--config", str(config), protocols=("--http",))
-    server.ports["--iperf3"] = port_of(server)
     assert DENIED in iperf3(server, keys, "mia", "geheim")["error"]
     text = f"user: mia\npwd:  geheim\nts:   {int(time.time())}"
     assert answer(server, keys.token(text, other)) == CREATE_STREAMS
-
-
-def port_of(server: Server) -> int:
-    """The listening port of the server that is not its HTTP one."""
-    listening = subprocess.run(["ss", "-tlnpH"], capture_output=True, text=True, check=True).stdout
-    mine = [
-        line.split()[3] for line in listening.splitlines() if f"pid={server.process.pid}," in line
-    ]
-    ports = {int(address.rsplit(":", 1)[1]) for address in mine}
-    return (ports - set(server.ports.values())).pop()
 
 
 def test_an_old_key_file_is_read_too(serve: Serve, keys: Keys, tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.ports import reserved_port
+
 from .certificates import make_certificate
-from .conftest import PATIENCE_S, Server, free_port
+from .conftest import PATIENCE_S, Server
 
 Serve = Callable[..., Server]
 MEGABYTE = 1024 * 1024
@@ -47,7 +49,7 @@ def test_an_amount_arrives_to_the_last_byte(
 
 
 def test_it_tests_against_stock_iperf3(binary: Path) -> None:
-    port = free_port()
+    port = reserved_port()
     stock = subprocess.Popen(
         ["iperf3", "-s", "-1", "-p", str(port), "--forceflush"], stdout=subprocess.PIPE, text=True
     )
@@ -81,7 +83,7 @@ def test_a_refusal_and_an_absent_server_are_told(binary: Path, serve: Serve) -> 
     refused = client(binary, server.ports["--iperf3"], "--time", "30")
     assert "error 37" in refused["results"][0]["error"]
     assert "longer than the server allows" in refused["results"][0]["error"]
-    port = free_port()
+    port = reserved_port()
     for protocol in ("iperf3", "ndt7", "librespeed"):
         absent = client(binary, port, "--time", "1", "--protocol", protocol)
         assert absent["results"][0]["error"].startswith(f"127.0.0.1:{port}: Connection refused")
@@ -129,12 +131,11 @@ def test_a_timed_ndt7_download_always_has_its_verdict(binary: Path, serve: Serve
 
 
 def test_ipv6_addresses_work_with_brackets(binary: Path, serve: Serve) -> None:
-    port = free_port()
-    serve("--http", f"[::1]:{port}", protocols=())
+    port = serve("--http", "[::1]:0", protocols=()).ports["--http"]
     for protocol in ("ndt7", "librespeed"):
         options = ["--protocol", protocol, "--bytes", "1000000"]
         assert run_client(binary, f"[::1]:{port}", *options).returncode == 0
-    absent = f"[::1]:{free_port()}"
+    absent = f"[::1]:{reserved_port('::1')}"
     done = run_client(binary, absent)
     assert f"failed: {absent}: Connection refused" in done.stdout
 

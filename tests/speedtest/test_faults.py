@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import PATIENCE_S, Server, free_port, running, until
+from .conftest import PATIENCE_S, Server, running, until
 from .test_http import ask
 from .test_iperf3 import MEGABYTE, iperf3
 from .test_iperf3_faults import (
@@ -219,7 +219,6 @@ def test_half_open_connections_are_given_up(binary: Path, tmp_path: Path) -> Non
     net = f"198.18.{os.getpid() >> 6 & 255}.{{}}/30"
     here, there = (net.format((os.getpid() & 63) << 2 | host) for host in (1, 2))
     address = here.removesuffix("/30")
-    ports = {"--iperf3": free_port(), "--http": free_port()}
 
     def ip(*words: str) -> None:
         subprocess.run(["ip", *words], check=True)
@@ -231,11 +230,10 @@ def test_half_open_connections_are_given_up(binary: Path, tmp_path: Path) -> Non
         ip("link", "set", name, "up")
         ip("-n", name, "address", "add", there, "dev", "eth0")
         ip("-n", name, "link", "set", "eth0", "up")
-        listen = ["--iperf3", f"{address}:{ports['--iperf3']}", "--config", str(config)]
-        with running(binary, {"--http": ports["--http"]}, listen) as server:
-            server.ports = ports
+        listen = ["--iperf3", f"{address}:0", "--config", str(config)]
+        with running(binary, ["--http"], listen) as server:
             files = open_files(server)
-            where = ["-c", address, "-p", str(ports["--iperf3"]), "-t", "1", "-b", "1M"]
+            where = ["-c", address, "-p", str(server.ports["--iperf3"]), "-t", "1", "-b", "1M"]
             clients = [
                 subprocess.Popen(
                     ["ip", "netns", "exec", name, "iperf3", *where, *way], stdout=subprocess.DEVNULL
@@ -264,8 +262,8 @@ def limited(binary: Path, tmp_path: Path, files: int) -> Path:
 
 
 def test_few_descriptors_turn_the_surplus_away_in_order(binary: Path, tmp_path: Path) -> None:
-    ports = {"--iperf3": free_port(), "--http": free_port(), "--metrics": free_port()}
-    with running(limited(binary, tmp_path, 128), ports, []) as server:
+    protocols = ["--iperf3", "--http", "--metrics"]
+    with running(limited(binary, tmp_path, 128), protocols, []) as server:
         peers = [connect(server) for _ in range(200)]
         turned_away = 0
         for peer in peers:

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .conftest import PATIENCE_S, Event, Server, free_port, until
+from tests.support.ports import reserved_port
+
+from .conftest import PATIENCE_S, Event, Server, until
 from .test_http import ask
 from .test_ndt7 import UPLOAD, connect, upload
 from .test_results import metric
@@ -24,7 +26,7 @@ QUEUED = 1024
 def with_a_full_pipe(binary: Path) -> Iterator[tuple[Server, int]]:
     """A server whose stderr takes nothing, and the end of that pipe that nobody reads."""
     unread, full = os.pipe()
-    ports = {"--http": free_port(), "--metrics": free_port()}
+    ports = {"--http": reserved_port(), "--metrics": reserved_port()}
     addresses = [word for name, port in ports.items() for word in (name, f"127.0.0.1:{port}")]
     fcntl.fcntl(full, fcntl.F_SETPIPE_SZ, 4096)
     os.set_blocking(full, False)

@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.ports import reserved_port
+
 from .certificates import Certificate, make_certificate
-from .conftest import PATIENCE_S, Server, free_port
+from .conftest import PATIENCE_S, Server
 
 Serve = Callable[..., Server]
 CONFIDENCES = {"low", "medium", "high"}
@@ -109,7 +111,7 @@ def test_a_server_that_ends_the_load_ends_the_test(
 def test_nobody_there_and_nobody_believed(
     binary: Path, serve: Serve, certificate: Certificate, tmp_path: Path
 ) -> None:
-    absent = result(measure(binary, free_port(), certificate, "--json"))
+    absent = result(measure(binary, reserved_port(), certificate, "--json"))
     assert "refused" in absent["error"]
     port = serve(*certificate.options, protocols=("--https",)).ports["--https"]
     doubted = result(measure(binary, port, make_certificate(tmp_path, "other"), "--json"))

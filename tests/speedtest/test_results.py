@@ -17,9 +17,10 @@ import psycopg
 import pytest
 
 from tests.postgres import Cluster, cluster
+from tests.support.ports import reserved_port
 
 from .certificates import make_certificate
-from .conftest import PATIENCE_S, Server, free_port, until
+from .conftest import PATIENCE_S, Server, until
 from .test_http import ask
 from .test_iperf3 import iperf3
 
@@ -108,7 +109,7 @@ def test_postgresql_has_every_result_as_columns_and_jsonb(serve: Serve, empty: C
 
 def test_postgresql_over_tls_and_only_of_whom_it_believes(serve: Serve, tmp_path: Path) -> None:
     own, other = make_certificate(tmp_path, "db"), make_certificate(tmp_path, "other")
-    port = free_port()
+    port = reserved_port()
 
     def start(ca: Path, name: str) -> Server:
         config = tmp_path / f"{name}.toml"

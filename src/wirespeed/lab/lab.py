@@ -18,7 +18,7 @@ import shutil
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,9 +105,10 @@ class Lab:
                 say(line)
             self.folder.mkdir(mode=0o700)
             try:
-                specs = _specs(nodes, cpus, memory_gib)
-                needs.check(self.runner, specs, self.folder)
-                return self._made(needs.built_image(self.runner, images, recipe), specs)
+                with _reserved_ports(nodes) as ports:
+                    specs = _specs(ports, cpus, memory_gib)
+                    needs.check(self.runner, specs, self.folder)
+                    return self._made(needs.built_image(self.runner, images, recipe), specs)
             except BaseException as fault:
                 kept = self._keep_logs()
                 tuple(self._removed())
@@ -219,16 +220,21 @@ def lab_file(nodes: Sequence[Node]) -> str:
     )
 
 
-def _specs(count: int, cpus: int, memory_gib: int) -> tuple[MachineSpec, ...]:
-    named = enumerate(zip(NAMES[:count], _free_ports(count), strict=True), 1)
+def _specs(ports: Sequence[int], cpus: int, memory_gib: int) -> tuple[MachineSpec, ...]:
+    named = enumerate(zip(NAMES, ports, strict=False), 1)
     return tuple(MachineSpec(name, n, cpus, memory_gib, port) for n, (name, port) in named)
 
 
-def _free_ports(count: int) -> list[int]:
-    """Of 127.0.0.1. Held together, so that they differ."""
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    try:
-        return [each.getsockname()[1] for each in held]
-    finally:
-        for each in held:
-            each.close()
+@contextmanager
+def _reserved_ports(count: int) -> Iterator[list[int]]:
+    """Keep ports of 127.0.0.1 for QEMU while the block runs.
+
+    A socket is bound to each and does not listen. QEMU sets SO_REUSEADDR, so it may listen there;
+    the kernel gives the port to nobody else.
+    """
+    with ExitStack() as kept:
+        keepers = [kept.enter_context(socket.socket()) for _ in range(count)]
+        for keeper in keepers:
+            keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            keeper.bind(("127.0.0.1", 0))
+        yield [int(keeper.getsockname()[1]) for keeper in keepers]

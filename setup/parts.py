@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run the parts of a check, each a make target, and end with a table of them.
+
+    setup/parts.py built , test-unit test-speedtest , test-alone
+
+A comma ends a group. The parts of a group run next to each other, the groups one after another.
+A part that fails hides no other: all run, and the exit status is 1 if any failed. A part that runs
+by itself is shown while it runs; one next to others when it ends, so that their lines do not mix.
+The closing lines of pytest, cargo and meson are repeated at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+CLOSING = re.compile(
+    r"=+ (?:.* in [0-9.]+s.*) =+|test result: .*|(?:Ok|Fail|Timeout|Unexpected Pass): +\d+"
+)
+# A part gets no job slots of the make above it, whose pipe it does not inherit.
+JOBS = re.compile(r"-j\d*|--jobserver-\S+|--jobs\S*")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One part that ended.
+
+    seconds: wall-clock time. cpu_s: CPU time in seconds of the part and all its processes that
+    ended before it. closing: the closing lines of its test runners.
+    """
+
+    name: str
+    status: int
+    seconds: float
+    cpu_s: float
+    closing: tuple[str, ...]
+
+    def line(self) -> str:
+        result = "passed" if self.status == 0 else "FAILED"
+        return f"  {result}  {self.name:24} {self.seconds:7.1f} s {self.cpu_s:8.1f} CPU s"
+
+
+def run(name: str, live: bool) -> Outcome:
+    """Run one part and print what it prints: while it runs if live, else when it has ended."""
+    begun = time.monotonic()
+    process = subprocess.Popen(
+        ["make", "--no-print-directory", "--keep-going", name],
+        env=environment(os.environ), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, errors="replace",
+    )  # fmt: skip
+    assert process.stdout is not None
+    lines = [f"== {name}\n"]
+    if live:
+        print(lines[0], end="", flush=True)
+    for line in process.stdout:
+        lines.append(line)
+        if live:
+            print(line, end="", flush=True)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if not live:
+        print("".join(lines), end="", flush=True)
+    closing = tuple(line.strip() for line in lines if CLOSING.fullmatch(line.strip()))
+    seconds = time.monotonic() - begun
+    return Outcome(name, process.returncode, seconds, used.ru_utime + used.ru_stime, closing)
+
+
+def environment(inherited: Mapping[str, str]) -> dict[str, str]:
+    """Drop the job slots of the make above; settings of its command line stay."""
+    flags = inherited.get("MAKEFLAGS", "").split(" ")
+    kept = " ".join(flag for flag in flags if not JOBS.fullmatch(flag))
+    return {**inherited, "MAKEFLAGS": kept}
+
+
+def main(words: list[str]) -> int:
+    outcomes = []
+    for group in " ".join(words).split(","):
+        names = group.split()
+        with ThreadPoolExecutor(len(names)) as threads:
+            outcomes += threads.map(run, names, [len(names) == 1] * len(names))
+    print("\n== parts")
+    for outcome in outcomes:
+        print(outcome.line())
+        for line in outcome.closing:
+            print(f"          {line}")
+    failed = [outcome.name for outcome in outcomes if outcome.status]
+    print(f"== FAILED: {' '.join(failed)}" if failed else "== all parts passed", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
