@@ -31,10 +31,11 @@ export PYTHONDONTWRITEBYTECODE :=
 	test-dataplane-native test-unit test-alone test-nova test-speedtest test-speedtest-released \
 	test-speedtest-fuzz dataplane-guest guest-image host-image lab lab-down test-lab test-lab-short \
 	test-fleet fleet-bundle packages-openstack test-openstack test-openstack-short \
-	test-openstack-compute test-openstack-full compute-image
+	test-openstack-compute test-openstack-full compute-image packages-debian13 test-debian13 \
+	test-debian13-short test-versions
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' Makefile
 
 setup: packages $(VENV)/.run dataplane ## Install packages, make .venv, build the data plane
 
@@ -101,6 +102,9 @@ packages-dev:
 
 packages-openstack:
 	@setup/install-packages.sh setup/packages-openstack.txt
+
+packages-debian13:
+	@setup/install-packages.sh setup/packages-debian13.txt
 
 packages-guests:
 	@setup/install-packages.sh setup/packages-guests.txt
@@ -215,6 +219,21 @@ test-alone: tools $(VENV)/.dev dataplane speedtest-debug ## Tests that have the 
 # Guests and one emulated server; what takes minutes on two CPUs is in test-lab.
 test-lab-short: $(VENV)/.dev guest-image host-image
 	$(PYTEST) --durations=10 -m lab $(OR_NONE_SELECTED)
+
+# Debian 13's DPDK, Open vSwitch and Python, in a root below build/ (setup/debian13.sh).
+test-debian13: packages-debian13 ## All tests on Debian 13, in a root that is made of packages
+	setup/debian13.sh whole make test
+
+test-debian13-short: packages-debian13
+	setup/debian13.sh short make test-versions
+
+# What the versions of DPDK, Open vSwitch, Python and the compiler decide, in 2 minutes.
+test-versions: $(VENV)/.dev dataplane
+	$(BIN)/wirespeed run wire
+	$(BIN)/pytest --durations=5 --numprocesses=2 --dist=loadfile $(addprefix tests/,bench/test_device_strings.py \
+		bench/test_layout.py bench/test_vswitch.py dataplane/test_control.py dataplane/test_devices.py \
+		dataplane/test_forward.py dataplane/test_l3fwd.py plan/test_examples.py remote/test_socket_paths.py)
+	$(BIN)/pytest --durations=5 $(addprefix tests/bench/,test_real_long_paths.py test_real_ovs_factors.py)
 
 test-fleet: $(VENV)/.dev ## Fleet tests that take minutes: 20 pair tests with kills, ansible-test sanity, install
 	$(BIN)/pytest --durations=0 -m fleet

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
-#include <rte_dev.h>
+#include <sys/un.h>
+#include <rte_bus_vdev.h>
+#include <rte_common.h>
 #include <rte_pci.h>
 #include <rte_string_fns.h>
 
@@ -11,6 +13,35 @@
 #define MTU_MAX 9216
 /* Ethernet header, two VLAN tags, FCS, and what drivers put in front (virtio: 12 octets). */
 #define FRAME_OVERHEAD 64
+/* Drivers cut a longer path without a word. */
+#define SOCKET_PATH_MAX (sizeof(((struct sockaddr_un *)0)->sun_path) - 1)
+
+static void
+check_socket_path(const struct config_section *section, const char *device)
+{
+	static const struct {
+		const char *driver, *key;
+	} sockets[] = {
+		{"net_virtio_user", ",path="},
+		{"virtio_user", ",path="},
+		{"net_vhost", ",iface="},
+		{"net_memif", ",socket="},
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(sockets); i++) {
+		const char *key = strstr(device, sockets[i].key);
+
+		if (key == NULL ||
+		    strncmp(device, sockets[i].driver, strlen(sockets[i].driver)) != 0)
+			continue;
+		key += strlen(sockets[i].key);
+		if (strcspn(key, ",") > SOCKET_PATH_MAX)
+			config_fault(section, "device",
+				     "must name a socket of at most %zu octets, not %zu; use a "
+				     "shorter directory",
+				     SOCKET_PATH_MAX, strcspn(key, ","));
+	}
+}
 
 void
 port_parse(struct port *port, const struct config_section *section)
@@ -41,6 +72,7 @@ port_parse(struct port *port, const struct config_section *section)
 		return;
 
 	port->device = config_string(section, "device");
+	check_socket_path(section, port->device);
 	comma = strchr(port->device, ',');
 	if (strcspn(port->device, ",") >= sizeof(port->device_name) || port->device[0] == '\0') {
 		config_fault(section, "device",
@@ -70,7 +102,7 @@ port_stop(struct port *port)
 		port->configured = false;
 	}
 	if (port->attached) {
-		rte_eal_hotplug_remove("vdev", port->device_name);
+		rte_vdev_uninit(port->device_name);
 		port->attached = false;
 	}
 }

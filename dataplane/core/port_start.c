@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <rte_dev.h>
+#include <rte_bus_vdev.h>
 #include <rte_lcore.h>
 
 #include "pool.h"
@@ -49,7 +49,8 @@ port_attach(struct port *port)
 			      "no DPDK driver took this PCI device; bind it to vfio-pci "
 			      "(dpdk-devbind.py --status)",
 			      -ENODEV);
-	ret = rte_eal_hotplug_add("vdev", port->device_name, comma == NULL ? "" : comma + 1);
+	/* rte_eal_hotplug_add is limited to 128 octets, which a path exceeds. */
+	ret = rte_vdev_init(port->device_name, comma == NULL ? "" : comma + 1);
 	if (ret != 0)
 		return failed(port, "cannot be created; does a DPDK driver have this name?", ret);
 	port->attached = true;

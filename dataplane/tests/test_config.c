@@ -8,6 +8,7 @@
 #define PORT "[port.p]\ndevice = net_ring0\n"
 #define TASK "[task.t]\ntype = io\nlcore = 1\nrx = p:0\ntx = p:0\n"
 #define LONG_64 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define LONG_43 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 static const struct {
 	const char *ini;
@@ -76,6 +77,12 @@ static const struct {
 	{"[port.ring]\ndevice = net_ring0\n",
 	 "[port.ring]: a port cannot be called ring: that names a ring"},
 	{"[port.p]\n", "[port.p] device: this key is required"},
+	{"[port.p]\ndevice = net_vhost0,iface=/" LONG_64 LONG_43 ",queues=1\n",
+	 "must name a socket of at most 107 octets, not 108; use a shorter directory"},
+	{"[port.p]\ndevice = net_virtio_user0,mac=02:00:00:00:00:01,path=/" LONG_64 LONG_43 "\n",
+	 "must name a socket of at most 107 octets, not 108; use a shorter directory"},
+	{"[port.p]\ndevice = net_memif0,socket=/" LONG_64 LONG_43 "\n",
+	 "must name a socket of at most 107 octets, not 108; use a shorter directory"},
 
 	/* Pool. */
 	{PORT TASK "[pool]\nmbufs = 600\n",
@@ -173,6 +180,19 @@ test_not_an_ini(void)
 }
 
 static void
+test_longest_socket_path(void)
+{
+	struct app *app;
+	struct config *config = parse("[port.p]\ndevice = net_vhost0,iface=" LONG_64 LONG_43 "\n"
+				      "[port.q]\ndevice = net_pcap0,tx_pcap=" LONG_64 LONG_64 "\n",
+				      &app);
+
+	CHECK_EQ(config_report(config), 0);
+	app_free(app);
+	config_free(config);
+}
+
+static void
 test_good_values(void)
 {
 	struct app *app;
@@ -216,6 +236,7 @@ main(void)
 	test_all_at_once();
 	test_missing_cpu();
 	test_not_an_ini();
+	test_longest_socket_path();
 	test_good_values();
 	return 0;
 }

@@ -76,6 +76,20 @@ def test_virtio_user_with_a_ring_of_another_size(socket_path: Path) -> None:
           f"net_virtio_user0,path={socket_path},queue_size=256")  # fmt: skip
 
 
+def test_pcap_path_of_200_octets_is_written(socket_path: Path) -> None:
+    """DPDK's way to add a device at run time ends at 128 octets of its device string."""
+    directory = socket_path.parent / ("d" * (200 - len(f"{socket_path.parent}//out")))
+    directory.mkdir()
+    ini = (
+        f"[pool]\nmbufs = 4096\n[port.p]\ndevice = net_pcap0,tx_pcap={directory}/out\n"
+        "[task.gen]\ntype = gen\nlcore = 1\ntx = p:0\n"
+    )
+    with running(ini) as wsdp:
+        assert wsdp.control.ask("ports")["p"]["link"] == 1
+        assert wsdp.end() == 0
+    assert (directory / "out").stat().st_size > 0
+
+
 @pytest.fixture
 def veth() -> Iterator[tuple[str, str]]:
     """A pair of kernel interfaces of our own, without the kernel's own chatter on them."""

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +14,7 @@ from tests.lab_node import LabNode, images
 from wirespeed.lab.lab import Lab
 from wirespeed.lab.machine import CABLES, port_address
 from wirespeed.remote.local import LocalRunner
+from wirespeed.remote.socket_paths import local_socket_base
 from wirespeed.remote.ssh import SshRunner
 
 pytestmark = pytest.mark.lab(whole=True)
@@ -56,7 +56,7 @@ def traces() -> tuple[object, ...]:
     return (
         sorted(os.listdir("/sys/class/net")),
         [path.read_text() for path in Path("/sys/kernel/mm/hugepages").glob("*/nr_hugepages")],
-        sorted(Path(tempfile.gettempdir()).glob(f"wirespeed-ssh-{os.getpid()}-*")),
+        sorted(Path(local_socket_base()).glob(f"wirespeed-ssh-{os.getpid()}-*")),
         sorted(emulators()),
     )
 

@@ -248,15 +248,14 @@ def test_without_an_ssh_client_it_says_what_to_install(tmp_path: Path) -> None:
     assert "openssh-client" in caught.value.next_step
 
 
-def test_folders_of_killed_processes_are_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+def test_folders_of_killed_processes_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()
-    stale, ours = (tmp_path / f"wirespeed-ssh-{pid}-x" for pid in (ended.pid, os.getpid()))
-    stale.mkdir()
-    ours.mkdir()
-    SshRunner(SshTarget("box"), program="/no/ssh")
-    assert not stale.exists()
-    assert ours.exists()
+    with tempfile.TemporaryDirectory(prefix="ws-", dir="/tmp") as base:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", base)
+        stale, ours = (Path(base) / f"wirespeed-ssh-{pid}-x" for pid in (ended.pid, os.getpid()))
+        stale.mkdir()
+        ours.mkdir()
+        SshRunner(SshTarget("box"), program="/no/ssh")
+        assert not stale.exists()
+        assert ours.exists()

@@ -18,6 +18,7 @@ from typing import Any
 from wirespeed.remote import agent
 from wirespeed.remote.interface import HostLost, HostUnreachable, ProgramMissing, RemoteError
 from wirespeed.remote.shell_words import shell_line
+from wirespeed.remote.socket_paths import local_socket_base
 from wirespeed.remote.ssh_held import Heartbeat, Held, agent_command, calls_command
 from wirespeed.remote.ssh_target import SshTarget
 
@@ -57,8 +58,9 @@ class SshClient:
         self.sudo = sudo
         self._target, self._name, self._first_s = target, name, first_s
         self.patience = patience
-        _remove_stale_folders()
-        self._folder = tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}-")
+        base = local_socket_base()
+        _remove_stale_folders(base)
+        self._folder = tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}-", dir=base)
         self._forwards: dict[str, str] = {}
         self._heartbeat = Heartbeat()
         self._reached = False
@@ -247,9 +249,9 @@ def _no_client(program: str, fault: OSError) -> RemoteError:
     )
 
 
-def _remove_stale_folders() -> None:
+def _remove_stale_folders(base: str) -> None:
     """Of processes of ours that were killed: nobody else knows of them."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}[0-9]*-*"):
+    for folder in Path(base).glob(f"{_FOLDER}[0-9]*-*"):
         owner = folder.name.removeprefix(_FOLDER).partition("-")[0]
         if not Path(f"/proc/{owner}").exists():
             shutil.rmtree(folder, ignore_errors=True)

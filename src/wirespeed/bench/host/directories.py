@@ -13,23 +13,15 @@ from pathlib import Path, PurePosixPath
 from wirespeed.bench.host.host import Host
 from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import Runner
+from wirespeed.remote.socket_paths import socket_base
 
 log = logging.getLogger("wirespeed.bench")
-
-# Leaves room for "/wirespeed-TAG/dpdk/vnf0TAG/dpdk_telemetry.v2".
-_RUN_BASE_MAX = 50
-_RUN_BASE = f"""
-for base in "${{XDG_RUNTIME_DIR:-/run}}" "${{TMPDIR:-/tmp}}"; do
-  [ "${{#base}}" -le {_RUN_BASE_MAX} ] && [ -w "$base" ] && break
-done
-printf %s "$base"
-"""
 
 
 @dataclass(frozen=True, slots=True)
 class Directories:
-    """Where a run keeps things. run: sockets and other things that end with it; its path is short,
-    for a unix socket's may have 107 octets. log: what remains. tag: 8 letters, this run's own."""
+    """Where a run keeps things. run: sockets and other things that end with it; its path is short
+    (socket_paths.py). log: what remains. tag: 8 letters, this run's own."""
 
     run: PurePosixPath
     log: PurePosixPath
@@ -44,7 +36,7 @@ def run_directories(host: Host, logs: Path) -> Iterator[Directories]:
     directory; they are fetched when the context ends, however it does, unless the host is lost.
     """
     tag = uuid.uuid4().hex[:8]
-    run = PurePosixPath(run_base(host.runner)) / f"wirespeed-{tag}"
+    run = PurePosixPath(socket_base(host.runner)) / f"wirespeed-{tag}"
     host.make_directory(str(run))
     logs.mkdir(parents=True, exist_ok=True)
     if host.is_local:
@@ -56,11 +48,6 @@ def run_directories(host: Host, logs: Path) -> Iterator[Directories]:
         yield Directories(run, there, tag)
     finally:
         _fetch(host.runner, there, logs)
-
-
-def run_base(runner: Runner) -> str:
-    """Where sockets go: short, because the path of a unix socket may have 107 octets."""
-    return runner.run(["sh", "-c", _RUN_BASE]).stdout
 
 
 def _fetch(runner: Runner, there: PurePosixPath, logs: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from wirespeed.bench.program import device
 from wirespeed.bench.program.config import RING_DEVICES, WsdpPort
 from wirespeed.bench.topology.plugs import (
     Device,
@@ -58,8 +59,8 @@ def attach(plug: Plug, name: str, index: int, mac: str, settings: PortSettings) 
     """The attachment of a plug as the program's port of this name; index tells devices apart."""
     if isinstance(plug, Rings):
         return Attachment((f"ring:{plug.receive}",), (f"ring:{plug.transmit}",))
-    device = _device(plug, index, mac, settings)
-    is_ring = device.startswith(RING_DEVICES)
+    devargs = _device(plug, index, mac, settings)
+    is_ring = devargs.startswith(RING_DEVICES)
     posted = settings.descriptors
     if settings.one_lcore and is_ring:
         posted = min(posted, _ONE_LCORE_POSTED)
@@ -67,7 +68,7 @@ def attach(plug: Plug, name: str, index: int, mac: str, settings: PortSettings) 
     serves = isinstance(plug, VirtioUser) and plug.serves
     port = WsdpPort(
         name=name,
-        device=device,
+        device=devargs,
         queues=settings.queues,
         descriptors=settings.descriptors,
         posted=posted,
@@ -75,7 +76,7 @@ def attach(plug: Plug, name: str, index: int, mac: str, settings: PortSettings) 
         connects_to=None if serves else socket,
         serves_at=socket if serves else None,
         # Rings to another program: each of its senders has a queue of its own.
-        peer_spreads=isinstance(plug, GuestNic) or device.startswith("net_"),
+        peer_spreads=isinstance(plug, GuestNic) or devargs.startswith("net_"),
     )
     queues = tuple(f"{name}:{queue}" for queue in range(settings.queues))
     namespace = plug.namespace if isinstance(plug, Interface) else None
@@ -83,28 +84,23 @@ def attach(plug: Plug, name: str, index: int, mac: str, settings: PortSettings) 
 
 
 def _device(plug: Plug, index: int, mac: str, settings: PortSettings) -> str:
+    queues, ring = settings.queues, settings.descriptors
     match plug:
         case VirtioUser(socket, serves):
-            device = (
-                f"net_virtio_user{index},path={socket},queues={settings.queues},"
-                f"queue_size={settings.descriptors},mac={mac}"
+            server = {"server": 1} if serves else {}
+            return device.virtio_user(
+                index, socket, queues=queues, queue_size=ring, mac=mac, **server
             )
-            return f"{device},server=1" if serves else device
         case VhostUser(socket):
-            return f"net_vhost{index},iface={socket},queues={settings.queues}"
+            return device.vhost(index, socket, queues=queues)
+        case Interface(interface) if settings.driver is KernelDriver.AF_XDP:
+            return device.af_xdp(index, interface, queue_count=queues)
         case Interface(interface):
-            return _on_interface(interface, index, settings)
+            # Through the interface's queueing discipline, as other programs send.
+            return device.af_packet(index, interface, qpairs=queues, framecnt=ring, qdisc_bypass=0)
         case Device(devargs):
             return devargs
         case GuestNic(address):
             return address
         case Rings():
             raise ValueError("rings are no device")
-
-
-def _on_interface(interface: str, index: int, settings: PortSettings) -> str:
-    if settings.driver is KernelDriver.AF_XDP:
-        return f"net_af_xdp{index},iface={interface},queue_count={settings.queues}"
-    # Through the interface's queueing discipline, as other programs send.
-    ring = f"qpairs={settings.queues},framecnt={settings.descriptors},qdisc_bypass=0"
-    return f"net_af_packet{index},iface={interface},{ring}"

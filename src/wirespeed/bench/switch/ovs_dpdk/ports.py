@@ -14,12 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
+from wirespeed.bench.program import device
 from wirespeed.bench.switch.interface import KernelPorts
 from wirespeed.bench.topology.bonded import bond_of
 from wirespeed.bench.topology.plugs import Device, Interface, Plug, VirtioUser
 from wirespeed.bench.topology.wiring import GENERATOR, PARTNER, SWITCH, Cable, Wiring
 from wirespeed.model.ovs import OvsPorts
 from wirespeed.model.plan import VswitchPlan
+from wirespeed.remote.socket_paths import check_socket_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,7 @@ def _port(
         case Interface(interface):
             return replace(_polled_port(near.port, interface, number, queues), to_generator=True)
         case Device(devargs):
-            options = {"dpdk-devargs": devargs, "n_rxq": str(queues)}
-            return SwitchPort(near.port, number, "dpdk", options, "", False, True)
+            return replace(_dpdk(near.port, number, devargs, queues), to_generator=True)
     if far.owner == PARTNER:
         links = _links(near.port, number, run_dir)
         members = tuple(_vhost(name, n, path, queues) for name, n, path in links)
@@ -97,6 +98,7 @@ def _port(
         return SwitchPort(near.port, number, "patch", options, "", False, True, members)
     if far.owner == GENERATOR:
         return _vhost(near.port, number, socket, queues)
+    check_socket_path(f"port {near.port} of Open vSwitch", socket)
     options = {"vhost-server-path": socket}
     return SwitchPort(near.port, number, "dpdkvhostuserclient", options, socket, True, False)
 
@@ -107,7 +109,7 @@ def _veth_port(cable: Cable, number: int, wanted: OvsPorts, ring: int) -> Switch
     name = cable.b.port
     if wanted is OvsPorts.AF_PACKET:
         interface = f"{name}-s"
-        made = _polled_port(name, interface, number, queues=1, more=f",framecnt={ring}")
+        made = _polled_port(name, interface, number, queues=1, framecnt=ring)
     else:
         kind = "afxdp" if wanted is OvsPorts.AF_XDP else _SYSTEM
         made, interface = SwitchPort(name, number, kind, {}, "", False, False), name
@@ -116,9 +118,15 @@ def _veth_port(cable: Cable, number: int, wanted: OvsPorts, ring: int) -> Switch
 
 def _vhost(name: str, number: int, socket: str, queues: int) -> SwitchPort:
     """A port that stands for one of a NIC."""
-    devargs = f"net_vhost{number},iface={socket},queues={queues}"
-    options = {"dpdk-devargs": devargs, "n_rxq": str(queues)}
-    return SwitchPort(name, number, "dpdk", options, socket, False, True)
+    devargs = device.vhost(number, socket, queues=queues)
+    return replace(_dpdk(name, number, devargs, queues), socket=socket, to_generator=True)
+
+
+def _dpdk(name: str, number: int, devargs: str, queues: int) -> SwitchPort:
+    """A port that Open vSwitch makes of a device string."""
+    probed = device.probed(f"port {name} of Open vSwitch", devargs)
+    options = {"dpdk-devargs": probed, "n_rxq": str(queues)}
+    return SwitchPort(name, number, "dpdk", options, "", False, False)
 
 
 # What Open vSwitch calls an interface of the kernel whose frames its main thread reads.
@@ -161,9 +169,8 @@ def partner_ports(
 
 
 def _virtio_user(name: str, number: int, socket: str, queues: int, ring: int) -> SwitchPort:
-    devargs = f"net_virtio_user{number},path={socket},queues={queues},queue_size={ring}"
-    options = {"dpdk-devargs": devargs, "n_rxq": str(queues)}
-    return SwitchPort(name, number, "dpdk", options, socket, False, False, spreads=queues > 1)
+    devargs = device.virtio_user(number, socket, queues=queues, queue_size=ring)
+    return replace(_dpdk(name, number, devargs, queues), socket=socket, spreads=queues > 1)
 
 
 def peer_plug(port: SwitchPort) -> VirtioUser:
@@ -184,13 +191,10 @@ def _kernel_port(name: str, _interface: str, number: int, _queues: int) -> Switc
     return SwitchPort(name, number, _SYSTEM, {}, "", False, False)
 
 
-def _polled_port(
-    name: str, interface: str, number: int, queues: int, *, more: str = ""
-) -> SwitchPort:
+def _polled_port(name: str, interface: str, number: int, queues: int, **options: int) -> SwitchPort:
     """A port of DPDK's AF_PACKET driver, whose queues are sockets of one fan-out group."""
-    devargs = f"net_af_packet{number},iface={interface},qpairs={queues}{more}"
-    options = {"dpdk-devargs": devargs, "n_rxq": str(queues)}
-    return SwitchPort(name, number, "dpdk", options, "", False, False)
+    devargs = device.af_packet(number, interface, qpairs=queues, **options)
+    return _dpdk(name, number, devargs, queues)
 
 
 def add_ports_command(
