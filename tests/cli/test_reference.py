@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from rich.text import Text
 
 from wirespeed.bench.topology import TOPOLOGIES
-from wirespeed.cli.main import build_app
+from wirespeed.cli.command import build_command
 from wirespeed.cli.reference.pages import pages
+from wirespeed.cli.verbs import LazyVerb
 from wirespeed.study.keys import parameter_keys
 from wirespeed.study.shipped import shipped_names
 
@@ -40,12 +40,13 @@ def commands() -> dict[tuple[str, ...], Any]:
     """Every command by its words, e.g. ("study", "list")."""
 
     def walk(path: tuple[str, ...], command: Any) -> dict[tuple[str, ...], Any]:
+        command = command.load() if isinstance(command, LazyVerb) else command
         found = {path: command}
         for name, inner in getattr(command, "commands", {}).items():
             found |= walk((*path, name), inner)
         return found
 
-    return walk((), typer.main.get_command(build_app()))
+    return walk((), build_command())
 
 
 def test_every_option_says_what_it_does() -> None:

@@ -23,7 +23,7 @@ from wirespeed.audit.sarif import sarif
 from wirespeed.audit.suppressions import Suppression, suppress
 from wirespeed.audit.suppressions import parse as parse_suppressions
 from wirespeed.cli.audit_tables import print_report, print_rule, print_rules
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_line
 from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.plan_source import named_plan
@@ -134,7 +134,7 @@ def _deliver(
         return table()
     text = _rendered(report, wanted)
     if output is None:
-        return typer.echo(text)
+        return print_line(text)
     try:
         output.write_text(text + "\n", encoding="utf-8")
     except OSError as fault:

@@ -3,19 +3,20 @@
 
 from __future__ import annotations
 
-import sys
 from ipaddress import AddressValueError, IPv4Address
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from wirespeed.cli.console import print_line, print_text
+from wirespeed.cli.verbs import VerbGroup
 from wirespeed.model.bng import TableSpec, check, table_lines
 from wirespeed.model.errors import BadInput
 from wirespeed.report.charts.svg import line_svg
 from wirespeed.report.charts.users import cycles_chart
 
-app = typer.Typer(help="Tables and figures of the Broadband Network Gateway.", no_args_is_help=True)
+app = VerbGroup(help="Tables and figures of the Broadband Network Gateway.")
 
 
 @app.callback()
@@ -55,7 +56,7 @@ def tables(
         raise BadInput(f"bng tables: {error.what}", _TABLES) from error
     lines = table_lines(spec)
     if output is None:
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        print_text("".join(f"{line}\n" for line in lines))
         return
     try:
         with output.open("w") as file:
@@ -87,7 +88,7 @@ def curve(
         raise BadInput(f"{figures}: not text: {error}", _FIGURES) from error
     except OSError as error:
         raise BadInput(f"{error.filename}: {error.strerror}", _FIGURES) from error
-    print(output)
+    print_line(str(output))
 
 
 def address(text: str | None) -> IPv4Address | None:

@@ -9,16 +9,16 @@ from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from wirespeed.cli.cloud_source import CloudOption, read_cloud
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.host_source import read_all_facts
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption
 from wirespeed.cli.plan_picture import print_differences, print_plan
 from wirespeed.cli.plan_reasons import print_reasons
 from wirespeed.cli.plan_source import named_plan
+from wirespeed.cli.verbs import VerbGroup
 from wirespeed.cloud.host_facts import completed
 from wirespeed.model.cloud import Cloud
 from wirespeed.model.errors import BadInput, WirespeedError
@@ -36,20 +36,10 @@ from wirespeed.plan.pmd_demand import S2_CYCLES, parse_cycles
 from wirespeed.plan.render.targets import TARGETS, render
 from wirespeed.plan.workload_file import parse_workload
 
-
-class _MakeByDefault(TyperGroup):
-    """`wirespeed plan WORKLOAD.toml ...` is `wirespeed plan make WORKLOAD.toml ...`."""
-
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        if args and args[0] not in self.commands and args[0] not in ("--help", "-h"):
-            args = ["make", *args]
-        return super().parse_args(ctx, args)
-
-
-app = typer.Typer(
-    cls=_MakeByDefault,
+# `wirespeed plan WORKLOAD.toml ...` is `wirespeed plan make WORKLOAD.toml ...`.
+app = VerbGroup(
+    default="make",
     help="Plan a deployment: `wirespeed plan WORKLOAD.toml --host A.json --host B.json`.",
-    no_args_is_help=True,
 )
 
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan written with -o.")]
@@ -116,7 +106,7 @@ def make(
     if output:
         _write(output, text)
     if json:
-        typer.echo(text, nl=False)
+        print_json(text)
     else:
         print_plan(plan, plain_console())
     if plan.unplaced:
@@ -171,7 +161,7 @@ def show(
     """Draw a plan: cores and their owners, memory, NICs, guests, what did not fit."""
     read = named_plan(plan)
     if json:
-        typer.echo(write_plan(read), nl=False)
+        print_json(write_plan(read))
     elif why:
         print_reasons(read, plain_console())
     else:
@@ -246,9 +236,9 @@ def _write_files(plan: Plan, targets: Sequence[str], folder: Path) -> None:
         _write(path, text)
         if name.endswith(".sh"):
             path.chmod(0o755)
-    typer.echo(f"{counted(len(files), 'file')} in {folder}")
+    print_line(f"{counted(len(files), 'file')} in {folder}")
     if plan.unplaced:
-        typer.echo(f"note: {_unplaced(plan)}; no file is for them", err=True)
+        print_line(f"note: {_unplaced(plan)}; no file is for them", stderr=True)
 
 
 def _write(path: Path, text: str) -> None:
