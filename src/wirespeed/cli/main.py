@@ -41,6 +41,8 @@ def _run(arguments: list[str]) -> int:
     except Interrupted as interrupted:
         message = f"ended by {interrupted}; all changes to this host are undone"
         return _report(message, "", interrupted.exit_code)
+    except typer.Abort:
+        return _report("not confirmed; nothing was changed", "", 1)
     except typer.TyperException as error:
         return _report_usage(error)
     except Exception as error:

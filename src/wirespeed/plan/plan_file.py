@@ -4,9 +4,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 from wirespeed.document.kind import DocumentKind
 from wirespeed.model.plan import Plan
+
+
+def _unknown_names(plan: Plan) -> Iterator[str]:
+    """Names that a plan uses of a guest or flavor that it does not have."""
+    guests = {guest.name: guest for host in plan.hosts for guest in host.guests}
+    flavors = {flavor.name for flavor in plan.flavors}
+    for number, name in enumerate(plan.order):
+        if name not in guests:
+            yield f'order[{number}] = "{name}": no host has a guest of that name'
+        elif guests[name].flavor not in flavors:
+            yield f'flavor "{guests[name].flavor}" of guest {name}: not among flavors'
+
 
 PLAN_FILE = DocumentKind(
     Plan,
@@ -15,6 +28,7 @@ PLAN_FILE = DocumentKind(
     version="1.2",
     called="plan file",
     next_step="Write it with `wirespeed plan make WORKLOAD.toml --host HOST.json -o PLAN.json`.",
+    check=_unknown_names,
 )
 
 
