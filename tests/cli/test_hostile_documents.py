@@ -183,11 +183,8 @@ def on_terminal(words: list[str], folder: Path) -> str:
 @pytest.mark.parametrize(
     ("name", "verbs"),
     [
-        (
-            "host.json",
-            (["inspect", "--host"], ["inspect", "--json", "--host"], ["audit", "--host"]),
-        ),
-        ("plan.json", (["plan", "show"], ["plan", "show", "--why"], ["plan", "show", "--json"])),
+        ("host.json", ("inspect --host", "inspect --json --host", "audit --host")),
+        ("plan.json", ("plan show", "plan show --why", "plan show --json")),
     ],
 )
 def test_terminal_gets_no_control_character_of_a_document(

@@ -27,6 +27,7 @@ from wirespeed.cli.console import plain_console, print_line
 from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption
+from wirespeed.cli.output_file import write_output
 from wirespeed.cli.plan_source import named_plan
 from wirespeed.host import flavor_file
 from wirespeed.model.errors import BadInput
@@ -141,17 +142,14 @@ def _deliver(
     if wanted is Format.TABLE:
         if output:
             raise BadInput(
-                "--output does not write a table", "Give --json, --format sarif or --format html as well."
+                "--output does not write a table",
+                "Give --json or another --format as well.",
             )
         return table()
     text = _rendered(report, wanted)
     if output is None:
         return print_line(text)
-    try:
-        output.write_text(text + "\n", encoding="utf-8")
-    except OSError as fault:
-        raise BadInput(f"{output} cannot be written: {fault.strerror}") from fault
-    return None
+    return write_output(output, text + "\n")
 
 
 def _rendered(report: AuditReport, wanted: Format) -> str:

@@ -44,7 +44,7 @@ def _run(arguments: list[str]) -> int:
     except typer.Abort:
         return _report("not confirmed; nothing was changed", "", 1)
     except typer.TyperException as error:
-        return _report_usage(error)
+        return _report_usage(error, arguments)
     except Exception as error:
         return _report_unforeseen(error)
     return ended if isinstance(ended, int) else 0
@@ -64,10 +64,10 @@ def _report(what: str, next_step: str, exit_code: int, command: str = "wirespeed
     return exit_code
 
 
-def _report_usage(error: TyperException) -> int:
+def _report_usage(error: TyperException, arguments: list[str]) -> int:
     from wirespeed.cli.usage import problem
 
-    command, what, next_step = problem(error)
+    command, what, next_step = problem(error, arguments)
     # A command without words has printed its help instead.
     return _report(what, next_step, 2, command) if what else 2
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,9 +15,11 @@ from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.host_source import read_all_facts
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption
+from wirespeed.cli.output_file import write_output
 from wirespeed.cli.plan_picture import print_differences, print_plan
 from wirespeed.cli.plan_reasons import print_reasons
 from wirespeed.cli.plan_source import named_plan
+from wirespeed.cli.rendered_files import write_rendered
 from wirespeed.cli.verbs import VerbGroup
 from wirespeed.cloud.host_facts import completed
 from wirespeed.model.cloud import Cloud
@@ -104,7 +106,7 @@ def make(
         plan = _beside(read_cloud(openstack), requested, hosts, costs, rates)
     text = write_plan(plan)
     if output:
-        _write(output, text)
+        write_output(output, text)
     if json:
         print_json(text)
     else:
@@ -214,37 +216,15 @@ def render_plan(
         Path, typer.Option("--output", "-o", metavar="DIR", help="The folder to write into.")
     ],
 ) -> None:
-    """Write the plan as files for the programs that apply it."""
+    """Write the plan as files for the programs that apply it.
+
+    Files that an earlier plan left in the folder are removed, unless they were edited since.
+    """
     read = named_plan(plan)
-    _write_files(read, to or tuple(TARGETS), output)
-
-
-def _write_files(plan: Plan, targets: Sequence[str], folder: Path) -> None:
-    files = render(plan, targets)
-    # Names of hosts and guests come from files, which may be from an untrusted source.
-    for name in files:
-        if ".." in PurePosixPath(name).parts:
-            raise BadInput(f"{name} is outside of {folder}", "Correct that name in the plan.")
-    for name, text in files.items():
-        path = folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise BadInput(
-                f"{path.parent} cannot be made: {error.strerror}", "Choose another -o DIR."
-            ) from error
-        _write(path, text)
-        if name.endswith(".sh"):
-            path.chmod(0o755)
-    print_line(f"{counted(len(files), 'file')} in {folder}")
-    if plan.unplaced:
-        print_line(f"note: {_unplaced(plan)}; no file is for them", stderr=True)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(
-            f"{path} cannot be written: {error.strerror}", "Choose another path."
-        ) from error
+    targets = to or tuple(TARGETS)
+    files = render(read, targets)
+    removed = write_rendered(output, files, targets)
+    older = f", {counted(removed, 'older file')} removed" if removed else ""
+    print_line(f"{counted(len(files), 'file')} in {output}{older}")
+    if read.unplaced:
+        print_line(f"note: {_unplaced(read)}; no file is for them", stderr=True)

@@ -12,6 +12,7 @@ import typer
 from wirespeed.cli.console import plain_console, print_json
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption, SetOption, StoreOption
+from wirespeed.cli.output_file import write_output
 from wirespeed.cli.predict_input import (
     choice,
     is_csv,
@@ -120,7 +121,7 @@ def fit_parameters(
     found = fit(observations, source, known=values, clock_hz=clock_ghz * 1e9 if clock_ghz else None)
     text = write_parameters(found)
     if output is not None:
-        _write(output, text)
+        write_output(output, text)
     if json:
         print_json(text)
     else:
@@ -190,12 +191,3 @@ def ask(
     print_predictions([(describe(case), found)], parameters, console)
     print_waterfall(describe(case), found, console)
     print_changes(changes, console)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(
-            f"{path} cannot be written: {error.strerror}", "Choose another path."
-        ) from error

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from typer import TyperException
+
+from wirespeed.cli.command import VERBS
 
 # The parser's own words, and ours.
 _WORDS = {
@@ -19,10 +22,13 @@ _WORDS = {
 }
 
 
-def problem(error: TyperException) -> tuple[str, str, str]:
+def problem(error: TyperException, arguments: Sequence[str]) -> tuple[str, str, str]:
     """The command, what is wrong and the next step; nothing is wrong where its help was printed."""
     context: Any = getattr(error, "ctx", None)
-    command = "wirespeed" if context is None else context.command_path
+    if context is None:  # As for an option without its value.
+        command = " ".join(["wirespeed", *(word for word in arguments[:1] if word in VERBS)])
+    else:
+        command = context.command_path
     text = error.format_message().removesuffix(".")
     for theirs, ours in _WORDS.items():
         text = text.replace(theirs, ours)
