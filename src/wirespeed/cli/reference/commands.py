@@ -15,9 +15,7 @@ def cli_page() -> str:
     """Every verb with its arguments and options, as --help has them."""
     lines = [
         "# Commands\n", MADE,
-        "Exit codes: 0 success; 1 failure, or `compare` found run B worse; 2 a file, flag or value "
-        "is wrong and nothing was changed; 130 and 143 ended by Ctrl-C or SIGTERM, after undoing "
-        "everything.\n",
+        "Exit codes: [exit-codes.md](exit-codes.md).\n",
     ]  # fmt: skip
     lines += _command("wirespeed", build_command())
     return "\n".join(lines) + "\n"
