@@ -12,6 +12,7 @@ example() {
 		-o "$folder/plan.json" >/dev/null
 	rm -rf "$folder/rendered"
 	"$wirespeed" plan render "$folder/plan.json" -o "$folder/rendered"
+	rm "$folder/rendered/.wirespeed-rendered.json"
 }
 
 example s0-speedtest s0-compute

@@ -37,7 +37,7 @@ def test_a_host_must_be_named(wirespeed: Command, plan: str) -> None:
     for words in (("apply", plan), ("verify", plan), ("rollback",)):
         ended = wirespeed(*words)
         assert ended.code == 2
-        assert "Missing option '--host'" in ended.err
+        assert "missing option '--host'" in ended.err
 
 
 @pytest.mark.parametrize("address", ["compute-1", "http://lab1", ""])

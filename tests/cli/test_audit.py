@@ -130,7 +130,7 @@ def test_explain_and_list(wirespeed: Command) -> None:
         (("audit", "--host", "none.json"), "No such file"),
         (("audit", "--host", "ssh://-oProxyCommand=id"), "is not a host name"),
         (("audit", "--recorded", "none"), "is not a recorded host"),
-        (("audit", "--recorded", S3, "--output", "t"), "--output does not write --format table"),
+        (("audit", "--recorded", S3, "--output", "t"), "--output does not write a table"),
         (("audit", "--recorded", S3, "--plan", "none.json"), "none.json cannot be read"),
         (("audit", "--recorded", S3, "--flavors", "none.json"), "No such file"),
         (("audit", "--recorded", S3, "--suppressions", "none.toml"), "cannot be read"),

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from tests.dataplane.bng import down_task, up_task
 from tests.dataplane.program import REPOSITORY, check, eal_section
-from wirespeed.cli.main import build_app
+from wirespeed.cli.bng import app
 from wirespeed.model.errors import BadInput
 
 RUNNER = CliRunner()
@@ -18,9 +18,7 @@ PORTS = "".join(f"[port.{name}]\ndevice = net_null_{name}\n" for name in ("cpe",
 
 
 def write(path: Path, *options: str) -> Path:
-    done = RUNNER.invoke(
-        build_app(["bng"]), ["bng", "tables", *options, "-o", str(path)], catch_exceptions=False
-    )
+    done = RUNNER.invoke(app, ["tables", *options, "-o", str(path)], catch_exceptions=False)
     assert done.exit_code == 0
     return path
 
@@ -95,9 +93,7 @@ def test_more_users_than_memory_is_one_clear_error(tmp_path: Path) -> None:
 
 def test_a_bad_address_is_named() -> None:
     with pytest.raises(BadInput, match=r'--host "10.0.0": must be an IPv4 address'):
-        RUNNER.invoke(
-            build_app(["bng"]), ["bng", "tables", "--host", "10.0.0"], catch_exceptions=False
-        )
+        RUNNER.invoke(app, ["tables", "--host", "10.0.0"], catch_exceptions=False)
 
 
 @pytest.mark.parametrize(

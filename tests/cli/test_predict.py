@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
-from wirespeed.cli.main import build_app
+from wirespeed.cli import plan, predict
 from wirespeed.model.errors import BadInput
 from wirespeed.predict.document import write_parameters
 from wirespeed.predict.published import shipped_parameters
@@ -23,7 +23,7 @@ S2_HOST = str(ROOT / "examples" / "s2-chains")
 
 
 def predicted(*words: str) -> str:
-    result = CliRunner().invoke(build_app(["predict"]), ["predict", *words])
+    result = CliRunner().invoke(predict.app, list(words))
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == 0, result.output
@@ -104,10 +104,10 @@ def test_a_plan_takes_predicted_numbers(tmp_path: Path) -> None:
     file = tmp_path / "p.json"
     file.write_text(write_parameters(shipped_parameters()), encoding="utf-8")
     example = ROOT / "examples" / "s2-chains"
-    words = ["plan", str(example / "workload.toml"), "--host", str(example / "host.json"), "--json"]
+    words = [str(example / "workload.toml"), "--host", str(example / "host.json"), "--json"]
 
     def planned(*more: str) -> str:
-        result = CliRunner().invoke(build_app(["plan"]), [*words, *more])
+        result = CliRunner().invoke(plan.app, [*words, *more])
         assert result.exit_code == 0, result.output
         return result.output
 

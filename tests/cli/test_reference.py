@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 from rich.text import Text
 
+from tests.cli.every_verb import every_command
 from wirespeed.bench.topology import TOPOLOGIES
-from wirespeed.cli.main import build_app
 from wirespeed.cli.reference.pages import pages
 from wirespeed.study.keys import parameter_keys
 from wirespeed.study.shipped import shipped_names
@@ -36,27 +34,15 @@ def test_every_study_key_is_documented() -> None:
         assert not row.endswith("|  |"), f"{key} has no sentence below it in model/spec.py"
 
 
-def commands() -> dict[tuple[str, ...], Any]:
-    """Every command by its words, e.g. ("study", "list")."""
-
-    def walk(path: tuple[str, ...], command: Any) -> dict[tuple[str, ...], Any]:
-        found = {path: command}
-        for name, inner in getattr(command, "commands", {}).items():
-            found |= walk((*path, name), inner)
-        return found
-
-    return walk((), typer.main.get_command(build_app()))
-
-
 def test_every_option_says_what_it_does() -> None:
-    for path, command in commands().items():
+    for path, command in every_command().items():
         assert command.help, path
         for parameter in command.params:
             assert getattr(parameter, "help", None), (path, parameter.name)
 
 
 def test_no_help_has_brackets_that_the_terminal_takes_for_markup() -> None:
-    for path, command in commands().items():
+    for path, command in every_command().items():
         helps = [command.help, *(getattr(each, "help", "") for each in command.params)]
         assert [Text.from_markup(text).plain for text in helps] == helps, path
 
@@ -72,7 +58,7 @@ def uses(text: str) -> list[str]:
 
 @pytest.mark.parametrize("page", PROSE, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_command_in_the_documents_exists(page: Path) -> None:
-    known = commands()
+    known = every_command()
     for use in uses(page.read_text(encoding="utf-8")):
         words = use.split(" #")[0].split()[1:]
         path: tuple[str, ...] = ()

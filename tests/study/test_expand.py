@@ -23,7 +23,7 @@ def points_of(vary: dict[str, Any], base: dict[str, Any] | None = None) -> list[
 
 
 def test_it_is_the_product_first_key_slowest() -> None:
-    vary = {"topology.kind": ["p2p", "pvp"], "traffic.frame": [64, "ag"]}
+    vary = {"topology.kind": ["p2p", "pvp"], "traffic.frame": [64, "imix:ag"]}
     assert points_of(vary) == ["p2p, 64 B", "p2p, IMIX ag", "pvp, 64 B", "pvp, IMIX ag"]
 
 

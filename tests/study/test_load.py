@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.spec import SearchKind
+from wirespeed.model.spec import Frames, SearchKind
 from wirespeed.study.errors import StudyError
 from wirespeed.study.load import load_study, resolve_study
 from wirespeed.study.shipped import shipped_names
@@ -140,7 +140,7 @@ def test_a_section_that_is_no_table(tmp_path: Path) -> None:
     [
         ("traffic.frame", "60", "64..9216"),
         ("traffic.frame", "9217", "64..9216"),
-        ("traffic.frame", '"abz"', "'abz'"),
+        ("traffic.frame", '"imix:abz"', "'abz'"),
         ("traffic.frame", "true", "octets"),
         ("traffic.frame", "64.5", "octets"),
         ("traffic.flows", "1000001", "1000000"),
@@ -278,3 +278,30 @@ def test_a_gateway_needs_its_table(tmp_path: Path) -> None:
     assert point.workload.directions == (0, 1)
     assert point.workload.wire_bytes == (78,)
     assert point.parameters["bng"]["users"] == 10
+
+
+def test_frame_genome_with_prefix_is_read_and_written_again() -> None:
+    [point] = load_study("wire", ["traffic.frame=imix:aag"]).points
+    assert isinstance(point.workload, Frames)
+    assert point.workload.traffic.frame.sizes == (64, 64, 1518)
+    assert point.parameters["traffic"]["frame"] == "imix:aag"
+    again = resolve_study("again", "again", point.parameters).points[0]
+    assert again.key == point.key
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("abc", '"imix:abc" is the genome of 64, 128, 256 octets'),
+        ("aaaaaaaddddg", "is the genome of 64, 64, 64, 64, 64, 64, 64, 512, ... octets"),
+        ("jumbo", "must be octets, e.g. 64, or an IMIX genome"),
+        ("imix:64", "must be octets, e.g. 64, or an IMIX genome"),
+        ("imix:xyz", "letters are a=64, b=128"),
+        ("other:abc", "must be octets, e.g. 64, or an IMIX genome"),
+    ],
+)
+def test_frame_word_without_prefix_is_refused(written: str, said: str) -> None:
+    with pytest.raises(StudyError) as refused:
+        load_study("wire", [f"traffic.frame={written}"])
+    assert f'traffic.frame = "{written}": ' in refused.value.what
+    assert said in refused.value.what

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from wirespeed.apply import session
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_json
 from wirespeed.cli.host_change_tables import applied_json, print_applied
 from wirespeed.cli.host_change_target import (
     ChangedHostOption,
@@ -42,7 +42,7 @@ def apply(
     else:
         applied = session.apply(reach, where, read, may_reboot=reboot)
     if json:
-        typer.echo(applied_json(applied))
+        print_json(applied_json(applied))
     else:
         print_applied(applied, plain_console(), dry_run=dry_run)
     rows = applied.rows or ()

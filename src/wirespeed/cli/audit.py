@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import json
+import json as json_text
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,9 +23,11 @@ from wirespeed.audit.sarif import sarif
 from wirespeed.audit.suppressions import Suppression, suppress
 from wirespeed.audit.suppressions import parse as parse_suppressions
 from wirespeed.cli.audit_tables import print_report, print_rule, print_rules
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_line
 from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
 from wirespeed.cli.input_file import read_input
+from wirespeed.cli.options import JsonOption
+from wirespeed.cli.output_file import write_output
 from wirespeed.cli.plan_source import named_plan
 from wirespeed.host import flavor_file
 from wirespeed.model.errors import BadInput
@@ -78,7 +80,10 @@ def audit(
         MemoryModel,
         typer.Option("--memory-model", help="The formula that dpdk-socket-mem is compared with."),
     ] = MemoryModel.TRIPLEO,
-    format_: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.TABLE,
+    format_: Annotated[
+        Format | None, typer.Option("--format", help="What to print. Default: table.")
+    ] = None,
+    json: JsonOption = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it to FILE.")
     ] = None,
@@ -103,6 +108,7 @@ def audit(
 ) -> None:
     """Check a server against every rule (--list). Changes nothing and needs no root."""
     console = plain_console()
+    wanted = _format(format_, json)
     if list_:
         return print_rules(all_rules(), console)
     if explain is not None:
@@ -114,12 +120,19 @@ def audit(
     subject = Subject(facts, planned, memory_model, tcp, pattern)
     today = datetime.now(UTC).date()
     report = suppress(run_audit(subject, all_rules()), accepted, today)
-    _deliver(report, format_, output, lambda: print_report(report, console, everything=all_))
+    _deliver(report, wanted, output, lambda: print_report(report, console, everything=all_))
     if report.faults:
         raise typer.Exit(FAULTS_EXIT)
     if fail_on and report.worst and report.worst.rank >= fail_on.rank:
         raise typer.Exit(FAILED_EXIT)
     return None
+
+
+def _format(named: Format | None, json: bool) -> Format:
+    """What to print. Raises BadInput where --json and --format differ."""
+    if json and named not in (None, Format.JSON):
+        raise BadInput(f"--json and --format {named} name two formats", "Give one of them.")
+    return Format.JSON if json else named or Format.TABLE
 
 
 def _deliver(
@@ -129,25 +142,22 @@ def _deliver(
     if wanted is Format.TABLE:
         if output:
             raise BadInput(
-                "--output does not write --format table", "Give --format json, sarif or html too."
+                "--output does not write a table",
+                "Give --json or another --format as well.",
             )
         return table()
     text = _rendered(report, wanted)
     if output is None:
-        return typer.echo(text)
-    try:
-        output.write_text(text + "\n", encoding="utf-8")
-    except OSError as fault:
-        raise BadInput(f"{output} cannot be written: {fault.strerror}") from fault
-    return None
+        return print_line(text)
+    return write_output(output, text + "\n")
 
 
 def _rendered(report: AuditReport, wanted: Format) -> str:
     if wanted is Format.HTML:
         return html(report, version("wirespeed"))
     if wanted is Format.SARIF:
-        return json.dumps(sarif(report, all_rules(), version("wirespeed")), indent=1)
-    return json.dumps(document(report), indent=1)
+        return json_text.dumps(sarif(report, all_rules(), version("wirespeed")), indent=1)
+    return json_text.dumps(document(report), indent=1)
 
 
 def _with_flavors(facts: HostFacts, path: Path | None) -> HostFacts:

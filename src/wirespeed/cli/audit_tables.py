@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
-from rich.text import Text
 
 from wirespeed.audit.rule import Rule
 from wirespeed.audit.sources import papers_in
+from wirespeed.cli.console import Text
 from wirespeed.model.finding import AuditReport, Finding, Severity, Status
 
 STYLE = {

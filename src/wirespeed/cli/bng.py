@@ -3,19 +3,21 @@
 
 from __future__ import annotations
 
-import sys
 from ipaddress import AddressValueError, IPv4Address
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from wirespeed.cli.console import print_line, print_text
+from wirespeed.cli.output_file import write_output
+from wirespeed.cli.verbs import VerbGroup
 from wirespeed.model.bng import TableSpec, check, table_lines
 from wirespeed.model.errors import BadInput
 from wirespeed.report.charts.svg import line_svg
 from wirespeed.report.charts.users import cycles_chart
 
-app = typer.Typer(help="Tables and figures of the Broadband Network Gateway.", no_args_is_help=True)
+app = VerbGroup(help="Tables and figures of the Broadband Network Gateway.")
 
 
 @app.callback()
@@ -53,15 +55,11 @@ def tables(
         check(spec)
     except BadInput as error:
         raise BadInput(f"bng tables: {error.what}", _TABLES) from error
-    lines = table_lines(spec)
+    text = "".join(f"{line}\n" for line in table_lines(spec))
     if output is None:
-        sys.stdout.writelines(f"{line}\n" for line in lines)
-        return
-    try:
-        with output.open("w") as file:
-            file.writelines(f"{line}\n" for line in lines)
-    except OSError as error:
-        raise BadInput(f"--output {output}: {error.strerror}", "Choose another path.") from error
+        print_text(text)
+    else:
+        write_output(output, text)
 
 
 _FIGURES = "FILE is what `python -m benchmarks bng_cycles` printed; --output names the drawing."
@@ -80,14 +78,14 @@ def curve(
     """Draw the cycles of a frame over the number of subscribers, from a benchmark's output."""
     try:
         chart = cycles_chart(figures.read_text(encoding="utf-8").splitlines())
-        output.write_text(line_svg(chart, standalone=True), encoding="utf-8")
     except BadInput as error:
         raise BadInput(f"{figures}: {error.what}", error.next_step) from error
     except UnicodeDecodeError as error:
         raise BadInput(f"{figures}: not text: {error}", _FIGURES) from error
     except OSError as error:
         raise BadInput(f"{error.filename}: {error.strerror}", _FIGURES) from error
-    print(output)
+    write_output(output, line_svg(chart, standalone=True))
+    print_line(str(output))
 
 
 def address(text: str | None) -> IPv4Address | None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import os
 
-import typer
-
 from wirespeed.bench.host.host import tidy_up_everywhere
+from wirespeed.cli.console import print_line
 from wirespeed.lab.lab import Lab
 from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.local import LocalRunner
@@ -25,10 +24,10 @@ def clean() -> None:
     undone = tidy_up_everywhere(reach, state)
     lab = Lab(state, LocalRunner()).remove_leftover()
     for line in (*undone.done, *lab):
-        typer.echo(line)
+        print_line(line)
     if undone.failed:
         raise WirespeedError(
             "\n".join(undone.failed), "Run `wirespeed clean` again once the cause is removed."
         )
     if not undone.done and not lab:
-        typer.echo("Nothing to clean: no run left anything behind.")
+        print_line("Nothing to clean: no run left anything behind.")

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
+from wirespeed.cli.console import Text
 from wirespeed.model.cloud import Cloud, ComputeHost, Server
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.words import counted

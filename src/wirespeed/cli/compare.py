@@ -10,9 +10,8 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
-from rich.text import Text
 
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import Text, plain_console, print_json
 from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.model.errors import BadInput
 from wirespeed.model.result import Bracket
@@ -47,7 +46,7 @@ def compare(
     if not compared.differences:
         raise _nothing_to_compare(run_a, run_b)
     if json:
-        typer.echo(json_text.dumps(_as_json(run_a.id, run_b.id, share, compared), indent=2))
+        print_json(json_text.dumps(_as_json(run_a.id, run_b.id, share, compared), indent=2))
     else:
         _print(run_a.id, run_b.id, share, compared)
     if compared.worse:

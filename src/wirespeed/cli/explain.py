@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from wirespeed.cli.console import print_json
 from wirespeed.cli.explain_tables import print_explained, print_tried
 from wirespeed.cli.options import JsonOption, RunArgument, StoreOption
 from wirespeed.cli.show import results_console
@@ -79,7 +80,7 @@ def explain(
                 print_tried(outcome, proposal, console)
     if json:
         told = explain_document(record, found, outcome)
-        typer.echo(json_text.dumps(told, indent=2, allow_nan=False))
+        print_json(json_text.dumps(told, indent=2, allow_nan=False))
 
 
 def _explained(record: RunRecord, named: str | None) -> tuple[Explained, ...]:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
-from rich.text import Text
 
+from wirespeed.cli.console import Text
 from wirespeed.cli.path_picture import print_path
 from wirespeed.explain.tried import WANTED
 from wirespeed.model.explanation import Explanation, Proposal, ResourceState, ResourceUse

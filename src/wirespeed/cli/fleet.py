@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
+from wirespeed.cli.console import print_json, print_line
 from wirespeed.cli.fleet_files import add, snapshot, write_file
 from wirespeed.cli.fleet_pairs import app as pairs
 from wirespeed.cli.fleet_sites import sites
 from wirespeed.cli.fleet_tables import print_fleet
 from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.cli.show import check_file, results_console
+from wirespeed.cli.verbs import VerbGroup
 from wirespeed.fleet.comparison import Fleet, compare
 from wirespeed.fleet.document import fleet_document
 from wirespeed.fleet.snapshot_file import verdict
@@ -26,18 +27,10 @@ from wirespeed.store.figures import newest_figures, repeats
 from wirespeed.store.snapshots import newest_snapshots
 from wirespeed.store.store import Store
 
-
-class _ShowByDefault(TyperGroup):
-    """`wirespeed fleet --html FILE` is `wirespeed fleet show --html FILE`."""
-
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        if not args or (args[0] not in self.commands and args[0] not in ("--help", "-h")):
-            args = ["show", *args]
-        return super().parse_args(ctx, args)
-
-
-app = typer.Typer(
-    cls=_ShowByDefault,
+# `wirespeed fleet --html FILE` is `wirespeed fleet show --html FILE`.
+app = VerbGroup(
+    default="show",
+    no_args_is_help=False,
     help="Compare the hosts of a fleet, whose results Ansible has brought into the store.",
 )
 app.command("snapshot")(snapshot)
@@ -61,10 +54,10 @@ def show(
     with Store(store) as opened:
         fleet = read_fleet(opened)
     if json:
-        typer.echo(json_text.dumps(fleet_document(fleet), indent=1))
+        print_json(json_text.dumps(fleet_document(fleet), indent=1))
     if html is not None:
         write_file(html, fleet_page(fleet, version("wirespeed")))
-        typer.echo(f"Page: {html.absolute()}", err=json)
+        print_line(f"Page: {html.absolute()}", stderr=json)
     if not json and html is None:
         print_fleet(fleet, results_console())
 
@@ -84,7 +77,7 @@ def hosts(*, store: StoreOption = None) -> None:
             }
             for one in newest_snapshots(opened)
         ]
-    typer.echo(json_text.dumps(found, indent=1))
+    print_json(json_text.dumps(found, indent=1))
 
 
 def read_fleet(store: Store) -> Fleet:

@@ -7,7 +7,6 @@ A target writes a file and holds no credentials; its controller fetches it and a
 from __future__ import annotations
 
 import json as json_text
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +17,7 @@ import typer
 from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject
+from wirespeed.cli.console import print_json, print_line, print_text
 from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption, StoreOption
@@ -60,9 +60,9 @@ def snapshot(
     if output is not None:
         write_file(output, json_text.dumps(SNAPSHOT_FILE.document(taken)) + "\n")
     if json:
-        typer.echo(json_text.dumps(summary(taken, None if output is None else str(output))))
+        print_json(json_text.dumps(summary(taken, None if output is None else str(output))))
     else:
-        typer.echo(f"{member.name}: hardware {taken.hardware}, {verdict(taken)}")
+        print_line(f"{member.name}: hardware {taken.hardware}, {verdict(taken)}")
 
 
 def write_file(path: Path, text: str) -> None:
@@ -114,9 +114,9 @@ def add(
                 faults.append(fault.what)
                 continue
             added, known = added + new, known + (not new)
-    typer.echo(f"{added} added, {known} known already, {len(faults)} not usable")
+    print_line(f"{added} added, {known} known already, {len(faults)} not usable")
     if faults:
-        sys.stderr.write("".join(f"wirespeed: {fault}\n" for fault in faults))
+        print_text("".join(f"wirespeed: {fault}\n" for fault in faults), stderr=True)
         raise typer.Exit(1)
 
 

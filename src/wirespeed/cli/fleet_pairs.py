@@ -19,9 +19,10 @@ import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from rich.table import Table
 
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption, StoreOption
+from wirespeed.cli.verbs import VerbGroup
 from wirespeed.document.validation import faults_of
 from wirespeed.model.errors import BadInput, WirespeedError, faulty_file
 from wirespeed.remote.interface import LOCALHOST
@@ -40,9 +41,8 @@ from wirespeed.study.lab import load_lab
 from wirespeed.study.load import load_study
 from wirespeed.study.pair_worker import PairFailed, Worker, work
 
-app = typer.Typer(
+app = VerbGroup(
     help="Measure between pairs of hosts: no two measurements share a host, link or generator.",
-    no_args_is_help=True,
 )
 _SHOWN = "docs/howto/fleet.md shows a file of pairs."
 # How long a measurement that lost its lease may take to undo what it did.
@@ -78,7 +78,7 @@ def add(
     with Store(store) as opened:
         check_can_lease(opened)
         added = add_pairs(opened, tests)
-    typer.echo(f"{added} added, {len(tests) - added} known already")
+    print_line(f"{added} added, {len(tests) - added} known already")
 
 
 @app.command("list")
@@ -87,7 +87,7 @@ def show(*, json: JsonOption = False, store: StoreOption = None) -> None:
     with Store(store) as opened:
         found = list_pairs(opened)
     if json:
-        typer.echo(json_text.dumps([_row(one) for one in found], indent=1))
+        print_json(json_text.dumps([_row(one) for one in found], indent=1))
         return
     table = Table(box=None, pad_edge=False)
     for column in ("pair", "state", "attempts", "run", "resources", "error"):
@@ -118,7 +118,7 @@ def retry(
                 f"{', '.join(unknown)}: not among the {len(known)} pairs in {opened.url}",
                 "`wirespeed fleet pairs list` names them.",
             )
-        typer.echo(f"{try_again(opened, names or ())} to be measured again")
+        print_line(f"{try_again(opened, names or ())} to be measured again")
 
 
 @app.command("work")
@@ -148,10 +148,10 @@ def work_off(
         name = holder or f"{socket.gethostname()}:{os.getpid()}"
         # Of itself the measurement gets the store by its name, password included.
         done = work(
-            Worker(opened, name, lease, min(lease, 5.0), _Measurement(store).run, typer.echo)
+            Worker(opened, name, lease, min(lease, 5.0), _Measurement(store).run, print_line)
         )
         failed = [one for one in list_pairs(opened) if one.state is PairState.FAILED]
-    typer.echo(f"{done} complete")
+    print_line(f"{done} complete")
     if failed:
         told = "; ".join(f"{one.test.name}: {one.error}" for one in failed)
         raise WirespeedError(

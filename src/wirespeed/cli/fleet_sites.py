@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_line
 from wirespeed.cli.fleet_files import write_file
 from wirespeed.report.sites_page import page_name, site_page
 from wirespeed.store.sites import forget_results, read_sites
@@ -43,7 +43,7 @@ def sites(
     """
     if keep is not None:
         for name, count in forget_results(database, keep).items():
-            typer.echo(f"{name}: {count} results older than {keep} days deleted", err=True)
+            print_line(f"{name}: {count} results older than {keep} days deleted", stderr=True)
     found = read_sites(database, days)
     if html is not None:
         for site in found:

@@ -7,8 +7,8 @@ from collections import Counter
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
+from wirespeed.cli.console import Text
 from wirespeed.fleet.comparison import Fleet
 from wirespeed.fleet.groups import Group
 from wirespeed.fleet.words import burn_in_words, difference_words, names_of, outlier_words

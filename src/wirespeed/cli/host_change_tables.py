@@ -10,12 +10,12 @@ from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.text import Text
 
 from wirespeed.apply.rollback import RolledBack
 from wirespeed.apply.row import Row, Verdict
 from wirespeed.apply.session import Applied
 from wirespeed.apply.step import Result, State
+from wirespeed.cli.console import Text
 from wirespeed.model.words import counted
 
 SCHEMA_VERSION = "1.0"

@@ -33,5 +33,5 @@ def address(host: str) -> str:
         return host
     if not host.startswith("ssh:"):
         raise BadInput(f"--host {host!r} is neither an ssh address nor localhost",
-                       "Write it as ssh://user@host or ssh://user@host:port.")  # fmt: skip
+                       "Write it as ssh://user@host:port or localhost.")  # fmt: skip
     return SshTarget.parse(host).url

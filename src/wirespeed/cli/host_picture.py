@@ -9,9 +9,9 @@ from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
-from rich.text import Text
 
 from wirespeed.audit.owners import Owner, owners
+from wirespeed.cli.console import Text
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.facts import HostFacts, NumaNode, PciDevice
 from wirespeed.model.words import counted
@@ -45,7 +45,7 @@ def print_host(facts: HostFacts, console: Console) -> None:
             console.print(Text(f"  {missing.fact}: {missing.reason}"))
 
 
-def _headline(facts: HostFacts) -> Text:
+def _headline(facts: HostFacts) -> RenderableType:
     if not facts.cpus:
         guests = counted(len(facts.guests or ()), "guest")
         return Text.assemble(

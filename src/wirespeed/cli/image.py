@@ -10,15 +10,14 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_line
+from wirespeed.cli.verbs import VerbGroup
 from wirespeed.image.cache import Image, ImageCache, images_directory
 from wirespeed.image.recipes import RECIPES
 from wirespeed.model.errors import BadInput
 from wirespeed.remote.local import LocalRunner
 
-app = typer.Typer(
-    help="Images that guests and lab hosts boot from: build, list, remove.", no_args_is_help=True
-)
+app = VerbGroup(help="Images that guests and lab hosts boot from: build, list, remove.")
 _NAMES = f"One of {', '.join(RECIPES)}."
 
 
@@ -40,9 +39,9 @@ def build(
     runner = LocalRunner()
     started = time.monotonic()
     built = _cache().get(
-        RECIPES[name](runner), rebuild=rebuild, say=lambda step: typer.echo(f"{name}: {step}")
+        RECIPES[name](runner), rebuild=rebuild, say=lambda step: print_line(f"{name}: {step}")
     )
-    typer.echo(f"{_line(built)} in {time.monotonic() - started:.0f} s")
+    print_line(f"{_line(built)} in {time.monotonic() - started:.0f} s")
 
 
 @app.command("list")
@@ -51,7 +50,7 @@ def list_images() -> None:
     cache = _cache()
     found = cache.images()
     if not found:
-        typer.echo(f"No images in {cache.folder}. `wirespeed image build guest` makes one.")
+        print_line(f"No images in {cache.folder}. `wirespeed image build guest` makes one.")
         return
     table = Table(box=None, pad_edge=False)
     for column in ("image", "recipe", "Debian", "MB", "directory"):
@@ -76,7 +75,7 @@ def remove(
     for each in found:
         line = _line(each)
         cache.remove(each)
-        typer.echo(f"removed {line}")
+        print_line(f"removed {line}")
 
 
 def _cache() -> ImageCache:

@@ -11,7 +11,7 @@ import typer
 
 from wirespeed.cli.cloud_picture import print_cloud
 from wirespeed.cli.cloud_source import CloudOption, read_cloud
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_json
 from wirespeed.cli.host_picture import print_host
 from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
 from wirespeed.cli.options import JsonOption
@@ -74,13 +74,13 @@ def _inspect_cloud(openstack: str, name: str | None, record: Path | None, json: 
             raise BadInput(f"cloud {cloud.name} has no compute host {name}", f"It has: {names}.")
         _show(host_facts(cloud, found), json)
     elif json:
-        typer.echo(json_text.dumps(CLOUD_FILE.document(cloud), indent=1))
+        print_json(json_text.dumps(CLOUD_FILE.document(cloud), indent=1))
     else:
         print_cloud(cloud, plain_console())
 
 
 def _show(facts: HostFacts, json: bool) -> None:
     if json:
-        typer.echo(json_text.dumps(HOST_FILE.document(facts), indent=1))
+        print_json(json_text.dumps(HOST_FILE.document(facts), indent=1))
     else:
         print_host(facts, plain_console())

@@ -11,7 +11,8 @@ import typer
 from rich.table import Table
 
 from wirespeed.bench.host.journal import drop_leftovers
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_line
+from wirespeed.cli.verbs import VerbGroup
 from wirespeed.image.cache import ImageCache, images_directory
 from wirespeed.lab.lab import Lab
 from wirespeed.lab.machine import MEMORY_GIB
@@ -20,7 +21,7 @@ from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
 
 _HELP = "Emulated two-socket servers with SR-IOV NICs: start, use as ssh://lab1, end."
-app = typer.Typer(help=_HELP, no_args_is_help=True)
+app = VerbGroup(help=_HELP)
 NodeArgument = Annotated[str, typer.Argument(metavar="NODE", help="lab1 or lab2.")]
 
 
@@ -45,12 +46,12 @@ def up(
     started = time.monotonic()
     there = _lab()
     images = ImageCache(images_directory(os.environ), LocalRunner())
-    made = there.up(images, nodes=nodes, cpus=cpus, memory_gib=memory, say=typer.echo)
-    typer.echo(f"{', '.join(node.name for node in made)}: up in {time.monotonic() - started:.0f} s")
-    typer.echo(f"wirespeed inspect --host ssh://{made[0].name}")
-    typer.echo(f"ssh -F {made[0].config} {made[0].name}")
+    made = there.up(images, nodes=nodes, cpus=cpus, memory_gib=memory, say=print_line)
+    print_line(f"{', '.join(node.name for node in made)}: up in {time.monotonic() - started:.0f} s")
+    print_line(f"wirespeed inspect --host ssh://{made[0].name}")
+    print_line(f"ssh -F {made[0].config} {made[0].name}")
     if len(made) > 1:
-        typer.echo(f"wirespeed run STUDY --lab {there.file}")
+        print_line(f"wirespeed run STUDY --lab {there.file}")
 
 
 @app.command()
@@ -63,7 +64,7 @@ def down() -> None:
         # There is nothing any more that could be undone.
         drop_leftovers(there.state, address)
     for line in lines or ("Nothing to end: the lab is down.",):
-        typer.echo(line)
+        print_line(line)
 
 
 @app.command()
@@ -72,7 +73,7 @@ def status() -> None:
     there = _lab()
     nodes = there.nodes
     if not nodes:
-        typer.echo("The lab is down. `wirespeed lab up` starts it.")
+        print_line("The lab is down. `wirespeed lab up` starts it.")
         return
     table = Table(box=None, pad_edge=False)
     for column in ("node", "state", "CPUs", "memory", "address", "console"):
@@ -85,7 +86,7 @@ def status() -> None:
         )  # fmt: skip
     plain_console().print(table)
     if not there.is_up:
-        typer.echo("`wirespeed lab up` has not come to its end, or every node has ended.")
+        print_line("`wirespeed lab up` has not come to its end, or every node has ended.")
 
 
 @app.command()
@@ -93,7 +94,7 @@ def reboot(node: NodeArgument) -> None:
     """Ask a node to reboot, and wait until it answers again."""
     started = time.monotonic()
     _lab().reboot(node)
-    typer.echo(f"{node}: rebooted in {time.monotonic() - started:.0f} s")
+    print_line(f"{node}: rebooted in {time.monotonic() - started:.0f} s")
 
 
 @app.command("power-cycle")
@@ -101,7 +102,7 @@ def power_cycle(node: NodeArgument) -> None:
     """Pull a node's power, give it back, and wait until it answers. Its disks stay."""
     started = time.monotonic()
     _lab().power_cycle(node)
-    typer.echo(f"{node}: back in {time.monotonic() - started:.0f} s")
+    print_line(f"{node}: back in {time.monotonic() - started:.0f} s")
 
 
 def _lab() -> Lab:

@@ -1,110 +1,88 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `wirespeed`: one verb a file, registered here by one line each."""
+"""Run the command `wirespeed`, and turn its errors into messages and exit codes."""
 
 from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Iterable
-from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+if TYPE_CHECKING:
+    from typer import TyperException
 
-from wirespeed.cli.signals import Interrupted, unwind_on_signals
-from wirespeed.model.errors import WirespeedError
-
-# The module of each verb, and its function or, for a group, its Typer. Only the requested verb is
-# imported, so that `inspect` does not wait for the database and numpy.
-VERBS = {
-    "inspect": "inspect:inspect",
-    "audit": "audit:audit",
-    "plan": "plan:app",
-    "apply": "apply:apply",
-    "verify": "verify:verify",
-    "rollback": "rollback:rollback",
-    "study": "study:app",
-    "run": "run:run",
-    "runs": "runs:runs",
-    "report": "report:report",
-    "explain": "explain:explain",
-    "compare": "compare:compare",
-    "fleet": "fleet:app",
-    "predict": "predict:app",
-    "clean": "clean:clean",
-    "bng": "bng:app",
-    "image": "image:app",
-    "lab": "lab:app",
-}
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"wirespeed {version('wirespeed')}")
-        raise typer.Exit
-
-
-def root(
-    _version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
-        ),
-    ] = False,
-) -> None:
-    """Audit this host, measure its NFV data plane and explain what limits it."""
-
-
-def build_app(verbs: Iterable[str] = tuple(VERBS)) -> typer.Typer:
-    """The command with these verbs, all of them by default."""
-    app = typer.Typer(
-        name="wirespeed",
-        help="Audit this host, measure its NFV data plane and explain what limits it.",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-    )
-    app.callback()(root)
-    for verb in verbs:
-        module, _, attribute = VERBS[verb].partition(":")
-        found = getattr(import_module(f"wirespeed.cli.{module}"), attribute)
-        if isinstance(found, typer.Typer):
-            app.add_typer(found, name=verb)
-        else:
-            app.command(verb)(found)
-    return app
-
-
-def _requested(arguments: list[str]) -> Iterable[str]:
-    """The verb on the command line; all verbs where there is none, for the help text."""
-    return arguments[:1] if arguments and arguments[0] in VERBS else VERBS
+# An error of ours, not of the input: EX_SOFTWARE of sysexits.h.
+INTERNAL_ERROR = 70
 
 
 def main() -> None:
     """Run a command; end with its exit code, and with a message instead of a traceback."""
+    if sys.argv[1:] == ["--version"]:
+        # Without waiting for what parses any other words.
+        sys.stdout.write(version_line())  # noqa: TID251
+        sys.exit(0)
+    from wirespeed.cli.signals import unwind_on_signals
+
     unwind_on_signals()
+    sys.exit(_run(sys.argv[1:]))
+
+
+def _run(arguments: list[str]) -> int:
+    import typer
+
+    from wirespeed.cli.command import build_command
+    from wirespeed.cli.signals import Interrupted
+    from wirespeed.model.errors import WirespeedError
+
     try:
-        build_app(_requested(sys.argv[1:]))()
+        ended = build_command().main(arguments, prog_name="wirespeed", standalone_mode=False)
     except WirespeedError as error:
-        sys.exit(_tell(error.what, error.next_step, error.exit_code))
+        return _report(error.what, error.next_step, error.exit_code)
     except Interrupted as interrupted:
         message = f"ended by {interrupted}; all changes to this host are undone"
-        sys.exit(_tell(message, "", interrupted.exit_code))
-    except BrokenPipeError:
-        sys.exit(128 + 13)  # The reader of our output has closed it, as `head` does.
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-        where = f"{error.filename}: " if error.filename else ""
-        sys.exit(_tell(f"{where}no space left on device", "Free some space and run it again.", 1))
+        return _report(message, "", interrupted.exit_code)
+    except typer.Abort:
+        return _report("not confirmed; nothing was changed", "", 1)
+    except typer.TyperException as error:
+        return _report_usage(error, arguments)
+    except Exception as error:
+        return _report_unforeseen(error)
+    return ended if isinstance(ended, int) else 0
 
 
-def _tell(what: str, next_step: str, exit_code: int) -> int:
-    sys.stderr.write(f"wirespeed: {what}\n")
+def version_line() -> str:
+    """Name and version of the program."""
+    return f"wirespeed {version('wirespeed')}\n"
+
+
+def _report(what: str, next_step: str, exit_code: int, command: str = "wirespeed") -> int:
+    from wirespeed.cli.console import print_line
+
+    print_line(f"{command}: {what}", stderr=True)
     if next_step:
-        sys.stderr.write(f"{next_step}\n")
+        print_line(next_step, stderr=True)
     return exit_code
+
+
+def _report_usage(error: TyperException, arguments: list[str]) -> int:
+    from wirespeed.cli.usage import problem
+
+    command, what, next_step = problem(error, arguments)
+    # A command without words has printed its help instead.
+    return _report(what, next_step, 2, command) if what else 2
+
+
+def _report_unforeseen(error: Exception) -> int:
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        where = f"{error.filename}: " if error.filename else ""
+        return _report(f"{where}no space left on device", "Free some space and run it again.", 1)
+    from traceback import format_exc
+
+    return _report(
+        f"an error of wirespeed itself\n{format_exc().rstrip()}",
+        "Please report it, with the lines above.",
+        INTERNAL_ERROR,
+    )
 
 
 if __name__ == "__main__":

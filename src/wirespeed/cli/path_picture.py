@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
+from wirespeed.cli.console import Text
 from wirespeed.model.words import loss as loss_words
 from wirespeed.model.words import mpps, percent, seconds
 from wirespeed.report.path import Hop, Link, Loss, PathView, queue_words

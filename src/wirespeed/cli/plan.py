@@ -5,20 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from wirespeed.cli.cloud_source import CloudOption, read_cloud
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.host_source import read_all_facts
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption
+from wirespeed.cli.output_file import write_output
 from wirespeed.cli.plan_picture import print_differences, print_plan
 from wirespeed.cli.plan_reasons import print_reasons
 from wirespeed.cli.plan_source import named_plan
+from wirespeed.cli.rendered_files import write_rendered
+from wirespeed.cli.verbs import VerbGroup
 from wirespeed.cloud.host_facts import completed
 from wirespeed.model.cloud import Cloud
 from wirespeed.model.errors import BadInput, WirespeedError
@@ -36,20 +38,10 @@ from wirespeed.plan.pmd_demand import S2_CYCLES, parse_cycles
 from wirespeed.plan.render.targets import TARGETS, render
 from wirespeed.plan.workload_file import parse_workload
 
-
-class _MakeByDefault(TyperGroup):
-    """`wirespeed plan WORKLOAD.toml ...` is `wirespeed plan make WORKLOAD.toml ...`."""
-
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        if args and args[0] not in self.commands and args[0] not in ("--help", "-h"):
-            args = ["make", *args]
-        return super().parse_args(ctx, args)
-
-
-app = typer.Typer(
-    cls=_MakeByDefault,
+# `wirespeed plan WORKLOAD.toml ...` is `wirespeed plan make WORKLOAD.toml ...`.
+app = VerbGroup(
+    default="make",
     help="Plan a deployment: `wirespeed plan WORKLOAD.toml --host A.json --host B.json`.",
-    no_args_is_help=True,
 )
 
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan written with -o.")]
@@ -114,9 +106,9 @@ def make(
         plan = _beside(read_cloud(openstack), requested, hosts, costs, rates)
     text = write_plan(plan)
     if output:
-        _write(output, text)
+        write_output(output, text)
     if json:
-        typer.echo(text, nl=False)
+        print_json(text)
     else:
         print_plan(plan, plain_console())
     if plan.unplaced:
@@ -171,7 +163,7 @@ def show(
     """Draw a plan: cores and their owners, memory, NICs, guests, what did not fit."""
     read = named_plan(plan)
     if json:
-        typer.echo(write_plan(read), nl=False)
+        print_json(write_plan(read))
     elif why:
         print_reasons(read, plain_console())
     else:
@@ -224,37 +216,15 @@ def render_plan(
         Path, typer.Option("--output", "-o", metavar="DIR", help="The folder to write into.")
     ],
 ) -> None:
-    """Write the plan as files for the programs that apply it."""
+    """Write the plan as files for the programs that apply it.
+
+    Files that an earlier plan left in the folder are removed, unless they were edited since.
+    """
     read = named_plan(plan)
-    _write_files(read, to or tuple(TARGETS), output)
-
-
-def _write_files(plan: Plan, targets: Sequence[str], folder: Path) -> None:
-    files = render(plan, targets)
-    # Names of hosts and guests come from files, which may be from an untrusted source.
-    for name in files:
-        if ".." in PurePosixPath(name).parts:
-            raise BadInput(f"{name} is outside of {folder}", "Correct that name in the plan.")
-    for name, text in files.items():
-        path = folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise BadInput(
-                f"{path.parent} cannot be made: {error.strerror}", "Choose another -o DIR."
-            ) from error
-        _write(path, text)
-        if name.endswith(".sh"):
-            path.chmod(0o755)
-    typer.echo(f"{counted(len(files), 'file')} in {folder}")
-    if plan.unplaced:
-        typer.echo(f"note: {_unplaced(plan)}; no file is for them", err=True)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(
-            f"{path} cannot be written: {error.strerror}", "Choose another path."
-        ) from error
+    targets = to or tuple(TARGETS)
+    files = render(read, targets)
+    removed = write_rendered(output, files, targets)
+    older = f", {counted(removed, 'older file')} removed" if removed else ""
+    print_line(f"{counted(len(files), 'file')} in {output}{older}")
+    if read.unplaced:
+        print_line(f"note: {_unplaced(read)}; no file is for them", stderr=True)

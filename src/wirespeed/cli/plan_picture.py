@@ -7,13 +7,12 @@ import dataclasses
 import json as json_text
 from collections.abc import Sequence
 
-import typer
 from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
-from rich.text import Text
 
+from wirespeed.cli.console import Text, print_json
 from wirespeed.model.cpuset import format_list, format_mask
 from wirespeed.model.plan import CorePlan, HostPlan, NodeCores, Plan
 from wirespeed.plan.diff import Difference, Effort, needs_reboot
@@ -54,7 +53,7 @@ def print_differences(
 ) -> None:
     """Print what changes, grouped by what has to happen for it; `same` says that nothing does."""
     if as_json:
-        typer.echo(json_text.dumps([dataclasses.asdict(d) for d in found], indent=1))
+        print_json(json_text.dumps([dataclasses.asdict(d) for d in found], indent=1))
         return
     if not found:
         console.print(same)
@@ -93,7 +92,7 @@ def _host_panel(host: HostPlan) -> Panel:
         parts.append(_nic_table(host))
     if host.guests:
         parts.append(_guest_table(host))
-    return Panel(Group(*parts), title=host.host, title_align="left")
+    return Panel(Group(*parts), title=Text(host.host), title_align="left")
 
 
 def _owners(host: HostPlan, cores: CorePlan) -> dict[int, str]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.text import Text
 
+from wirespeed.cli.console import Text
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.plan import Decision, HugePages, Plan
 from wirespeed.plan.decisions import Step, decisions, dotted

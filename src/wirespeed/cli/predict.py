@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_json
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption, SetOption, StoreOption
+from wirespeed.cli.output_file import write_output
 from wirespeed.cli.predict_elsewhere import fitted_here as fit_here
 from wirespeed.cli.predict_elsewhere import print_elsewhere
 from wirespeed.cli.predict_input import (
@@ -29,6 +29,7 @@ from wirespeed.cli.predict_tables import (
     print_predictions,
     print_waterfall,
 )
+from wirespeed.cli.verbs import VerbGroup
 from wirespeed.model.errors import BadInput
 from wirespeed.model.prediction import Arrangement, Attachment, Case
 from wirespeed.predict.answer import prediction_document, sensitivity_document
@@ -38,20 +39,10 @@ from wirespeed.predict.fit import fit
 from wirespeed.predict.observation import impossible, parse_observations
 from wirespeed.predict.predict import describe, predict
 
-
-class _RateByDefault(TyperGroup):
-    """`wirespeed predict STUDY ...` is `wirespeed predict rate STUDY ...`."""
-
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        if args and args[0] not in self.commands and args[0] not in ("--help", "-h"):
-            args = ["rate", *args]
-        return super().parse_args(ctx, args)
-
-
-app = typer.Typer(
-    cls=_RateByDefault,
+# `wirespeed predict STUDY ...` is `wirespeed predict rate STUDY ...`.
+app = VerbGroup(
+    default="rate",
     help="Predict rates: `wirespeed predict STUDY` or `wirespeed predict PLAN.json`.",
-    no_args_is_help=True,
 )
 
 ParametersOption = Annotated[
@@ -116,7 +107,7 @@ def rate(
     found = predict([case for _, case in points], parameters)
     answers = [(label, case, p) for (label, case), p in zip(points, found, strict=True)]
     if json:
-        typer.echo(
+        print_json(
             json_text.dumps(prediction_document(parameters, answers), indent=2, allow_nan=False)
         )
         return
@@ -162,9 +153,9 @@ def fit_parameters(
     found = fit(observations, source, known=values, clock_hz=clock_ghz * 1e9 if clock_ghz else None)
     text = write_parameters(found)
     if output is not None:
-        _write(output, text)
+        write_output(output, text)
     if json:
-        typer.echo(text, nl=False)
+        print_json(text)
     else:
         print_parameters(found, plain_console())
 
@@ -226,18 +217,9 @@ def ask(
     changes = sensitivity(case, parameters)
     if json:
         document = sensitivity_document(parameters, case, found, changes)
-        typer.echo(json_text.dumps(document, indent=2, allow_nan=False))
+        print_json(json_text.dumps(document, indent=2, allow_nan=False))
         return
     console = plain_console()
     print_predictions([(describe(case), found)], parameters, console)
     print_waterfall(describe(case), found, console)
     print_changes(changes, console)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(
-            f"{path} cannot be written: {error.strerror}", "Choose another path."
-        ) from error

@@ -14,9 +14,8 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
-from rich.text import Text
 
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import Text, plain_console
 from wirespeed.explain.trial import counted_time
 from wirespeed.measure.interface import UNLIMITED, Progress
 from wirespeed.model.result import SearchResult

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from wirespeed.cli.console import print_json, print_line, print_text
 from wirespeed.cli.options import JsonOption, RunArgument, StoreOption
 from wirespeed.cli.predict_input import parameters_of, with_predictions
 from wirespeed.cli.show import write_html, write_svg
@@ -56,13 +57,13 @@ def report(
     if params is not None:
         record = with_predictions(record, parameters_of(params))
     if csv:
-        typer.echo(csv_text(record), nl=False)
+        print_text(csv_text(record))
     if json:
-        typer.echo(json_text.dumps(document(record), indent=2, allow_nan=False))
+        print_json(json_text.dumps(document(record), indent=2, allow_nan=False))
     if svg is not None:
         for written in write_svg(record, svg):
-            typer.echo(f"Chart: {written.absolute()}", err=csv or json)
+            print_line(f"Chart: {written.absolute()}", stderr=csv or json)
     if html is not None or not (csv or json or svg):
         path = html or Path(f"{record.id}.html")
         write_html(record, path)
-        typer.echo(f"Report: {path.absolute()}", err=csv or json)
+        print_line(f"Report: {path.absolute()}", stderr=csv or json)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import typer
 
 from wirespeed.apply import session
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_json
 from wirespeed.cli.host_change_tables import print_rolled_back, rolled_back_json
 from wirespeed.cli.host_change_target import ChangedHostOption, RebootOption, address
 from wirespeed.cli.options import JsonOption
@@ -22,7 +22,7 @@ def rollback(
     """
     undone = session.undo(reach, address(host), may_reboot=reboot)
     if json:
-        typer.echo(rolled_back_json(undone))
+        print_json(rolled_back_json(undone))
     else:
         print_rolled_back(undone, plain_console())
     if undone.failed:

@@ -14,6 +14,7 @@ import typer
 
 from wirespeed.cli import rig as rigs
 from wirespeed.cli.begun import check_same
+from wirespeed.cli.console import print_json, print_line
 from wirespeed.cli.lab_rig import rig_for
 from wirespeed.cli.options import JsonOption, QuickOption, SetOption, StoreOption, StudyArgument
 from wirespeed.cli.progress import watching
@@ -115,14 +116,14 @@ def run(
             )
             done = writer.complete_points()
             for sentence in announcement(loaded, [p for p in wanted if p.key not in done]):
-                typer.echo(sentence, err=True)
+                print_line(sentence, stderr=True)
             with _kept(writer, lab), watching(loaded, writer.run_id, verbose=verbose) as watcher:
                 run_study(loaded, writer, rig, watcher)
         record = read_run(opened, writer.run_id, series=html is not None)
     if html is not None:
         write_html(record, html)
     if json:
-        typer.echo(json_text.dumps(document(record), indent=2, allow_nan=False))
+        print_json(json_text.dumps(document(record), indent=2, allow_nan=False))
     else:
         print_results(record, results_console(), html, verbose=verbose)
     _check_figures(record, required)
@@ -167,9 +168,10 @@ def _kept(writer: RunWriter, lab: Path | None) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        sys.stderr.write(
+        print_line(
             f"run {writer.run_id} is incomplete; complete points are kept. "
-            f"Continue: wirespeed run {writer.run_id} --resume{hosts}\n"
+            f"Continue: wirespeed run {writer.run_id} --resume{hosts}",
+            stderr=True,
         )
         raise
 

@@ -6,10 +6,9 @@ from __future__ import annotations
 import json as json_text
 from dataclasses import asdict
 
-import typer
 from rich.table import Table
 
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.store.read import list_runs
 from wirespeed.store.store import Store
@@ -21,10 +20,10 @@ def runs(json: JsonOption = False, store: StoreOption = None) -> None:
         found = list_runs(opened)
         where = opened.url
     if json:
-        typer.echo(json_text.dumps([asdict(summary) for summary in found], indent=2))
+        print_json(json_text.dumps([asdict(summary) for summary in found], indent=2))
         return
     if not found:
-        typer.echo(
+        print_line(
             f"No runs yet in {where}. `wirespeed run wire` needs neither root nor huge pages."
         )
         return

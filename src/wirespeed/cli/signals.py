@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import signal
-import sys
 from types import FrameType
+
+from wirespeed.cli.console import print_line
 
 
 class Interrupted(BaseException):
@@ -34,4 +35,4 @@ def _raise_once(number: int, _frame: FrameType | None) -> None:
 
 
 def _undoing_already(_number: int, _frame: FrameType | None) -> None:
-    sys.stderr.write("wirespeed: undoing its changes to this host; one moment\n")
+    print_line("wirespeed: undoing its changes to this host; one moment", stderr=True)

@@ -6,18 +6,18 @@ from __future__ import annotations
 import json as json_text
 from typing import Any
 
-import typer
 from rich.table import Table
 
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_json
 from wirespeed.cli.options import JsonOption, QuickOption, SetOption, StudyArgument
+from wirespeed.cli.verbs import VerbGroup
 from wirespeed.model.fault import show
 from wirespeed.model.study import Study, flat
 from wirespeed.study.announce import announcement
 from wirespeed.study.load import load_study
 from wirespeed.study.shipped import shipped_names
 
-app = typer.Typer(help="List the shipped studies; show what one would run.", no_args_is_help=True)
+app = VerbGroup(help="List the shipped studies; show what one would run.")
 
 
 @app.command("list")
@@ -25,7 +25,7 @@ def list_studies(json: JsonOption = False) -> None:
     """List the studies that come with wirespeed."""
     studies = [load_study(name) for name in shipped_names()]
     if json:
-        typer.echo(
+        print_json(
             json_text.dumps(
                 [{"name": s.name, "title": s.title, "points": len(s.points)} for s in studies],
                 indent=2,
@@ -50,7 +50,7 @@ def show_study(
     """Show the points that a study would run, with every parameter; measure nothing."""
     loaded = load_study(study, set_ or (), quick=quick)
     if json:
-        typer.echo(json_text.dumps(_as_json(loaded), indent=2))
+        print_json(json_text.dumps(_as_json(loaded), indent=2))
         return
     console = plain_console()
     console.print(loaded.title, style="bold", soft_wrap=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from wirespeed.cli import rig as rigs
 from wirespeed.cli.begun import cut_short
+from wirespeed.cli.console import print_line
 from wirespeed.cli.lab_rig import rig_for
 from wirespeed.cli.progress import watching
 from wirespeed.model.errors import BadInput, WirespeedError
@@ -93,8 +94,9 @@ def _go_on(store: Store, begun: RunRecord) -> RunWriter:
         if len(done) == 1:
             writer.reopen_point(done[0].key)
     measured = len(writer.complete_points())
-    sys.stderr.write(
-        f"run {begun.id} goes on: {measured} of its {len(begun.points)} points are measured\n"
+    print_line(
+        f"run {begun.id} goes on: {measured} of its {len(begun.points)} points are measured",
+        stderr=True,
     )
     return writer
 
@@ -104,9 +106,10 @@ def _kept(writer: RunWriter, study: Study) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        sys.stderr.write(
+        print_line(
             f"run {writer.run_id} is incomplete: not all of its {len(study.points)} points are "
             f"measured; those that are stay stored, and `wirespeed report {writer.run_id}` shows "
-            "them. The same command goes on with it.\n"
+            "them. The same command goes on with it.",
+            stderr=True,
         )
         raise

@@ -6,7 +6,7 @@ from __future__ import annotations
 import typer
 
 from wirespeed.apply import session
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_json
 from wirespeed.cli.host_change_tables import print_rows, rows_json
 from wirespeed.cli.host_change_target import ChangedHostOption, PlanArgument, address
 from wirespeed.cli.options import JsonOption
@@ -22,7 +22,7 @@ def verify(plan: PlanArgument, *, host: ChangedHostOption, json: JsonOption = Fa
     read = named_plan(plan)
     name, rows = session.verify(reach, address(host), read)
     if json:
-        typer.echo(rows_json(name, rows))
+        print_json(rows_json(name, rows))
     else:
         print_rows(name, rows, plain_console())
     if any(row.failed for row in rows):

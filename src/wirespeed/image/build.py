@@ -38,7 +38,7 @@ def build(
     if os.geteuid() != 0:
         raise ImageError(
             f"the image {recipe.name} can only be built by root: it has files of several owners",
-            f"Run `sudo make {recipe.name}-image`.",
+            f"Run as root: sudo wirespeed image build {recipe.name}",
         )
     root = folder / "root.d"
     say(f"installing {len(recipe.packages)} packages of Debian {recipe.suite}")

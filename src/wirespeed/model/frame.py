@@ -12,6 +12,8 @@ from annotated_types import Ge, Le
 from wirespeed.model.units import FCS_BYTES
 
 VlanId = Annotated[int, Ge(1), Le(4094)]
+# What a study writes before a genome, so that no other word is taken for one.
+GENOME = "imix"
 # RFC 6985 section 3.1: the sizes that the letters of an IMIX genome stand for.
 GENOME_BYTES = {
     "a": 64, "b": 128, "c": 256, "d": 512, "e": 1024, "f": 1280, "g": 1518, "h": 2112,
@@ -63,6 +65,11 @@ class FrameSizes:
                 f"letters are {allowed} (RFC 6985)"
             )
         return cls(text, tuple(GENOME_BYTES[c] for c in text))
+
+    @property
+    def written(self) -> int | str:
+        """As a study file has it."""
+        return int(self.text) if self.text.isdecimal() else f"{GENOME}:{self.text}"
 
     @property
     def mean_bytes(self) -> float:

@@ -44,7 +44,7 @@ class Traffic:
     """The offered frames."""
 
     frame: FrameSizes = field(default_factory=lambda: FrameSizes.parse("64"))
-    """Octets of the frame with FCS (64..9216), or an IMIX genome of RFC 6985 as "aaaaaaaddddg"."""
+    """Octets of the frame with FCS (64..9216), or an IMIX genome (RFC 6985) as "imix:aaaaadddg"."""
     ip_version: Annotated[int, Ge(4), Le(6)] = 4
     """4 or 6; the payload is UDP."""
     encapsulation: Encapsulation = Encapsulation.NONE

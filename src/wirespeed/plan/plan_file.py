@@ -4,9 +4,30 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 from wirespeed.document.kind import DocumentKind
 from wirespeed.model.plan import Plan
+
+
+def _contradictions(plan: Plan) -> Iterator[str]:
+    """Names of guests, flavors and networks that a plan uses but does not have."""
+    if not plan.hosts:
+        yield "hosts = []: must have at least one host"
+    guests = {guest.name: guest for host in plan.hosts for guest in host.guests}
+    flavors = {flavor.name for flavor in plan.flavors}
+    for number, name in enumerate(plan.order):
+        if name not in guests:
+            yield f'order[{number}] = "{name}": no host has a guest of that name'
+        elif guests[name].flavor not in flavors:
+            yield f'flavor "{guests[name].flavor}" of guest {name}: not among flavors'
+    networks = {network.name for network in plan.networks}
+    used = [(port.network, f"guest {g.name}") for g in guests.values() for port in g.ports]
+    used += [(nic.network, f"NIC {nic.address}") for h in plan.hosts for nic in h.nics]
+    for network, user in used:
+        if network and network not in networks:
+            yield f'network "{network}" of {user}: not among networks'
+
 
 PLAN_FILE = DocumentKind(
     Plan,
@@ -15,6 +36,7 @@ PLAN_FILE = DocumentKind(
     version="1.2",
     called="plan file",
     next_step="Write it with `wirespeed plan make WORKLOAD.toml --host HOST.json -o PLAN.json`.",
+    check=_contradictions,
 )
 
 

@@ -75,7 +75,7 @@ def parameters(workload: Workload) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, FrameSizes):
-        return int(value.text) if value.text.isdecimal() else value.text
+        return value.written
     if dataclasses.is_dataclass(value):
         return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, dict):

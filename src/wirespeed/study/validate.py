@@ -17,7 +17,7 @@ from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.bench.topology.tcp import PATHS
 from wirespeed.document.validation import dotted, fault_of
 from wirespeed.model.fault import Fault
-from wirespeed.model.frame import FrameSizes
+from wirespeed.model.frame import GENOME, FrameSizes
 from wirespeed.model.kinds import Kinds
 from wirespeed.model.spec import Workload
 from wirespeed.study.keys import unknown_key
@@ -38,6 +38,9 @@ _Sections: Any = create_model(
     __config__=ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False),
     **_FIELDS,
 )
+
+
+_FRAME = 'must be octets, e.g. 64, or an IMIX genome of RFC 6985, e.g. "imix:aaaaaaaddddg"'
 
 
 def validate_point(raw: dict[str, Any]) -> tuple[Workload | None, list[Fault]]:
@@ -77,15 +80,31 @@ def _unknown_kinds(raw: dict[str, Any]) -> list[Fault]:
 
 
 def _parse_frame(raw: dict[str, Any]) -> list[Fault]:
-    """Replace traffic.frame, an integer or a genome, by FrameSizes; leave it out on a fault."""
+    """Replace traffic.frame by FrameSizes; leave it out on a fault.
+
+    Letters alone are no genome: words of a person who means something else would be measured.
+    """
     traffic = raw.get("traffic")
     if not isinstance(traffic, dict) or "frame" not in traffic:
         return []
     written = traffic.pop("frame")
     if isinstance(written, bool) or not isinstance(written, int | str):
-        return [Fault("traffic.frame", written, "must be octets, or an IMIX genome as text")]
+        return [Fault("traffic.frame", written, _FRAME)]
+    kind, colon, genome = str(written).rpartition(":")
+    if genome.isdecimal() == bool(colon) or kind not in ("", GENOME):
+        return [Fault("traffic.frame", written, _FRAME + _read_as(str(written)))]
     try:
-        traffic["frame"] = FrameSizes.parse(str(written))
+        traffic["frame"] = FrameSizes.parse(genome)
     except ValueError as error:
         return [Fault("traffic.frame", written, str(error))]
     return []
+
+
+def _read_as(written: str) -> str:
+    """What the text would be as a genome, where it is one without its prefix."""
+    try:
+        sizes = FrameSizes.parse(written).sizes
+    except ValueError:
+        return ""
+    shown = ", ".join(map(str, sizes[:8])) + (", ..." if len(sizes) > 8 else "")
+    return f'; "imix:{written}" is the genome of {shown} octets'

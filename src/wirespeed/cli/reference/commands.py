@@ -6,25 +6,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import typer
-
-from wirespeed.cli.main import build_app
+from wirespeed.cli.command import build_command
 from wirespeed.cli.reference.markdown import MADE, table
+from wirespeed.cli.verbs import LazyVerb
 
 
 def cli_page() -> str:
     """Every verb with its arguments and options, as --help has them."""
     lines = [
         "# Commands\n", MADE,
-        "Exit codes: 0 success; 1 failure, or `compare` found run B worse; 2 a file, flag or value "
-        "is wrong and nothing was changed; 130 and 143 ended by Ctrl-C or SIGTERM, after undoing "
-        "everything.\n",
+        "Exit codes: [exit-codes.md](exit-codes.md).\n",
     ]  # fmt: skip
-    lines += _command("wirespeed", typer.main.get_command(build_app()))
+    lines += _command("wirespeed", build_command())
     return "\n".join(lines) + "\n"
 
 
 def _command(path: str, command: Any) -> Iterator[str]:
+    command = command.load() if isinstance(command, LazyVerb) else command
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
     subcommands = getattr(command, "commands", {})

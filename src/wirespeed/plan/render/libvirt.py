@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wirespeed.model.plan import GuestPlan, HostPlan, NicPlan, Plan, PortPlan
+from wirespeed.model.plan import GuestPlan, HostPlan, Plan, PortPlan
 from wirespeed.model.policy import InterfaceKind, NetworkType
 from wirespeed.plan.render.interface import Files, RenderError, fill
 from wirespeed.plan.render.ovs import bridge_name
@@ -115,13 +115,21 @@ def _interface(
     return DomainInterface("hostdev", port, address=_pci(port.device.value), vlan=vlan)
 
 
+_PLAN_AGAIN = "Correct the plan, or make it again with `wirespeed plan make`."
+
+
 def _parent(host: HostPlan, port: PortPlan) -> str:
     """The PF of a network, where it does not follow from the VF."""
-    return next(nic.address for nic in host.nics if nic.network == port.network and nic.vfs.value)
+    for nic in host.nics:
+        if nic.network == port.network and nic.vfs.value:
+            return nic.address
+    raise RenderError(f"host {host.host}: no NIC has VFs on network {port.network}", _PLAN_AGAIN)
 
 
 def _vf_pool(host: HostPlan, parent: str, mode: str) -> VfPool:
-    nic: NicPlan = next(nic for nic in host.nics if nic.address == parent)
+    nic = next((nic for nic in host.nics if nic.address == parent), None)
+    if nic is None:
+        raise RenderError(f"host {host.host}: has no NIC {parent} for a VF", _PLAN_AGAIN)
     if nic.interface is None:
         raise RenderError(
             f"host {host.host}: the VFs of {parent} do not exist yet and the PF has no network "

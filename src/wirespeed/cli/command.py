@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build the command `wirespeed`: one verb a file, registered here by one entry each."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from wirespeed.cli.console import print_text
+from wirespeed.cli.main import version_line
+from wirespeed.cli.verbs import lazy_group
+
+_HELP = "Audit this host, measure its NFV data plane and explain what limits it."
+# Module and attribute of each verb, in the order of `--help`, and its summary.
+VERBS = {
+    "inspect": (
+        "inspect:inspect",
+        "Show sockets, cores and their owners, memory, NICs; or a cloud's hosts and servers.",
+    ),
+    "audit": (
+        "audit:audit",
+        "Check a server against every rule (--list). Changes nothing and needs no root.",
+    ),
+    "apply": (
+        "apply:apply",
+        "Make a host what its plan says. Each change is written down there before it is made.",
+    ),
+    "verify": (
+        "verify:verify",
+        "Compare every decision of a plan with what the host is now, and audit it. Changes "
+        "nothing.",
+    ),
+    "rollback": (
+        "rollback:rollback",
+        "Undo what `wirespeed apply` changed, from whatever workstation, and compare the facts.",
+    ),
+    "run": (
+        "run:run",
+        "Measure every point of a study, store each trial, then print the results.",
+    ),
+    "runs": ("runs:runs", "List the runs in the store, newest first."),
+    "report": ("report:report", "Write a run's report: one HTML file that needs no network."),
+    "explain": (
+        "explain:explain",
+        "Say what limits the points of a run, by which figures, and what to change first.",
+    ),
+    "compare": (
+        "compare:compare",
+        "Compare two runs point by point; exit with 1 when B is certainly worse.",
+    ),
+    "clean": (
+        "clean:clean",
+        "Undo what runs that were killed left behind: processes, huge pages, sockets, settings.",
+    ),
+    "plan": (
+        "plan:app",
+        "Plan a deployment: `wirespeed plan WORKLOAD.toml --host A.json --host B.json`.",
+    ),
+    "study": ("study:app", "List the shipped studies; show what one would run."),
+    "fleet": (
+        "fleet:app",
+        "Compare the hosts of a fleet, whose results Ansible has brought into the store.",
+    ),
+    "predict": (
+        "predict:app",
+        "Predict rates: `wirespeed predict STUDY` or `wirespeed predict PLAN.json`.",
+    ),
+    "bng": ("bng:app", "Tables and figures of the Broadband Network Gateway."),
+    "image": ("image:app", "Images that guests and lab hosts boot from: build, list, remove."),
+    "lab": (
+        "lab:app",
+        "Emulated two-socket servers with SR-IOV NICs: start, use as ssh://lab1, end.",
+    ),
+}
+
+
+def build_command() -> Any:
+    """The command with all verbs, of which none is imported yet."""
+    return lazy_group(_root, _HELP, VERBS)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print_text(version_line())
+        raise typer.Exit
+
+
+def _root(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Audit this host, measure its NFV data plane and explain what limits it."""

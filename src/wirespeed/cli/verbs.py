@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build commands and groups of commands that look and behave alike.
+
+A verb's module is imported when the verb is invoked, so that `inspect` does not wait for the
+database and numpy, and `--help` for neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+
+class _PlainFlags:
+    """Shows an option that takes no value as `--json`, without the name of its type."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in found:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+        return found
+
+
+class _Command(_PlainFlags, TyperCommand):
+    pass
+
+
+class _Group(_PlainFlags, TyperGroup):
+    default: str | None = None
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        helped = not args and self.no_args_is_help
+        if self.default and not helped and (
+            not args or args[0] not in (*self.commands, *ctx.help_option_names)
+        ):  # fmt: skip
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
+class VerbGroup(typer.Typer):
+    """A group of verbs. `default` is the one that is meant where none is named."""
+
+    def __init__(
+        self, *, help: str, default: str | None = None, no_args_is_help: bool = True
+    ) -> None:
+        super().__init__(
+            cls=type("_Group", (_Group,), {"default": default}),
+            help=help,
+            no_args_is_help=no_args_is_help,
+            add_completion=False,
+        )
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:
+        return super().command(name, cls=_Command, **options)
+
+
+class LazyVerb(TyperCommand):
+    """A verb of which only name and summary are known before it is invoked."""
+
+    def __init__(self, name: str, where: str, summary: str) -> None:
+        """`where` is "module:function", or "module:app" of a group, in `wirespeed.cli`."""
+        super().__init__(name, help=summary)
+        self._where = where
+
+    def load(self) -> Any:
+        """The verb itself: a command or a group."""
+        module, _, attribute = self._where.partition(":")
+        found = getattr(import_module(f"wirespeed.cli.{module}"), attribute)
+        app = found
+        if not isinstance(found, typer.Typer):
+            app = typer.Typer(add_completion=False)
+            app.command(self.name, cls=_Command)(found)
+        command = typer.main.get_command(app)
+        command.name = self.name
+        return command
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        return self.load().make_context(info_name, args, parent, **extra)
+
+
+def lazy_group(root: Callable[..., None], help: str, verbs: dict[str, tuple[str, str]]) -> Any:
+    """The command with these verbs: of each its module and attribute, and its summary."""
+    app = typer.Typer(
+        cls=_Group,
+        help=help,
+        no_args_is_help=True,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(root)
+    group = typer.main.get_group(app)
+    for name, (where, summary) in verbs.items():
+        group.add_command(LazyVerb(name, where, summary))
+    return group

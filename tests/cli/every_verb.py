@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every verb of the command, found from the command itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from wirespeed.cli.command import build_command
+from wirespeed.cli.verbs import LazyVerb
+
+
+def every_command() -> dict[tuple[str, ...], Any]:
+    """Every command and group by its words, e.g. ("study", "list"); () is `wirespeed` itself."""
+    return dict(_walk((), build_command()))
+
+
+def _walk(path: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    command = command.load() if isinstance(command, LazyVerb) else command
+    yield path, command
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from _walk((*path, name), inner)
