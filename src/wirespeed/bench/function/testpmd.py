@@ -26,7 +26,8 @@ from wirespeed.model.sut import SutDescription
 from wirespeed.remote.interface import Process
 
 # Without a terminal, testpmd runs until it is told to stop only if it is to print statistics.
-_SELDOM_S = 1_000_000
+# DPDK 24.11 reads 16 bits.
+_SELDOM_S = 65_535
 
 
 @dataclass(frozen=True, slots=True)
