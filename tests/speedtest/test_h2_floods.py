@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP/2 frames that move nothing: beyond the allowance of a connection they end it, and only it."""
+"""HTTP/2 frames that move nothing: beyond its allowance they end a connection, and only it."""
 
 from __future__ import annotations
 
