@@ -23,7 +23,7 @@ def install_extra(extra: str) -> str:
     source = _source()
     python = shlex.quote(str(Path(sys.executable)))
     if source is None:
-        return f"{python} -m pip install '.[{extra}]' in a clone of wirespeed's repository"
+        return f"{python} -m pip install '.[{extra}]' in a clone of the repository"
     editable = "-e " if source[1] else ""
     return f"{python} -m pip install {editable}{shlex.quote(f'{source[0]}[{extra}]')}"
 
