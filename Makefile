@@ -199,7 +199,7 @@ test-speedtest: cargo
 test-dataplane: dataplane-asan
 	flock $(SANITIZED) meson test -C $(SANITIZED) --print-errorlogs
 
-test-dataplane-native: dataplane
+test-dataplane-native: packages-dev dataplane
 	flock $(DATAPLANE) meson test -C $(DATAPLANE) --print-errorlogs
 
 test-speedtest-fuzz: cargo

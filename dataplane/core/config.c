@@ -127,14 +127,20 @@ check_lines(const char *path, FILE *file)
 	bool in_section = false;
 	size_t size = 0;
 	char *line = NULL;
+	ssize_t read;
 
-	while (getline(&line, &size, file) >= 0) {
+	while ((read = getline(&line, &size, file)) >= 0) {
 		const char *text = line + strspn(line, " \t\r\n");
 		size_t length = strcspn(text, ";\r\n");
 		bool section = text[0] == '[' && memchr(text, ']', length) != NULL;
 		bool pair = text[0] != '[' && memchr(text, '=', length) != NULL;
 
 		number++;
+		if (strlen(line) < (size_t)read) {
+			faults++;
+			fprintf(stderr, "%s: line %u: a NUL octet is in it\n", path, number);
+			continue;
+		}
 		in_section |= section;
 		if (length == 0 || section || (pair && in_section))
 			continue;

@@ -9,7 +9,7 @@
 
 #include "routes.h"
 
-#define LINE_MAX_LEN 256
+#define LINE_MAX_LEN 254
 #define WORDS_MAX 6
 #define UNKNOWN_HOP UINT16_MAX
 
@@ -70,7 +70,9 @@ mac(const char *word, uint8_t *octets)
 {
 	int end = 0;
 
-	return sscanf(word, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &octets[0], &octets[1],
+	/* sscanf alone would take signs and blanks. */
+	return word[strspn(word, "0123456789abcdefABCDEF:")] == '\0' &&
+	       sscanf(word, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &octets[0], &octets[1],
 		      &octets[2], &octets[3], &octets[4], &octets[5], &end) == 6 &&
 	       word[end] == '\0';
 }
@@ -210,12 +212,18 @@ find_twins(struct reading *reading)
 static void
 read_lines(struct reading *reading, FILE *file)
 {
-	char line[LINE_MAX_LEN];
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t length;
 
-	for (reading->line = 1; fgets(line, sizeof(line), file) != NULL; reading->line++) {
-		if (strlen(line) == sizeof(line) - 1 && line[sizeof(line) - 2] != '\n') {
-			complain(reading, "a line has at most %u octets", LINE_MAX_LEN - 2);
-			return;
+	for (reading->line = 1; (length = getline(&line, &size, file)) >= 0; reading->line++) {
+		if (strlen(line) < (size_t)length) {
+			complain(reading, "a NUL octet is in the line");
+			break;
+		}
+		if (strcspn(line, "\r\n") > LINE_MAX_LEN) {
+			complain(reading, "a line has at most %u octets", LINE_MAX_LEN);
+			break;
 		}
 		if (reading->line > 1) {
 			read_line(reading, line);
@@ -223,11 +231,12 @@ read_lines(struct reading *reading, FILE *file)
 			line[strcspn(line, "\r\n")] = '\0';
 			if (strcmp(line, ROUTES_FORMAT) != 0) {
 				complain(reading, "the first line must be \"%s\"", ROUTES_FORMAT);
-				return;
+				break;
 			}
 		}
 	}
-	if (reading->line == 1)
+	free(line);
+	if (reading->line == 1 && reading->nb_faults == 0)
 		complain(reading, "the file is empty; its first line must be \"%s\"",
 			 ROUTES_FORMAT);
 	find_twins(reading);

@@ -56,9 +56,9 @@ udp_locate(const uint8_t *frame, uint32_t len, struct udp_payload *payload)
 	} else {
 		return UDP_NONE;
 	}
-	payload->at = l4 + 8 <= len ? (uint16_t)(l4 + 8) : 0;
+	payload->at = l4 >= l3 + 20 && l4 + 8 <= len ? (uint16_t)(l4 + 8) : 0;
 	payload->len = 0;
-	if (l4 < l3 + 20 || end > len || l4 + 8 > end)
+	if (payload->at == 0 || end > len || l4 + 8 > end)
 		return UDP_CUT;
 	/* UDP must fill the IP packet, or one of the lengths has been damaged. So has one when more
 	 * follows the packet than the padding of a frame of minimum size. */

@@ -179,6 +179,22 @@ test_not_an_ini(void)
 	CHECK(config_load("/nonexistent/wsdp.ini") == NULL);
 }
 
+/* What follows a NUL in its line is not passed over in silence. */
+static void
+test_nul(void)
+{
+	static const char ini[] = "[port.p]\ndevice = net_ring0\0 and more\n";
+	FILE *file = tmpfile();
+	char path[32];
+
+	CHECK(file != NULL);
+	CHECK_EQ(fwrite(ini, 1, sizeof(ini) - 1, file), sizeof(ini) - 1);
+	CHECK_EQ(fflush(file), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(file));
+	CHECK(config_load(path) == NULL);
+	fclose(file);
+}
+
 static void
 test_longest_socket_path(void)
 {
@@ -237,6 +253,7 @@ main(void)
 	test_missing_cpu();
 	test_not_an_ini();
 	test_longest_socket_path();
+	test_nul();
 	test_good_values();
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -35,9 +36,12 @@ def test_a_host_without_internet_gets_wirespeed(tmp_path: Path, collections: Pat
         {"bare": {"ansible_connection": "local"}},
     )  # fmt: skip
 
-    def install() -> str:
+    def play() -> subprocess.CompletedProcess[str]:
         # No index can be reached: what is not in the bundle cannot be installed.
-        done = fleet.play(str(playbook), "-e", json.dumps(variables))
+        return fleet.play(str(playbook), "-e", json.dumps(variables))
+
+    def install() -> str:
+        done = play()
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -47,7 +51,14 @@ def test_a_host_without_internet_gets_wirespeed(tmp_path: Path, collections: Pat
     assert said.stdout.startswith("wirespeed ")
     subprocess.run([program, "fleet", "snapshot", "--name", "bare"], check=True, cwd=tmp_path)
     assert "changed=0" in install()
-    digest = bundle.with_name(f"{bundle.name}.sha256")
+    digest, old = bundle.with_name(f"{bundle.name}.sha256"), program.resolve()
+    bundle.write_bytes(bundle.read_bytes() + b"\0")
     digest.write_text(f"{'0' * 64}  {bundle}\n")
+    refused = play()
+    assert refused.returncode != 0
+    assert "its SHA-256 is " in refused.stdout + refused.stderr
+    assert program.resolve() == old
+    made = hashlib.sha256(bundle.read_bytes()).hexdigest()
+    digest.write_text(f"{made}  {bundle}\n")
     assert "changed=0" not in install()
-    assert program.resolve().parts[-3] == "0" * 12
+    assert program.resolve().parts[-3] == made[:12]

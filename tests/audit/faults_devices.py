@@ -30,6 +30,18 @@ _NO_VFS = tuple(replace(d, sriov_num=0) for d in _FACTS.pci if not d.physical_fu
 
 DEVICE_FAULTS = [
     Case(
+        "WS51",
+        "pages and a process of a killed run",
+        with_facts(
+            left_by_killed_runs=(
+                "2 huge pages of 1048576 KiB on node 0",
+                "process 4711 (wsdp)",
+            )
+        ),
+        ("2 huge pages of 1048576 KiB on node 0; process 4711 (wsdp)",),
+        "wirespeed clean",
+    ),
+    Case(
         "WS29",
         "VFs without IOMMU",
         with_facts(iommu_units=()),

@@ -73,6 +73,7 @@ def good_facts() -> HostFacts:
         default_route_interface="eno1",
         irqs=(Irq(60, tuple(range(24)), (0,), "eno1-0"), Irq(61, (0, 12), (12,), "ens1f0-0")),
         iommu_units=("dmar0",),
+        left_by_killed_runs=(),
         uio_drivers=("vfio-pci",),
         ovs=_ovs(),
         guests=(_guest("vnf0", (3, 15), VF0), _guest("vnf1", (4, 16), VF1)),
@@ -278,6 +279,7 @@ _UNREADABLE: dict[Need, tuple[str, dict[str, Any]]] = {
     Need.NOVA: ("nova", {"nova": None}),
     Need.GUESTS: ("guests", {"guests": None}),
     Need.FLAVORS: ("flavors", {"flavors": None}),
+    Need.RUNS: ("left_by_killed_runs", {"left_by_killed_runs": None}),
 }
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import shutil
@@ -13,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +33,7 @@ from wirespeed.bench.host.journal import Undone, of_living_runs
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.program import wsdp as program
 from wirespeed.bench.switch.ovs_dpdk import programs as ovs
+from wirespeed.cli.host_source import read_facts
 from wirespeed.model.errors import BadInput
 from wirespeed.model.spec import Vnf
 
@@ -89,6 +92,16 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
             run.wait(30)
 
 
+def audited() -> list[dict[str, Any]]:
+    """The findings that `wirespeed audit` reports of this machine."""
+    command = Path(sys.executable).with_name("wirespeed")
+    done = subprocess.run(
+        [command, "audit", "--format", "json"], capture_output=True, text=True, check=False
+    )
+    findings: list[dict[str, Any]] = json.loads(done.stdout)["findings"]
+    return findings
+
+
 @root
 @as_root
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -104,7 +117,18 @@ def test_a_signal_leaves_nothing_behind(
     for child in children:
         assert select.select([child], [], [], 30)[0], "a child outlived the run"
         os.close(child)
+    left_by_it = read_facts(None, None).left_by_killed_runs
+    assert left_by_it is not None
+    if number == signal.SIGKILL:
+        assert any(str(change) in left_by_it for change in changes)
+        [finding] = [each for each in audited() if each["rule"] == "WS51"]
+        assert finding["status"] == "failed"
+        assert all(str(change) in finding["found"] for change in changes)
+        assert finding["fix"] == ["wirespeed clean"]
+    else:
+        assert left_by_it == ()
     left = tidy_up(RUNNER, state)
+    assert read_facts(None, None).left_by_killed_runs == ()
     if number == signal.SIGKILL:
         assert any(line.startswith("removed ") for line in left.done), left
     else:

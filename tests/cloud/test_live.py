@@ -17,6 +17,7 @@ from wirespeed.cloud.api import CloudUnreadable, Gone
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.live import LiveApi, open_cloud
 from wirespeed.model.errors import BadInput
+from wirespeed.model.installed import install_extra
 
 pytest.importorskip("openstack")
 
@@ -228,7 +229,7 @@ def test_without_openstacksdk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openstack.config", None)
     with pytest.raises(BadInput, match="openstacksdk is not installed") as failure:
         open_cloud("lab")
-    assert "pip install 'wirespeed[openstack]'" in failure.value.next_step
+    assert failure.value.next_step == f"Install it: {install_extra('openstack')}"
 
 
 def test_nothing_secret_is_logged(

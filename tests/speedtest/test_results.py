@@ -80,6 +80,27 @@ def stop(server: Server) -> None:
     assert server.process.wait(PATIENCE_S) == 0
 
 
+@pytest.mark.parametrize("kind", ["sqlite:", ""], ids=["sqlite", "json lines"])
+def test_results_file_created_is_its_owners_only(serve: Serve, tmp_path: Path, kind: str) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    server = serve("--results", f"{kind}{kept / 'results'}", protocols=BOTH)
+    say(server, b"dl=1&ip=127.0.0.1")
+    until_kept(server, 1)
+    rights = {path.name: path.stat().st_mode & 0o777 for path in kept.iterdir()}
+    assert "results" in rights
+    assert set(rights.values()) == {0o600}
+    stop(server)
+
+
+def test_results_file_with_other_rights_keeps_them(serve: Serve, tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    path.touch()
+    path.chmod(0o640)
+    stop(serve("--results", str(path), protocols=BOTH))
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
 def test_sqlite_has_every_result_when_the_server_has_stopped(serve: Serve, tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     server = serve("--results", f"sqlite:{path}", protocols=BOTH)

@@ -41,12 +41,22 @@ H2_SETTINGS_ACK = struct.pack(">BHBBI", 0, 0, 4, 1, 0)
 
 
 class Flood:
-    """Sends one piece again and again in a thread of its own, and counts answers."""
+    """Sends one piece again and again in a thread of its own, and counts answers.
 
-    def __init__(self, link: socket.socket, piece: bytes, answer: bytes):
+    again: opens the next connection where the server has ended one.
+    """
+
+    def __init__(
+        self,
+        link: socket.socket,
+        piece: bytes,
+        answer: bytes,
+        again: Callable[[], socket.socket] | None = None,
+    ):
         self.link = link
         self.piece = piece
         self.answer = answer
+        self.again = again
         self.unsent = b""
         self.sent_bytes = 0
         self.answers = 0
@@ -58,6 +68,14 @@ class Flood:
         return self.sent_bytes // len(self.piece)
 
     def _run(self) -> None:
+        self._send()
+        while self.closed and self.again is not None and not self.stopped.is_set():
+            self.link.close()
+            self.link, self.unsent, self.closed = self.again(), b"", False
+            self._send()
+
+    def _send(self) -> None:
+        """Sends and counts until the server ends the connection."""
         self.link.setblocking(False)
         many = self.piece * max(1, 16384 // len(self.piece))
         tail = b""
@@ -86,8 +104,13 @@ class Flood:
 
 
 @contextmanager
-def flooding(link: socket.socket, piece: bytes, answer: bytes) -> Iterator[Flood]:
-    flood = Flood(link, piece, answer)
+def flooding(
+    link: socket.socket,
+    piece: bytes,
+    answer: bytes,
+    again: Callable[[], socket.socket] | None = None,
+) -> Iterator[Flood]:
+    flood = Flood(link, piece, answer, again)
     flood.thread.start()
     try:
         until(lambda: flood.answers > 0, "an answer to the flood")
@@ -95,6 +118,8 @@ def flooding(link: socket.socket, piece: bytes, answer: bytes) -> Iterator[Flood
     finally:
         flood.stopped.set()
         flood.thread.join()
+        if again is not None:
+            flood.link.close()
 
 
 def turns(server: Server) -> float:
@@ -186,8 +211,11 @@ def test_a_flood_of_http_2_frames_leaves_turns_to_others(
 ) -> None:
     options = ["--config", one_loop, *certificate.options]
     server = serve(*options, protocols=("--https", "--metrics"))
-    client = H2Client(server.ports["--https"], certificate)
-    with client, flooding(client.socket, piece, answer) as flood:
+
+    def connected() -> socket.socket:
+        return H2Client(server.ports["--https"], certificate).socket
+
+    with flooding(connected(), piece, answer, again=connected) as flood:
         others_are_answered(server, [flood], FRAMES_A_TURN)
 
 

@@ -306,6 +306,9 @@ test_locate_other_frames(void)
 	t.octets[14 + 9] = IP_PROTO_UDP;
 	t.octets[14] = 0x4f; /* options beyond the packet */
 	CHECK_EQ(udp_locate(t.octets, t.len, &payload), UDP_CUT);
+	t.octets[14] = 0x44; /* a header below its minimum: the payload is nowhere */
+	CHECK_EQ(udp_locate(t.octets, t.len, &payload), UDP_CUT);
+	CHECK_EQ(payload.at, 0);
 	t.octets[14] = 0x45;
 	be16_store(t.octets + 38, 4); /* a UDP length below its header's */
 	CHECK_EQ(udp_locate(t.octets, t.len, &payload), UDP_CUT);

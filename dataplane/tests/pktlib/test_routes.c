@@ -17,7 +17,7 @@ keep(void *context __attribute__((unused)), const char *text)
 }
 
 static uint32_t
-read_text(struct routes *routes, const char *text)
+read_octets(struct routes *routes, const char *text, size_t size)
 {
 	const struct routes_complaint complaint = {.say = keep};
 	char path[] = "/tmp/wsdp-routes-XXXXXX";
@@ -26,11 +26,17 @@ read_text(struct routes *routes, const char *text)
 
 	said[0] = '\0';
 	CHECK(fd >= 0);
-	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
+	CHECK_EQ(write(fd, text, size), size);
 	close(fd);
 	faults = routes_read(routes, path, &complaint);
 	unlink(path);
 	return faults;
+}
+
+static uint32_t
+read_text(struct routes *routes, const char *text)
+{
+	return read_octets(routes, text, strlen(text));
 }
 
 static void
@@ -77,6 +83,7 @@ test_faults(void)
 		{"wirespeed-routes 1\nhop 4096 0 2:0:0:0:0:1 2:0:0:0:0:2", "must be 0..4095"},
 		{"wirespeed-routes 1\nhop 1 x 2:0:0:0:0:1 2:0:0:0:0:2", "port \"x\" must be"},
 		{"wirespeed-routes 1\nhop 1 0 2:0:0:0:0:1 2:0:0:0:0", "must be MAC addresses"},
+		{"wirespeed-routes 1\nhop 1 0 -1:0:0:0:0:1 2:0:0:0:0:2", "must be MAC addresses"},
 		{"wirespeed-routes 1\nroute 10.0.0.0/8 3", "2: no line above this one makes hop"},
 		{"wirespeed-routes 1\nroute 10.0.0.0 3", "a route is: route PREFIX/LENGTH HOP"},
 		{"wirespeed-routes 1\nroute 10.0.0/8 3", "must be an IPv4 or IPv6 address"},
@@ -105,10 +112,37 @@ test_faults(void)
 	      strstr(said, "4: ") != NULL);
 }
 
+/* What follows in its line is not passed over in silence. */
+static void
+test_nul(void)
+{
+	static const char text[] = "wirespeed-routes 1\n# comment\0\nhop 1 0 2:0:0:0:0:1";
+	struct routes routes;
+
+	CHECK_EQ(read_octets(&routes, text, sizeof(text) - 1), 1);
+	CHECK(strstr(said, "2: a NUL octet") != NULL);
+}
+
+static void
+test_long_line(void)
+{
+	struct routes routes;
+	char text[400];
+
+	snprintf(text, sizeof(text), "wirespeed-routes 1\n#%0*d\n", 253, 0);
+	CHECK_EQ(read_text(&routes, text), 0);
+	routes_free(&routes);
+	snprintf(text, sizeof(text), "wirespeed-routes 1\n#%0*d\n", 254, 0);
+	CHECK_EQ(read_text(&routes, text), 1);
+	CHECK(strstr(said, "2: a line has at most 254 octets") != NULL);
+}
+
 int
 main(void)
 {
 	test_good();
+	test_nul();
+	test_long_line();
 	test_faults();
 	return 0;
 }

@@ -6,15 +6,17 @@
 //! writes is gathered here and leaves in large pieces, since it flushes after every frame.
 //!
 //! The library would act on every frame that has arrived. So it gets no more frames than the turn
-//! allows, and what was read beyond them is held back for the next turn.
+//! allows, and what was read beyond them is held back for the next turn. A peer that floods it with
+//! frames that move nothing is read no more.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Instant;
 
-use speedtest_proto::http2::Frames;
+use speedtest_proto::http2::{Allowance, Frames};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::reactor::Interest;
@@ -41,6 +43,9 @@ struct State {
     /// Lent by the handler for its turn.
     turn: Turn,
     frames: Frames,
+    allowance: Allowance,
+    /// The peer has sent more than its allowance.
+    flooded: bool,
     /// Read, but held back from the library.
     held: Vec<u8>,
     gathered: Vec<u8>,
@@ -60,6 +65,8 @@ pub fn duplex(wire: Wire) -> (Link, Duplex) {
         wire,
         turn: Turn::default(),
         frames: Frames::default(),
+        allowance: Allowance::default(),
+        flooded: false,
         held: Vec::new(),
         gathered: Vec::new(),
         readable: READ_AT_ONCE,
@@ -80,8 +87,10 @@ impl Link {
     }
 
     /// A turn begins: what may be done in it, until [`Link::end`].
-    pub fn begin(&self, turn: Turn) {
-        locked(&self.state).turn = turn;
+    pub fn begin(&self, turn: Turn, now: Instant) {
+        let mut state = locked(&self.state);
+        state.turn = turn;
+        state.allowance.pass_time(now);
     }
 
     /// The turn ends: what is left of it.
@@ -110,6 +119,11 @@ impl Link {
     /// Lets the library read nothing until [`Link::may_read`] is called again.
     pub fn pause_reading(&self) {
         locked(&self.state).readable = 0;
+    }
+
+    /// The peer has sent more frames that move nothing than it may: it is read no more.
+    pub fn is_flooded(&self) -> bool {
+        locked(&self.state).flooded
     }
 
     /// What to wait for: more to read, and room for what the socket or the turn has refused.
@@ -170,7 +184,7 @@ impl State {
 impl State {
     /// Reads what may be read, first of all what was held back.
     fn read(&mut self, free: &mut [u8]) -> io::Result<usize> {
-        if self.readable == 0 {
+        if self.readable == 0 || self.flooded {
             return Err(ErrorKind::WouldBlock.into());
         }
         let count = if self.held.is_empty() {
@@ -193,7 +207,7 @@ impl State {
     /// How many of these bytes belong to frames that this turn has room for?
     fn admit(&mut self, bytes: &[u8]) -> usize {
         let mut passed = 0;
-        while passed < bytes.len() {
+        while passed < bytes.len() && !self.flooded {
             if self.frames.between() {
                 let parsed = self.turn.may(Work::Parsed, 1) == 1;
                 if !parsed || !self.turn.take(Work::Frames) {
@@ -201,9 +215,12 @@ impl State {
                 }
             }
             let used = self.frames.pass(&bytes[passed..]);
-            if !self.frames.in_data() {
+            if self.frames.in_data() {
+                self.allowance.earn(used as u64);
+            } else {
                 self.turn.spend(Work::Parsed, used as u64);
             }
+            self.flooded = self.frames.was_overhead() && !self.allowance.take();
             passed += used;
         }
         passed
@@ -263,6 +280,7 @@ impl AsyncWrite for Duplex {
             state.gathered.extend_from_slice(&part[..now]);
             taken += now;
         }
+        state.allowance.earn(taken as u64);
         Poll::Ready(Ok(taken))
     }
 
@@ -305,20 +323,20 @@ mod tests {
         let mut written = 0;
         while let Poll::Ready(count) = Pin::new(&mut library).poll_write(&mut context, &piece) {
             written += count.unwrap();
-            link.begin(Turn::default());
+            link.begin(Turn::default(), Instant::now());
         }
         assert!(written > GATHER_BYTES);
         let mut read = 0;
         let mut buffer = vec![0; 1 << 20];
         while read < written {
-            link.begin(Turn::default());
+            link.begin(Turn::default(), Instant::now());
             link.flush().unwrap();
             read += peer.read(&mut buffer).unwrap();
         }
         assert!(!link.has_output());
         assert_eq!(link.interest(true), Interest::BOTH);
 
-        link.begin(Turn::default());
+        link.begin(Turn::default(), Instant::now());
         assert!(Pin::new(&mut library).poll_write(&mut context, &piece).is_ready());
         link.flush().unwrap();
         assert_eq!(link.interest(true), Interest::READ);

@@ -9,6 +9,8 @@ pub struct Counters {
     pub connections_accepted: AtomicU64,
     pub connections_refused: AtomicU64,
     pub handshakes_failed: AtomicU64,
+    /// Connections ended because of frames that move nothing.
+    pub http2_floods: AtomicU64,
     /// Bodies over HTTP that were refused, and that a limit ended.
     pub bodies_refused: AtomicU64,
     pub bodies_cut: AtomicU64,

@@ -41,6 +41,7 @@ class Need(Enum):
     NOVA = "nova.conf"
     GUESTS = "running libvirt domains"
     FLAVORS = "Nova flavors (from running guests, or --flavors)"
+    RUNS = "the journals of runs (of a host that is reached, not of a recorded one)"
     PLAN = "a plan that covers this host (--plan)"
 
 
@@ -65,6 +66,7 @@ _FACTS = {
     Need.NOVA: ("nova",),
     Need.GUESTS: ("guests",),
     Need.FLAVORS: ("flavors",),
+    Need.RUNS: ("left_by_killed_runs",),
 }
 
 
@@ -95,6 +97,10 @@ def _absent(need: Need, facts: HostFacts) -> str | None:
         Need.PCI: (not facts.nics, "the host has no PCI network device"),
         Need.OVS: (no_ovs, "no Open vSwitch runs on this host"),
         Need.NOVA: (facts.nova is None, "there is no nova.conf"),
+        Need.RUNS: (
+            facts.left_by_killed_runs is None,
+            "the host is recorded; what its runs have left is not known",
+        ),
         Need.FLAVORS: (facts.flavors is None and no_openstack, "Nova does not run on this host"),
     }
     if need in (Need.DPDK, Need.PMDS):

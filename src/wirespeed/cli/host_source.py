@@ -3,23 +3,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from wirespeed.bench.host.journal import of_killed_runs
+from wirespeed.bench.interface import BenchError
 from wirespeed.cli.input_file import read_input
 from wirespeed.host.collect import collect
 from wirespeed.host.file import HOST_FILE
 from wirespeed.model.errors import BadInput, WirespeedError
-from wirespeed.model.facts import HostFacts
+from wirespeed.model.facts import HostFacts, Missing
 from wirespeed.remote.interface import LOCALHOST, HostUnreachable, Runner
 from wirespeed.remote.reach import reach
 from wirespeed.remote.recorded import RecordedRunner
 from wirespeed.remote.recorder import Recorder
 from wirespeed.remote.recording import make_folder, save
+from wirespeed.remote.state import state_directory
 
 HostOption = Annotated[
     str | None,
@@ -57,12 +62,23 @@ def read_facts(host: str | None, recorded: str | None, record: Path | None = Non
         return HOST_FILE.parse(read_input(Path(host), step), host)
     with _runner(host, recorded) as runner:
         if record is None:
-            return collect(runner)
-        make_folder(record)
-        recorder = Recorder(runner)
-        facts = collect(recorder)
-        save(recorder.recording, record)
-        return facts
+            facts = collect(runner)
+        else:
+            make_folder(record)
+            recorder = Recorder(runner)
+            facts = collect(recorder)
+            save(recorder.recording, record)
+        return facts if recorded is not None else _with_leftovers(facts, runner.address)
+
+
+def _with_leftovers(facts: HostFacts, address: str) -> HostFacts:
+    """The facts with what this machine's killed runs have left on the host, by their journals."""
+    try:
+        left = of_killed_runs(state_directory(os.environ), address)
+    except (OSError, BenchError) as fault:
+        lacking = Missing("left_by_killed_runs", str(fault))
+        return replace(facts, missing=(*facts.missing, lacking))
+    return replace(facts, left_by_killed_runs=tuple(str(change) for change in left))
 
 
 def read_all_facts(hosts: Sequence[str], recordings: Sequence[str]) -> list[HostFacts]:

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from wirespeed.cloud.api import CloudUnreadable, Gone, Record, only
 from wirespeed.cloud.config_files import skipped_files
 from wirespeed.model.errors import BadInput
+from wirespeed.model.installed import install_extra
 
 # Nova tells where a server's vCPUs and memory are from 2.78 on (Train), and no longer how many
 # nodes and cores a hypervisor has from 2.88 on; Placement which provider is inside which from 1.14.
@@ -113,7 +114,7 @@ def open_cloud(name: str) -> LiveApi:
     except ImportError:
         raise BadInput(
             "openstacksdk is not installed; wirespeed needs it to ask a cloud",
-            "Install it: pip install 'wirespeed[openstack]'",
+            f"Install it: {install_extra('openstack')}",
         ) from None
     # What it warns of and what matters is in our errors; without a handler it would be on stderr.
     logging.getLogger("keystoneauth").addHandler(logging.NullHandler())

@@ -187,6 +187,8 @@ class HostFacts:
     dimms: of every slot; empty where the firmware's table could not be read.
 
     uio_drivers: which of vfio-pci, igb_uio and uio_pci_generic the kernel has registered.
+    left_by_killed_runs: a few words for each change to the host that a killed run of this
+    machine's wirespeed has left; None for a recorded host.
     """
 
     host: str
@@ -209,6 +211,7 @@ class HostFacts:
     flavors: tuple[Flavor, ...] | None = None
     firmware: Firmware | None = None
     dimms: tuple[Dimm, ...] = ()
+    left_by_killed_runs: tuple[str, ...] | None = None
     missing: tuple[Missing, ...] = ()
 
     @property

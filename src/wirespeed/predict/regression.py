@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wirespeed.model.errors import WirespeedError
+from wirespeed.model.installed import install_extra
 from wirespeed.predict.demands import Cases
 from wirespeed.predict.observation import Observation
 from wirespeed.predict.parameters import BY_NAME, complete
@@ -66,7 +67,7 @@ def _least_squares() -> Callable[..., Any]:
         from scipy.optimize import least_squares
     except ImportError:
         raise WirespeedError(
-            "fitting needs scipy, which is not installed", "pip install 'wirespeed[fit]'"
+            "fitting needs scipy, which is not installed", f"Install it: {install_extra('fit')}"
         ) from None
     solver: Callable[..., Any] = least_squares
     return solver

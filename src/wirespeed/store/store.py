@@ -12,6 +12,7 @@ from typing import Any, Self
 from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.exc import NoSuchModuleError
 
+from wirespeed.model.installed import install_extra
 from wirespeed.store.errors import StoreError, as_store_errors
 from wirespeed.store.schema import bring_up
 from wirespeed.store.url import store_url
@@ -33,7 +34,7 @@ class Store:
         except (ModuleNotFoundError, NoSuchModuleError) as error:
             raise StoreError(
                 f"store {self.url}: the PostgreSQL driver is not installed",
-                "Install it: pip install 'wirespeed[postgresql]'",
+                f"Install it: {install_extra('postgresql')}",
             ) from error
         if url.drivername == "sqlite":
             event.listen(self._engine, "connect", _check_foreign_keys)

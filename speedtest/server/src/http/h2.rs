@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use h2::server::{self, SendResponse};
+use h2::Reason;
 use speedtest_net::duplex::{duplex, Duplex, Link};
 use speedtest_net::reactor::{Cx, Handler, Next, Note, Ready};
 use speedtest_net::turn::Work;
@@ -23,6 +24,7 @@ use super::exchange::{Exchange, Step};
 use super::flow::Delivery;
 use super::Context;
 use crate::clients::{self, Displaced};
+use crate::counters::Counters;
 
 /// Bodies are dropped or counted as they arrive, so a large window costs no memory. These let one
 /// stream carry 10 Gbit/s over 50 ms, and a connection four of them.
@@ -60,6 +62,8 @@ pub struct Connection {
     armed: Option<Instant>,
     /// The server stops: no new requests.
     leaving: bool,
+    /// The peer floods, and is told so.
+    calmed: bool,
     /// Everything is sent; the peer may still be reading.
     lingering: bool,
     counted: clients::Connection,
@@ -96,6 +100,7 @@ impl Connection {
             deadline: Instant::now(),
             armed: None,
             leaving: false,
+            calmed: false,
             lingering: false,
             counted,
         }
@@ -118,8 +123,11 @@ impl Connection {
         }
         loop {
             self.woken.0.store(false, Ordering::Relaxed);
-            let mut progressed = self.accept(cx)?;
+            let mut progressed = self.accept(cx);
             progressed |= self.move_bodies(cx);
+            if self.lingering {
+                return self.linger(cx);
+            }
             if progressed {
                 self.progress(cx);
             }
@@ -140,16 +148,24 @@ impl Connection {
     }
 
     /// Lets the library read and write, and takes new requests. True: there were some.
-    fn accept(&mut self, cx: &mut Cx<'_>) -> Result<bool, Over> {
+    fn accept(&mut self, cx: &mut Cx<'_>) -> bool {
         let mut context = task::Context::from_waker(&self.waker);
         if let Machine::Opening(opening) = self.machine.as_mut() {
             match Pin::new(opening).poll(&mut context) {
-                Poll::Pending => return Ok(false),
-                Poll::Ready(Err(_)) => return Err(Over),
+                Poll::Pending => return false,
+                Poll::Ready(Err(_)) => {
+                    self.lingering = true;
+                    return false;
+                }
                 Poll::Ready(Ok(open)) => *self.machine = Machine::Open(open),
             }
         }
-        let Machine::Open(open) = self.machine.as_mut() else { return Ok(false) };
+        let Machine::Open(open) = self.machine.as_mut() else { return false };
+        if self.link.is_flooded() && !self.calmed {
+            self.calmed = true;
+            Counters::add(&self.shared.counters.http2_floods, 1);
+            open.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+        }
         if self.shared.admission.is_closed() && !self.leaving {
             self.leaving = true;
             open.graceful_shutdown();
@@ -174,13 +190,8 @@ impl Connection {
             self.begin(cx, request, respond);
         }
         // The library has already queued why it ends the connection.
-        if ended && self.leaving {
-            self.lingering = true;
-        } else if ended {
-            let _ = self.link.flush();
-            return Err(Over);
-        }
-        Ok(some)
+        self.lingering |= ended;
+        some
     }
 
     fn begin(
@@ -243,6 +254,9 @@ impl Connection {
     /// kernel throw away what it has not read yet.
     fn linger(&mut self, cx: &mut Cx<'_>) -> Result<(), Over> {
         self.link.flush().map_err(|_| Over)?;
+        if self.exchanges.is_empty() {
+            self.counted.idle(cx.address());
+        }
         while let Some(count) = unless_blocked(self.link.discard()).map_err(|_| Over)? {
             if count == 0 {
                 return Err(Over);
@@ -254,7 +268,7 @@ impl Connection {
     }
 
     fn attend(&mut self, cx: &mut Cx<'_>) -> Next {
-        self.link.begin(std::mem::take(&mut cx.turn));
+        self.link.begin(std::mem::take(&mut cx.turn), cx.now);
         let done = if self.lingering { self.linger(cx) } else { self.turn(cx) };
         cx.turn = self.link.end();
         match done {

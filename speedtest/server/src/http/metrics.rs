@@ -15,6 +15,7 @@ pub fn page(shared: &Context) -> String {
         ("connections_accepted", "Connections accepted", &counters.connections_accepted),
         ("connections_refused", "Connections beyond a limit", &counters.connections_refused),
         ("handshakes_failed", "TLS handshakes that failed", &counters.handshakes_failed),
+        ("http2_floods", "HTTP/2 connections ended for frames in masses", &counters.http2_floods),
         ("bodies_refused", "HTTP bodies refused at their beginning", &counters.bodies_refused),
         ("bodies_cut", "HTTP bodies that a limit ended", &counters.bodies_cut),
         (

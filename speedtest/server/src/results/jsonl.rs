@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Results as JSON lines: one object a line, appended.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use super::private;
 use super::{Record, Refusal, Store};
 
 #[derive(Debug)]
@@ -15,7 +16,7 @@ pub struct JsonLines {
 
 impl JsonLines {
     pub fn open(path: &Path) -> io::Result<JsonLines> {
-        Ok(JsonLines { path: path.to_owned(), file: for_appending(path)? })
+        Ok(JsonLines { path: path.to_owned(), file: private::appending().open(path)? })
     }
 
     /// Writes the file anew without the addresses, beside the old one, and puts it in its place.
@@ -33,7 +34,10 @@ impl JsonLines {
             return Ok(0);
         }
         let beside = PathBuf::from(format!("{}.new", self.path.display()));
-        let mut writer = BufWriter::new(File::create(&beside)?);
+        let file = private::appending().open(&beside)?;
+        // Of a run that was cut.
+        file.set_len(0)?;
+        let mut writer = BufWriter::new(file);
         for line in lines()? {
             let line = line?;
             match due(&line) {
@@ -46,13 +50,9 @@ impl JsonLines {
         writer.into_inner()?.sync_all()?;
         fs::set_permissions(&beside, fs::metadata(&self.path)?.permissions())?;
         fs::rename(&beside, &self.path)?;
-        self.file = for_appending(&self.path)?;
+        self.file = private::appending().open(&self.path)?;
         Ok(count)
     }
-}
-
-fn for_appending(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).open(path)
 }
 
 /// Appends whole lines or nothing: half a line would spoil the next one.

@@ -9,6 +9,7 @@
 mod jsonl;
 mod keeper;
 mod postgresql;
+mod private;
 mod spool;
 mod sqlite;
 mod writer;

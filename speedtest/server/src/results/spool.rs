@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Records that wait for the database, as JSON lines in a file that survives this process.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 
 use super::jsonl::append;
-use super::Record;
+use super::{private, Record};
 
 #[derive(Debug)]
 pub struct Spool {
@@ -27,7 +27,7 @@ pub struct Chunk {
 
 impl Spool {
     pub fn open(path: &Path) -> io::Result<Spool> {
-        let file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
+        let file = private::appending().read(true).open(path)?;
         let end = file.metadata()?.len();
         let waiting = BufReader::new(&file).split(b'\n').count() as u64;
         Ok(Spool { file, end, done: 0, waiting })

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::{params, Connection, ErrorCode};
 use serde_json::Value;
 
-use super::{Record, Refusal, Store};
+use super::{private, Record, Refusal, Store};
 
 /// In `PRAGMA user_version`; a file of a newer one is not touched.
 const SCHEMA_VERSION: i64 = 1;
@@ -35,6 +35,8 @@ pub struct Sqlite {
 impl Sqlite {
     pub fn open(path: &Path) -> Result<Sqlite, String> {
         let said = |error: rusqlite::Error| error.to_string();
+        // The library would create it by the umask; its log beside it has the rights of the file.
+        private::appending().open(path).map_err(|error| error.to_string())?;
         let mut connection = Connection::open(path).map_err(said)?;
         connection.busy_timeout(BUSY).map_err(said)?;
         // A dropped address is also overwritten in the file.

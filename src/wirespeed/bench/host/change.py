@@ -15,6 +15,10 @@ class Change(ABC):
     """One change; its fields are what JSON can hold."""
 
     @abstractmethod
+    def __str__(self) -> str:
+        """Say what stands while it is not undone: "2 huge pages of 1048576 KiB on node 0"."""
+
+    @abstractmethod
     def undo(self, runner: Runner) -> str | None:
         """Undo it. Returns what was done, in one sentence, or None when nothing was left."""
 

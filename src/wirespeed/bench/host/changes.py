@@ -38,6 +38,9 @@ class HugePagesAdded(Change):
     size_kib: int
     count: int
 
+    def __str__(self) -> str:
+        return f"{self.count} huge pages of {self.size_kib} KiB on node {self.node}"
+
     @property
     def pool(self) -> str:
         """The sysfs directory of the pool."""
@@ -62,6 +65,9 @@ class SysctlSet(Change):
     was: str
     to: str
 
+    def __str__(self) -> str:
+        return f"{self.path} set to {self.to} (was {self.was})"
+
     def undo(self, runner: Runner) -> str | None:
         if runner.read(self.path).strip() != self.to:
             return None  # somebody else has set it since
@@ -82,6 +88,9 @@ class ProcessStarted(Change):
     start_ticks: int
     command: str
 
+    def __str__(self) -> str:
+        return f"process {self.pid} ({self.command})"
+
     def undo(self, runner: Runner) -> str | None:
         if start_ticks(runner, self.pid) != self.start_ticks:
             return None
@@ -96,6 +105,9 @@ class GuestStarted(Change):
 
     name: str
     root: str
+
+    def __str__(self) -> str:
+        return f"guest {self.name}"
 
     @property
     def pid_file(self) -> str:
@@ -125,6 +137,9 @@ class DirectoryMade(Change):
 
     path: str
 
+    def __str__(self) -> str:
+        return f"directory {self.path}"
+
     def undo(self, runner: Runner) -> str | None:
         if not runner.glob(self.path):
             return None
@@ -137,6 +152,9 @@ class MountPointMade(Change):
     """An empty directory for something to be mounted on, where only the mounter sees it."""
 
     path: str
+
+    def __str__(self) -> str:
+        return f"mount point {self.path}"
 
     def undo(self, runner: Runner) -> str | None:
         done = runner.run(["rmdir", "--", self.path], check=False)
@@ -153,6 +171,9 @@ class PciBound(Change):
 
     address: str
     was: str
+
+    def __str__(self) -> str:
+        return f"PCI device {self.address} bound to vfio-pci (was {self.was or 'no driver'})"
 
     def undo(self, runner: Runner) -> str | None:
         device = f"{SYS_PCI}/{self.address}"

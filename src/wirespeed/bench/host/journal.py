@@ -16,7 +16,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -187,13 +187,22 @@ def of_living_runs(
     state_dir: Path, host: str, besides: Journal | None = None
 ) -> tuple[Change, ...]:
     """What runs on this host that have not ended have changed, oldest first."""
+    paths = [path for path in _journals(state_dir) if besides is None or path != besides.path]
+    return _standing(paths, host, alive=True)
+
+
+def of_killed_runs(state_dir: Path, host: str) -> tuple[Change, ...]:
+    """What runs that were killed have left on this host, oldest first; nothing is changed."""
+    return _standing(_journals(state_dir), host, alive=False)
+
+
+def _standing(paths: Iterable[Path], host: str, alive: bool) -> tuple[Change, ...]:
+    """The changes on this host of those journals whose owner is alive, or is not."""
     found: list[Change] = []
-    for path in _journals(state_dir):
-        if besides is not None and path == besides.path:
-            continue
+    for path in paths:
         try:
             with open(path, encoding="utf-8") as file:
-                if _is_locked(file):
+                if _is_locked(file) is alive:
                     owner, changes = _replay(file)
                     found += changes.values() if owner == host else ()
         except FileNotFoundError:  # that run has just ended

@@ -17,6 +17,9 @@ class InterfaceMade(Change):
 
     name: str
 
+    def __str__(self) -> str:
+        return f"network interface {self.name}"
+
     def undo(self, runner: Runner) -> str | None:
         if not runner.glob(f"/sys/class/net/{self.name}"):
             return None
@@ -33,6 +36,9 @@ class InterfaceSet(Change):
     was_up: bool
     was_mtu: int
     was_promiscuous: bool
+
+    def __str__(self) -> str:
+        return f"settings of network interface {self.name}"
 
     def undo(self, runner: Runner) -> str | None:
         if not runner.glob(f"/sys/class/net/{self.name}"):
@@ -51,6 +57,9 @@ class InterfaceMoved(Change):
     namespace: str
     name_there: str
 
+    def __str__(self) -> str:
+        return f"network interface {self.name} in network namespace {self.namespace}"
+
     def undo(self, runner: Runner) -> str | None:
         there = ["ip", "-n", self.namespace, "link"]
         if runner.run([*there, "show", "dev", self.name_there], check=False).exit_code != 0:
@@ -65,6 +74,9 @@ class NamespaceMade(Change):
     """A network namespace was made (ip-netns(8)); all that is in it goes with it."""
 
     name: str
+
+    def __str__(self) -> str:
+        return f"network namespace {self.name}"
 
     def undo(self, runner: Runner) -> str | None:
         if not runner.glob(f"/run/netns/{self.name}"):

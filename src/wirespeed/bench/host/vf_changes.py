@@ -39,6 +39,9 @@ class VfsMade(Change):
     pf: str
     count: int
 
+    def __str__(self) -> str:
+        return f"{self.count} virtual functions of {self.pf}"
+
     def undo(self, runner: Runner) -> str | None:
         path = f"{SYS_PCI}/{self.pf}/sriov_numvfs"
         # Another number was written by somebody else since, who may use them.
@@ -56,6 +59,9 @@ class VfSet(Change):
     number: int
     was: Mapping[str, Any]
     to: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return f"settings of virtual function {self.number} of {self.pf}"
 
     def undo(self, runner: Runner) -> str | None:
         interface = pf_interface(runner, self.pf)

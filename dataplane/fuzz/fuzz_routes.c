@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any octets as a route file: it is refused with as many reasons as it has faults, or everything in it
+ * is in range; and what it says, written again, is read as the same routes. */
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "fuzz_file.h"
+#include "routes.h"
+
+static uint32_t nb_said;
+
+static void
+say(void *context, const char *text)
+{
+	(void)context;
+	nb_said += text[0] != '\0';
+}
+
+static const struct routes_complaint complaint = {say, NULL};
+
+static void
+print_mac(FILE *file, const uint8_t *mac)
+{
+	fprintf(file, " %02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
+		mac[5]);
+}
+
+static void
+write_again(const struct routes *routes)
+{
+	struct routes again;
+	char path[FUZZ_PATH_LEN], address[INET6_ADDRSTRLEN];
+	int written = file_of(NULL, 0, path);
+	FILE *file = fopen(path, "w");
+
+	require(file != NULL);
+	fputs(ROUTES_FORMAT "\n", file);
+	for (uint32_t i = 0; i < routes->nb_hops; i++) {
+		fprintf(file, "hop %u %u", routes->hops[i].id, routes->hops[i].port);
+		print_mac(file, routes->hops[i].source);
+		print_mac(file, routes->hops[i].target);
+		fputs("\n", file);
+	}
+	for (uint32_t i = 0; i < routes->nb_routes; i++) {
+		const struct route *route = &routes->list[i];
+
+		inet_ntop(route->version == 4 ? AF_INET : AF_INET6, route->prefix, address,
+			  sizeof(address));
+		fprintf(file, "route %s/%u %u\n", address, route->length,
+			routes->hops[route->hop].id);
+	}
+	require(fclose(file) == 0 && routes_read(&again, path, &complaint) == 0);
+	require(again.nb_hops == routes->nb_hops && again.nb_routes == routes->nb_routes);
+	for (uint32_t i = 0; i < routes->nb_hops; i++)
+		require(memcmp(&again.hops[i], &routes->hops[i], sizeof(*routes->hops)) == 0);
+	for (uint32_t i = 0; i < routes->nb_routes; i++)
+		require(memcmp(&again.list[i], &routes->list[i], sizeof(*routes->list)) == 0);
+	routes_free(&again);
+	close(written);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *octets, size_t size)
+{
+	struct routes routes;
+	char path[FUZZ_PATH_LEN];
+	int file = file_of(octets, size, path);
+	uint32_t faults;
+
+	nb_said = 0;
+	faults = routes_read(&routes, path, &complaint);
+	require(nb_said == (faults < ROUTES_COMPLAINTS_MAX ? faults : ROUTES_COMPLAINTS_MAX));
+	if (faults > 0) {
+		require(routes.hops == NULL && routes.list == NULL);
+	} else {
+		require(memchr(octets, '\0', size) == NULL);
+		for (uint32_t i = 0; i < routes.nb_hops; i++)
+			require(routes.hops[i].id < ROUTES_HOPS_MAX);
+		for (uint32_t i = 0; i < routes.nb_routes; i++)
+			require(routes.list[i].hop < routes.nb_hops &&
+				routes.list[i].length <= (routes.list[i].version == 4 ? 32 : 128));
+		write_again(&routes);
+		routes_free(&routes);
+	}
+	close(file);
+	return 0;
+}
