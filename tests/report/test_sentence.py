@@ -26,7 +26,7 @@ RESTS = Undisturbed(
 AS_IS = AsIs(6.2e6, 8e6, 0.09, 0.35, 4.9e6, 2.0)
 LOW, HIGH = Bound(8e6, 8e6, 0.0), Bound(8.25e6, 8e6, 0.01)
 C = SearchResult(
-    "quick", False, (), Interval(LOW, HIGH), Interval(LOW, HIGH), mrr_fps=8.43e6, mrr_error=0.048,
+    "quick", False, (), Interval(LOW, HIGH), Interval(LOW, HIGH), mrr_fps=8.43e6, mrr_half_interval=0.048,
     grade=Grade.C, undisturbed=RESTS, as_is=AS_IS,
 )  # fmt: skip
 
