@@ -137,8 +137,9 @@ class Bracket:
 
 @dataclass(frozen=True, slots=True)
 class BackToBack:
-    """The longest burst that passes without loss (RFC 9004), in frames of one burst.
+    """The longest burst that passes without loss (RFC 9004), in frames of one burst of one port.
 
+    load_fps: over all directions.
     buffer_s is corrected for what the SUT forwards while the burst still arrives (section 6.1).
     """
 

@@ -27,7 +27,7 @@ from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord, RunRecord
 
 # Raise the second number when a field is added, the first when one changes or goes.
-SCHEMA_VERSION = "3.4"
+SCHEMA_VERSION = "4.0"
 
 
 def document(run: RunRecord) -> dict[str, Any]:
