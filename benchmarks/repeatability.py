@@ -23,7 +23,7 @@ from statistics import fmean, median, stdev
 from benchmarks.figures import show
 from benchmarks.point import point_of, searched
 
-from wirespeed.measure.grade import noise_explains_loss
+from wirespeed.measure.proof import noise_explains_loss
 from wirespeed.model.cpus import SHARED_CACHE_NS
 from wirespeed.model.result import Grade, SearchResult
 from wirespeed.model.trial import Stage

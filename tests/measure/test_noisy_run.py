@@ -19,9 +19,9 @@ from tests.measure.noisy_host import (
     without_windows,
 )
 from tests.measure.simulated import Recorder
-from wirespeed.measure import conclusion
-from wirespeed.measure.grade import noise_explains_loss
+from wirespeed.measure import proof
 from wirespeed.measure.interface import UNLIMITED
+from wirespeed.measure.proof import noise_explains_loss
 from wirespeed.measure.run import WIDTH, WIDTH_WHEN_DISTURBED, run_search
 from wirespeed.model.observation import Observation
 from wirespeed.model.result import Grade, Interval, SearchResult
@@ -106,11 +106,10 @@ def test_no_noise_makes_a_figure_too_high(capacity_fps: float, seed: int, noise:
     result = run(NoisyHost(capacity_fps, noise, seed=seed))
     assert result.grade is not None
     figures = [i.lower.load_fps for i in (result.ndr, result.pdr) if i and i.lower]
-    if result.mrr_fps is not None and figures:
-        assert figures == sorted(figures)
-        assert figures[-1] <= result.mrr_fps
-    if figures:
-        assert figures[0] <= capacity_fps * (1 + 2 * WIDTH_WHEN_DISTURBED)
+    assert figures == sorted(figures)
+    if result.ndr is not None and result.ndr.lower is not None:
+        assert result.undisturbed is not None
+        assert figures[0] <= capacity_fps * (1 + result.undisturbed.width)
     for interval in (result.ndr, result.pdr):
         if interval and interval.lower and interval.upper:
             assert interval.lower.load_fps < interval.upper.load_fps
@@ -276,9 +275,9 @@ def _mask_reversed(trial: Trial) -> Trial:
 def test_where_noise_does_not_explain_the_loss_whole_trials_stand(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(conclusion, "noise_explains_loss", lambda _deciding: False)
+    monkeypatch.setattr(proof, "noise_explains_loss", lambda _deciding: False)
     result = run(NoisyHost(CAPACITY_FPS, LOUD))
     assert result.grade is Grade.D
     assert result.ndr is None
     assert result.bracket is not None
-    assert conclusion.NOT_NOISE in result.notes
+    assert proof.NOT_NOISE in result.notes

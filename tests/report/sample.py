@@ -137,7 +137,7 @@ class MadeUp:
         quiet = self.grade is Grade.A
         return SearchResult(
             "quick", False, (), Interval(lower, upper), Interval(pdr, upper),
-            mrr_fps=self.capacity_fps, mrr_error=0.01, grade=self.grade,
+            mrr_fps=self.capacity_fps, mrr_half_interval=0.01, grade=self.grade,
             because=BECAUSE[self.grade], undisturbed=rests_on(confirmed, ndr),
             as_is=AsIs(
                 sorted(trial.forwarding_fps for trial in mrrs)[1], ndr, min(losses), max(losses),

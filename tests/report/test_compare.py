@@ -63,7 +63,7 @@ def first(compared: Comparison) -> Difference:
 
 
 def test_a_run_is_no_worse_than_itself(run: RunRecord) -> None:
-    compared = compare_runs(run, run, 0.0)
+    compared = compare_runs(run, run, 0.05)
     verdicts = {d.verdict for d in compared.differences}
     assert verdicts == {Judgement.SAME, Judgement.OVERLAP, Judgement.AS_IS}
     assert not compared.worse
@@ -102,8 +102,31 @@ def test_what_both_leave_open_is_not_worse(run: RunRecord) -> None:
 def test_what_is_left_open_comes_from_width_growth_and_scatter(run: RunRecord) -> None:
     ndr, _, mrr = compare_runs(run, run, 0.05).differences[:3]
     # Half the search's width, (1.005 - 0.99) / 0.99 / 2, and growth's bound, in both runs.
-    assert ndr.error == pytest.approx(2**0.5 * (0.0150 / 0.99 / 2 + 0.0008), rel=0.01)
-    assert mrr.error == pytest.approx(2**0.5 * 2 * 0.01)
+    assert ndr.error == pytest.approx(2 * (0.0150 / 0.99 / 2 + 0.0008), rel=0.01)
+    assert mrr.error == pytest.approx(2**0.5 * 0.01)
+
+
+def test_compare_interval_wider_than_the_tolerance_cannot_tell(run: RunRecord) -> None:
+    wide = only(run, 0, mrr_half_interval=0.35)
+    verdicts = {d.figure: d.verdict for d in compare_runs(wide, wide, 0.05).differences}
+    assert verdicts["MRR"] is Judgement.CANNOT_TELL
+
+
+def test_compare_without_an_error_is_never_better(run: RunRecord) -> None:
+    bare = replace(run, points=(replace(run.points[0], trials=()),))
+    a, b = only(bare, 0, mrr_half_interval=None), only(bare, 0, mrr_half_interval=None, mrr_fps=9e9)
+    verdicts = {d.figure: d.verdict for d in compare_runs(a, b, 0.05).differences}
+    assert verdicts["MRR"] is Judgement.CANNOT_TELL
+
+
+def test_compare_lower_bound_is_a_range_without_an_error(run: RunRecord) -> None:
+    ndr = run.points[0].result and run.points[0].result.ndr
+    assert ndr is not None
+    unreached = only(run, 0, ndr=replace(ndr, upper=None))
+    difference = first(compare_runs(unreached, unreached, 0.05))
+    assert (difference.verdict, difference.error) == (Judgement.OVERLAP, None)
+    assert difference.a_bracket is not None
+    assert difference.a_bracket.overloads_fps is None
 
 
 def test_brackets_differ_only_when_they_are_disjoint(run: RunRecord) -> None:
@@ -174,13 +197,13 @@ def test_a_point_that_is_not_complete_is_not_compared(run: RunRecord) -> None:
     assert compare_runs(run, b, 0.05).differences == ()
 
 
-def test_a_result_without_bounds_has_no_width(run: RunRecord) -> None:
+def test_compare_single_trial_has_no_known_error(run: RunRecord) -> None:
     bound = Bound(1e6, 1e6, 0.0)
     result = SearchResult("fixed", False, (), constant=bound)
     point = replace(run.points[0], result=result, trials=())
     alone = replace(run, points=(point,))
     (difference,) = compare_runs(alone, alone, 0.05).differences
-    assert (difference.figure, difference.error) == ("constant", 0.0)
+    assert (difference.figure, difference.error) == ("constant", None)
 
 
 def test_cpus_that_were_placed_differently_are_named(run: RunRecord) -> None:

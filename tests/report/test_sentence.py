@@ -26,7 +26,7 @@ RESTS = Undisturbed(
 AS_IS = AsIs(6.2e6, 8e6, 0.09, 0.35, 4.9e6, 2.0)
 LOW, HIGH = Bound(8e6, 8e6, 0.0), Bound(8.25e6, 8e6, 0.01)
 C = SearchResult(
-    "quick", False, (), Interval(LOW, HIGH), Interval(LOW, HIGH), mrr_fps=8.43e6, mrr_error=0.048,
+    "quick", False, (), Interval(LOW, HIGH), Interval(LOW, HIGH), mrr_fps=8.43e6, mrr_half_interval=0.048,
     grade=Grade.C, undisturbed=RESTS, as_is=AS_IS,
 )  # fmt: skip
 
@@ -37,7 +37,7 @@ def result_sentence(result: SearchResult) -> str:
 
 def test_a_gated_point_says_what_it_rests_on_and_what_the_host_gives() -> None:
     assert result_sentence(C) == (
-        "NDR 8.000 Mpps undisturbed (grade C: 17% of 24 s clean and fast, 412 windows; no loss in "
+        "NDR 8.000 Mpps undisturbed (grade C: 17% of 24 s undisturbed, 412 windows count; no loss in "
         "3.1 M frames, \N{LESS-THAN OR EQUAL TO}1e-6, and 31 pieces, \N{LESS-THAN OR EQUAL TO}"
         "9.7%; queues grew 0.02 \N{PLUS-MINUS SIGN} 0.2%). PDR 8.000, MRR 8.430 "
         "\N{PLUS-MINUS SIGN} 4.8% Mpps. As this host is: 9.0-35% lost "
@@ -134,7 +134,7 @@ def test_a_grade_that_was_not_recorded_is_not_made_up() -> None:
 def test_one_line_of_a_log() -> None:
     assert short_sentence(C) == (
         "NDR 8.000, PDR 8.000, MRR 8.430 Mpps (grade C, 17% of 24 s undisturbed); as this host is: "
-        "9.0-35% lost there, nothing lost up to 4.900, MRR 6.200"
+        "9.0-35% lost there, nothing lost up to 4.900 in a trial of 2 s, MRR 6.200"
     )
     d = SearchResult("quick", False, (), grade=Grade.D, bracket=Bracket(4.9e6, 8.25e6))
-    assert short_sentence(d) == "NDR 4.900-8.250 Mpps (grade D)"
+    assert short_sentence(d) == "NDR at least 4.900, at most 8.250 Mpps (grade D)"

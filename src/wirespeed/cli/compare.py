@@ -134,11 +134,11 @@ def _remarks(a: str, b: str, tolerance: float, compared: Comparison) -> Iterator
             f"{placement.b} in {b}. "
             "That alone changes figures: run again, or pin the guest's CPUs."
         )
-    large = sum(d.error > tolerance for d in compared.differences)
+    large = sum(d.verdict is Judgement.CANNOT_TELL for d in compared.differences)
     if large:
         yield (
-            f"{large} figures have an error above the tolerance of {percent(tolerance)}: longer "
-            "trials or a quieter host would decide them."
+            f"{large} figures have an error above the tolerance of {percent(tolerance)}, or an "
+            "unknown one: longer trials or a quieter host would decide them."
         )
 
 

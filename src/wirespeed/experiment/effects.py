@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wirespeed.experiment.combinations import Combination
+from wirespeed.model.quantile import two_sided
 
 Floats = npt.NDArray[np.float64]
 # Rates of each combination, one of each repeat in the order of repeats.
@@ -29,8 +30,8 @@ Cells = Mapping[Combination, Sequence[float]]
 
 _DRAWS = 4000
 _PERCENTILES = (2.5, 97.5)
-# Student's t at 97.5% by degrees of freedom; beyond them 1.96 + 2.5 / freedom is within 1%.
-_T = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+# The normal distribution's quantile at 97.5%.
+_NORMAL = 1.96
 # The same rates must give the same interval in every report.
 _SEED = 20_250_101
 
@@ -138,9 +139,8 @@ def _effect(
 
 
 def _stretch(repeats: int, freedom: int) -> float:
-    """By how much percentiles of the bootstrap are too near to the effect."""
-    student = _T[freedom - 1] if freedom <= len(_T) else 1.96 + 2.5 / freedom
-    return student / 1.96 * math.sqrt(repeats / (repeats - 1))
+    """Return by how much percentiles of the bootstrap are too near to the effect."""
+    return two_sided(freedom) / _NORMAL * math.sqrt(repeats / (repeats - 1))
 
 
 def _resampled(

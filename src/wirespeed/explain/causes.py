@@ -40,8 +40,9 @@ def longer_rings(point: Measured) -> Proposal:
         return Proposal(free, "wirespeed plan writes the kernel's settings")
     longest = frames is not None and frames.sut.vswitch.descriptors >= MAX_DESCRIPTORS
     key = "sut.vswitch.rx_queues" if longest else "sut.vswitch.descriptors"
+    more = "add a receive queue" if longest else "deepen its rings"
     return Proposal(
-        "Keep the SUT's CPUs free of interrupts and other work, or deepen its rings.",
+        f"Keep the SUT's CPUs free of interrupts and other work, or {more}.",
         f"{key}; wirespeed plan writes the kernel's settings",
     )
 

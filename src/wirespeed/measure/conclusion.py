@@ -6,14 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from wirespeed.measure.as_is import as_is, lossless
-from wirespeed.measure.grade import because, grade_of, noise_explains_loss, received, undisturbed
+from wirespeed.measure.as_is import as_is
+from wirespeed.measure.bracket import bracket
+from wirespeed.measure.grade import because, grade_of, received, undisturbed
 from wirespeed.measure.presets import Preset
 from wirespeed.measure.prober import Prober
+from wirespeed.measure.proof import NOT_NOISE, noise_explains_loss, refuted
+from wirespeed.measure.remarks import remarks
 from wirespeed.measure.search.interface import Figures
 from wirespeed.measure.search.mrr import Overload
 from wirespeed.model.result import (
-    Bracket,
     Grade,
     Interval,
     LatencyAtLoad,
@@ -21,15 +23,7 @@ from wirespeed.model.result import (
     Undisturbed,
 )
 from wirespeed.model.spec import Search
-from wirespeed.model.trial import Stage, Trial
-
-NOT_NOISE = (
-    "the time left out lost no more than any other time: noise does not explain the loss, so whole "
-    "trials count"
-)
-# Shares of the offered frames. In undisturbed time only an overload loses as much. In disturbed
-# time a core shared evenly carries half of what it could: only a larger loss is an overload.
-OVERLOADED, OVERLOADED_WHILE_DISTURBED = 0.2, 0.5
+from wirespeed.model.trial import Trial
 
 
 @dataclass(slots=True)
@@ -54,33 +48,34 @@ def conclude(
     figures, overload = found.figures, found.overload
     if prober.whole:
         figures = replace(figures, ndr=None, pdr=None)
-    mrr_fps, figures = _consistent(overload.received_fps if overload else None, figures)
+    mrr_fps = overload.received_fps if overload is not None else None
     load_fps = _decided_load_fps(figures)
     deciding, rests_on = _deciding(prober, load_fps, mrr_fps, overload)
     shortest_s = preset.as_is_trial_s or 0.0
     whole_mrr_fps = overload.whole_fps if overload is not None else None
     held = figures.constant.load_fps if figures.constant else _lower_fps(figures.ndr)
     answer = as_is(prober.trials, whole_mrr_fps, held, shortest_s)
-    not_noise = load_fps is not None and noise_explains_loss(deciding) is False
     missing = _wants_ndr(preset, search, figures)
-    if not_noise and figures.constant is None:
+    if (refusal := _refusal(prober, figures, deciding)) is not None:
         missing, figures = True, replace(figures, ndr=None, pdr=None)
-        found.notes += (NOT_NOISE,)
-    bracket = _bracket(prober, found, shortest_s) if missing else None
+        found.notes += (refusal,) if refusal not in (*figures.notes, *found.notes) else ()
+    within = bracket(prober, overload, shortest_s) if missing else None
     grade = None
-    if rests_on is not None and bracket is None and _judged(prober, load_fps):
-        grade = grade_of(deciding)
+    if rests_on is not None and within is None and _judged(prober, load_fps):
+        grade = grade_of(rests_on, deciding)
     elif answer.mrr_fps is not None or answer.lossless_fps is not None or figures.constant:
         grade = Grade.D
     why = why or found.ended
     usable = [trial for trial in prober.trials if trial.fault is None]
     if why is not None and why is not found.ended and grade is not None:
         found.notes += (why,)
+    mrr_error = overload.error if overload is not None else None
+    told = remarks(_lower_fps(figures.ndr), prober.width, mrr_fps, mrr_error, answer)
     return SearchResult(
         search=search.kind.value,
         conformant=preset.conformant and grade is Grade.A and found.ended is None,
         trials=tuple(prober.trials),
-        ndr=figures.ndr if bracket is None else None,
+        ndr=figures.ndr if within is None else None,
         pdr=figures.pdr,
         mrr_fps=mrr_fps,
         limited_by=_limited_by(prober, figures, found),
@@ -89,14 +84,26 @@ def conclude(
         constant=figures.constant,
         back_to_back=figures.back_to_back,
         max_load_fps=found.max_load_fps,
-        notes=figures.notes + found.notes,
+        notes=(*figures.notes, *found.notes, *told),
         grade=grade,
         because=because(grade, rests_on, deciding or usable, usable) if grade is not None else (),
         undisturbed=rests_on,
         as_is=answer,
-        bracket=bracket,
-        mrr_error=overload.error if overload is not None else 0.0,
+        bracket=within,
+        mrr_half_interval=mrr_error,
     )
+
+
+def _refusal(prober: Prober, figures: Figures, deciding: Sequence[Trial]) -> str | None:
+    """The reason why NDR and PDR are not known although the search has loads for them."""
+    load_fps = _lower_fps(figures.ndr)
+    if figures.constant is not None or (load_fps is None and _lower_fps(figures.pdr) is None):
+        return None
+    if figures.unconfirmed is not None:
+        return figures.unconfirmed
+    if load_fps is not None:
+        return refuted(deciding, prober.width, prober.pdr_loss)
+    return NOT_NOISE if noise_explains_loss(deciding) is False else None
 
 
 def _wants_ndr(preset: Preset, search: Search, figures: Figures) -> bool:
@@ -111,20 +118,6 @@ def _lower_fps(interval: Interval | None) -> float | None:
     return interval.lower.load_fps if interval is not None and interval.lower is not None else None
 
 
-def _consistent(mrr_fps: float | None, figures: Figures) -> tuple[float | None, Figures]:
-    """MRR and bounds that fit together: the MRR is no less than a load that passed, since that was
-    received too. A PDR tolerates loss, so its load may exceed the MRR; it counts up to the MRR."""
-    ndr, pdr = figures.ndr, figures.pdr
-    if mrr_fps is None:
-        return None, figures
-    if ndr is not None and ndr.lower is not None:
-        mrr_fps = max(mrr_fps, ndr.lower.load_fps)
-    if pdr is not None and pdr.lower is not None and pdr.lower.load_fps > mrr_fps:
-        lower = replace(pdr.lower, load_fps=mrr_fps)
-        figures = replace(figures, pdr=Interval(lower, pdr.upper))
-    return mrr_fps, figures
-
-
 def _decided_load_fps(figures: Figures) -> float | None:
     """The load whose trials decide the grade: held, NDR or PDR; None where the MRR decides."""
     if figures.constant is not None:
@@ -137,14 +130,7 @@ def _deciding(
 ) -> tuple[Sequence[Trial], Undisturbed | None]:
     """The trials that decide, and the undisturbed time in them."""
     if load_fps is not None:
-        counted = (Stage.SEARCH, Stage.CONFIRM, Stage.CONSTANT)
-        trials = [
-            trial
-            for trial in prober.trials
-            if trial.stage in counted
-            and trial.fault is None
-            and trial.intended_load_fps == load_fps
-        ]
+        trials = prober.judging(load_fps)
         found = undisturbed(load_fps, trials, prober.width, prober.pdr_loss)
         return trials, found
     if mrr_fps is None or overload is None or prober.whole:
@@ -157,26 +143,6 @@ def _judged(prober: Prober, load_fps: float | None) -> bool:
     if load_fps is None:
         return True
     return any(p.decided and not p.whole for p in prober.points if p.load_fps == load_fps)
-
-
-def _bracket(prober: Prober, found: Found, shortest_s: float) -> Bracket:
-    """The highest load carried whole, and the lowest load above it that is too much."""
-    carried_fps = lossless(prober.trials, shortest_s)[0]
-    failed = [p.load_fps for p in prober.points if p.exceeded > 0 and not p.whole and p.decided]
-    flooded = [
-        trial.intended_load_fps
-        for trial in (found.overload.trials if found.overload is not None else ())
-        if _overloaded(trial)
-    ]
-    too_much = [load for load in (*failed, *flooded) if load > (carried_fps or 0.0)]
-    return Bracket(carried_fps, min(too_much, default=None))
-
-
-def _overloaded(trial: Trial) -> bool:
-    """Whether more was offered than the SUT carries, whatever disturbed it."""
-    if trial.gated is not None and trial.gated.steady_offered:
-        return trial.gated.steady_lost > OVERLOADED * trial.gated.steady_offered
-    return trial.loss_ratio > OVERLOADED_WHILE_DISTURBED
 
 
 def _limited_by(prober: Prober, figures: Figures, found: Found) -> str | None:

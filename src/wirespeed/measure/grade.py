@@ -6,11 +6,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from wirespeed.measure.gate import NOT_DRAINED, Mask
-from wirespeed.measure.placebo import noise_explains
+from wirespeed.measure.gate import NOT_DRAINED
 from wirespeed.measure.verdict import verdict
 from wirespeed.model.result import Grade, Undisturbed
-from wirespeed.model.series import COUNTED
 from wirespeed.model.trial import LeftOut, Trial
 
 MOST = 0.5
@@ -23,9 +21,9 @@ def undisturbed(
 ) -> Undisturbed | None:
     """The undisturbed time of all trials at a load together; None: there is none."""
     pieces = [trial.gated for trial in trials if trial.gated is not None]
-    if not any(piece.clean_windows for piece in pieces):
-        return None
     found = verdict(pieces, width, pdr_loss)
+    if not found.windows:
+        return None
     return Undisturbed(
         load_fps=load_fps,
         measured_s=sum(trial.duration_s for trial in trials),
@@ -39,6 +37,7 @@ def undisturbed(
         growth_error=found.growth_error,
         width=width,
         left_out=_without_drained(trials, found.windows),
+        steady_s=_steady_s(trials),
     )
 
 
@@ -61,14 +60,21 @@ def left_out(trials: Sequence[Trial]) -> tuple[LeftOut, ...]:
     return tuple(sorted(parts, key=lambda part: -part.share))
 
 
-def grade_of(deciding: Sequence[Trial]) -> Grade:
+def grade_of(rests_on: Undisturbed, deciding: Sequence[Trial]) -> Grade:
     """The grade of a figure found in undisturbed time, from the trials that decide it."""
     if all(trial.quiet and not _lost_while_disturbed(trial) for trial in deciding):
         return Grade.A
-    pieces = [trial.gated for trial in deciding if trial.gated is not None]
-    windows = sum(piece.windows for piece in pieces)
-    steady = sum(max(piece.clean_windows, piece.steady_windows) for piece in pieces)
-    return Grade.B if steady > MOST * windows else Grade.C
+    return Grade.B if rests_on.share > MOST else Grade.C
+
+
+def _steady_s(trials: Sequence[Trial]) -> float:
+    """The seconds of trials without disturbance, whether queues had drained or not."""
+    pieces = [(trial.gated, trial.duration_s) for trial in trials if trial.gated is not None]
+    return sum(
+        max(piece.clean_windows, piece.steady_windows) / piece.windows * duration_s
+        for piece, duration_s in pieces
+        if piece.windows
+    )
 
 
 def _lost_while_disturbed(trial: Trial) -> bool:
@@ -97,18 +103,8 @@ def received(mrr_fps: float, trials: Sequence[Trial], width: float) -> Undisturb
         growth_error=0.0,
         width=width,
         left_out=tuple(part for part in left_out(trials) if part.why != NOT_DRAINED),
+        steady_s=_steady_s(trials),
     )
-
-
-def noise_explains_loss(deciding: Sequence[Trial]) -> bool | None:
-    """The placebo test (placebo.py) over the deciding trials that lost frames in all their time."""
-    pairs = []
-    for trial in deciding:
-        counted = next((s.values for s in trial.series if s.name == COUNTED), None)
-        if trial.lost and counted is not None and trial.observation.windows is not None:
-            clean = tuple(value > 0 for value in counted)
-            pairs.append((trial.observation.windows, Mask(clean, clean, ())))
-    return noise_explains(pairs)
 
 
 def because(

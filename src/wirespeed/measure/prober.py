@@ -35,6 +35,7 @@ FAULTY_IN_A_ROW = 3
 UNDECIDED_IN_A_ROW = 3
 # With fewer unsent frames the offered load counts as the intended one.
 MAX_UNSENT_RATIO = 0.002
+JUDGING = frozenset({Stage.SEARCH, Stage.CONFIRM, Stage.CONSTANT})
 # A trial without any undisturbed window uses this share of the extension.
 LOST_TIME = 0.25
 
@@ -105,6 +106,16 @@ class Prober:
         if self.undecided == UNDECIDED_IN_A_ROW:
             raise Undecided(_undecided(point))
         return point
+
+    def judging(self, load_fps: float) -> list[Trial]:
+        """Return all trials by which a load is judged, those of a search and fresh ones."""
+        return [
+            trial
+            for trial in self.trials
+            if trial.stage in JUDGING
+            and trial.fault is None
+            and trial.intended_load_fps == load_fps
+        ]
 
     def _used(self, pieces: Sequence[Trial]) -> float:
         """How much of its extension a load has used."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from wirespeed.measure.as_is import find_lossless, lossless
-from wirespeed.measure.bounds import so_far, without_unjudged
+from wirespeed.measure.bounds import known_interval, so_far, without_unjudged
 from wirespeed.measure.conclusion import Found, conclude
 from wirespeed.measure.interface import UNLIMITED, BadSearch, Listener, Measurer
 from wirespeed.measure.latency import measure_latency
@@ -25,7 +25,7 @@ from wirespeed.measure.prober import (
     Undecided,
 )
 from wirespeed.measure.search.interface import Figures, Limits, SearchMethod
-from wirespeed.model.result import SearchResult
+from wirespeed.model.result import Interval, SearchResult
 from wirespeed.model.spec import Search
 from wirespeed.model.trial import Stage, Trial
 
@@ -118,7 +118,7 @@ def _find(method: SearchMethod, prober: Prober, limits: Limits, found: Found) ->
             raise
         found.ended = ended.what
         note = f"{ended.what}: the bounds are those known by then"
-        figures = replace(so_far(prober), notes=(note,))
+        figures = replace(so_far(prober), notes=(note,), unconfirmed=note)
     return without_unjudged(figures, prober)
 
 
@@ -128,12 +128,30 @@ def _upwards(method: SearchMethod, prober: Prober, limits: Limits, found: Found)
     near_fps = min(limits.mrr_fps or limits.max_fps, limits.max_fps)
     if near_fps <= limits.min_fps:
         near_fps = limits.max_fps
+    figures: Figures | None = None
     while True:
-        figures = _below(method, prober, replace(limits, max_fps=near_fps), found)
+        try:
+            figures = _below(method, prober, replace(limits, max_fps=near_fps), found)
+        except (OutOfTime, Undecided) as ended:
+            if figures is None:
+                raise
+            return _ended_above(figures, prober, ended, found)
         highest_fps = min(limits.max_fps, found.max_load_fps or limits.max_fps)
         if near_fps >= highest_fps or _bounded(figures):
             return figures
         near_fps = min(highest_fps, HEADROOM * near_fps)
+
+
+def _ended_above(
+    figures: Figures, prober: Prober, ended: OutOfTime | Undecided, found: Found
+) -> Figures:
+    """What was found up to the MRR, with the lowest load above it that failed by then."""
+    found.ended = ended.what
+    known, ndr = known_interval(prober.points, 0.0), figures.ndr
+    if ndr is not None and known is not None:
+        figures = replace(figures, ndr=Interval(ndr.lower, known.upper))
+    note = f"above the MRR the bounds are those known by then: {ended.what}"
+    return replace(figures, notes=(*figures.notes, note))
 
 
 def _bounded(figures: Figures) -> bool:

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wirespeed.measure.tcp_gate import UNWATCHED, reasons
+from wirespeed.model.quantile import two_sided
 from wirespeed.model.tcp import Tcp, TcpDirection, TcpRun
 from wirespeed.model.trial import LeftOut
 
 # Consecutive intervals that count as one piece in the error: neighbours are correlated.
 _PIECE = 3
-# The 97.5% quantile of the normal distribution.
-_Z = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +95,9 @@ def _intervals(run: TcpRun, number: int, max_taken: float) -> list[tuple[str | N
     ]
 
 
-def pooled_rate(pooled: Pooled, direction: TcpDirection) -> tuple[float, float] | None:
-    """The mean rate over undisturbed intervals in bits/s, and half of its 95% interval; None where
-    no undisturbed interval says what this direction carried.
+def pooled_rate(pooled: Pooled, direction: TcpDirection) -> tuple[float, float | None] | None:
+    """Return the mean rate over undisturbed intervals in bits/s, and half of its 95% interval, None
+    for one piece; None where no undisturbed interval says what this direction carried.
 
     The standard error is that of pieces or of runs, whichever is larger: the rates of neighbouring
     intervals are correlated, and those of one run may be.
@@ -112,8 +111,10 @@ def pooled_rate(pooled: Pooled, direction: TcpDirection) -> tuple[float, float] 
     beyond = bits - rate_bps * seconds
     pieces = [each.piece for each in clean if each.piece is not None]
     errors = (_error(labels, beyond) for labels in (pieces, [each.run for each in clean]))
-    quantile = _t_quantile(len(set(pieces)) - 1)
-    return rate_bps, float(quantile * max(errors) / seconds.sum())
+    freedom = len(set(pieces)) - 1
+    if not freedom:
+        return rate_bps, None
+    return rate_bps, float(two_sided(freedom) * max(errors) / seconds.sum())
 
 
 def _error(labels: Sequence[int], beyond: NDArray[np.float64]) -> float:
@@ -122,12 +123,6 @@ def _error(labels: Sequence[int], beyond: NDArray[np.float64]) -> float:
     sums = np.bincount(index, weights=beyond)
     many = len(sums)
     return float(np.sqrt(many / (many - 1) * np.square(sums).sum())) if many > 1 else 0.0
-
-
-def _t_quantile(freedom: int) -> float:
-    """Student's 97.5% quantile, to 0.5% for 4 degrees of freedom and more (Cornish and Fisher)."""
-    z, n = _Z, freedom
-    return z + (z**3 + z) / (4 * n) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n * n)
 
 
 def beaten_share(pooled: Pooled, directions: Sequence[TcpDirection]) -> float:

@@ -23,6 +23,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from wirespeed.model.quantile import CONFIDENCE, student, two_sided
 from wirespeed.model.trial import CleanRun, Gated
 
 Floats = NDArray[np.float64]
@@ -35,7 +36,6 @@ MIN_RUNS = 10
 # where it is many times what could pass.
 OVERLOAD_FACTOR = 5
 OVERLOAD_FLOOR = 0.02
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,16 @@ class Verdict:
     runs: int
     offered: int
     lost: int
+    width: float
+
+    @property
+    def stands(self) -> bool:
+        """Whether the load stands as an NDR by all its trials together.
+
+        Growth is held to half the width here: all trials together tell growth finer than one does,
+        so a load that exceeds the capacity by the width does not stand.
+        """
+        return self.ndr and self.growth <= self.width / 2
 
 
 def verdict(pieces: Sequence[Gated], width: float, pdr_loss: float) -> Verdict:
@@ -104,6 +114,7 @@ def verdict(pieces: Sequence[Gated], width: float, pdr_loss: float) -> Verdict:
         runs=len(runs),
         offered=offered,
         lost=lost,
+        width=width,
     )
 
 
@@ -124,7 +135,7 @@ def _drains(pieces: Sequence[Gated]) -> tuple[list[CleanRun], float] | None:
     offered = np.array([run.offered for run in runs], dtype=np.float64)
     growth = np.array([run.growth_frames for run in runs])
     lost = sum(run.lost for run in runs)
-    error = _standard_error(growth, offered) * _t(0.5 + CONFIDENCE / 2, len(runs) - 1)
+    error = _standard_error(growth, offered) * two_sided(len(runs) - 1)
     ratio = growth.sum() / offered.sum()
     if lost > NDR_LOSS_LIMIT * offered.sum() or ratio >= 0 or ratio + error > 0:
         return None
@@ -155,7 +166,7 @@ def _growth(runs: Sequence[CleanRun]) -> tuple[float, float, float]:
     lost = np.array([run.lost for run in runs], dtype=np.float64)
     growth = np.array([run.growth_frames for run in runs])
     error = _standard_error(growth, offered)
-    half = min(1.0, error * _t(0.5 + CONFIDENCE / 2, len(runs) - 1))
+    half = min(1.0, error * two_sided(len(runs) - 1))
     ratio = max(0.0, float(growth.sum() / offered.sum()))
     return ratio, half, min(error, _standard_error(growth + lost, offered))
 
@@ -188,7 +199,7 @@ def _loss_bound(runs: Sequence[CleanRun]) -> float:
     losses = [float(run.lost) for run in runs]
     sizes, losses = [*sizes, offered / len(runs)], [*losses, max(losses)]
     spread = _standard_error(np.array(losses), np.array(sizes)) * sum(sizes)
-    spread *= _t(CONFIDENCE, min(len(runs), sum(run.lost > 0 for run in runs) + 2) - 1)
+    spread *= student(CONFIDENCE, min(len(runs), sum(run.lost > 0 for run in runs) + 2) - 1)
     events = lost / max(1.0, (spread / NormalDist().inv_cdf(CONFIDENCE)) ** 2 / lost)
     return min(1.0, lost / offered * _poisson_bound(events) / events)
 
@@ -197,21 +208,3 @@ def _poisson_bound(events: float) -> float:
     """The upper bound on the expected number where `events` were observed (Byar), to 1%."""
     z = NormalDist().inv_cdf(CONFIDENCE)
     return (events + 1) * (1 - 1 / (9 * (events + 1)) + z / (3 * math.sqrt(events + 1))) ** 3
-
-
-def _t(share: float, freedom: int) -> float:
-    """The quantile of Student's t distribution, to 1% (Cornish-Fisher, from 3 on)."""
-    if freedom < 1:
-        return math.inf
-    if freedom == 1:
-        return math.tan(math.pi * (share - 0.5))
-    if freedom == 2:
-        return (2 * share - 1) * math.sqrt(2 / (1 - (2 * share - 1) ** 2))
-    z = NormalDist().inv_cdf(share)
-    terms = (
-        z,
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-    )
-    return math.fsum(term / freedom**power for power, term in enumerate(terms))

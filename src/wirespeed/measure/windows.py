@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from wirespeed.measure.gate import RING_SHARE, Geometry, Mask, ring_ns
 from wirespeed.model.evidence import DirectionWindows, Evidence, Windows
 from wirespeed.model.observation import Latency, LatencyRows, Observation
+from wirespeed.model.quantile import nearest_rank
 from wirespeed.model.series import (
     BACKLOG,
     COUNTED,
@@ -279,17 +280,17 @@ def _latency(
     counts = np.array([frames[ns] for ns in ascending], dtype=np.int64)
     middle, until = lowest * BUCKET**0.5, np.cumsum(counts)
 
-    def percentile(share: float) -> float:
-        return float(middle[np.searchsorted(until, share * until[-1])])
+    def percentile(per_mille: int) -> float:
+        return float(middle[np.searchsorted(until, nearest_rank(per_mille, int(until[-1])))])
 
     return Latency(
         count=int(until[-1]),
         min_ns=float(lowest[0]),
         avg_ns=float(np.average(middle, weights=counts)),
-        p50_ns=percentile(0.5),
-        p90_ns=percentile(0.9),
-        p99_ns=percentile(0.99),
-        p999_ns=percentile(0.999),
+        p50_ns=percentile(500),
+        p90_ns=percentile(900),
+        p99_ns=percentile(990),
+        p999_ns=percentile(999),
         max_ns=float(lowest[-1] * BUCKET),
         jitter_ns=0.0,
         hdrh="",

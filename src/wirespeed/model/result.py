@@ -78,6 +78,8 @@ class Undisturbed:
     loss_bound: with 95% confidence no larger share of frames is lost.
     growth: of the queues, a share of the frames offered, with 95% bounds growth +- growth_error.
     width: what growth and the search's width were held to. left_out: shares of the traffic's time.
+    steady_s: seconds without any disturbance, whether queues had drained or not; None where an
+    older version did not store it.
     """
 
     load_fps: float
@@ -92,10 +94,13 @@ class Undisturbed:
     growth_error: float
     width: float
     left_out: tuple[LeftOut, ...]
+    steady_s: float | None = None
 
     @property
-    def clean_share(self) -> float:
-        return self.clean_s / self.measured_s if self.measured_s else 0.0
+    def share(self) -> float:
+        """The share of the time without disturbance: the one that grades, and that is printed."""
+        undisturbed_s = self.clean_s if self.steady_s is None else self.steady_s
+        return undisturbed_s / self.measured_s if self.measured_s else 0.0
 
     @property
     def lossy_runs_bound(self) -> float | None:
@@ -132,8 +137,9 @@ class Bracket:
 
 @dataclass(frozen=True, slots=True)
 class BackToBack:
-    """The longest burst that passes without loss (RFC 9004), in frames of one burst.
+    """The longest burst that passes without loss (RFC 9004), in frames of one burst of one port.
 
+    load_fps: over all directions.
     buffer_s is corrected for what the SUT forwards while the burst still arrives (section 6.1).
     """
 
@@ -154,7 +160,8 @@ class SearchResult:
     grade: how sure the figures are; None where there are none. because: what keeps it from a better
     grade, a sentence each. ndr, pdr, mrr_fps, constant: of undisturbed time (`undisturbed` says how
     much that was); as_is: of all time. bracket: with grade D instead of an NDR.
-    mrr_error: the standard error of mrr_fps over the trials, relative.
+    mrr_half_interval: half of the 95% interval of mrr_fps over its trials, relative; None where it
+    is not known, as with one trial.
     constant: the load that was held (fixed, soak), over all its valid trials.
     max_load_fps: the ceiling that the search used. limited_by: what kept it from finding the SUT's
     own limit, e.g. "shared_lcore", "generator" or "max_load"; None when nothing did.
@@ -182,6 +189,6 @@ class SearchResult:
     undisturbed: Undisturbed | None = None
     as_is: AsIs | None = None
     bracket: Bracket | None = None
-    mrr_error: float = 0.0
+    mrr_half_interval: float | None = None
     tcp: TcpResult | None = None
     emulated: str | None = None

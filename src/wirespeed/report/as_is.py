@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from wirespeed.model.result import AsIs, Bracket, Grade, SearchResult
-from wirespeed.model.words import mpps, share
+from wirespeed.model.result import AsIs, Bracket, Grade, Interval, SearchResult
+from wirespeed.model.words import mpps, seconds, share
 
 
 def loss_range(found: AsIs) -> str:
@@ -34,17 +34,26 @@ def short_as_is(result: SearchResult) -> str:
         return ""
     parts = [f"{loss_range(found)} lost there"] if found.loss_high is not None else []
     if (fps := lossless(result)) is not None:
-        parts.append(f"nothing lost up to {mpps(fps)}")
+        trial = f" in a trial of {seconds(found.lossless_s)}" if found.lossless_s else ""
+        parts.append(f"nothing lost up to {mpps(fps)}{trial}")
     if found.mrr_fps is not None:
         parts.append(f"MRR {mpps(found.mrr_fps)}")
     return ", ".join(parts)
 
 
 def bracket_words(bracket: Bracket) -> str:
-    """A range in Mpps: "4.900-8.250", "under 8.250", "over 4.900"."""
+    """A range in Mpps: "at least 4.900, at most 8.250", or one of the two."""
     carried, overloads = bracket.carried_fps, bracket.overloads_fps
-    if carried is not None and overloads is not None:
-        return f"{mpps(carried)}-{mpps(overloads)}"
+    ends = [f"at least {mpps(carried)}"] if carried is not None else []
     if overloads is not None:
-        return f"under {mpps(overloads)}"
-    return f"over {mpps(carried)}" if carried is not None else "unknown"
+        ends.append(f"at most {mpps(overloads)}")
+    return ", ".join(ends) or "unknown"
+
+
+def bound_words(interval: Interval) -> str | None:
+    """A searched rate in Mpps: "4.900", or "at least 4.900" where no load above it failed; None
+    where no load passed."""
+    if interval.lower is None:
+        return None
+    rate = mpps(interval.lower.load_fps)
+    return rate if interval.upper is not None else f"at least {rate}"

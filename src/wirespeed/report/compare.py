@@ -20,7 +20,7 @@ from wirespeed.report.comparison import (
     Judgement,
     PlacementChange,
 )
-from wirespeed.report.uncertainty import uncertainty
+from wirespeed.report.uncertainty import combined, uncertainty
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 
 
@@ -39,8 +39,7 @@ def compare_runs(a: RunRecord, b: RunRecord, tolerance: float) -> Comparison:
 
 
 def _differences(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[Difference]:
-    bracket_a, bracket_b = _bracket(a), _bracket(b)
-    bracketed = bracket_a is not None or bracket_b is not None
+    bracketed = _printed_range(a) is not None or _printed_range(b) is not None
     if bracketed:
         yield _between(a, b, tolerance)
     values_a, values_b = _values(a.result), _values(b.result)
@@ -51,7 +50,7 @@ def _differences(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[D
         # With grade D nothing is known of undisturbed time: its MRR is neither gone nor new.
         if bracketed and (a_fps is None or b_fps is None):
             continue
-        error = math.hypot(uncertainty(a, figure), uncertainty(b, figure))
+        error = combined(uncertainty(a, figure), uncertainty(b, figure), figure)
         change = (b_fps - a_fps) / a_fps if a_fps and b_fps is not None else None
         if a_fps is None:
             verdict = Judgement.NEW
@@ -63,13 +62,18 @@ def _differences(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[D
     yield from _as_is(a, b)
 
 
-def _judge(change: float, error: float, tolerance: float) -> Judgement:
-    """A change counts as worse where it exceeds both the tolerance and the uncertainty."""
-    if change < -tolerance:
-        return Judgement.WORSE if -change > error else Judgement.WITHIN_ERROR
+def _judge(change: float, error: float | None, tolerance: float) -> Judgement:
+    """A change counts where it exceeds both the tolerance and the error. What is within an error
+    that is larger than the tolerance may be anything."""
+    if error is None:
+        return Judgement.CANNOT_TELL
     if abs(change) <= error:
-        return Judgement.SAME
-    return Judgement.BETTER if change > 0 else Judgement.WITHIN_TOLERANCE
+        if change < -tolerance:
+            return Judgement.WITHIN_ERROR
+        return Judgement.SAME if error <= tolerance else Judgement.CANNOT_TELL
+    if abs(change) > tolerance:
+        return Judgement.BETTER if change > 0 else Judgement.WORSE
+    return Judgement.BETTER_WITHIN_TOLERANCE if change > 0 else Judgement.WITHIN_TOLERANCE
 
 
 def _between(a: PointRecord, b: PointRecord, tolerance: float) -> Difference:
@@ -86,7 +90,16 @@ def _between(a: PointRecord, b: PointRecord, tolerance: float) -> Difference:
         verdict = Judgement.WORSE if change < -tolerance else Judgement.WITHIN_TOLERANCE
     elif low_b > high_a:
         change, verdict = low_b / high_a - 1, Judgement.BETTER
-    return Difference(a.label, "NDR", *values, change, 0.0, verdict, _bracket(a), _bracket(b))
+    ranges = _printed_range(a), _printed_range(b)
+    return Difference(a.label, "NDR", *values, change, None, verdict, *ranges)
+
+
+def _printed_range(point: PointRecord) -> Bracket | None:
+    """The bracket, or an NDR that is a lower bound only, as no load above it failed; else None."""
+    ndr = point.result.ndr if point.result is not None else None
+    if ndr is not None and ndr.lower is not None and ndr.upper is None:
+        return Bracket(ndr.lower.load_fps, None)
+    return _bracket(point)
 
 
 def _has_ndr(point: PointRecord) -> bool:
@@ -118,7 +131,7 @@ def _as_is(a: PointRecord, b: PointRecord) -> Iterator[Difference]:
     for figure, a_fps, b_fps in pairs:
         if a_fps is not None or b_fps is not None:
             change = (b_fps - a_fps) / a_fps if a_fps and b_fps is not None else None
-            yield Difference(a.label, figure, a_fps, b_fps, change, 0.0, Judgement.AS_IS)
+            yield Difference(a.label, figure, a_fps, b_fps, change, None, Judgement.AS_IS)
 
 
 def _grade_change(a: PointRecord, b: PointRecord) -> GradeChange | None:

@@ -12,7 +12,9 @@ from wirespeed.model.result import Bracket, Grade
 
 class Judgement(StrEnum):
     SAME = "same"
+    CANNOT_TELL = "cannot tell"
     BETTER = "better"
+    BETTER_WITHIN_TOLERANCE = "better, within tolerance"
     WITHIN_TOLERANCE = "worse, within tolerance"
     WITHIN_ERROR = "worse, within the error"
     OVERLAP = "brackets overlap"
@@ -28,7 +30,7 @@ class Difference:
 
     a_bracket, b_bracket: of a point of grade D, instead of its figure. change: relative to A; of
     brackets that do not overlap, the least that it can be. error: half of the change's 95%
-    confidence interval, relative to A; the squared errors of both runs add up.
+    interval, relative to A; None where an error of either run is not known.
     """
 
     label: str
@@ -36,7 +38,7 @@ class Difference:
     a_fps: float | None
     b_fps: float | None
     change: float | None
-    error: float
+    error: float | None
     verdict: Judgement
     a_bracket: Bracket | None = None
     b_bracket: Bracket | None = None

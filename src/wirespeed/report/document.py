@@ -27,7 +27,7 @@ from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord, RunRecord
 
 # Raise the second number when a field is added, the first when one changes or goes.
-SCHEMA_VERSION = "3.4"
+SCHEMA_VERSION = "4.0"
 
 
 def document(run: RunRecord) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def _result(result: SearchResult, workload: Workload) -> dict[str, Any]:
         "notes": list(result.notes),
         "max_load": _rate(result.max_load_fps, spec),
         "mrr": _rate(result.mrr_fps, spec),
-        "mrr_relative_error": result.mrr_error,
+        "mrr_relative_error": result.mrr_half_interval,
         "ndr": _interval(result.ndr, spec),
         "pdr": _interval(result.pdr, spec),
         "constant": _bound(result.constant, spec),
@@ -174,7 +174,7 @@ def _undisturbed(found: Undisturbed | None) -> dict[str, Any] | None:
     encoded: dict[str, Any] = encode(found)
     return {
         "load": {"value": encoded.pop("load_fps"), "unit": "fps"},
-        "clean_share": found.clean_share,
+        "clean_share": found.share,
         **encoded,
         "lossy_runs_bound": found.lossy_runs_bound,
         "left_out": left_out(found.left_out),

@@ -32,7 +32,7 @@ from wirespeed.model.words import (
     tiny,
     two_digits,
 )
-from wirespeed.report.as_is import bracket_words, loss_range, lossless, short_as_is
+from wirespeed.report.as_is import bound_words, bracket_words, loss_range, lossless, short_as_is
 from wirespeed.report.grades import grade_words
 from wirespeed.report.tcp import undisturbed
 from wirespeed.store.records import PointRecord, PointState
@@ -80,7 +80,7 @@ def short_sentence(result: SearchResult) -> str:
     basis = result.undisturbed
     sure = grade_words(result)
     if basis is not None and result.grade is not Grade.A:
-        sure += f", {share(basis.clean_share)} of {seconds(basis.measured_s)} undisturbed"
+        sure += f", {share(basis.share)} of {seconds(basis.measured_s)} undisturbed"
     as_is = f"; as this host is: {there}" if (there := short_as_is(result)) else ""
     emulated = f"; {EMULATED}" if result.emulated is not None else ""
     return f"{', '.join(found)} Mpps ({sure}){as_is}{emulated}"
@@ -90,8 +90,8 @@ def _figures(result: SearchResult) -> Iterator[tuple[str, str]]:
     if result.bracket is not None:
         yield "NDR", bracket_words(result.bracket)
     for name, interval in (("NDR", result.ndr), ("PDR", result.pdr)):
-        if (fps := _lower(interval)) is not None:
-            yield name, mpps(fps)
+        if interval is not None and (words := bound_words(interval)) is not None:
+            yield name, words
     if result.mrr_fps is not None:
         yield "MRR", mpps(result.mrr_fps)
     if result.constant is not None:
@@ -115,12 +115,12 @@ def _headlines(result: SearchResult) -> Iterator[str]:
     """Every figure that may come first, the strictest first."""
     if result.bracket is not None:
         yield _bracket(result.bracket)
-    if (ndr := _lower(result.ndr)) is not None:
-        yield f"NDR {mpps(ndr)} Mpps"
+    if result.ndr is not None and (ndr := bound_words(result.ndr)) is not None:
+        yield f"NDR {ndr} Mpps"
     elif result.ndr is not None and result.ndr.upper is not None:
         yield f"No NDR: even {mpps(result.ndr.upper.load_fps)} Mpps was too much"
-    if (pdr := _lower(result.pdr)) is not None:
-        yield f"PDR {mpps(pdr)} Mpps"
+    if result.pdr is not None and (pdr := bound_words(result.pdr)) is not None:
+        yield f"PDR {pdr} Mpps"
     if (held := result.constant) is not None:
         lost = "nothing" if held.loss_ratio == 0 else loss(held.loss_ratio)
         yield f"{mpps(held.load_fps)} Mpps held, {lost} lost"
@@ -132,8 +132,8 @@ def _headlines(result: SearchResult) -> Iterator[str]:
 
 def _others(result: SearchResult) -> Iterator[str]:
     """PDR and MRR where they are not the headline."""
-    ndr, pdr = _lower(result.ndr), _lower(result.pdr)
-    others = [f"PDR {mpps(pdr)}"] if ndr is not None and pdr is not None else []
+    ndr, pdr = _lower(result.ndr), bound_words(result.pdr) if result.pdr is not None else None
+    others = [f"PDR {pdr}"] if ndr is not None and pdr is not None else []
     above = (ndr, pdr, result.constant, result.bracket, result.ndr)
     if result.mrr_fps is not None and any(one is not None for one in above):
         others.append(f"MRR {mpps(result.mrr_fps)}{_error(result)}")
@@ -142,7 +142,8 @@ def _others(result: SearchResult) -> Iterator[str]:
 
 
 def _error(result: SearchResult) -> str:
-    return f" {_PLUS_MINUS} {two_digits(result.mrr_error)}" if result.mrr_error else ""
+    error = result.mrr_half_interval
+    return f" {_PLUS_MINUS} {two_digits(error)}" if error else ""
 
 
 def _basis(result: SearchResult) -> str:
@@ -153,8 +154,8 @@ def _basis(result: SearchResult) -> str:
         said = f"the whole {seconds(basis.measured_s)} count"
     else:
         said = (
-            f"{share(basis.clean_share)} of {seconds(basis.measured_s)} clean and fast, "
-            f"{basis.windows:,} windows"
+            f"{share(basis.share)} of {seconds(basis.measured_s)} undisturbed, "
+            f"{basis.windows:,} windows count"
         )
     return f": {said}; {_loss(basis)}{_growth(basis)}"
 

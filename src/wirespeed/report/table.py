@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from wirespeed.model.result import Grade, LatencyAtLoad
+from wirespeed.model.result import Grade, Interval, LatencyAtLoad
 from wirespeed.model.words import NONE, mpps, share
-from wirespeed.report.as_is import bracket_words, loss_range
+from wirespeed.report.as_is import bound_words, bracket_words, loss_range
 from wirespeed.report.figures import PointFigures, Rate, point_figures
 from wirespeed.report.tcp import CSV_FIELDS, csv_fields, split
 from wirespeed.store.records import PointRecord, PointState, RunRecord
@@ -64,19 +64,24 @@ def _has_figure(point: PointRecord) -> bool:
 
 def _cells(figures: PointFigures) -> list[str]:
     as_is, basis = figures.as_is, figures.undisturbed
-    ndr = _mpps(figures.ndr)
+    result = figures.point.result
+    ndr = _bound(result.ndr if result is not None else None)
     if figures.bracket is not None:
         ndr = bracket_words(figures.bracket)
     return [
         ndr,
-        _mpps(figures.pdr),
+        _bound(result.pdr if result is not None else None),
         _mpps(figures.mrr or figures.constant),
         figures.grade or NONE,
-        NONE if basis is None else share(basis.clean_share),
+        NONE if basis is None else share(basis.share),
         NONE if as_is is None or as_is.loss_high is None else loss_range(as_is),
         mpps(as_is.lossless_fps if as_is is not None else None),
         mpps(as_is.mrr_fps if as_is is not None else None),
     ]
+
+
+def _bound(interval: Interval | None) -> str:
+    return (None if interval is None else bound_words(interval)) or NONE
 
 
 def _mpps(rate: Rate | None) -> str:
@@ -154,7 +159,7 @@ def _grade_fields(figures: PointFigures) -> dict[str, object]:
     basis, bracket, as_is = figures.undisturbed, figures.bracket, figures.as_is
     return {
         "grade": figures.grade,
-        "undisturbed_share": basis and basis.clean_share,
+        "undisturbed_share": basis and basis.share,
         "undisturbed_windows": basis and basis.windows,
         "bracket_carried_fps": bracket and bracket.carried_fps,
         "bracket_overloads_fps": bracket and bracket.overloads_fps,

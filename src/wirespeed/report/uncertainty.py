@@ -1,47 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How uncertain is a figure of a run: width of the search, growth of queues, scatter?"""
+"""Return the error of a figure: half of its 95% interval, relative to the figure."""
 
 from __future__ import annotations
 
 import math
-import statistics
 
+from wirespeed.model.quantile import half_interval
 from wirespeed.model.result import Interval
 from wirespeed.model.trial import Stage, Trial
 from wirespeed.store.records import PointRecord
 
+# Both ends of a searched interval are certain: errors of two such figures add up as they are.
+_SEARCHED = ("NDR", "PDR")
 
-def uncertainty(point: PointRecord, figure: str) -> float:
-    """Half of the 95% confidence interval, relative to the figure."""
+
+def uncertainty(point: PointRecord, figure: str) -> float | None:
+    """Return the error of NDR, PDR, MRR or constant; None where it is not known.
+
+    It is the search's width and the growth of queues, or the scatter over trials.
+    """
     result = point.result
     if result is None:
-        return 0.0
+        return None
     if figure == "MRR":
-        return 2 * (result.mrr_error or _scatter(point, Stage.MRR))
+        return result.mrr_half_interval or _scatter(point, Stage.MRR)
     if figure == "constant":
-        return 2 * _scatter(point, Stage.CONSTANT)
+        return _scatter(point, Stage.CONSTANT)
+    half = _half_width(result.ndr if figure == "NDR" else result.pdr)
     # 1 and more: growth is not known, as where frames carry no time stamp.
     growth = result.undisturbed.growth_error if result.undisturbed is not None else 0.0
-    interval = result.ndr if figure == "NDR" else result.pdr
-    return _half_width(interval) + (growth if growth < 1 else 0.0)
+    return None if half is None else half + (growth if growth < 1 else 0.0)
 
 
-def _half_width(interval: Interval | None) -> float:
+def combined(a: float | None, b: float | None, figure: str) -> float | None:
+    """Return the error of the difference of a figure in two runs; None where it is not known."""
+    if a is None or b is None:
+        return None
+    return a + b if figure in _SEARCHED else math.hypot(a, b)
+
+
+def _half_width(interval: Interval | None) -> float | None:
+    """None where a bound is missing."""
     if interval is None or interval.lower is None or interval.upper is None:
-        return 0.0
+        return None
     return (interval.upper.load_fps - interval.lower.load_fps) / (2 * interval.lower.load_fps)
 
 
-def _scatter(point: PointRecord, stage: Stage) -> float:
-    """The standard error of what the trials of that stage forwarded, relative to their mean."""
-    rates = [
-        rate
-        for stored in point.trials
-        if stored.trial.stage is stage and (rate := _forwarded(stored.trial)) is not None
-    ]
-    if len(rates) < 2 or not any(rates):
-        return 0.0
-    return statistics.stdev(rates) / statistics.fmean(rates) / math.sqrt(len(rates))
+def _scatter(point: PointRecord, stage: Stage) -> float | None:
+    """The error of what the trials of that stage forwarded."""
+    rates = [_forwarded(s.trial) for s in point.trials if s.trial.stage is stage]
+    return half_interval([rate for rate in rates if rate is not None])
 
 
 def _forwarded(trial: Trial) -> float | None:

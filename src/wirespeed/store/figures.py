@@ -90,7 +90,7 @@ def _values(result: SearchResult) -> Iterator[tuple[str, str, float, float, floa
             high = low if interval.upper is None else interval.upper.load_fps
             yield name, "Mpps", low / 1e6, low / 1e6, high / 1e6
     if result.mrr_fps is not None:
-        value, error = result.mrr_fps / 1e6, 2 * result.mrr_error
+        value, error = result.mrr_fps / 1e6, result.mrr_half_interval or 0.0
         yield "MRR", "Mpps", value, value * (1 - error), value * (1 + error)
     if result.constant is not None:
         value = result.constant.forwarding_fps / 1e6

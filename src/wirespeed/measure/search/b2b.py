@@ -64,7 +64,8 @@ class B2b:
                 bursts.append(longest)
         except (OutOfTime, NotMeasurable, BeyondGenerator) as ended:
             notes = (f"{len(bursts)} of {self.searches} back-to-back searches: {ended.what}",)
-        found = _corrected(bursts, limits, ndr.lower.load_fps) if bursts else None
+        ports = max((len(t.observation.directions) for t in prober.trials), default=1)
+        found = _corrected(bursts, limits, ndr.lower.load_fps, ports) if bursts else None
         return Figures(ndr=ndr, back_to_back=found, notes=notes)
 
     def _longest(self, prober: Prober, load_fps: float, guess: int) -> int | None:
@@ -93,13 +94,14 @@ class B2b:
         return trial.lost == 0
 
 
-def _corrected(bursts: list[int], limits: Limits, throughput_fps: float) -> BackToBack:
-    average = mean(bursts)
+def _corrected(bursts: list[int], limits: Limits, throughput_fps: float, ports: int) -> BackToBack:
+    """bursts: frames over all ports that send; the result is of one port (RFC 9004)."""
+    average = mean(bursts) / ports
     return BackToBack(
         load_fps=limits.max_fps,
         mean_frames=average,
-        min_frames=min(bursts),
-        max_frames=max(bursts),
+        min_frames=min(bursts) // ports,
+        max_frames=max(bursts) // ports,
         bursts=len(bursts),
-        buffer_s=average / limits.max_fps * (1 - throughput_fps / limits.max_fps),
+        buffer_s=average * ports / limits.max_fps * (1 - throughput_fps / limits.max_fps),
     )

@@ -28,13 +28,18 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a search found; None for figures that it does not look for. notes: for the report."""
+    """What a search found; None for figures that it does not look for.
+
+    notes: for the report. unconfirmed: why the NDR found is not sure: the search ended early, or no
+    fresh trial confirmed it; None where it came to its end.
+    """
 
     ndr: Interval | None = None
     pdr: Interval | None = None
     constant: Bound | None = None
     back_to_back: BackToBack | None = None
     notes: tuple[str, ...] = ()
+    unconfirmed: str | None = None
 
 
 class Parameters(Protocol):

@@ -15,6 +15,7 @@ from wirespeed.measure.bounds import known_interval
 from wirespeed.measure.operating_point import OperatingPoint
 from wirespeed.measure.prober import NotMeasurable, OutOfTime, Prober, Undecided
 from wirespeed.measure.search.interface import Figures, Limits
+from wirespeed.measure.verdict import verdict
 from wirespeed.model.result import Bound, Interval
 from wirespeed.model.trial import Stage
 
@@ -73,7 +74,8 @@ class Mlr:
         return self._confirmed(prober, limits, Figures(ndr=ndr, pdr=pdr), width)
 
     def _confirmed(self, prober: Prober, limits: Limits, found: Figures, width: float) -> Figures:
-        """The NDR at the load found if fresh trials pass there, else at the next lower one."""
+        """Return the NDR at the load found if fresh trials pass there and all trials together, else
+        at the next lower one."""
         ndr = found.ndr
         if ndr is None or ndr.lower is None:
             return found
@@ -87,14 +89,18 @@ class Mlr:
             if not point.decided:
                 why = f"too little of the time was undisturbed at {load_fps:,.0f} frames/s"
                 return self._unconfirmed(prober, found, upper, why)
-            if point.exceeded == 0.0:
+            if point.exceeded == 0.0 and self._stands(prober, load_fps):
                 return replace(found, ndr=Interval(point.bound, upper))
             upper = point.bound
             if load_fps <= limits.min_fps:
                 break
             load_fps, step = max(limits.min_fps, load_fps * (1 - step)), 2 * step
         note = f"no load below {ndr.lower.load_fps:,.0f} frames/s passed a fresh trial"
-        return replace(found, ndr=Interval(None, upper), notes=(note,))
+        return replace(found, ndr=Interval(None, upper), notes=(note,), unconfirmed=note)
+
+    def _stands(self, prober: Prober, load_fps: float) -> bool:
+        pieces = [t.gated for t in prober.judging(load_fps) if t.gated is not None]
+        return verdict(pieces, prober.width, prober.pdr_loss).stands
 
     def _fresh(self, prober: Prober, load_fps: float) -> OperatingPoint:
         """The verdict of a fresh trial. If it fails, two more run, and the median of those that
@@ -115,4 +121,4 @@ class Mlr:
             known = known_interval(below, 0.0)
             ndr = Interval(known.lower if known else None, upper)
         note = f"the NDR was not confirmed by a fresh trial: {why}"
-        return replace(found, ndr=ndr, notes=(note,))
+        return replace(found, ndr=ndr, notes=(note,), unconfirmed=note)

@@ -9,14 +9,14 @@ offer, about where the SUT's limit lies, and how quiet this host is.
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from dataclasses import dataclass
-from statistics import median, stdev
+from statistics import median
 
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, Prober
 from wirespeed.measure.search.interface import Limits
+from wirespeed.model.quantile import half_interval
 from wirespeed.model.trial import Stage, Trial
 
 OVERLOAD = 1.5
@@ -29,15 +29,15 @@ ENOUGH = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """received_fps: the median of undisturbed windows; None where there were none. error: its
-    relative standard error over the trials. whole_fps: the median of whole trials. offered_fps:
-    the most that the generator can offer, or the ceiling where that is less. by_generator: the
-    generator sets it.
+    """received_fps: the median of undisturbed windows; None where there were none. error: half of
+    its 95% interval over the trials, relative; None where it is not known. whole_fps: the median of
+    whole trials. offered_fps: the most that the generator can offer, or the ceiling where that is
+    less. by_generator: the generator sets it.
     """
 
     trials: tuple[Trial, ...]
     received_fps: float | None
-    error: float
+    error: float | None
     whole_fps: float
     offered_fps: float
     by_generator: bool
@@ -99,7 +99,7 @@ def _overload(trials: list[Trial], most_fps: float, *, by_generator: bool) -> Ov
         if trial.gated is not None and trial.gated.receive_fps is not None
     ]
     middle = median(rates) if rates else None
-    error = stdev(rates) / math.sqrt(len(rates)) / middle if middle and len(rates) > 1 else 0.0
     whole_fps = median(trial.forwarding_fps for trial in trials)
     offered_fps = max(most_fps, *(trial.offered_fps for trial in trials))
+    error = half_interval(rates)
     return Overload(tuple(trials), middle, error, whole_fps, offered_fps, by_generator)

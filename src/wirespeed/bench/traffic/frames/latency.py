@@ -11,6 +11,7 @@ from hdrh.histogram import HdrHistogram
 
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.observation import Latency
+from wirespeed.model.quantile import nearest_rank
 
 _FORMAT = "wirespeed-histogram-1"
 
@@ -40,7 +41,9 @@ def merged(sinks: Sequence[SinkLatency]) -> Latency | None:
         for value, times in file["counts"]:
             whole.record_value(value, times)
     jitter = sum(s.jitter_ns * f["count"] for s, f in zip(sinks, files, strict=True)) / count
-    p50, p90, p99, p999 = (float(whole.get_value_at_percentile(p)) for p in (50, 90, 99, 99.9))
+    # The package rounds the rank; this share gives it the nearest rank.
+    shares = (100 * nearest_rank(per_mille, count) / count for per_mille in (500, 900, 990, 999))
+    p50, p90, p99, p999 = (float(whole.get_value_at_percentile(share)) for share in shares)
     return Latency(
         count=count,
         min_ns=min(file["min"] for file in files if file["count"]),

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Name figures of one point that seem to contradict each other, and say what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirespeed.model.result import AsIs
+from wirespeed.model.words import mpps, seconds
+
+
+def remarks(
+    ndr_fps: float | None, width: float, mrr_fps: float | None, mrr_error: float | None, as_is: AsIs
+) -> Iterator[str]:
+    """Yield a sentence for each pair of figures whose order may surprise; rates in frames/s."""
+    if ndr_fps is None:
+        return
+    if mrr_fps is not None and mrr_fps * (1 + (mrr_error or 0.0)) < ndr_fps * (1 - width):
+        yield (
+            f"an overload slows the SUT down: it received {mpps(mrr_fps)} Mpps of an overload and "
+            f"carries {mpps(ndr_fps)} Mpps"
+        )
+    if as_is.lossless_fps is not None and as_is.lossless_fps > ndr_fps * (1 + width):
+        length = f" of {seconds(as_is.lossless_s)}" if as_is.lossless_s else ""
+        yield (
+            f"one trial{length} at {mpps(as_is.lossless_fps)} Mpps lost nothing, but all trials "
+            f"there together do not pass: the NDR is lower"
+        )
