@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.apply.fake_host import FakeHost, FakeRunner, no_sleep, renamed
+from tests.apply.fake_host import FakeHost, no_sleep, renamed
 from tests.apply.fake_kernel import LAB
+from tests.apply.fake_runner import FakeRunner
 from tests.apply.plans import lab_plan
 from wirespeed.apply import session
 from wirespeed.apply.refuse import OtherHost
