@@ -60,6 +60,10 @@ class FakeHost:
     route_to_client: str = "eno1"
     domains: dict[str, str] = field(default_factory=dict)
     opened: dict[str, str] = field(default_factory=dict)
+    # Mode (hexadecimal) and user of a path that is not root's own.
+    owned: dict[str, tuple[str, int]] = field(default_factory=dict)
+    # Whether the boot loader keeps the words that it has, whatever the drop-in says.
+    keeps_words: bool = False
     cut: Cut | None = None
     changes: int = 0
     boots: int = 0
@@ -139,6 +143,8 @@ class FakeHost:
             self.log.append(str(fault))
 
     def _update_grub(self) -> None:
+        if self.keeps_words:
+            return
         drop_in = self.disk.read(DROP_IN) or ""
         found = re.search(r'^GRUB_CMDLINE_LINUX="\$\(.*\)(.*)"$', drop_in, re.MULTILINE)
         words = f" {found[1]}" if found else ""

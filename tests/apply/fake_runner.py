@@ -178,6 +178,8 @@ class FakeRunner:
                 return 0, f"{self._user}\n"
             case ["printenv", "SSH_CONNECTION"]:
                 return (0, f"{host.client} 5000 192.0.2.1 22\n") if host.client else (1, "")
+            case ["stat", "-c", "%f %u %n", "--", *paths]:
+                return self._stat(paths)
             case ["flock", "--nonblock", _, "true"]:
                 return (1 if host.holder else 0), ""
             case ["df", "-Pk", *folders]:
@@ -205,6 +207,16 @@ class FakeRunner:
                 return 0, host.ovs.vsctl(words) or ""
         return self._run_change(argv, stdin)
 
+    def _stat(self, paths: Sequence[str]) -> tuple[int, str]:
+        """Root's own, but for what a test says of a path."""
+        disk, told = self._host.disk, []
+        for path in paths:
+            mode = "41c0" if disk.has_folder(path) else "8180"
+            mode, user = self._host.owned.get(path, (mode, 0))
+            if disk.has_folder(path) or disk.read(path) is not None:
+                told.append(f"{mode} {user} {path}\n")
+        return (0 if len(told) == len(paths) else 1), "".join(told)
+
     def _found(self, address: str) -> str:
         """The link by which a process has the function's group open."""
         there = address in self._host.opened
@@ -226,7 +238,7 @@ class FakeRunner:
     def _made(self, argv: list[str], stdin: str | None) -> int:  # noqa: PLR0912
         host, disk = self._host, self._host.disk
         match argv:
-            case ["mkdir", "-p", "-m", "700", path] | ["mkdir", "-p", path]:
+            case ["install", "-d", "-m", "0700", path] | ["mkdir", "-p", path]:
                 parts = path.split("/")
                 for length in range(2, len(parts) + 1):
                     disk.make_folder("/".join(parts[:length]))

@@ -12,6 +12,7 @@ from tests.apply.fake_kernel import LAB
 from tests.apply.fake_runner import FakeRunner
 from tests.apply.plans import lab_plan
 from wirespeed.apply import session
+from wirespeed.apply.carry_out import NotWritable
 from wirespeed.apply.refuse import OtherHost
 from wirespeed.apply.target import Refused
 from wirespeed.model.plan import GuestPlan
@@ -145,7 +146,7 @@ def test_a_disk_that_fills_up_stops_and_the_next_rollback_undoes() -> None:
     host = FakeHost()
     before = host.state()
     host.disk.room = 5 << 20
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(NotWritable, match="No space left"):
         _fill(host)
     host.disk.room = None
     undone = session.undo(host.reach, HOST, may_reboot=True, sleep=no_sleep)

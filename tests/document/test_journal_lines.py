@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirespeed.document.journal_lines import JournalLines, read_lines
+from wirespeed.document.journal_lines import read_lines, sealed
 
 RECORDS = [{"began": True}, {"changed": "A", "old": 'x"}\n\u2028é'}, {"restored": "A"}, {"x": [1]}]
 
 
-def journal(records: list[dict[str, object]] | None = None) -> str:
-    lines = JournalLines()
-    return "".join(lines.line(record) for record in (RECORDS if records is None else records))
+def journal() -> str:
+    return "".join(sealed(number, record) for number, record in enumerate(RECORDS, 1))
 
 
 def damaged(octets: bytes) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wirespeed.apply.checkpoint import Checkpoint
@@ -14,11 +14,16 @@ from wirespeed.apply.setting import Setting, Value
 from wirespeed.apply.step import Result, State, Step
 from wirespeed.apply.steps.boot_unit import BOOT_NAMES, boot_steps
 from wirespeed.apply.steps.ovs import OvsKeys
+from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import HostUnreachable, RemoteError, Runner
 
 _NOT_PLANNED = "a plan before changed it, and this one says nothing of it"
 _PAGES_LATER = "the kernel finds too little memory in one piece now, and reserves them at boot"
 _RESTART = "ovs-vswitchd reads it at its start: restart it, or reboot"
+
+
+class NotWritable(WirespeedError):
+    """A file system of the host is full or read-only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,7 @@ class Work:
     def carry_out(self, planned: PlannedSteps) -> tuple[Result, ...]:
         """Every step, what a plan before changed and this one does not, the unit for next boots.
 
-        Raises HostUnreachable, and OSError where the host's disk is full.
+        Raises HostUnreachable, NotWritable, JournalNotWritten.
         """
         results = [*self._restore(self._others(planned))]
         self._note_all(planned)
@@ -135,22 +140,40 @@ class Work:
 
 def restore(runner: Runner, entry: Entry) -> str:
     """Make a setting again what it was; what is the matter where that fails."""
-    setting, failed = entry.setting, ""
-    try:
-        if setting.makes_more or setting.left(runner, entry.old):
-            failed = make(runner, setting, entry.old)
+    setting = entry.setting
+
+    def made() -> str:
+        needed = setting.makes_more or setting.left(runner, entry.old)
+        failed = make(runner, setting, entry.old) if needed else ""
         left = setting.left(runner, entry.old)
-    except OSError as fault:  # what it is a setting of is not there
-        return f"{fault.filename or setting.name}: {fault.strerror or fault}"
-    if left and not setting.excusable(runner, left):
+        if not left or setting.excusable(runner, left):
+            return ""
         return "; ".join(part for part in (f"is {', '.join(left)}", failed) if part)
-    return ""
+
+    fault, failed = attempt(setting.name, made)
+    return failed or fault or ""
+
+
+def attempt(name: str, do: Callable[[], str]) -> tuple[str | None, str]:
+    """What it returns, None where it fails, and then why. Raises HostUnreachable alone: whatever
+    else is the matter with one setting must not keep others from being undone."""
+    try:
+        return do(), ""
+    except HostUnreachable:
+        raise
+    except WirespeedError as fault:
+        return None, fault.what
+    except OSError as fault:  # what it is a setting of is not there
+        return None, f"{fault.filename or name}: {fault.strerror or fault}"
+    except (ValueError, LookupError, TypeError) as fault:
+        return None, f"its recorded value is not of this version: {fault!r}"
 
 
 def make(runner: Runner, setting: Setting, value: Value) -> str:
     """Make it so; what the host said where it could not.
 
-    Raises HostUnreachable, and OSError where the host's disk is full: then nothing else works.
+    Raises HostUnreachable, and NotWritable where the host's disk is full or read-only: then nothing
+    else works.
     """
     try:
         setting.make(runner, value)
@@ -160,7 +183,11 @@ def make(runner: Runner, setting: Setting, value: Value) -> str:
         return fault.what
     except OSError as fault:
         if fault.errno in (errno.ENOSPC, errno.EROFS):
-            raise
+            raise NotWritable(
+                f"{fault.filename or setting.name} on {runner.name} cannot be written: "
+                f"{fault.strerror}",
+                "Make room there, or mount it writable. Then run the command again: it continues.",
+            ) from fault
         return f"{fault.filename or setting.name}: {fault.strerror or fault}"
     return ""
 

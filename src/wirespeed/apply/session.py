@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,7 +21,6 @@ from wirespeed.apply.steps.kernel_line import missing_words
 from wirespeed.apply.target import Reach, Refused, Target, check_room, locked, open_target
 from wirespeed.apply.verify import verify_host
 from wirespeed.host.collect import collect
-from wirespeed.host.file import HOST_FILE
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import HostPlan, Plan
 from wirespeed.remote.routes import default_route_interfaces, interfaces_towards
@@ -43,6 +41,16 @@ class Applied:
     reboot_due: tuple[str, ...]
     undone_before: bool = False
     rows: tuple[Row, ...] | None = None
+    # Changes of another version, which neither this apply nor this version's rollback undoes.
+    unread: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        return (
+            any(result.failed for result in self.results)
+            or any(row.failed for row in self.rows or ())
+            or bool(self.unread)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +67,7 @@ class _Look:
         return missing_words(self.host, self.facts.kernel.cmdline)
 
     def work(self, *, rebooted: bool = False) -> Work:
-        now = json.dumps(HOST_FILE.document(self.facts)) + "\n"
-        journal = Journal.load(self.target.runner, now)
+        journal = Journal.load(self.target.runner, self.facts)
         return Work(self.target.runner, journal, not rebooted)
 
 
@@ -98,7 +105,7 @@ def apply(
         result.state.is_so else result
         for result in second.results
     )  # fmt: skip
-    return Applied(second.host, results, second.reboot_due, first.undone_before, rows)
+    return replace(second, results=results, undone_before=first.undone_before, rows=rows)
 
 
 def verify(reach: Reach, address: str, plan: Plan) -> tuple[str, tuple[Row, ...]]:
@@ -116,12 +123,14 @@ def undo(reach: Reach, address: str, *, may_reboot: bool, sleep: Sleep = time.sl
     with open_target(reach, address) as target:
         with locked(target.runner):
             first = roll_back(target.runner, will_reboot=may_reboot)
-        if not may_reboot or not first.reboot_due:
+        if not may_reboot or not first.reboot_due or first.stuck:
             return first
         reboot(reach, address, target.runner, sleep=sleep)
     with open_target(reach, address) as target, locked(target.runner):
-        last = roll_back(target.runner, will_reboot=False)
-        return last if last.failed else replace(last, results=first.results)
+        last = roll_back(target.runner, will_reboot=False, rebooted=True)
+    old = {result.name: result.old for result in first.results}
+    results = (replace(result, old=old.get(result.name, result.old)) for result in last.results)
+    return replace(last, results=tuple(results))
 
 
 def _look(target: Target, plan: Plan) -> _Look:
@@ -152,10 +161,15 @@ def _apply(target: Target, plan: Plan, *, will_reboot: bool, rebooted: bool) -> 
         look = _look(target, plan)
         _check(look, will_reboot=will_reboot)
         work = look.work(rebooted=rebooted)
-        if work.journal.exists:
-            work.journal.say(rolled_back=False)
+        if work.journal.damaged:
+            listed = "\n".join(f"  {sentence}" for sentence in work.journal.damaged)
+            raise Refused(
+                f"{look.facts.host} is not changed; its journal of changes is damaged:\n{listed}",
+                "Run `wirespeed rollback`: it undoes what the journal still names.",
+            )
         results = work.carry_out(look.planned)
-        return Applied(look.facts.host, results, look.reboot_due, undone)
+        return Applied(look.facts.host, results, look.reboot_due, undone,
+                       unread=work.journal.unknown)  # fmt: skip
 
 
 def _verify(target: Target, plan: Plan) -> tuple[Row, ...]:

@@ -45,6 +45,5 @@ def apply(
         typer.echo(applied_json(applied))
     else:
         print_applied(applied, plain_console(), dry_run=dry_run)
-    rows = applied.rows or ()
-    if any(result.failed for result in applied.results) or any(row.failed for row in rows):
+    if applied.failed:
         raise typer.Exit(1)

@@ -37,11 +37,15 @@ class JournalLines:
     unended: bool = False
 
     def line(self, record: Mapping[str, object]) -> str:
-        """The text that appends one more record to the file."""
-        self.last += 1
+        """The text that appends one more record to the file; `written` follows it."""
         start = "\n" if self.unended else ""
+        self.unended = True
+        return start + sealed(self.last + 1, record)
+
+    def written(self) -> None:
+        """Note that the last `line` is in the file whole."""
+        self.last += 1
         self.unended = False
-        return start + sealed(self.last, record)
 
 
 def sealed(number: int, record: Mapping[str, object]) -> str:
