@@ -56,8 +56,10 @@ class FakeHost:
     ovs: FakeOvs | None = field(default_factory=FakeOvs)
     user: str = "0"
     sudo: bool = True
-    client: str = ""
-    route_to_client: str = "eno1"
+    # What ss prints of established connections, the interface of each address, and the route.
+    sockets: str = ""
+    addresses: dict[str, str] = field(default_factory=dict)
+    route_to_all: str = "eno1"
     domains: dict[str, str] = field(default_factory=dict)
     opened: dict[str, str] = field(default_factory=dict)
     # Mode (hexadecimal) and user of a path that is not root's own.

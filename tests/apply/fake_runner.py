@@ -176,8 +176,13 @@ class FakeRunner:
         match argv:
             case ["id", "-u"]:
                 return 0, f"{self._user}\n"
-            case ["printenv", "SSH_CONNECTION"]:
-                return (0, f"{host.client} 5000 192.0.2.1 22\n") if host.client else (1, "")
+            case ["ss", "-Htnp", "state", "established"]:
+                return 0, host.sockets
+            case ["sh", "-c", "echo $PPID"]:
+                return 0, "4711\n"
+            case ["ip", "-json", "address", "show"]:
+                return 0, json.dumps([{"ifname": name, "addr_info": [{"local": address}]}
+                                      for address, name in host.addresses.items()])  # fmt: skip
             case ["stat", "-c", "%f %u %n", "--", *paths]:
                 return self._stat(paths)
             case ["flock", "--nonblock", _, "true"]:
@@ -187,7 +192,7 @@ class FakeRunner:
                 lines = [f"/dev/vda1 9 9 {free} 1% {folder}" for folder in folders]
                 return 0, "\n".join(["Filesystem", *lines]) + "\n"
             case ["ip", "-json", "route", "get", _]:
-                return 0, json.dumps([{"dev": host.route_to_client}])
+                return 0, json.dumps([{"dev": host.route_to_all}])
             case ["ip", "-json", "link", "show", "dev", name]:
                 return self._show_link(name)
             case ["systemctl", "is-enabled", _]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wirespeed.apply.checkpoint import Checkpoint
@@ -42,8 +42,8 @@ class Work:
         results = [*self._restore(self._others(planned))]
         self._note_all(planned)
         results += [self._carry_out(step) for step in planned.local]
-        at_risk = [(s.setting, s.setting.read(self.runner)) for s in planned.network
-                   if self._look(s).state is State.CHANGE]  # fmt: skip
+        at_risk = [(step.setting, step.setting.read(self.runner)) for step in planned.network
+                   if self._look(step).state is State.CHANGE]  # fmt: skip
         if at_risk:
             self.journal.begin()
         with Checkpoint(self.runner).guarding(at_risk):
@@ -57,9 +57,13 @@ class Work:
     def _note_all(self, planned: PlannedSteps) -> None:
         """What each setting was before the first change of any: a boot with the new kernel command
         line changes others, which a power loss may bring about."""
-        for step in planned.all:
-            if self._look(step).state in (State.CHANGE, State.REBOOT):
-                self.journal.note(step.setting, step.setting.read(self.runner))
+        for step in self.changing(planned.all):
+            self.journal.note(step.setting, step.setting.read(self.runner))
+
+    def changing(self, steps: Iterable[Step]) -> list[Step]:
+        """Those that are to change, now or with the reboot."""
+        changes = (State.CHANGE, State.REBOOT)
+        return [step for step in steps if self._look(step).state in changes]
 
     def preview(self, planned: PlannedSteps) -> tuple[Result, ...]:
         """What carry_out would do. Changes nothing."""

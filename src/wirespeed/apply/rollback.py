@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from wirespeed.apply.carry_out import attempt, restore
 from wirespeed.apply.checkpoint import Checkpoint
 from wirespeed.apply.journal import Entry, Journal, JournalNotWritten
+from wirespeed.apply.refuse import connections_cut
 from wirespeed.apply.restored import Before, Difference, differences, read_before
 from wirespeed.apply.running import running_guests
 from wirespeed.apply.step import Result, State
@@ -20,6 +21,7 @@ from wirespeed.apply.steps.drivers import Driver
 from wirespeed.apply.steps.vfs import Vfs
 from wirespeed.apply.target import Refused
 from wirespeed.host.collect import collect
+from wirespeed.host.needed_interfaces import needed_interfaces
 from wirespeed.model.facts import HostFacts
 from wirespeed.remote.interface import Runner
 
@@ -69,8 +71,8 @@ def roll_back(runner: Runner, *, will_reboot: bool, rebooted: bool = False) -> R
     """Undo every change that the journal names; then compare, unless a reboot has to come first.
     Leave nothing of ours where nothing is left to undo. Run again, it continues.
 
-    rebooted: just now, by us. Raises Refused where a running guest would lose a device, or by the
-    reboot itself, and NotOurs.
+    rebooted: just now, by us. Raises Refused where a running guest or a session on the host would
+    lose what it uses, and NotOurs.
     """
     journal = Journal.load(runner)
     if not journal.exists:
@@ -79,7 +81,7 @@ def roll_back(runner: Runner, *, will_reboot: bool, rebooted: bool = False) -> R
         return RolledBack(name, nothing=True)
     Checkpoint(runner).confirm()
     facts = collect(runner)
-    _check_guests(runner, facts, journal.entries, will_reboot=will_reboot)
+    _check(runner, facts, journal.entries, will_reboot=will_reboot)
     before = read_before(journal.before, runner.name)
     reboot_due = _reboot_due(journal, before, facts)
     settings = len(journal.entries) + len(journal.unknown)
@@ -146,7 +148,7 @@ def _restored(runner: Runner, entry: Entry, *, reboot_due: bool) -> Result:
                   was or "", fault_text, changed=True)  # fmt: skip
 
 
-def _check_guests(
+def _check(
     runner: Runner, facts: HostFacts, entries: Sequence[Entry], *, will_reboot: bool
 ) -> None:
     ours: set[str] = set()
@@ -155,8 +157,14 @@ def _check_guests(
             ours.add(entry.setting.address)
         elif isinstance(entry.setting, Vfs):
             ours.update(entry.setting.addresses)
+    changes = [
+        (entry.setting, entry.old) for entry in entries
+        if entry.setting.risks_connection and _changes(runner, entry)
+    ]  # fmt: skip
+    needed = needed_interfaces(runner) if changes else {}
+    reasons = [*connections_cut(changes, facts, needed)]
     guests = running_guests(runner, facts)
-    reasons = [
+    reasons += [
         f"running guest {guest.name} would lose {', '.join(sorted(ours & set(guest.devices)))}"
         for guest in guests
         if ours & set(guest.devices)
@@ -165,7 +173,14 @@ def _check_guests(
         reasons.append(f"a reboot would end {', '.join(guest.name for guest in guests)}")
     if reasons:
         listed = "\n".join(f"  {reason}" for reason in reasons)
-        raise Refused(f"{facts.host} is not rolled back:\n{listed}", "Move or stop these guests.")
+        raise Refused(f"{facts.host} is not rolled back:\n{listed}",
+                      "Move or stop what uses these devices.")  # fmt: skip
+
+
+def _changes(runner: Runner, entry: Entry) -> bool:
+    """Whether the setting is not what it was; one that cannot be read may be."""
+    left, _ = attempt(entry.setting.name, lambda: " ".join(entry.setting.left(runner, entry.old)))
+    return left != ""
 
 
 def _words(cmdline: str) -> list[str]:
