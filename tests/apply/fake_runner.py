@@ -195,6 +195,10 @@ class FakeRunner:
                 return 0, json.dumps([{"dev": host.route_to_all}])
             case ["ip", "-json", "link", "show", "dev", name]:
                 return self._show_link(name)
+            case ["systemctl", "is-active", *units]:
+                states = ["active" if f"--unit={unit.removesuffix('.timer')}" in host.timer else
+                          "inactive" for unit in units]  # fmt: skip
+                return (0 if "active" in states else 3), "\n".join(states) + "\n"
             case ["systemctl", "is-enabled", _]:
                 enabled = host.disk.read(UNIT_LINK) is not None
                 return (0, "enabled\n") if enabled else (1, "disabled\n")
@@ -271,13 +275,14 @@ class FakeRunner:
                 disk.write(UNIT_LINK, "link")
             case ["systemctl", "disable", _]:
                 disk.remove(UNIT_LINK)
-            case ["systemctl", "stop", *_]:
-                host.timer.clear()
+            case ["systemctl", "stop", *units]:
+                if any(f"--unit={unit.removesuffix('.timer')}" in host.timer for unit in units):
+                    host.timer.clear()
             case ["systemctl", "reboot"]:
                 host.reboot()
             case ["systemd-run", *words]:
-                assert not host.timer
-                host.timer.extend(words)
+                # Of two timers the later one replaces the earlier.
+                host.timer[:] = words
             case ["modprobe", name]:
                 host.kernel.modules.add(name)
                 host.kernel.changed()

@@ -33,6 +33,8 @@ class Work:
     runner: Runner
     journal: Journal
     reboot_helps: bool
+    # Whether the timer goes on after changes that may cut a connection.
+    keep_timer: bool = False
 
     def carry_out(self, planned: PlannedSteps) -> tuple[Result, ...]:
         """Every step, what a plan before changed and this one does not, the unit for next boots.
@@ -46,8 +48,11 @@ class Work:
                    if self._look(step).state is State.CHANGE]  # fmt: skip
         if at_risk:
             self.journal.begin()
-        with Checkpoint(self.runner).guarding(at_risk):
+        with Checkpoint(self.runner).guarding(at_risk, keep=self.keep_timer):
             results += [self._carry_out(step) for step in planned.network]
+        if at_risk and self.keep_timer:
+            # The next boot must not make again what the timer may undo.
+            return tuple(results)
         at_boot = boot_steps(self._volatile(planned, results))
         results += [self._carry_out(step) for step in at_boot]
         if not at_boot:

@@ -21,10 +21,10 @@ from wirespeed.apply.steps.kernel_line import missing_words
 from wirespeed.apply.target import Reach, Refused, check_room, locked, open_target
 from wirespeed.apply.verify import verify_host
 from wirespeed.host.collect import collect
-from wirespeed.host.needed_interfaces import needed_interfaces
+from wirespeed.host.needed_interfaces import has_remote_login, needed_interfaces
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.remote.interface import Runner
+from wirespeed.remote.interface import LOCALHOST, Runner
 
 Sleep = Callable[[float], None]
 
@@ -44,6 +44,8 @@ class Applied:
     rows: tuple[Row, ...] | None = None
     # Changes of another version, which neither this apply nor this version's rollback undoes.
     unread: tuple[str, ...] = ()
+    # Whether a timer undoes the network changes unless a second command confirms them.
+    unconfirmed: bool = False
 
     @property
     def failed(self) -> bool:
@@ -67,9 +69,9 @@ class _Look:
     def reboot_due(self) -> tuple[str, ...]:
         return missing_words(self.host, self.facts.kernel.cmdline)
 
-    def work(self, *, rebooted: bool = False) -> Work:
+    def work(self, *, rebooted: bool = False, keep_timer: bool = False) -> Work:
         journal = Journal.load(self.runner, self.facts)
-        return Work(self.runner, journal, not rebooted)
+        return Work(self.runner, journal, not rebooted, keep_timer)
 
 
 def preview(reach: Reach, address: str, plan: Plan, *, will_reboot: bool) -> Applied:
@@ -81,14 +83,24 @@ def preview(reach: Reach, address: str, plan: Plan, *, will_reboot: bool) -> App
 
 
 def apply(
-    reach: Reach, address: str, plan: Plan, *, may_reboot: bool, sleep: Sleep = time.sleep
+    reach: Reach,
+    address: str,
+    plan: Plan,
+    *,
+    may_reboot: bool,
+    confirm: bool = False,
+    sleep: Sleep = time.sleep,
 ) -> Applied:
     """Make the host what the plan says; with may_reboot also reboot it where that is due, continue
-    and verify. Raises OtherHost, Refused, HostUnreachable, NotBack."""
+    and verify. confirm: the changes that wait for it may stay. Raises OtherHost, Refused,
+    HostUnreachable, NotBack."""
     if may_reboot:
         check_can_reboot(address)
     with open_target(reach, address) as runner:
-        first = _apply(runner, plan, will_reboot=may_reboot, rebooted=False)
+        local = address == LOCALHOST
+        _check_waiting(runner, local=local, confirm=confirm)
+        keep = local and has_remote_login(runner)
+        first = _apply(runner, plan, will_reboot=may_reboot, keep_timer=keep)
         due = first.reboot_due or any(r.state.waits for r in first.results)
         if not may_reboot or not due:
             return first
@@ -153,11 +165,33 @@ def _check(look: _Look, work: Work, *, will_reboot: bool) -> None:
     check_room(look.runner)
 
 
-def _apply(runner: Runner, plan: Plan, *, will_reboot: bool, rebooted: bool) -> Applied:
+def _check_waiting(runner: Runner, *, local: bool, confirm: bool) -> None:
+    """Over ssh, reaching the host confirms; on the host itself only who says so."""
+    waits = Checkpoint(runner).waits
+    if confirm and not waits:
+        raise Refused(
+            f"nothing waits for confirmation on {runner.name}",
+            "If its time ran out, the timer has undone the network changes: apply again.",
+        )
+    if local and waits and not confirm:
+        raise Refused(
+            f"network changes on {runner.name} wait for confirmation",
+            "Add --confirm where you still reach the host by its network, or roll back.",
+        )
+
+
+def _apply(
+    runner: Runner,
+    plan: Plan,
+    *,
+    will_reboot: bool,
+    rebooted: bool = False,
+    keep_timer: bool = False,
+) -> Applied:
     with locked(runner):
         undone = Checkpoint(runner).confirm()
         look = _look(runner, plan)
-        work = look.work(rebooted=rebooted)
+        work = look.work(rebooted=rebooted, keep_timer=keep_timer)
         _check(look, work, will_reboot=will_reboot)
         if work.journal.damaged:
             listed = "\n".join(f"  {sentence}" for sentence in work.journal.damaged)
@@ -167,7 +201,8 @@ def _apply(runner: Runner, plan: Plan, *, will_reboot: bool, rebooted: bool) -> 
             )
         results = work.carry_out(look.planned)
         return Applied(look.facts.host, results, look.reboot_due, undone,
-                       unread=work.journal.unknown)  # fmt: skip
+                       unread=work.journal.unknown,
+                       unconfirmed=keep_timer and Checkpoint(runner).waits)  # fmt: skip
 
 
 def _verify(runner: Runner, plan: Plan) -> tuple[Row, ...]:

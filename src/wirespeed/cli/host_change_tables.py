@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from wirespeed.apply.checkpoint import WAIT_S
 from wirespeed.apply.journal import BEFORE, FOLDER
 from wirespeed.apply.rollback import RolledBack
 from wirespeed.apply.row import Row, Verdict
@@ -45,6 +46,9 @@ def print_applied(applied: Applied, console: Console, *, dry_run: bool) -> None:
     if applied.reboot_due or waiting:
         words = [*applied.reboot_due, *waiting]
         console.print(f"A reboot is due, for {', '.join(words)}. Then run the command again.")
+    if applied.unconfirmed:
+        console.print(f"A timer undoes the network changes in {WAIT_S} s. To keep them and continue, "
+                      "run the same command with --confirm.")  # fmt: skip
     for sentence in applied.unread:
         console.print(Text(f"not changed: {sentence}; this version does not know it",
                            style="bold red"))  # fmt: skip
@@ -123,6 +127,7 @@ def applied_json(applied: Applied) -> str:
         reboot_due=list(applied.reboot_due),
         undone_before=applied.undone_before,
         not_undone=list(applied.unread),
+        unconfirmed=applied.unconfirmed,
         decisions=rows,
     )
 
