@@ -8,6 +8,7 @@ import pytest
 from tests.apply.fake_host import Cut, FakeHost, no_sleep
 from tests.apply.plans import lab_plan
 from wirespeed.apply import session
+from wirespeed.apply.target import Refused
 from wirespeed.remote.interface import HostLost
 
 HOST = "ssh://lab1"
@@ -74,3 +75,41 @@ def test_changes_without_risk_arm_no_timer() -> None:
     done = len(host.log)
     session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
     assert not any(change.startswith("systemd-run") for change in host.log[done:])
+
+
+def from_a_session_on_the_host() -> FakeHost:
+    """Applied on the host itself, by somebody who is logged in over ssh."""
+    host = FakeHost()
+    host.sockets = '0 0 192.0.2.1:22 192.0.2.7:5000 users:(("sshd",pid=7,fd=4))\n'
+    done = session.apply(host.reach, "localhost", lab_plan(), may_reboot=False)
+    assert done.unconfirmed
+    return host
+
+
+def test_apply_local_unconfirmed_is_undone_by_the_timer() -> None:
+    host = from_a_session_on_the_host()
+    assert len(host.kernel.vfs["0000:21:00.0"]) == 4
+    assert host.disk.read("/etc/systemd/system/wirespeed-host.service") is None
+    host.fire_timer()
+    assert host.kernel.vfs["0000:21:00.0"] == []
+    with pytest.raises(Refused, match="nothing waits for confirmation"):
+        session.apply(host.reach, "localhost", lab_plan(), may_reboot=False, confirm=True)
+
+
+def test_apply_local_confirmed_keeps_the_changes_and_continues() -> None:
+    host = from_a_session_on_the_host()
+    with pytest.raises(Refused, match="wait for confirmation"):
+        session.apply(host.reach, "localhost", lab_plan(), may_reboot=False)
+    assert host.timer
+    done = session.apply(host.reach, "localhost", lab_plan(), may_reboot=False, confirm=True)
+    assert not done.unconfirmed
+    assert not host.timer
+    assert len(host.kernel.vfs["0000:21:00.0"]) == 4
+    assert host.disk.read("/etc/systemd/system/wirespeed-host.service") is not None
+
+
+def test_apply_local_console_without_network_session_keeps_no_timer() -> None:
+    host = FakeHost()
+    done = session.apply(host.reach, "localhost", lab_plan(), may_reboot=False)
+    assert not done.unconfirmed
+    assert not host.timer

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from tests.apply.fake_host import FakeHost, FakeRunner, no_sleep, renamed
+from tests.apply.fake_host import FakeHost, no_sleep, renamed
 from tests.apply.fake_kernel import LAB
+from tests.apply.fake_runner import FakeRunner
 from tests.apply.plans import lab_plan
 from wirespeed.apply import session
+from wirespeed.apply.carry_out import NotWritable
 from wirespeed.apply.refuse import OtherHost
 from wirespeed.apply.target import Refused
 from wirespeed.model.plan import GuestPlan
@@ -51,12 +53,51 @@ def test_a_device_of_another_kind() -> None:
 
 def test_the_interface_of_the_default_route() -> None:
     host = FakeHost(server=replace(LAB, default_route="ens3"))
-    assert "0000:03:00.0 (ens3) carries the default route" in refused(host)
+    assert "ens3 carries the default route; changing driver of 0000:03:00.0" in refused(host)
 
 
-def test_the_interface_of_the_ssh_session() -> None:
-    host = FakeHost(client="192.0.2.7", route_to_client="ens33")
-    assert "0000:21:00.0 (ens33) carries this ssh session" in refused(host)
+def ssh_session(host: FakeHost, interface: str) -> None:
+    """Somebody has logged in by this interface; sudo has dropped SSH_CONNECTION."""
+    host.sockets = (
+        '0 0 192.0.2.1:22 192.0.2.7:5000 users:(("sshd",pid=7,fd=4))\n'
+        '0 0 192.0.2.1:40000 192.0.2.8:5672 users:(("rsyslogd",pid=8,fd=4))\n'
+    )
+    host.addresses = {"192.0.2.1": interface}
+    host.route_to_all = interface
+
+
+@pytest.mark.parametrize("address", [HOST, "localhost"])
+def test_apply_interface_of_an_ssh_session_is_refused(address: str) -> None:
+    host = FakeHost()
+    ssh_session(host, "ens33")
+    before = host.state()
+    with pytest.raises(Refused) as fault:
+        session.apply(host.reach, address, lab_plan(), may_reboot=False)
+    assert host.state() == before
+    said = str(fault.value)
+    assert "ens33 carries an ssh session from 192.0.2.7; changing VFs of 0000:21:00.0" in said
+    assert "choose another port in [[nic]]" in said
+
+
+def test_apply_vf_of_an_ssh_session_is_refused() -> None:
+    """The PF keeps its VFs; the one that the session comes by would go to a guest."""
+    host = FakeHost()
+    session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=no_sleep)
+    vf = host.kernel.functions["0000:21:10.0"]
+    vf.driver, vf.override, vf.interface = "igbvf", "", "ens33v0"
+    host.kernel.changed()
+    ssh_session(host, "ens33v0")
+    assert "ens33v0 carries an ssh session from 192.0.2.7" in refused(host)
+
+
+def test_rollback_interface_of_an_ssh_session_is_refused() -> None:
+    host = FakeHost()
+    session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
+    ssh_session(host, "ens33")
+    before = host.state()
+    with pytest.raises(Refused, match=r"ens33 carries an ssh session from 192\.0\.2\.7"):
+        session.undo(host.reach, HOST, may_reboot=False)
+    assert host.state() == before
 
 
 def test_a_running_guest_on_the_cpus_of_the_switch() -> None:
@@ -144,7 +185,7 @@ def test_a_disk_that_fills_up_stops_and_the_next_rollback_undoes() -> None:
     host = FakeHost()
     before = host.state()
     host.disk.room = 5 << 20
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(NotWritable, match="No space left"):
         _fill(host)
     host.disk.room = None
     undone = session.undo(host.reach, HOST, may_reboot=True, sleep=no_sleep)

@@ -123,8 +123,8 @@ class FakeNic(FakeHost):
         check: bool = True,  # noqa: ARG002
     ) -> Completed:
         match list(argv):
-            case ["printenv", "SSH_CONNECTION"]:
-                return _done(f"198.51.100.9 4711 {self.ssh} 22" if self.ssh else "")
+            case ["ss", *_]:
+                return _done(f"0 0 {self.ssh}:22 198.51.100.9:4711" if self.ssh else "")
             case ["ip", "-json", *_]:
                 return _done(json.dumps([{**self.link, "vfinfo_list": list(self.vfs.values())}]))
             case ["ip", "link", "set", "dev", _, "vf", number, key, value, *more]:

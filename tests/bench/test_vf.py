@@ -184,7 +184,8 @@ def shared_driver(nic: FakeNic) -> None:
     [
         (FakeNic(), default_route, BadInput, "is ens1f0, which carries the default route"),
         (FakeNic(), virtio, BadInput, "is ens1f0, which carries the default route"),
-        (FakeNic(), ssh_session, BadInput, "is ens1f0, which carries an ssh session"),
+        (FakeNic(), ssh_session, BadInput,
+         "is ens1f0, which carries an ssh session from 198.51.100.9"),
         (FakeNic(), unknown, BadInput, f"there is no PCI device {PF}"),
         (FakeNic(), no_sriov, BadInput, "can give no virtual functions: it has none"),
         (FakeNic(), is_vf, BadInput, "it is a virtual function itself"),

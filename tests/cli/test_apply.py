@@ -11,6 +11,7 @@ import pytest
 from tests.apply.fake_host import FakeHost
 from tests.apply.plans import lab_plan
 from tests.cli.conftest import Command
+from wirespeed.apply.journal import PATH
 from wirespeed.cli import apply, rollback, verify
 from wirespeed.plan.plan_file import write_plan
 
@@ -83,14 +84,16 @@ def test_apply_verify_and_rollback(wirespeed: Command, server: FakeHost, plan: s
     assert "lab1: nothing to change" in wirespeed("apply", plan, *HOST).out
     assert "A reboot is due" in wirespeed("rollback", *HOST).out
     server.reboot()
-    assert "the facts are those before the first apply" in wirespeed("rollback", *HOST).out
+    last = wirespeed("rollback", *HOST).out
+    assert "lab1: 14 settings put back of 14" in last
+    assert "the facts are those before the first apply" in last
     assert "lab1: nothing to roll back" in wirespeed("rollback", *HOST).out
     assert server.state() == before
 
 
 def test_json(wirespeed: Command, server: FakeHost, plan: str) -> None:
     made = json.loads(wirespeed("apply", plan, *HOST, "--json").out)
-    assert made["schema_version"] == "1.0"
+    assert made["schema_version"] == "1.1"
     assert {step["state"] for step in made["steps"]} <= {
         "done", "already so", "needs a reboot", "with exceptions",
     }  # fmt: skip
@@ -107,3 +110,19 @@ def test_what_does_not_hold_ends_with_1(wirespeed: Command, plan: str, server: F
     ended = wirespeed("apply", plan, *HOST)
     assert ended.code == 1
     assert "ovs-vsctl is not installed" in ended.out
+
+
+def test_rollback_damaged_journal_is_printed_and_ends_with_1(
+    wirespeed: Command, server: FakeHost, plan: str
+) -> None:
+    assert wirespeed("apply", plan, *HOST).code == 0
+    server.disk.sync_all()
+    lines = server.disk.disk[PATH].split("\n")
+    lines[3] = "\0" * len(lines[3])
+    server.disk.disk[PATH] = "\n".join(lines)
+    ended = wirespeed("rollback", *HOST, "--reboot")
+    assert ended.code == 1
+    text = " ".join(ended.out.split())
+    assert "lab1: 13 settings put back of 13" in text
+    assert "not undone: /var/lib/wirespeed/apply/journal: line 4 is damaged" in text
+    assert "The journal stays." in text

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wirespeed.apply.checkpoint import Checkpoint
@@ -14,11 +14,16 @@ from wirespeed.apply.setting import Setting, Value
 from wirespeed.apply.step import Result, State, Step
 from wirespeed.apply.steps.boot_unit import BOOT_NAMES, boot_steps
 from wirespeed.apply.steps.ovs import OvsKeys
+from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import HostUnreachable, RemoteError, Runner
 
 _NOT_PLANNED = "a plan before changed it, and this one says nothing of it"
 _PAGES_LATER = "the kernel finds too little memory in one piece now, and reserves them at boot"
 _RESTART = "ovs-vswitchd reads it at its start: restart it, or reboot"
+
+
+class NotWritable(WirespeedError):
+    """A file system of the host is full or read-only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +33,26 @@ class Work:
     runner: Runner
     journal: Journal
     reboot_helps: bool
+    # Whether the timer goes on after changes that may cut a connection.
+    keep_timer: bool = False
 
     def carry_out(self, planned: PlannedSteps) -> tuple[Result, ...]:
         """Every step, what a plan before changed and this one does not, the unit for next boots.
 
-        Raises HostUnreachable, and OSError where the host's disk is full.
+        Raises HostUnreachable, NotWritable, JournalNotWritten.
         """
         results = [*self._restore(self._others(planned))]
         self._note_all(planned)
         results += [self._carry_out(step) for step in planned.local]
-        at_risk = [(s.setting, s.setting.read(self.runner)) for s in planned.network
-                   if self._look(s).state is State.CHANGE]  # fmt: skip
+        at_risk = [(step.setting, step.setting.read(self.runner)) for step in planned.network
+                   if self._look(step).state is State.CHANGE]  # fmt: skip
         if at_risk:
             self.journal.begin()
-        with Checkpoint(self.runner).guarding(at_risk):
+        with Checkpoint(self.runner).guarding(at_risk, keep=self.keep_timer):
             results += [self._carry_out(step) for step in planned.network]
+        if at_risk and self.keep_timer:
+            # The next boot must not make again what the timer may undo.
+            return tuple(results)
         at_boot = boot_steps(self._volatile(planned, results))
         results += [self._carry_out(step) for step in at_boot]
         if not at_boot:
@@ -52,9 +62,13 @@ class Work:
     def _note_all(self, planned: PlannedSteps) -> None:
         """What each setting was before the first change of any: a boot with the new kernel command
         line changes others, which a power loss may bring about."""
-        for step in planned.all:
-            if self._look(step).state in (State.CHANGE, State.REBOOT):
-                self.journal.note(step.setting, step.setting.read(self.runner))
+        for step in self.changing(planned.all):
+            self.journal.note(step.setting, step.setting.read(self.runner))
+
+    def changing(self, steps: Iterable[Step]) -> list[Step]:
+        """Those that are to change, now or with the reboot."""
+        changes = (State.CHANGE, State.REBOOT)
+        return [step for step in steps if self._look(step).state in changes]
 
     def preview(self, planned: PlannedSteps) -> tuple[Result, ...]:
         """What carry_out would do. Changes nothing."""
@@ -135,22 +149,40 @@ class Work:
 
 def restore(runner: Runner, entry: Entry) -> str:
     """Make a setting again what it was; what is the matter where that fails."""
-    setting, failed = entry.setting, ""
-    try:
-        if setting.makes_more or setting.left(runner, entry.old):
-            failed = make(runner, setting, entry.old)
+    setting = entry.setting
+
+    def made() -> str:
+        needed = setting.makes_more or setting.left(runner, entry.old)
+        failed = make(runner, setting, entry.old) if needed else ""
         left = setting.left(runner, entry.old)
-    except OSError as fault:  # what it is a setting of is not there
-        return f"{fault.filename or setting.name}: {fault.strerror or fault}"
-    if left and not setting.excusable(runner, left):
+        if not left or setting.excusable(runner, left):
+            return ""
         return "; ".join(part for part in (f"is {', '.join(left)}", failed) if part)
-    return ""
+
+    fault, failed = attempt(setting.name, made)
+    return failed or fault or ""
+
+
+def attempt(name: str, do: Callable[[], str]) -> tuple[str | None, str]:
+    """What it returns, None where it fails, and then why. Raises HostUnreachable alone: whatever
+    else is the matter with one setting must not keep others from being undone."""
+    try:
+        return do(), ""
+    except HostUnreachable:
+        raise
+    except WirespeedError as fault:
+        return None, fault.what
+    except OSError as fault:  # what it is a setting of is not there
+        return None, f"{fault.filename or name}: {fault.strerror or fault}"
+    except (ValueError, LookupError, TypeError) as fault:
+        return None, f"its recorded value is not of this version: {fault!r}"
 
 
 def make(runner: Runner, setting: Setting, value: Value) -> str:
     """Make it so; what the host said where it could not.
 
-    Raises HostUnreachable, and OSError where the host's disk is full: then nothing else works.
+    Raises HostUnreachable, and NotWritable where the host's disk is full or read-only: then nothing
+    else works.
     """
     try:
         setting.make(runner, value)
@@ -160,7 +192,11 @@ def make(runner: Runner, setting: Setting, value: Value) -> str:
         return fault.what
     except OSError as fault:
         if fault.errno in (errno.ENOSPC, errno.EROFS):
-            raise
+            raise NotWritable(
+                f"{fault.filename or setting.name} on {runner.name} cannot be written: "
+                f"{fault.strerror}",
+                "Make room there, or mount it writable. Then run the command again: it continues.",
+            ) from fault
         return f"{fault.filename or setting.name}: {fault.strerror or fault}"
     return ""
 

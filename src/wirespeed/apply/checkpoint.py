@@ -18,6 +18,8 @@ from wirespeed.apply.setting import Setting, Value
 from wirespeed.remote.interface import Runner
 
 UNIT = "wirespeed-apply-checkpoint"
+# Of changes that were made from a session on the host itself.
+KEPT = "wirespeed-apply-unconfirmed"
 SCRIPT = f"{FOLDER}/checkpoint.sh"
 # Exists once the timer has run the script.
 FIRED = f"{FOLDER}/checkpoint-fired"
@@ -31,35 +33,58 @@ class Checkpoint:
         self._runner = runner
 
     @contextmanager
-    def guarding(self, changes: Sequence[tuple[Setting, Value]]) -> Iterator[None]:
+    def guarding(
+        self, changes: Sequence[tuple[Setting, Value]], *, keep: bool = False
+    ) -> Iterator[None]:
         """While in the body these settings may change; they are as given.
 
-        Left by an error, the timer goes on: the connection may be what failed.
+        Left by an error, the timer goes on: the connection may be what failed. keep: another timer
+        goes on after the body, until a later command stops it.
         """
         if not changes:
             yield
             return
-        self._arm(changes)
+        self._write_script(changes)
+        self._arm(UNIT)
         yield
-        self.confirm()
+        if keep:
+            # Its time begins now, however long the body took.
+            self._arm(KEPT)
+            self._stop(UNIT)
+        else:
+            self.confirm()
+
+    @property
+    def waits(self) -> bool:
+        """Whether a timer is armed, so that changes wait for confirmation."""
+        timers = [f"{unit}.timer" for unit in (UNIT, KEPT)]
+        # It prints a state a line, and fails unless one is active.
+        told = self._runner.run(["systemctl", "is-active", *timers], check=False).stdout
+        return "active" in told.split()
 
     def confirm(self) -> bool:
-        """Stop the timer: the host is reached. Returns whether it has undone changes before."""
-        # Reported as failed where there is none.
-        self._runner.run(["systemctl", "stop", f"{UNIT}.timer", f"{UNIT}.service"], check=False)
+        """Stop the timers: the host is reached. Returns whether one has undone changes before."""
+        self._stop(UNIT, KEPT)
         fired = bool(self._runner.glob(FIRED))
         if fired:
             self._runner.run(["rm", "-f", FIRED])
         return fired
 
-    def _arm(self, changes: Sequence[tuple[Setting, Value]]) -> None:
+    def _stop(self, *units: str) -> None:
+        names = [f"{unit}.{kind}" for unit in units for kind in ("timer", "service")]
+        # Reported as failed where there is none.
+        self._runner.run(["systemctl", "stop", *names], check=False)
+
+    def _write_script(self, changes: Sequence[tuple[Setting, Value]]) -> None:
         undo: list[Action] = []
         for setting, value in reversed(changes):
             undo += setting.actions(value)
         text = script("Undoes what `wirespeed apply` changed and nobody confirmed.", undo)
         replace_file(self._runner, SCRIPT, text)
+
+    def _arm(self, unit: str) -> None:
         command = f"exec 9>{LOCK}; flock 9; : >{FIRED}; sh {SCRIPT}"
         self._runner.run(
-            ["systemd-run", f"--unit={UNIT}", f"--on-active={WAIT_S}", "--collect", "sh", "-c",
+            ["systemd-run", f"--unit={unit}", f"--on-active={WAIT_S}", "--collect", "sh", "-c",
              command]
         )  # fmt: skip

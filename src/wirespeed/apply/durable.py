@@ -36,10 +36,7 @@ def remove_file(runner: Runner, path: str) -> None:
     runner.run(["sync", posixpath.dirname(path)])
 
 
-def append_line(runner: Runner, path: str, line: str) -> None:
-    """Add a line to a file that exists; on the disk when this returns.
-
-    It begins with a line break: what a power loss left half written must not become part of it.
-    """
+def append_text(runner: Runner, path: str, text: str) -> None:
+    """Add to a file, which is made if need be; on the disk when this returns."""
     runner.run(["dd", f"of={path}", "oflag=append", "conv=notrunc,fsync", "status=none"],
-               stdin=f"\n{line}\n")  # fmt: skip
+               stdin=text)  # fmt: skip

@@ -1,28 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has been changed on this host, and what was it before? Kept on the host itself.
+"""Keep what was changed on a host, and what it was before, on the host itself.
 
-So `rollback` works from another workstation. One JSON object a line, appended and fsynced before
-the change that it tells of. Of each setting only the first record counts: what it was before the
-first apply. A line that a power loss left half written is no JSON and is passed over: its change
-was never made.
+So `rollback` works from another workstation. Each record is on the disk before the change that it
+tells of. Of each setting only the first record counts: its value before the first apply. A second
+file counts the complete records, one octet each, so that a journal whose end is lost is noticed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 from wirespeed.apply.actions import COMMAND_S
-from wirespeed.apply.durable import append_line, read_text, replace_file
-from wirespeed.apply.kinds import setting_from_json
+from wirespeed.apply.durable import append_text, read_text, replace_file
+from wirespeed.apply.kinds import UnknownKind, setting_from_json
+from wirespeed.apply.own_folder import check_own
 from wirespeed.apply.setting import Setting, Value
-from wirespeed.remote.interface import Runner
+from wirespeed.document.journal_lines import JournalLines, read_lines
+from wirespeed.host.file import HOST_FILE
+from wirespeed.model.errors import WirespeedError
+from wirespeed.model.facts import HostFacts
+from wirespeed.remote.interface import HostUnreachable, RemoteError, Runner
 
-FOLDER = "/var/lib/wirespeed/apply"
+_ABOVE = "/var/lib/wirespeed"
+FOLDER = f"{_ABOVE}/apply"
 PATH = f"{FOLDER}/journal"
+COUNT = f"{FOLDER}/journal.count"
 BEFORE = f"{FOLDER}/before.json"
 LOCK = "/run/wirespeed-apply.lock"
+
+
+class JournalNotWritten(WirespeedError):
+    """The host's disk takes no record, so the change that it would tell of is not made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,59 +45,80 @@ class Entry:
 
 
 class Journal:
-    """Read once by `load`; then it knows what it has noted itself."""
+    """The journal of one host, as `load` finds it and its own methods continue it."""
 
-    def __init__(self, runner: Runner, now: str) -> None:
-        """now: the host's facts as JSON, which `begin` records."""
-        self._runner = runner
-        self._now = now
+    def __init__(self, runner: Runner, now: HostFacts | None) -> None:
+        self._runner, self._now = runner, now
+        self._lines = JournalLines()
         self._entries: dict[str, Entry] = {}
         self._exceptions: dict[str, frozenset[str]] = {}
+        # By the setting's name: what another version changed.
+        self._unknown: dict[str, str] = {}
+        self._over = False
+        self._counted = 0
         self.exists = False
-        self.rolled_back = False
+        # Complete records that cannot be read.
+        self.damaged: tuple[str, ...] = ()
+        # The kernel's command line before the first apply; None where it was not recorded.
+        self.cmdline: str | None = None
 
     @classmethod
-    def load(cls, runner: Runner, now: str = "") -> Journal:
-        """The host's journal; without entries where there is none."""
+    def load(cls, runner: Runner, now: HostFacts | None = None) -> Journal:
+        """The host's journal; without entries where there is none. now: facts for `begin`.
+
+        Raises NotOurs where somebody else than root could have written it.
+        """
         journal = cls(runner, now)
-        text = read_text(runner, PATH)
-        journal.exists = text is not None
-        for line in (text or "").splitlines():
-            try:
-                record = json.loads(line)
-            except ValueError:
-                continue
+        check_own(runner, FOLDER, (PATH, COUNT, BEFORE))
+        text, count = read_text(runner, PATH), read_text(runner, COUNT)
+        if text is None and count is None:
+            return journal
+        journal._lines = lines = read_lines(text or "", complete=max(1, len(count or "")))
+        journal._counted = len(count or "")
+        for record in lines.records:
             journal._replay(record)
+        if journal._over:  # only its removal was cut
+            return cls(runner, now)
+        damaged = [f"{PATH}: {sentence}" for sentence in lines.damaged]
+        if text is None:
+            damaged = [f"{PATH} is gone; {COUNT} tells of {len(count or '')} records"]
+        elif count is None and lines.last > 1 and not lines.unchecked:
+            damaged.append(f"{COUNT} is gone")
+        journal.damaged, journal.exists = tuple(damaged), True
         return journal
 
     def begin(self) -> None:
         """Start one where there is none.
 
-        The facts are on the disk before there is a journal, and so before the first change.
+        The facts are on the disk before there is a journal, and so before the first change. Raises
+        JournalNotWritten.
         """
-        if not self.exists:
-            self._runner.run(["mkdir", "-p", "-m", "700", FOLDER])
-            self._runner.run(["sync", "/var/lib", "/var/lib/wirespeed"])
-            replace_file(self._runner, BEFORE, self._now)
-            replace_file(self._runner, PATH, json.dumps({"began": True}) + "\n")
-            self.exists = True
-
-    def say(self, *, rolled_back: bool) -> None:
-        """Which way the host goes: to the plan, or back."""
-        if self.rolled_back != rolled_back:
-            self._write({"rolled_back": rolled_back})
-            self.rolled_back = rolled_back
+        if self.exists:
+            return
+        assert self._now is not None, "a journal is begun with the facts of its host"
+        with _written(self._runner):
+            self._runner.run(["install", "-d", "-m", "0700", FOLDER])
+            self._runner.run(["sync", "/var/lib", _ABOVE])
+            self._runner.run(["rm", "-f", COUNT, PATH])
+            facts = json.dumps(HOST_FILE.document(self._now)) + "\n"
+            replace_file(self._runner, BEFORE, facts)
+            began = {"began": True, "cmdline": self._now.kernel.cmdline}
+            replace_file(self._runner, PATH, self._lines.line(began))
+            replace_file(self._runner, COUNT, ".")
+        self._lines.written()
+        self._counted, self.exists = 1, True
 
     def note(self, setting: Setting, old: Value) -> None:
-        """Record a change that is about to be made."""
+        """Record a change that is about to be made. Raises JournalNotWritten."""
         self.begin()
         if setting.name not in self._entries:
             kind = type(setting).__name__
-            self._write({"changed": kind, "fields": asdict(setting), "old": old})
+            fields = asdict(setting)
+            self._write({"changed": kind, "name": setting.name, "fields": fields, "old": old})
             self._entries[setting.name] = Entry(setting, old)
 
     def forget(self, name: str) -> None:
-        """Record that a setting is again what it was.
+        """Record that a setting is again what it was. Raises JournalNotWritten.
 
         That is on the disk first: an attempt that was cut may have left it in the cache alone.
         """
@@ -110,32 +142,89 @@ class Journal:
         return tuple(self._entries.values())
 
     @property
+    def unknown(self) -> tuple[str, ...]:
+        """Changes that this version cannot undo: another version made them."""
+        return tuple(self._unknown.values())
+
+    @property
+    def unchecked(self) -> bool:
+        """Whether an older version wrote records, without checksums."""
+        return self._lines.unchecked
+
+    @property
     def before(self) -> str | None:
         """The facts that `begin` recorded."""
         return read_text(self._runner, BEFORE)
 
     def remove(self) -> None:
-        """Leave nothing: the host is what it was, and that is on the disk. The journal goes first:
-        it alone says that there is something to undo."""
+        """Leave nothing: the host is what it was, and that is on the disk.
+
+        A record says so before anything goes; it is the last to go. Raises JournalNotWritten.
+        """
         self._runner.run(["sync"], timeout_s=COMMAND_S)
-        self._runner.run(["rm", "-f", PATH])
-        self._runner.run(["sync", FOLDER])
-        self._runner.run(["rm", "-rf", "--one-file-system", FOLDER])
-        self._runner.run(["rmdir", "--ignore-fail-on-non-empty", "/var/lib/wirespeed"])
-        self.exists = False
+        if self.exists:
+            self._write({"over": True})
+            self.exists = False
+        with _written(self._runner):
+            if self._runner.glob(FOLDER):
+                self._runner.run(["rm", "-f", COUNT, BEFORE])
+                self._runner.run(["sync", FOLDER])
+                self._runner.run(["rm", "-f", PATH])
+                self._runner.run(["sync", FOLDER])
+                self._runner.run(["rm", "-rf", "--one-file-system", FOLDER])
+            if self._runner.glob(_ABOVE):
+                self._runner.run(["rmdir", "--ignore-fail-on-non-empty", _ABOVE])
 
-    def _write(self, record: dict[str, object]) -> None:
-        append_line(self._runner, PATH, json.dumps(record))
+    def _write(self, record: Mapping[str, object]) -> None:
+        with _written(self._runner):
+            append_text(self._runner, PATH, self._lines.line(record))
+            self._lines.written()
+            if not self._lines.unchecked:
+                append_text(self._runner, COUNT, "." * (self._lines.last - self._counted))
+                self._counted = self._lines.last
 
-    def _replay(self, record: dict[str, object]) -> None:
+    def _replay(self, record: Mapping[str, object]) -> None:
         match record:
-            case {"changed": str(kind), "fields": dict(fields), "old": old}:
-                setting = setting_from_json(kind, fields)
-                value = old if isinstance(old, str) else None
-                self._entries.setdefault(setting.name, Entry(setting, value))
+            case {"changed": str(kind), "fields": dict(fields), "old": str() | None as old}:
+                self._replay_change(kind, fields, old, record.get("name"))
             case {"restored": str(name)}:
                 self._entries.pop(name, None)
+                self._unknown.pop(name, None)
             case {"exceptions": str(name), "parts": list(parts)}:
                 self._exceptions[name] = frozenset(map(str, parts))
-            case {"rolled_back": bool(back)}:
-                self.rolled_back = back
+            case {"began": True}:
+                cmdline = record.get("cmdline")
+                self.cmdline = cmdline if isinstance(cmdline, str) else None
+            case {"over": True}:
+                self._over = True
+            case {"rolled_back": bool()}:  # of an older version
+                pass
+            case _:
+                text = json.dumps(record)
+                self._unknown[text] = f"{text} is a record that this version does not know"
+
+    def _replay_change(
+        self, kind: str, fields: dict[str, object], old: Value, name: object
+    ) -> None:
+        try:
+            setting = setting_from_json(kind, fields)
+        except UnknownKind:
+            what = str(name) if name else json.dumps(fields)
+            self._unknown.setdefault(what, f"{what} ({kind}) was changed by another version")
+            return
+        self._entries.setdefault(setting.name, Entry(setting, old))
+
+
+@contextmanager
+def _written(runner: Runner) -> Iterator[None]:
+    try:
+        yield
+    except HostUnreachable:
+        raise
+    except (OSError, RemoteError) as fault:
+        told = fault.what if isinstance(fault, RemoteError) else fault.strerror
+        raise JournalNotWritten(
+            f"the journal of changes in {FOLDER} on {runner.name} cannot be written: {told}",
+            "Make room there, or mount it writable. Then run the command again, or `wirespeed "
+            "rollback`.",
+        ) from fault

@@ -15,7 +15,6 @@ from wirespeed.apply.steps.kernel_line import GrubbyArguments, GrubDropIn
 from wirespeed.apply.steps.ovs import OvsKeys, OvsPorts
 from wirespeed.apply.steps.text_file import TextFile
 from wirespeed.apply.steps.vfs import Vfs
-from wirespeed.model.errors import WirespeedError
 
 _KINDS: Mapping[str, type[Setting]] = {
     kind.__name__: kind
@@ -26,18 +25,14 @@ _KINDS: Mapping[str, type[Setting]] = {
 }  # fmt: skip
 
 
-class JournalUnreadable(WirespeedError):
-    """The journal on the host was written by another version of wirespeed."""
+class UnknownKind(Exception):
+    """A change that this version does not know: another version made it."""
 
 
 def setting_from_json(kind: str, fields: Mapping[str, object]) -> Setting:
-    """The setting that `asdict` and the name of its class describe. Raises JournalUnreadable."""
+    """The setting that `asdict` and the name of its class describe. Raises UnknownKind."""
     values = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
     try:
         return _KINDS[kind](**values)
     except (KeyError, TypeError) as fault:
-        raise JournalUnreadable(
-            f"the journal on the host names a change that this version does not know: {kind} "
-            f"{dict(fields)}",
-            "Roll back with the version of wirespeed that applied the plan.",
-        ) from fault
+        raise UnknownKind(kind) from fault

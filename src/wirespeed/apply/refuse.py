@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Must this plan not be applied to this host? Asked before anything is changed.
+"""Refuse to change a host, before anything is changed.
 
 All reasons are given at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from wirespeed.apply.running import RunningGuest
+from wirespeed.apply.setting import Setting, Value
 from wirespeed.apply.target import Refused
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.errors import BadInput
@@ -74,38 +75,35 @@ def _differing(host: HostPlan, facts: HostFacts) -> Iterator[str]:
             yield f"node {page.node} has no pages of {page.size_kib} KiB"
 
 
+# A setting that would change, and the value that it would get.
+Change = tuple[Setting, Value]
+
+
 def check(
     host: HostPlan,
     facts: HostFacts,
     *,
-    in_use: dict[str, str],
+    cut: Sequence[str],
     guests: tuple[RunningGuest, ...],
     reboot: bool,
 ) -> None:
-    """Raises Refused.
-
-    in_use: interface -> why the host is reached through it.
-    """
-    reasons = [
-        *_connection(host, facts, in_use),
-        *_guests(host, facts, guests, reboot=reboot),
-    ]
+    """Raises Refused. cut: reasons of `connections_cut`."""
+    reasons = [*cut, *_guests(host, facts, guests, reboot=reboot)]
     if reasons:
         listed = "\n".join(f"  {reason}" for reason in reasons)
         raise Refused(f"{facts.host} is not changed:\n{listed}")
 
 
-def _connection(host: HostPlan, facts: HostFacts, in_use: dict[str, str]) -> Iterator[str]:
-    devices = {device.address: device for device in facts.pci}
-    for nic in host.nics:
-        device = devices[nic.address]
-        changes = device.driver != nic.driver.value or device.sriov_num != nic.vfs.value
-        for name in device.interfaces:
-            if name in in_use and changes:
-                yield (
-                    f"{nic.address} ({name}) {in_use[name]}; the plan gives it to "
-                    f"{nic.use} of network {nic.network}: choose another port in [[nic]]"
-                )
+def connections_cut(
+    changes: Iterable[Change], facts: HostFacts, needed: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Why these changes would cut the host off; needed: interface -> what it carries."""
+    return tuple(
+        f"{name} carries {needed[name]}; changing {setting.name} would cut it: choose another port "
+        "in [[nic]], or use the host by another interface"
+        for setting, value in changes
+        for name in sorted(setting.takes(facts, value) & needed.keys())
+    )
 
 
 def _guests(

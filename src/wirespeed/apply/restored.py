@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a host what it was? Its facts before the first apply beside those after the rollback."""
+"""Compare a host's facts after the rollback with those before the first apply."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirespeed.host.file import HOST_FILE
+from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import HostFacts
 
 # They change by themselves from one look to the next.
@@ -26,6 +27,32 @@ class Difference:
     before: str
     now: str
     expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The facts before the first apply, as far as they can be read.
+
+    not_compared: sentences on what cannot be.
+    """
+
+    facts: HostFacts | None
+    not_compared: tuple[str, ...] = ()
+
+
+def read_before(text: str | None, host: str) -> Before:
+    """What before.json holds; None: there is no such file."""
+    where = f"before.json on {host}"
+    if text is None:
+        return Before(None, (f"facts: {where} is gone",))
+    try:
+        facts, unknown = HOST_FILE.parse_known(text, where)
+    except BadInput as fault:
+        return Before(None, (f"facts: {fault.what}",))
+    if unknown:
+        said = f"{where} has keys that a later version wrote: {', '.join(unknown)}"
+        return Before(facts, (said,))
+    return Before(facts)
 
 
 def differences(before: HostFacts, now: HostFacts) -> tuple[Difference, ...]:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a plan applied to a host, verified there, and undone, from the first look to the last?"""
+"""Apply a plan to a host, verify it there, and undo it, from the first look to the last."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,13 +18,13 @@ from wirespeed.apply.row import Row
 from wirespeed.apply.running import running_guests
 from wirespeed.apply.step import Result
 from wirespeed.apply.steps.kernel_line import missing_words
-from wirespeed.apply.target import Reach, Refused, Target, check_room, locked, open_target
+from wirespeed.apply.target import Reach, Refused, check_room, locked, open_target
 from wirespeed.apply.verify import verify_host
 from wirespeed.host.collect import collect
-from wirespeed.host.file import HOST_FILE
+from wirespeed.host.needed_interfaces import has_remote_login, needed_interfaces
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.remote.routes import default_route_interfaces, interfaces_towards
+from wirespeed.remote.interface import LOCALHOST, Runner
 
 Sleep = Callable[[float], None]
 
@@ -43,13 +42,25 @@ class Applied:
     reboot_due: tuple[str, ...]
     undone_before: bool = False
     rows: tuple[Row, ...] | None = None
+    # Changes of another version, which neither this apply nor this version's rollback undoes.
+    unread: tuple[str, ...] = ()
+    # Whether a timer undoes the network changes unless a second command confirms them.
+    unconfirmed: bool = False
+
+    @property
+    def failed(self) -> bool:
+        return (
+            any(result.failed for result in self.results)
+            or any(row.failed for row in self.rows or ())
+            or bool(self.unread)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
     """A host, what it is now and what the plan wants of it."""
 
-    target: Target
+    runner: Runner
     facts: HostFacts
     host: HostPlan
     planned: PlannedSteps
@@ -58,54 +69,63 @@ class _Look:
     def reboot_due(self) -> tuple[str, ...]:
         return missing_words(self.host, self.facts.kernel.cmdline)
 
-    def work(self, *, rebooted: bool = False) -> Work:
-        now = json.dumps(HOST_FILE.document(self.facts)) + "\n"
-        journal = Journal.load(self.target.runner, now)
-        return Work(self.target.runner, journal, not rebooted)
+    def work(self, *, rebooted: bool = False, keep_timer: bool = False) -> Work:
+        journal = Journal.load(self.runner, self.facts)
+        return Work(self.runner, journal, not rebooted, keep_timer)
 
 
 def preview(reach: Reach, address: str, plan: Plan, *, will_reboot: bool) -> Applied:
     """What `apply` would do. Changes nothing. Raises OtherHost, Refused, HostUnreachable."""
-    with open_target(reach, address) as target:
-        look = _look(target, plan)
-        _check(look, will_reboot=will_reboot)
+    with open_target(reach, address) as runner:
+        look = _look(runner, plan)
+        _check(look, look.work(), will_reboot=will_reboot)
         return Applied(look.facts.host, look.work().preview(look.planned), look.reboot_due)
 
 
 def apply(
-    reach: Reach, address: str, plan: Plan, *, may_reboot: bool, sleep: Sleep = time.sleep
+    reach: Reach,
+    address: str,
+    plan: Plan,
+    *,
+    may_reboot: bool,
+    confirm: bool = False,
+    sleep: Sleep = time.sleep,
 ) -> Applied:
     """Make the host what the plan says; with may_reboot also reboot it where that is due, continue
-    and verify. Raises OtherHost, Refused, HostUnreachable, NotBack."""
+    and verify. confirm: the changes that wait for it may stay. Raises OtherHost, Refused,
+    HostUnreachable, NotBack."""
     if may_reboot:
         check_can_reboot(address)
-    with open_target(reach, address) as target:
-        first = _apply(target, plan, will_reboot=may_reboot, rebooted=False)
+    with open_target(reach, address) as runner:
+        local = address == LOCALHOST
+        _check_waiting(runner, local=local, confirm=confirm)
+        keep = local and has_remote_login(runner)
+        first = _apply(runner, plan, will_reboot=may_reboot, keep_timer=keep)
         due = first.reboot_due or any(r.state.waits for r in first.results)
         if not may_reboot or not due:
             return first
-        guests = running_guests(target.runner, collect(target.runner))
+        guests = running_guests(runner, collect(runner))
         if guests:
             names = ", ".join(guest.name for guest in guests)
             raise Refused(f"a reboot would end running guests: {names}", "Move or stop them.")
-        reboot(reach, address, target.runner, sleep=sleep)
-    with open_target(reach, address) as target:
-        second = _apply(target, plan, will_reboot=False, rebooted=True)
-        rows = _verify(target, plan)
+        reboot(reach, address, runner, sleep=sleep)
+    with open_target(reach, address) as runner:
+        second = _apply(runner, plan, will_reboot=False, rebooted=True)
+        rows = _verify(runner, plan)
     changed = {result.name: result for result in first.results if result.changed}
     results = tuple(
         changed[result.name] if result.name in changed and not result.changed and
         result.state.is_so else result
         for result in second.results
     )  # fmt: skip
-    return Applied(second.host, results, second.reboot_due, first.undone_before, rows)
+    return replace(second, results=results, undone_before=first.undone_before, rows=rows)
 
 
 def verify(reach: Reach, address: str, plan: Plan) -> tuple[str, tuple[Row, ...]]:
     """The host's name, and every decision of the plan beside what the host is now."""
-    with open_target(reach, address) as target:
-        rows = _verify(target, plan)
-        return target.runner.read("/proc/sys/kernel/hostname").strip(), rows
+    with open_target(reach, address) as runner:
+        rows = _verify(runner, plan)
+        return runner.read("/proc/sys/kernel/hostname").strip(), rows
 
 
 def undo(reach: Reach, address: str, *, may_reboot: bool, sleep: Sleep = time.sleep) -> RolledBack:
@@ -113,52 +133,79 @@ def undo(reach: Reach, address: str, *, may_reboot: bool, sleep: Sleep = time.sl
     is due, and compare. Raises Refused, HostUnreachable, NotBack."""
     if may_reboot:
         check_can_reboot(address)
-    with open_target(reach, address) as target:
-        with locked(target.runner):
-            first = roll_back(target.runner, will_reboot=may_reboot)
-        if not may_reboot or not first.reboot_due:
+    with open_target(reach, address) as runner:
+        with locked(runner):
+            first = roll_back(runner, will_reboot=may_reboot)
+        if not may_reboot or not first.reboot_due or first.stuck:
             return first
-        reboot(reach, address, target.runner, sleep=sleep)
-    with open_target(reach, address) as target, locked(target.runner):
-        last = roll_back(target.runner, will_reboot=False)
-        return last if last.failed else replace(last, results=first.results)
+        reboot(reach, address, runner, sleep=sleep)
+    with open_target(reach, address) as runner, locked(runner):
+        last = roll_back(runner, will_reboot=False, rebooted=True)
+    old = {result.name: result.old for result in first.results}
+    results = (replace(result, old=old.get(result.name, result.old)) for result in last.results)
+    return replace(last, results=tuple(results))
 
 
-def _look(target: Target, plan: Plan) -> _Look:
-    facts = collect(target.runner)
+def _look(runner: Runner, plan: Plan) -> _Look:
+    facts = collect(runner)
     host = refuse.host_plan(plan, facts)
-    return _Look(target, facts, host, planned_steps(plan, host, facts, target.runner))
+    return _Look(runner, facts, host, planned_steps(plan, host, facts, runner))
 
 
-def _check(look: _Look, *, will_reboot: bool) -> None:
-    runner = look.target.runner
-    in_use = dict.fromkeys(default_route_interfaces(runner), "carries the default route")
-    if look.target.client:
-        towards = interfaces_towards(runner, look.target.client)
-        in_use |= dict.fromkeys(towards, "carries this ssh session")
+def _check(look: _Look, work: Work, *, will_reboot: bool) -> None:
+    changes = [(step.setting, step.wanted) for step in work.changing(look.planned.network)]
+    needed = needed_interfaces(look.runner) if changes else {}
     refuse.check(
         look.host,
         look.facts,
-        in_use=in_use,
-        guests=running_guests(runner, look.facts),
+        cut=refuse.connections_cut(changes, look.facts, needed),
+        guests=running_guests(look.runner, look.facts),
         reboot=will_reboot and bool(look.reboot_due),
     )
-    check_room(runner)
+    check_room(look.runner)
 
 
-def _apply(target: Target, plan: Plan, *, will_reboot: bool, rebooted: bool) -> Applied:
-    with locked(target.runner):
-        undone = Checkpoint(target.runner).confirm()
-        look = _look(target, plan)
-        _check(look, will_reboot=will_reboot)
-        work = look.work(rebooted=rebooted)
-        if work.journal.exists:
-            work.journal.say(rolled_back=False)
+def _check_waiting(runner: Runner, *, local: bool, confirm: bool) -> None:
+    """Over ssh, reaching the host confirms; on the host itself only who says so."""
+    waits = Checkpoint(runner).waits
+    if confirm and not waits:
+        raise Refused(
+            f"nothing waits for confirmation on {runner.name}",
+            "If its time ran out, the timer has undone the network changes: apply again.",
+        )
+    if local and waits and not confirm:
+        raise Refused(
+            f"network changes on {runner.name} wait for confirmation",
+            "Add --confirm where you still reach the host by its network, or roll back.",
+        )
+
+
+def _apply(
+    runner: Runner,
+    plan: Plan,
+    *,
+    will_reboot: bool,
+    rebooted: bool = False,
+    keep_timer: bool = False,
+) -> Applied:
+    with locked(runner):
+        undone = Checkpoint(runner).confirm()
+        look = _look(runner, plan)
+        work = look.work(rebooted=rebooted, keep_timer=keep_timer)
+        _check(look, work, will_reboot=will_reboot)
+        if work.journal.damaged:
+            listed = "\n".join(f"  {sentence}" for sentence in work.journal.damaged)
+            raise Refused(
+                f"{look.facts.host} is not changed; its journal of changes is damaged:\n{listed}",
+                "Run `wirespeed rollback`: it undoes what the journal still names.",
+            )
         results = work.carry_out(look.planned)
-        return Applied(look.facts.host, results, look.reboot_due, undone)
+        return Applied(look.facts.host, results, look.reboot_due, undone,
+                       unread=work.journal.unknown,
+                       unconfirmed=keep_timer and Checkpoint(runner).waits)  # fmt: skip
 
 
-def _verify(target: Target, plan: Plan) -> tuple[Row, ...]:
-    look = _look(target, plan)
+def _verify(runner: Runner, plan: Plan) -> tuple[Row, ...]:
+    look = _look(runner, plan)
     return verify_host(plan, look.host, look.facts, look.work().preview(look.planned),
                        reboot_due=look.reboot_due)  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a setting of a host: a value that can be read, and made another from whatever state?
+"""A setting of a host: a value that is read, and reached from any state.
 
 `make` reaches the value from any state, one that a cut or a power loss left included; on that rests
 that apply and rollback can be cut at any moment and continued by either.
@@ -8,15 +8,23 @@ that apply and rollback can be cut at any moment and continued by either.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from wirespeed.apply.actions import Action, perform
+from wirespeed.model.facts import HostFacts
 from wirespeed.remote.interface import Runner
 
 # What a setting is; None: it does not exist. Composite values are canonical JSON.
 Value = str | None
+
+
+def interfaces_of(facts: HostFacts, addresses: Collection[str]) -> frozenset[str]:
+    """The interfaces of these PCI functions."""
+    return frozenset(
+        name for device in facts.pci if device.address in addresses for name in device.interfaces
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,11 @@ class Setting(ABC):
         """Which parts are not as in the value, each with what it is; none: it is so."""
         found = self.read(runner)
         return () if found == value else (self.shown(found),)
+
+    def takes(self, facts: HostFacts, value: Value) -> frozenset[str]:
+        """The kernel's interfaces that making it takes away, or restarts."""
+        del facts, value
+        return frozenset()
 
     def why_absent(self, runner: Runner) -> str | None:
         """Why this host has no such thing, or None."""

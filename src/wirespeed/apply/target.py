@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a host reached to be changed: as root, by one at a time, with room to write?"""
+"""Reach a host to change it: as root, one at a time, with room to write."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import Protocol
 
 from wirespeed.apply.journal import LOCK
@@ -25,32 +24,22 @@ class Reach(Protocol):
     def __call__(self, address: str, *, sudo: bool) -> AbstractContextManager[Runner]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A host and who asks: client is the address that the ssh session comes from, "" for none."""
-
-    runner: Runner
-    client: str = ""
-
-
 @contextmanager
-def open_target(reach: Reach, address: str) -> Iterator[Target]:
+def open_target(reach: Reach, address: str) -> Iterator[Runner]:
     """The host as root; over ssh by `sudo -n` where the login is another user's.
 
     Raises Refused where that cannot be, HostUnreachable.
     """
     with reach(address, sudo=False) as runner:
         user = runner.run(["id", "-u"]).stdout.strip()
-        said = runner.run(["printenv", "SSH_CONNECTION"], check=False).stdout.split()
-        client = said[0] if said else ""
         if user == "0":
-            yield Target(runner, client)
+            yield runner
             return
     if address == LOCALHOST:
         raise Refused(f"user {user} may not change this machine", "Run the command as root (sudo).")
     with reach(address, sudo=True) as runner:
         _check_sudo(runner, user)
-        yield Target(runner, client)
+        yield runner
 
 
 @contextmanager

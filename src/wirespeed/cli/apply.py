@@ -28,23 +28,27 @@ def apply(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print every change with its reason; change nothing.")
     ] = False,
+    confirm: Annotated[
+        bool,
+        typer.Option("--confirm", help="Keep the network changes of the run before, and continue."),
+    ] = False,
     reboot: RebootOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Make a host what its plan says. Each change is written down there before it is made.
+    """Make a host what its plan says. Each change is recorded there before it is made.
 
-    Run again it continues where it was cut, and changes nothing that is so already. Exits with 1
-    when something is not as planned.
+    Safe to re-run: resumes after an interruption and skips settings already in place. From a login
+    session on the host itself (--host localhost), a timer undoes network changes after 120 s unless
+    the same command with --confirm follows. Exits with 1 when something is not as planned.
     """
     read, where = named_plan(plan), address(host)
     if dry_run:
         applied = session.preview(reach, where, read, will_reboot=reboot)
     else:
-        applied = session.apply(reach, where, read, may_reboot=reboot)
+        applied = session.apply(reach, where, read, may_reboot=reboot, confirm=confirm)
     if json:
         print_json(applied_json(applied))
     else:
         print_applied(applied, plain_console(), dry_run=dry_run)
-    rows = applied.rows or ()
-    if any(result.failed for result in applied.results) or any(row.failed for row in rows):
+    if applied.failed:
         raise typer.Exit(1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are changes to a host, comparisons with its plan and a rollback printed?"""
+"""Print changes to a host, the comparison with its plan, and a rollback."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.padding import Padding
 
+from wirespeed.apply.checkpoint import WAIT_S
+from wirespeed.apply.journal import BEFORE, FOLDER
 from wirespeed.apply.rollback import RolledBack
 from wirespeed.apply.row import Row, Verdict
 from wirespeed.apply.session import Applied
@@ -18,7 +20,7 @@ from wirespeed.apply.step import Result, State
 from wirespeed.cli.console import Text
 from wirespeed.model.words import counted
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 _STYLES = {
     State.SO: "green", State.DONE: "green", State.CHANGE: "yellow", State.PARTLY: "yellow",
     State.REBOOT: "yellow", State.ABSENT: "dim", State.DIFFERS: "bold red",
@@ -44,6 +46,12 @@ def print_applied(applied: Applied, console: Console, *, dry_run: bool) -> None:
     if applied.reboot_due or waiting:
         words = [*applied.reboot_due, *waiting]
         console.print(f"A reboot is due, for {', '.join(words)}. Then run the command again.")
+    if applied.unconfirmed:
+        console.print(f"A timer undoes the network changes in {WAIT_S} s. To keep them and continue, "
+                      "run the same command with --confirm.")  # fmt: skip
+    for sentence in applied.unread:
+        console.print(Text(f"not changed: {sentence}; this version does not know it",
+                           style="bold red"))  # fmt: skip
     if applied.rows is not None:
         print_rows(applied.host, applied.rows, console)
 
@@ -67,7 +75,7 @@ def print_rows(host: str, rows: Sequence[Row], console: Console) -> None:
 
 
 def print_rolled_back(undone: RolledBack, console: Console) -> None:
-    """What was undone, and which facts are not what they were."""
+    """What was undone, which facts are not what they were, and what may be left."""
     if undone.nothing:
         console.print(f"{undone.host}: nothing to roll back")
         return
@@ -76,14 +84,39 @@ def print_rolled_back(undone: RolledBack, console: Console) -> None:
     for difference in undone.differences or ():
         console.print(Text(f"{difference.fact}: was {difference.before}, is {difference.now}"))
         _detail(console, "note", difference.expected)
+    said = f"{undone.host}: {counted(undone.put_back, 'setting')} put back of {undone.settings}"
+    console.print(Text(said, style="bold" if undone.put_back == undone.settings else "bold red"))
+    if undone.unchecked:
+        console.print("An older version wrote the journal, without checksums: of damage in it only "
+                      "lines that cannot be read are noticed.")  # fmt: skip
+    _print_unread(undone.unread, console)
+    for sentence in undone.not_compared:
+        console.print(Text(f"not compared: {sentence}", style="bold red"))
     if undone.reboot_due:
-        console.print("A reboot is due: the kernel still runs with the planned words. Then run the "
-                      "command again: it compares the facts.")  # fmt: skip
+        console.print(_reboot_due(undone))
     elif undone.differences is not None:
         unexpected = sum(not difference.expected for difference in undone.differences)
         text = "the facts are those before the first apply" if not unexpected else (
             f"{counted(unexpected, 'fact')} not as before the first apply")  # fmt: skip
         console.print(Text(f"{undone.host}: {text}", style="bold"))
+
+
+def _reboot_due(undone: RolledBack) -> str:
+    if undone.rebooted:
+        return ("The kernel still runs with the planned words after the reboot: look at the boot "
+                "loader's configuration.")  # fmt: skip
+    return ("A reboot is due: the kernel still runs with the planned words. Then run the command "
+            "again: it compares the facts.")  # fmt: skip
+
+
+def _print_unread(unread: Sequence[str], console: Console) -> None:
+    for sentence in unread:
+        console.print(Text(f"not undone: {sentence}", style="bold red"))
+    if unread:
+        console.print(Text(
+            f"The journal stays. Roll back with the version that made these changes, or compare "
+            f"the host with {BEFORE} by hand; then remove {FOLDER} there."
+        ))  # fmt: skip
 
 
 def applied_json(applied: Applied) -> str:
@@ -93,6 +126,8 @@ def applied_json(applied: Applied) -> str:
         steps=_results(applied.results),
         reboot_due=list(applied.reboot_due),
         undone_before=applied.undone_before,
+        not_undone=list(applied.unread),
+        unconfirmed=applied.unconfirmed,
         decisions=rows,
     )
 
@@ -108,6 +143,10 @@ def rolled_back_json(undone: RolledBack) -> str:
         steps=_results(undone.results),
         reboot_due=undone.reboot_due,
         differences=None if differences is None else [asdict(d) for d in differences],
+        settings=undone.settings,
+        put_back=undone.put_back,
+        not_undone=list(undone.unread),
+        not_compared=list(undone.not_compared),
     )
 
 

@@ -16,9 +16,10 @@ from wirespeed.remote.reach import reach
 def rollback(
     *, host: ChangedHostOption, reboot: RebootOption = False, json: JsonOption = False
 ) -> None:
-    """Undo what `wirespeed apply` changed, from whatever workstation, and compare the facts.
+    """Undo what `wirespeed apply` changed, from any workstation, then compare the facts.
 
-    The host itself keeps the record. Exits with 1 when something is not what it was.
+    The host itself keeps the record. Exits with 1 when something is not what it was, was not undone
+    or could not be compared.
     """
     undone = session.undo(reach, address(host), may_reboot=reboot)
     if json:

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import ConfigDict, ValidationError, create_model
 
 from wirespeed.document.other_kind import other_kind
-from wirespeed.document.validation import faults_of
+from wirespeed.document.validation import UNKNOWN, dotted, faults_of
 from wirespeed.document.version import read_document
 from wirespeed.model.errors import BadInput, faulty_file
 
@@ -77,6 +77,31 @@ class DocumentKind(Generic[T]):
         if faults:
             raise faulty_file(what, faults, self.next_step)
         return value
+
+    def parse_known(self, text: str, where: str) -> tuple[T, tuple[str, ...]]:
+        """The value in a document that a later minor version may have written, and the dotted keys
+        that this version does not know: they are excluded. Raises BadInput as `parse` does."""
+        what = f"{self.called} {where}"
+        keys = read_document(text, what, self.version, self.next_step)
+        unknown: list[tuple[int | str, ...]] = []
+        while found := self._unknown(keys):
+            unknown += found
+            for *outer, key in found:
+                within: Any = keys
+                for step in outer:
+                    within = within[step]
+                del within[key]
+        return self.parse(json.dumps({"schema_version": self.version, **keys}), where), tuple(
+            map(dotted, unknown)
+        )
+
+    def _unknown(self, keys: dict[str, Any]) -> list[tuple[int | str, ...]]:
+        """Where the validation meets keys that this version does not know."""
+        try:
+            self._root.model_validate_json(json.dumps({"body": keys}), strict=True)
+        except ValidationError as error:
+            return [each["loc"][1:] for each in error.errors() if each["type"] in UNKNOWN]
+        return []
 
     def json_schema(self) -> dict[str, Any]:
         """The JSON Schema of what `parse` reads."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does this host's nova.conf set for CPUs, PCI devices, filters and the CPU mode?
+"""Read what this host's nova.conf sets for CPUs, PCI devices, filters and the CPU mode.
 
 The file is read as oslo.config reads it: sections, repeated keys (device_spec, alias), continuation
 lines by indentation, drop-ins after the main file. Source: Nova's configuration reference.
@@ -27,11 +27,24 @@ Options = dict[tuple[str, str], list[str]]
 
 def read_nova(reader: Reader) -> NovaFacts | None:
     """nova.conf's relevant settings, or None where there is no nova.conf or it may not be read."""
+    found = _read(reader)
+    return None if found is None else _facts(reader, *found)
+
+
+def management_address(reader: Reader) -> str | None:
+    """The address by which others of the cloud reach this host (my_ip), where it is set."""
+    found = _read(reader)
+    told = found[1].get(("DEFAULT", "my_ip")) if found else None
+    return told[-1] if told else None
+
+
+def _read(reader: Reader) -> tuple[str, Options] | None:
+    """The path of nova.conf, and its options with those of the drop-ins."""
     for path in PATHS:
         text = reader.text(path, "nova")
         if text is not None:
             extra = reader.many([DROP_INS], "nova") if path.startswith("/etc/nova/") else {}
-            return _facts(reader, path, parse_oslo("\n".join([text, *extra.values()])))
+            return path, parse_oslo("\n".join([text, *extra.values()]))
     return None
 
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from wirespeed.apply.actions import Action, Put, Run
-from wirespeed.apply.setting import Setting, Value
+from wirespeed.apply.setting import Setting, Value, interfaces_of
 from wirespeed.apply.steps.vfio_holder import let_go
+from wirespeed.model.facts import HostFacts
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI, VFIO, driver_of
 
@@ -58,6 +59,10 @@ class Driver(Setting):
         (driver, override), (is_driver, is_override) = json.loads(value), json.loads(found)
         same = driver == is_driver and override in (None, is_override)
         return () if same else (self.shown(found),)
+
+    def takes(self, facts: HostFacts, value: Value) -> frozenset[str]:
+        del value
+        return interfaces_of(facts, (self.address,))
 
     def why_later(self, runner: Runner) -> str | None:
         if runner.glob("/sys/kernel/iommu_groups/*"):

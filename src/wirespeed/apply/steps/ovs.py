@@ -16,6 +16,7 @@ from wirespeed.apply.setting import Setting, Value
 from wirespeed.apply.step import Step
 from wirespeed.host.ovs import table
 from wirespeed.host.reader import Reader
+from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import HostPlan, Plan
 from wirespeed.plan.render.ovs import BridgePort, bridges, other_config
 from wirespeed.remote.interface import Runner
@@ -121,6 +122,11 @@ class OvsPorts(Setting):
             made.append(_add(name, {n: p for n, p in wanted["ports"].items()
                                     if p and p["port"] == name}))  # fmt: skip
         return tuple(made)
+
+    def takes(self, facts: HostFacts, value: Value) -> frozenset[str]:
+        """A bridge has an interface of its own, by its name."""
+        del facts, value
+        return frozenset((*self.bridges, *self.ports))
 
     def shown(self, value: Value) -> str:
         known = json.loads(value or "{}")

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from wirespeed.apply.actions import Action, Put, Run, perform
-from wirespeed.apply.setting import Setting, Value
+from wirespeed.apply.setting import Setting, Value, interfaces_of
 from wirespeed.apply.steps.drivers import bind
 from wirespeed.apply.steps.vfio_holder import let_go
+from wirespeed.model.facts import HostFacts
 from wirespeed.remote.interface import RemoteError, Runner
 from wirespeed.remote.pci import SYS_PCI, VFIO, driver_of
 
@@ -85,6 +86,16 @@ class Vfs(Setting):
         for number, (vf, is_now) in enumerate(zip(wanted["vfs"], now["vfs"], strict=True)):
             found += [f"vf {number} {key}: {is_now[key]}" for key in _differ(vf, is_now)]
         return tuple(found)
+
+    def takes(self, facts: HostFacts, value: Value) -> frozenset[str]:
+        """With another count the PF's own and all VFs', else those of the VFs that are set."""
+        wanted = json.loads(value or '{"vfs": []}')["vfs"]
+        count = next((d.sriov_num for d in facts.pci if d.address == self.address), 0)
+        if count != len(wanted):
+            return interfaces_of(facts, (self.address, *self.addresses))
+        set_ = [address for address, vf in zip(self.addresses, wanted, strict=False)
+                if any(part is not None for part in vf.values())]  # fmt: skip
+        return interfaces_of(facts, set_)
 
     def why_absent(self, runner: Runner) -> str | None:
         if runner.glob(f"{SYS_PCI}/{self.address}/sriov_numvfs"):

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from wirespeed.bench.host.changes import PciBound
 from wirespeed.bench.host.host import Host
-from wirespeed.bench.host.needed_interfaces import needed_interfaces
 from wirespeed.bench.interface import BenchError
+from wirespeed.host.needed_interfaces import needed_interfaces
 from wirespeed.model.errors import BadInput
 from wirespeed.model.lab import is_pci
 from wirespeed.remote.interface import Runner

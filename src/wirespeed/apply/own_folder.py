@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Refuse a folder of root's records that anybody else could have written or redirected."""
+
+from __future__ import annotations
+
+import posixpath
+import stat
+from collections.abc import Sequence
+
+from wirespeed.model.errors import WirespeedError
+from wirespeed.remote.interface import Runner
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+class NotOurs(WirespeedError):
+    """What root would read there or write there may be somebody else's. Nothing was changed."""
+
+
+def check_own(runner: Runner, folder: str, files: Sequence[str]) -> None:
+    """Raises NotOurs unless folder, the folder above it and the files, where they exist, are root's
+    own, no symbolic links, and writable by root alone."""
+    paths = (posixpath.dirname(folder), folder, *files)
+    # It names what exists; the exit code says that something does not.
+    done = runner.run(["stat", "-c", "%f %u %n", "--", *paths], check=False)
+    for line in done.stdout.splitlines():
+        mode, user, path = line.split(" ", 2)
+        wanted = stat.S_ISREG if path in files else stat.S_ISDIR
+        why = _fault(int(mode, 16), int(user), ours=wanted(int(mode, 16)))
+        if why:
+            raise NotOurs(
+                f"{path} on {runner.name} {why}; what root reads and writes there must be root's "
+                "own",
+                f"Look at it. If you do not need it, remove it: `rm -rf {folder}`.",
+            )
+
+
+def _fault(mode: int, user: int, *, ours: bool) -> str:
+    if stat.S_ISLNK(mode):
+        return "is a symbolic link"
+    if not ours:
+        return "is no regular file or folder of ours"
+    if user != 0:
+        return f"belongs to user {user}"
+    return "can be written by others" if mode & _OTHERS_WRITE else ""
