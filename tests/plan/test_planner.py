@@ -247,6 +247,6 @@ def test_a_plan_file_of_another_version_or_with_faults() -> None:
     with pytest.raises(BadInput) as caught:
         PLAN_FILE.parse('{"schema_version": "1.0", "hosts": [{"host": 5}], "colour": 1}', "p.json")
     text = str(caught.value)
-    assert "hosts.0.host = 5: must be a valid string" in text
+    assert "hosts.0.host = 5: must be a host name" in text
     assert "colour = 1: unknown key" in text
     assert "hosts.0.huge_pages: is missing" in text

@@ -52,7 +52,7 @@ def test_a_lab_file_names_hosts_and_ports(tmp_path: Path) -> None:
         ("host = 1\n[hosts.a]", "host = 1: unknown key; there are [hosts.NAME] tables"),
         ("[hosts.a]\nport = 1", "hosts.a.port = 1: unknown key; there are ssh, ports and wsdp"),
         ("[hosts]\na = 1", "hosts.a = 1: must be a table, written [hosts.a]"),
-        ("[hosts.a]\nssh = 22", "hosts.a.ssh = 22: must be a valid string"),
+        ("[hosts.a]\nssh = 22", "hosts.a.ssh = 22: must be one line"),
         ("[hosts.a]\nports = ['x']", 'hosts.a.ports = ["x"]: must be a table'),
         ('[hosts.a]\nports.east = "0000:3b:00"', 'hosts.a.ports.east = "0000:3b:00": must be a PCI '
          "address (0000:3b:00.0) or the name of an interface"),
@@ -63,7 +63,7 @@ def test_a_lab_file_names_hosts_and_ports(tmp_path: Path) -> None:
         ("[hosts.a]\n[hosts.b]", 'hosts.b.ssh = "(left out)": hosts.a has no ssh: both would be'),
         ('[hosts.a]\nssh="ssh://x"\n[hosts.b]\nssh="ssh://x"',
          'hosts.b.ssh = "ssh://x": hosts.a has the same address'),
-        ('[hosts."a b"]', 'hosts.a b = "a b": must be letters, digits, - and _'),
+        ('[hosts."a b"]', '"a b": must be a host name'),
     ],
 )  # fmt: skip
 def test_faults_say_where_what_and_what_would_be_right(text: str, told: str) -> None:

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from wirespeed.model.bounded import load_json
 from wirespeed.model.errors import BadInput
 
 
@@ -16,7 +16,7 @@ def read_document(text: str, what: str, version: str, next_step: str) -> dict[st
     """
     major = version.partition(".")[0]
     try:
-        raw = json.loads(text)
+        raw = load_json(text)
     except ValueError as fault:
         raise BadInput(f"{what} is not JSON: {fault}", next_step) from None
     if not isinstance(raw, dict):

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from wirespeed.model.text import FilePath, HostName, Line, VfAddress, Word
+
 
 @dataclass(frozen=True, slots=True)
 class ServerNode:
@@ -31,15 +33,15 @@ class ServerPort:
     vlan is told for a direct port only, socket for a vhost-user port only.
     """
 
-    name: str
-    mac: str
-    network: str
-    vnic: str
-    vif: str
-    status: str
-    pci: str | None = None
+    name: Line
+    mac: Line
+    network: Line
+    vnic: Word
+    vif: Word
+    status: Word
+    pci: VfAddress | None = None
     vlan: int | None = None
-    socket: str | None = None
+    socket: FilePath | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +52,15 @@ class Server:
     empty without a NUMA topology.
     """
 
-    id: str
-    name: str
-    instance: str
-    host: str | None
-    status: str
-    flavor: str
+    id: Word
+    name: Line
+    instance: Line
+    host: HostName | None
+    status: Word
+    flavor: Line
     vcpus: int
     memory_mib: int
-    extra_specs: Mapping[str, str] = field(default_factory=dict)
+    extra_specs: Mapping[Line, Line] = field(default_factory=dict)
     nodes: tuple[ServerNode, ...] = ()
     page_kib: int | None = None
     ports: tuple[ServerPort, ...] = ()
@@ -92,10 +94,10 @@ class CpuCounts:
 class Agent:
     """A layer 2 agent. mappings: physical network to bridge (Open vSwitch) or interfaces (NIC)."""
 
-    kind: str
+    kind: Line
     alive: bool
-    datapath: str | None
-    mappings: Mapping[str, tuple[str, ...]]
+    datapath: Line | None
+    mappings: Mapping[Line, tuple[Line, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +108,17 @@ class ComputeHost:
     strangers: consumers that hold resources here in Placement and are no server of this host.
     """
 
-    name: str
-    hypervisor: str
+    name: HostName
+    hypervisor: HostName
     up: bool
     enabled: bool
-    disabled_reason: str = ""
-    cpu_model: str = ""
-    cpu_features: tuple[str, ...] = ()
+    disabled_reason: Line = ""
+    cpu_model: Line = ""
+    cpu_features: tuple[Word, ...] = ()
     cpu_counts: CpuCounts | None = None
-    inventory: Mapping[str, Inventory] = field(default_factory=dict)
-    traits: tuple[str, ...] = ()
-    strangers: tuple[str, ...] = ()
+    inventory: Mapping[Word, Inventory] = field(default_factory=dict)
+    traits: tuple[Word, ...] = ()
+    strangers: tuple[Line, ...] = ()
     agents: tuple[Agent, ...] = ()
 
 
@@ -124,35 +126,35 @@ class ComputeHost:
 class CloudFlavor:
     """disk in GiB."""
 
-    name: str
+    name: Line
     vcpus: int
     memory_mib: int
     disk_gib: int
-    extra_specs: Mapping[str, str] = field(default_factory=dict)
+    extra_specs: Mapping[Line, Line] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class CloudImage:
     """properties: those that Nova reads (hw_*, os_*, trait:*)."""
 
-    name: str
-    properties: Mapping[str, str] = field(default_factory=dict)
+    name: Line
+    properties: Mapping[Line, Line] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class CloudAggregate:
-    name: str
-    hosts: tuple[str, ...]
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    name: Line
+    hosts: tuple[HostName, ...]
+    metadata: Mapping[Line, Line] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class CloudNetwork:
     """physical_network and segment are None where the type of network has none."""
 
-    name: str
-    type: str
-    physical_network: str | None
+    name: Line
+    type: Word
+    physical_network: Line | None
     segment: int | None
     mtu: int
     transparent_vlan: bool = False
@@ -160,15 +162,15 @@ class CloudNetwork:
 
 @dataclass(frozen=True, slots=True)
 class CloudGroup:
-    name: str
-    policy: str
+    name: Line
+    policy: Word
 
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
     """Everything that was read of one cloud, each part sorted by name."""
 
-    name: str
+    name: Line
     hosts: tuple[ComputeHost, ...]
     servers: tuple[Server, ...] = ()
     flavors: tuple[CloudFlavor, ...] = ()

@@ -13,21 +13,22 @@ from dataclasses import dataclass
 
 from wirespeed.model.guest_facts import Flavor, Guest, NovaFacts
 from wirespeed.model.ovs_facts import OvsFacts
+from wirespeed.model.text import HexId, HostName, InterfaceName, Line, PciAddress, Word
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
     """A fact that could not be read: its name (as in HostFacts) and why, e.g. "needs root"."""
 
-    fact: str
-    reason: str
+    fact: Line
+    reason: Line
 
 
 @dataclass(frozen=True, slots=True)
 class IdleState:
     """A cpuidle state (C-state) of one CPU; `disabled` is the administrator's switch."""
 
-    name: str
+    name: Line
     exit_latency_us: int
     disabled: bool
 
@@ -47,7 +48,7 @@ class Cpu:
     siblings: tuple[int, ...] = ()
     online: bool = True
     allowed: bool = True
-    governor: str | None = None
+    governor: Word | None = None
     idle_states: tuple[IdleState, ...] = ()
 
 
@@ -56,7 +57,7 @@ class Cache:
     """One cache and the CPUs that share it; kind is Data, Instruction or Unified."""
 
     level: int
-    kind: str
+    kind: Word
     size_kib: int
     cpus: tuple[int, ...]
 
@@ -93,20 +94,20 @@ class PciDevice:
     speeds in GT/s; None on devices without a PCIe link. `physical_function` is set on a VF.
     """
 
-    address: str
-    vendor: str
-    device: str
+    address: PciAddress
+    vendor: HexId
+    device: HexId
     class_code: int = 0x020000
     node: int | None = 0
-    driver: str | None = None
-    interfaces: tuple[str, ...] = ()
+    driver: Word | None = None
+    interfaces: tuple[InterfaceName, ...] = ()
     link_width: int | None = None
     max_link_width: int | None = None
     link_gts: float | None = None
     max_link_gts: float | None = None
     sriov_total: int = 0
     sriov_num: int = 0
-    physical_function: str | None = None
+    physical_function: PciAddress | None = None
     iommu_group: int | None = None
 
     @property
@@ -118,12 +119,12 @@ class PciDevice:
 class Interface:
     """A kernel network interface. `master` is the bond, team or bridge it belongs to."""
 
-    name: str
+    name: InterfaceName
     mtu: int
     up: bool
     speed_mbps: int | None = None
-    pci: str | None = None
-    master: str | None = None
+    pci: PciAddress | None = None
+    master: InterfaceName | None = None
     master_is_bond: bool = False
     rx_queues: int = 0
     tx_queues: int = 0
@@ -136,15 +137,15 @@ class Irq:
     number: int
     cpus: tuple[int, ...]
     effective: tuple[int, ...] = ()
-    actions: str = ""
+    actions: Line = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """`isolated` and `nohz_full` are what the kernel runs with; None where it cannot say."""
 
-    release: str
-    cmdline: str
+    release: Word
+    cmdline: Line
     isolated: tuple[int, ...] = ()
     nohz_full: tuple[int, ...] | None = ()
     rcu_nocbs: tuple[int, ...] = ()
@@ -164,7 +165,7 @@ class Dimm:
     """A memory slot by the board's name for it. speed_mts: the configured speed in MT/s, of an
     empty slot and where the firmware does not say None; size_mib is 0 for an empty slot."""
 
-    slot: str
+    slot: Line
     size_mib: int
     speed_mts: int | None = None
 
@@ -173,11 +174,11 @@ class Dimm:
 class Firmware:
     """What the board is and how its firmware has set it up. turbo: None where no driver says."""
 
-    vendor: str = ""
-    product: str = ""
-    bios_version: str = ""
-    bios_date: str = ""
-    microcode: str = ""
+    vendor: Line = ""
+    product: Line = ""
+    bios_version: Line = ""
+    bios_date: Line = ""
+    microcode: Line = ""
     turbo: bool | None = None
 
 
@@ -191,20 +192,20 @@ class HostFacts:
     machine's wirespeed has left; None for a recorded host.
     """
 
-    host: str
+    host: HostName
     kernel: Kernel
     cpus: tuple[Cpu, ...]
     nodes: tuple[NumaNode, ...]
-    cpu_model: str = ""
-    cpu_flags: tuple[str, ...] = ()
+    cpu_model: Line = ""
+    cpu_flags: tuple[Word, ...] = ()
     caches: tuple[Cache, ...] = ()
     memory_channels: int | None = None
     pci: tuple[PciDevice, ...] = ()
     interfaces: tuple[Interface, ...] = ()
-    default_route_interface: str | None = None
+    default_route_interface: InterfaceName | None = None
     irqs: tuple[Irq, ...] | None = None
-    iommu_units: tuple[str, ...] = ()
-    uio_drivers: tuple[str, ...] = ()
+    iommu_units: tuple[Word, ...] = ()
+    uio_drivers: tuple[Word, ...] = ()
     ovs: OvsFacts | None = None
     guests: tuple[Guest, ...] | None = None
     nova: NovaFacts | None = None

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from wirespeed.model.text import HostName, Line, Word
+
 
 class Severity(StrEnum):
     """critical: it breaks or halves the data plane. low: tidiness."""
@@ -40,18 +42,18 @@ class Finding:
     suppressed_because: the reason given in the suppression file.
     """
 
-    rule: str
-    name: str
-    title: str
+    rule: Word
+    name: Word
+    title: Line
     severity: Severity
     status: Status
-    found: str
-    wanted: str
-    why: str
-    source: str
-    subject: str = ""
-    fix: tuple[str, ...] = ()
-    suppressed_because: str | None = None
+    found: Line
+    wanted: Line
+    why: Line
+    source: Line
+    subject: Line = ""
+    fix: tuple[Line, ...] = ()
+    suppressed_because: Line | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +64,10 @@ class AuditReport:
     suppression file (expired, unused).
     """
 
-    host: str
+    host: HostName
     findings: tuple[Finding, ...]
-    faults: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    faults: tuple[Line, ...] = ()
+    notes: tuple[Line, ...] = ()
 
     def with_status(self, status: Status) -> tuple[Finding, ...]:
         return tuple(f for f in self.findings if f.status is status)

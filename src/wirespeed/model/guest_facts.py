@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from wirespeed.model.text import FilePath, Label, Line, VfAddress, Word
+
 
 @dataclass(frozen=True, slots=True)
 class VcpuPin:
@@ -20,10 +22,10 @@ class VcpuPin:
 class GuestPort:
     """A guest's network interface: libvirt's type (vhostuser, bridge, hostdev...) and queues."""
 
-    kind: str
+    kind: Word
     queues: int = 1
-    path: str | None = None
-    pci: str | None = None
+    path: FilePath | None = None
+    pci: VfAddress | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Guest:
     of memory_nodes; empty: equal parts.
     """
 
-    name: str
+    name: Label
     vcpus: int
     memory_kib: int
     pins: tuple[VcpuPin, ...] = ()
@@ -42,9 +44,9 @@ class Guest:
     memory_nodes: tuple[int, ...] = ()
     huge_page_kib: int | None = None
     ports: tuple[GuestPort, ...] = ()
-    host_devices: tuple[str, ...] = ()
-    cpu_mode: str | None = None
-    cpu_model: str | None = None
+    host_devices: tuple[VfAddress, ...] = ()
+    cpu_mode: Word | None = None
+    cpu_model: Line | None = None
     node_memory_kib: tuple[int, ...] = ()
 
 
@@ -52,16 +54,16 @@ class Guest:
 class NovaFacts:
     """What nova.conf says; None where it is silent (Nova's own default applies)."""
 
-    path: str
+    path: FilePath
     dedicated_cpus: tuple[int, ...] | None = None
     shared_cpus: tuple[int, ...] | None = None
     vcpu_pin_set: tuple[int, ...] | None = None
-    enabled_filters: tuple[str, ...] | None = None
-    device_specs: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
-    cpu_mode: str | None = None
-    cpu_models: tuple[str, ...] = ()
-    cpu_extra_flags: tuple[str, ...] = ()
+    enabled_filters: tuple[Word, ...] | None = None
+    device_specs: tuple[Line, ...] = ()
+    aliases: tuple[Line, ...] = ()
+    cpu_mode: Word | None = None
+    cpu_models: tuple[Line, ...] = ()
+    cpu_extra_flags: tuple[Word, ...] = ()
     reserved_memory_mib: int | None = None
 
     @property
@@ -74,7 +76,7 @@ class NovaFacts:
 class Flavor:
     """A Nova flavor as `openstack flavor list --long` shows it."""
 
-    name: str
+    name: Label
     vcpus: int
     memory_mib: int
-    extra_specs: Mapping[str, str] = field(default_factory=dict)
+    extra_specs: Mapping[Label, Line] = field(default_factory=dict)

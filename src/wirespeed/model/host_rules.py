@@ -13,6 +13,8 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Le
 
+from wirespeed.model.text import KernelWord
+
 Count = Annotated[int, Ge(1)]
 Natural = Annotated[int, Ge(0)]
 # With placement of PCPUs (Train) or later: what comes before counts CPUs otherwise.
@@ -114,7 +116,7 @@ class MemoryRules:
 class KernelRules:
     """extra: further words for the kernel command line, after the derived ones."""
 
-    extra: tuple[str, ...] = ()
+    extra: tuple[KernelWord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from typing import Annotated
 
 from annotated_types import Ge
 
+from wirespeed.model.text import Word
+
 NO_FAULT = "none"
 
 
@@ -16,12 +18,12 @@ class InjectedFault:
     """A fault caused on purpose, to see what it does to the figures and whether it is found. What
     explains a point is not told of it."""
 
-    kind: str = NO_FAULT
+    kind: Word = NO_FAULT
     """Which fault; none: the point is as healthy as its host."""
     strength: Annotated[float, Ge(0)] | None = None
     """How much of it, in the unit that the kind has (docs/howto/cause-a-fault.md). Left out: the
     kind's default."""
-    at: str | None = None
+    at: Word | None = None
     """The port of the switch, or the network function, where it is caused. Left out: one of those
     where the kind can be caused, chosen by seed."""
     seed: Annotated[int, Ge(0)] = 1

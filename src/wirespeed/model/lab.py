@@ -6,11 +6,10 @@ Ports of the same name on two hosts are cabled to each other.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-_PCI = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IGNORECASE)
+from wirespeed.model.text import PCI_ADDRESS, Device, FilePath, HostName, Line, Name
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +20,19 @@ class LabHost:
     data plane program there; None: the source tree's or the one in PATH.
     """
 
-    ssh: str | None = None
-    ports: Mapping[str, str] = field(default_factory=dict)
-    wsdp: str | None = None
+    ssh: Line | None = None
+    ports: Mapping[Name, Device] = field(default_factory=dict)
+    wsdp: FilePath | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Lab:
     """The hosts by name. source: the file that says so, for messages."""
 
-    hosts: Mapping[str, LabHost]
+    hosts: Mapping[HostName, LabHost]
     source: str = ""
 
 
 def is_pci(device: str) -> bool:
     """Whether a port is named by a PCI address, such as 0000:3b:00.0."""
-    return _PCI.fullmatch(device) is not None
+    return PCI_ADDRESS.fits(device)

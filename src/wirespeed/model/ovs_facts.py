@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from wirespeed.model.text import Line, PciAddress, PortName, Word
+
 
 @dataclass(frozen=True, slots=True)
 class Rxq:
     """A receive queue a PMD thread polls; usage_percent is None while OVS has no figure yet."""
 
-    port: str
+    port: PortName
     queue: int
     enabled: bool = True
     usage_percent: int | None = None
@@ -35,16 +37,16 @@ class OvsInterface:
     `bond` names the OVS bond it belongs to. pci is the address in options:dpdk-devargs.
     """
 
-    name: str
-    bridge: str
-    type: str = "system"
-    options: Mapping[str, str] = field(default_factory=dict)
+    name: PortName
+    bridge: PortName
+    type: Word = "system"
+    options: Mapping[Word, Line] = field(default_factory=dict)
     mtu: int | None = None
     mtu_request: int | None = None
-    bond: str | None = None
-    pci: str | None = None
+    bond: PortName | None = None
+    pci: PciAddress | None = None
     node: int | None = None
-    error: str | None = None
+    error: Line | None = None
     requested_rx_queues: int | None = None
     configured_rx_queues: int | None = None
     requested_tx_queues: int | None = None
@@ -64,19 +66,19 @@ class OvsInterface:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    name: str
-    datapath_type: str
-    ports: tuple[str, ...] = ()
+    name: PortName
+    datapath_type: Word
+    ports: tuple[PortName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class OvsFacts:
     """A running Open vSwitch. `pmds` is None where the daemon did not answer."""
 
-    version: str
+    version: Line
     dpdk_initialized: bool
-    other_config: Mapping[str, str] = field(default_factory=dict)
-    dpdk_version: str | None = None
+    other_config: Mapping[Word, Line] = field(default_factory=dict)
+    dpdk_version: Line | None = None
     bridges: tuple[Bridge, ...] = ()
     interfaces: tuple[OvsInterface, ...] = ()
     pmds: tuple[PmdThread, ...] | None = ()

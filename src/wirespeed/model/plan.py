@@ -14,6 +14,22 @@ from typing import Generic, TypeVar
 
 from wirespeed.model.host_rules import MemoryModel
 from wirespeed.model.policy import InterfaceKind, NicUse
+from wirespeed.model.text import (
+    GuestName,
+    HexId,
+    HostName,
+    InterfaceName,
+    KernelWord,
+    Label,
+    Line,
+    Mac,
+    Name,
+    OptionalLabel,
+    OptionalName,
+    PciAddress,
+    VfAddress,
+    Word,
+)
 from wirespeed.model.workload import Aggregate, Group, PciAlias, ProviderNetwork
 
 T = TypeVar("T")
@@ -24,7 +40,7 @@ class Decision(Generic[T]):
     """A value and the reason for it, in one sentence with its source."""
 
     value: T
-    because: str
+    because: Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +79,16 @@ class CorePlan:
 class NicPlan:
     """One physical port and what it is for. vfs: how many VFs to create (0 for a DPDK port)."""
 
-    address: str
+    address: PciAddress
     node: int | None
-    network: str
+    network: Name
     use: NicUse
-    driver: Decision[str]
+    driver: Decision[Word]
     vfs: Decision[int]
-    interface: str | None = None
-    bond: str | None = None
-    vendor: str = ""
-    product: str = ""
+    interface: InterfaceName | None = None
+    bond: Name | None = None
+    vendor: HexId = ""
+    product: HexId = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +109,21 @@ class VswitchPlan:
 class PortPlan:
     """One virtual NIC. device: the VF it is, or None for a port of the vSwitch."""
 
-    name: str
-    network: str
+    name: Name
+    network: Name
     kind: Decision[InterfaceKind]
     queues: Decision[int]
-    mac: str
+    mac: Mac
     port_security: bool = True
-    device: Decision[str] | None = None
+    device: Decision[VfAddress] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GuestDevice:
     """A passed-through device: its alias and the PF or device it comes from."""
 
-    alias: str
-    address: str
+    alias: Name
+    address: PciAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +166,9 @@ class GuestPlan:
     vCPUs, memory and pages that it has.
     """
 
-    name: str
+    name: GuestName
     cpus: Decision[tuple[int, ...]]
-    flavor: str = ""
+    flavor: OptionalName = ""
     vcpus: int = 0
     memory_mib: int = 0
     nodes: tuple[GuestNode, ...] = ()
@@ -161,8 +177,8 @@ class GuestPlan:
     devices: tuple[GuestDevice, ...] = ()
     process: Decision[ProcessMemory] | None = None
     floats_over: Decision[tuple[int, ...]] | None = None
-    placement: str = ""
-    sizes: tuple[Decision[str], ...] = ()
+    placement: OptionalName = ""
+    sizes: tuple[Decision[Line], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +193,7 @@ class GeneratorPlan:
     cpus: Decision[tuple[int, ...]]
     control_cpu: Decision[int]
     process: Decision[ProcessMemory]
-    shared: tuple[str, ...] = ()
+    shared: tuple[GuestName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,14 +205,14 @@ class HostPlan:
     partner: of a bench whose ports are bonds, the switch at their other ends.
     """
 
-    host: str
+    host: HostName
     huge_pages: Decision[tuple[HugePages, ...]]
     vswitch: VswitchPlan | None = None
     guests: tuple[GuestPlan, ...] = ()
     generator: GeneratorPlan | None = None
     cores: CorePlan | None = None
     nics: tuple[NicPlan, ...] = ()
-    kernel: tuple[Decision[str], ...] = ()
+    kernel: tuple[Decision[KernelWord], ...] = ()
     reserved_memory_mib: Decision[int] | None = None
     control_cpu: Decision[int] | None = None
     partner: VswitchPlan | None = None
@@ -206,33 +222,33 @@ class HostPlan:
 class FlavorPlan:
     """A Nova flavor and the properties of the image it goes with. specs: the extra specs."""
 
-    name: str
+    name: Name
     vcpus: int
     memory_mib: int
     disk_gib: int
-    specs: Mapping[str, Decision[str]]
-    image: str
-    image_properties: Mapping[str, str] = field(default_factory=dict)
+    specs: Mapping[Label, Decision[Line]]
+    image: Label
+    image_properties: Mapping[Label, Line] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
     """What a NUMA node (None: the whole host) lacks for a guest; equal hosts are named together."""
 
-    hosts: tuple[str, ...]
+    hosts: tuple[HostName, ...]
     node: int | None
-    resource: str
-    needed: str
-    available: str
+    resource: Line
+    needed: Line
+    available: Line
 
 
 @dataclass(frozen=True, slots=True)
 class Unplaced:
     """A guest that fits nowhere. change: the smallest change found that makes it fit."""
 
-    guest: str
+    guest: GuestName
     shortages: tuple[Shortage, ...]
-    change: str | None
+    change: Line | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,15 +256,15 @@ class Plan:
     """`order` is the order in which guests must be created so that Nova places them the same."""
 
     hosts: tuple[HostPlan, ...]
-    workload: str = ""
+    workload: OptionalLabel = ""
     networks: tuple[ProviderNetwork, ...] = ()
     aliases: tuple[PciAlias, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     groups: tuple[Group, ...] = ()
     flavors: tuple[FlavorPlan, ...] = ()
-    order: tuple[str, ...] = ()
+    order: tuple[GuestName, ...] = ()
     unplaced: tuple[Unplaced, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Line, ...] = ()
 
     @property
     def generator_host(self) -> HostPlan:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.finding import AuditReport
+from wirespeed.model.text import Address, HostName, Line, Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +15,9 @@ class Member:
     """A host of the fleet. name: as the inventory calls it, which is unique there, unlike a
     hostname. address: how a controller reaches it. site: where it stands; "" where nobody said."""
 
-    name: str
-    address: str = ""
-    site: str = ""
+    name: HostName
+    address: Address = ""
+    site: Line = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +26,11 @@ class HostSnapshot:
     digest of what was bought (fleet/hardware.py). audit: None where it was not asked for."""
 
     member: Member
-    collected_at: str
-    hardware: str
+    collected_at: Word
+    hardware: Word
     facts: HostFacts
     audit: AuditReport | None = None
-    versions: dict[str, str] = field(default_factory=dict)
+    versions: dict[Word, Line] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from wirespeed.model.gateway import Bng, GatewayDirection
 from wirespeed.model.injected import InjectedFault
 from wirespeed.model.ovs import Ovs
 from wirespeed.model.tcp import Tcp
+from wirespeed.model.text import Device, FilePath, HostName, Word
 from wirespeed.model.units import line_rate_fps
 
 Cpu = Annotated[int, Ge(0)]
@@ -31,7 +32,7 @@ MAX_DESCRIPTORS = 4096
 class Topology:
     """What the frames pass between the generator's ports."""
 
-    kind: str = "p2p"
+    kind: Word = "p2p"
     """Which hops the frames pass."""
     vnfs: Annotated[int, Ge(1), Le(8)] = 1
     """How many VNFs a chain, parallel or sriov topology has."""
@@ -65,7 +66,7 @@ class Traffic:
     link_bound: bool = False
     """Offer virtual ports no more than a link of link_bps carries, as a NIC would. Left out, they
     get as much as the generator can. Ports of the external topology are bound in any case."""
-    pcap: str | None = None
+    pcap: FilePath | None = None
     """A capture file to replay instead of generated frames."""
 
 
@@ -90,7 +91,7 @@ class Vswitch:
     """Descriptors of each receive and transmit ring; a power of two."""
     mtu: Annotated[int, Ge(68), Le(9198)] | None = None
     """The ports' MTU in octets of the IP packet. Left out: what the largest frame needs."""
-    kind: str = "ovs-dpdk"
+    kind: Word = "ovs-dpdk"
     """Which switch."""
     driver: KernelDriver = KernelDriver.AF_PACKET
     """By which driver of DPDK generator and functions use the other ends of ports that are
@@ -124,7 +125,7 @@ class VnfThreads(StrEnum):
 class Vnf:
     """The network function, or the forwarder of the host topology."""
 
-    kind: str = "wsdp"
+    kind: Word = "wsdp"
     """Which network function."""
     mode: VnfMode = VnfMode.MAC
     """What it does to a frame: nothing, rewrite the destination MAC, or swap both MACs. bng has no
@@ -134,7 +135,7 @@ class Vnf:
     lcore; more: S1's layout, with load balancers in front and aggregation behind. host gives load
     balancers, aggregation and each worker a CPU where there are enough cores, two workers to a
     core; otherwise all tasks take turns on one lcore."""
-    placement: str | None = None
+    placement: Word | None = None
     """Where it runs. Left out: process where the machine has the cores, else shared."""
     pages: VnfPages = VnfPages.HUGE
     """What the memory of its own process is made of: huge: pages of 2 MiB; 4K: of 4 KiB."""
@@ -210,7 +211,7 @@ class Sut:
     vswitch: Vswitch = field(default_factory=Vswitch)
     vnf: Vnf = field(default_factory=Vnf)
     impair: Impair = field(default_factory=Impair)
-    ports: tuple[str, ...] = ()
+    ports: tuple[Device, ...] = ()
     """external: the generator's two ports, as PCI addresses or DPDK device strings. sriov: the one
     or two physical functions whose virtual functions are used, as PCI addresses; not with [hosts],
     where the lab file names them. [tcp] with path = "sriov": the one physical function."""
@@ -290,9 +291,9 @@ class Sriov:
 class Roles:
     """Which hosts of the lab file (wirespeed run --lab FILE) do what. Left out: this host."""
 
-    generator: str | None = None
+    generator: HostName | None = None
     """The host that offers and receives the frames."""
-    sut: str | None = None
+    sut: HostName | None = None
     """The host of the switch and the network functions."""
 
 
@@ -352,7 +353,7 @@ class TcpStreams:
     tcp: Tcp
     vswitch: Vswitch = field(default_factory=Vswitch)
     guest: Guest | None = None
-    ports: tuple[str, ...] = ()
+    ports: tuple[Device, ...] = ()
     sriov: Sriov | None = None
 
 

@@ -35,6 +35,7 @@ from wirespeed.model.policy import (
     PciNumaPolicy,
     ThreadPolicy,
 )
+from wirespeed.model.text import AliasType, Cidr, Glob, HexId, Label, Line, Name, Prose, Word
 
 # Far above any server, so that a slip of the finger is an error and not an endless plan.
 Guests = Annotated[int, Ge(1), Le(100_000)]
@@ -53,24 +54,24 @@ class ProviderNetwork:
     cidr: of the subnet that is made with the network; without it the network is there already.
     """
 
-    name: str
-    physical_network: str
+    name: Name
+    physical_network: Name
     type: NetworkType = NetworkType.FLAT
     segment: VlanId | None = None
     mtu: Mtu = 1500
     transparent_vlan: bool = False
-    cidr: str | None = None
+    cidr: Cidr | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Nic:
     """Which PCI addresses or interface names of which hosts (shell patterns) carry a network."""
 
-    network: str
+    network: Name
     use: NicUse
-    ports: tuple[str, ...]
-    hosts: tuple[str, ...] = ("*",)
-    bond: str | None = None
+    ports: tuple[Glob, ...]
+    hosts: tuple[Glob, ...] = ("*",)
+    bond: Name | None = None
     vfs: Natural | None = None
 
 
@@ -78,17 +79,17 @@ class Nic:
 class PciAlias:
     """Nova's [pci]alias: a name for vendor and product. type: type-PCI, type-PF or type-VF."""
 
-    name: str
-    vendor: str
-    product: str
-    type: str = "type-PCI"
+    name: Name
+    vendor: HexId
+    product: HexId
+    type: AliasType = "type-PCI"
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
     """`count` passed-through devices of one alias."""
 
-    alias: str
+    alias: Name
     count: Count = 1
 
 
@@ -99,13 +100,13 @@ class VnfPort:
     frame_bytes includes the FCS. chain names the [[chain]] an east-west port belongs to.
     """
 
-    name: str
-    network: str
+    name: Name
+    network: Name
     kind: InterfaceKind = InterfaceKind.AUTO
     rate_fps: Rate = 0.0
     frame_bytes: FrameBytes = 64
     pattern: Pattern = Pattern.NORTH_SOUTH
-    chain: str | None = None
+    chain: Label | None = None
     port_security: bool = True
     queues: Count | None = None
 
@@ -114,24 +115,24 @@ class VnfPort:
 class Chain:
     """The order in which east-west traffic visits VNFs."""
 
-    name: str
-    order: tuple[str, ...]
+    name: Label
+    order: tuple[Name, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    name: str
+    name: Label
     policy: GroupPolicy
-    members: tuple[str, ...]
+    members: tuple[Name, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """A host aggregate: which hosts (shell patterns) and the metadata that flavors match."""
 
-    name: str
-    hosts: tuple[str, ...]
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    name: Label
+    hosts: tuple[Glob, ...]
+    metadata: Mapping[Label, Line] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +143,13 @@ class Vnf:
     numa_memory_mib have one entry per guest NUMA node. dedicated_cpus only with cpu_policy mixed.
     """
 
-    name: str
+    name: Name
     vcpus: Vcpus
     memory_mib: MemoryMib
     count: Guests = 1
     disk_gib: Natural = 20
-    image: str = "guest"
-    page_size: str | None = None
+    image: Label = "guest"
+    page_size: Word | None = None
     cpu_policy: CpuPolicy | None = None
     thread_policy: ThreadPolicy | None = None
     dedicated_cpus: tuple[Natural, ...] = ()
@@ -157,11 +158,11 @@ class Vnf:
     numa_cpus: tuple[tuple[Natural, ...], ...] = ()
     numa_memory_mib: tuple[Count, ...] = ()
     pci_numa_policy: PciNumaPolicy | None = None
-    cpu_features: tuple[str, ...] = ()
+    cpu_features: tuple[Word, ...] = ()
     multiqueue: bool | None = None
     data_plane: DataPlane = DataPlane.DPDK
-    aggregate: str | None = None
-    image_properties: Mapping[str, str] = field(default_factory=dict)
+    aggregate: Label | None = None
+    image_properties: Mapping[Label, Line] = field(default_factory=dict)
     devices: tuple[Device, ...] = ()
     ports: tuple[VnfPort, ...] = ()
 
@@ -170,9 +171,9 @@ class Vnf:
 class Workload:
     """A workload file after validation. warnings: settings that the planner treats differently."""
 
-    name: str
+    name: Label
     vnfs: tuple[Vnf, ...]
-    description: str = ""
+    description: Prose = ""
     networks: tuple[ProviderNetwork, ...] = ()
     nics: tuple[Nic, ...] = ()
     aliases: tuple[PciAlias, ...] = ()
@@ -184,7 +185,7 @@ class Workload:
     memory: MemoryRules = field(default_factory=MemoryRules)
     kernel: KernelRules = field(default_factory=KernelRules)
     placement: PlacementRules = field(default_factory=PlacementRules)
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Line, ...] = ()
 
     def network(self, name: str) -> ProviderNetwork:
         return next(n for n in self.networks if n.name == name)

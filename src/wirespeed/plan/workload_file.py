@@ -25,6 +25,7 @@ from wirespeed.model.host_rules import (
     PlacementRules,
     VswitchRules,
 )
+from wirespeed.model.text import Label, Prose
 from wirespeed.model.workload import (
     Aggregate,
     Chain,
@@ -56,8 +57,8 @@ class _File(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
-    name: str
-    description: str = ""
+    name: Label
+    description: Prose = ""
     vnfs: tuple[Vnf, ...] = ()
     networks: tuple[ProviderNetwork, ...] = ()
     nics: tuple[Nic, ...] = ()

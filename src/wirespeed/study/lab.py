@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,20 +19,18 @@ from wirespeed.model.fault import Fault
 from wirespeed.model.frame import Encapsulation
 from wirespeed.model.lab import Lab, LabHost, is_pci
 from wirespeed.model.spec import Frames, Workload
+from wirespeed.model.text import INTERFACE, HostName
 from wirespeed.model.units import mtu_for
 from wirespeed.study.errors import StudyError
 
 _NEXT = "docs/howto/two-hosts.md shows a lab file."
-# What the kernel takes (dev_valid_name), and nothing that a device string could end with.
-_INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _AF_PACKET_MTU = 1500
 
 
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    hosts: Annotated[dict[str, LabHost], Field(min_length=1)]
+    hosts: Annotated[dict[HostName, LabHost], Field(min_length=1)]
 
 
 def load_lab(path: Path) -> Lab:
@@ -134,8 +131,6 @@ def _faults(hosts: Mapping[str, LabHost]) -> Iterator[Fault]:
     """What types cannot say."""
     by_address: dict[str | None, str] = {}
     for name, host in hosts.items():
-        if not _NAME.fullmatch(name):
-            yield Fault(f"hosts.{name}", name, "must be letters, digits, - and _")
         first = by_address.setdefault(host.ssh, name)
         if first != name:
             where = "no ssh: both would be this machine" if host.ssh is None else "the same address"
@@ -149,7 +144,7 @@ def _port_faults(name: str, host: LabHost) -> Iterator[Fault]:
     devices: dict[str, str] = {}
     for port, device in host.ports.items():
         key = f"hosts.{name}.ports.{port}"
-        if not is_pci(device) and not _INTERFACE.fullmatch(device):
+        if not is_pci(device) and not INTERFACE.fits(device):
             yield Fault(
                 key, device, "must be a PCI address (0000:3b:00.0) or the name of an interface"
             )

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from wirespeed.model.plan import GuestPlan, HostPlan, Plan, PortPlan
 from wirespeed.model.policy import InterfaceKind, NetworkType
+from wirespeed.model.text import PCI_ADDRESS
 from wirespeed.plan.render.interface import Files, RenderError, fill
 from wirespeed.plan.render.ovs import bridge_name
 
 SOCKET_DIR = "/var/lib/vhost_sockets"
 _VF_TO_COME = re.compile(r"(.+)/vf\d+")
-_PCI = re.compile(r"([0-9a-f]{4,}):([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +140,13 @@ def _vf_pool(host: HostPlan, parent: str, mode: str) -> VfPool:
 
 
 def _pci(address: str) -> PciAddress:
-    found = _PCI.fullmatch(address)
-    if not found:
+    if not PCI_ADDRESS.fits(address):
         raise RenderError(
             f"{address!r} is not the PCI address of a device that exists",
             "Create the VFs, inspect the host again, plan again.",
         )
-    return PciAddress(*found.groups())
+    domain, bus, rest = address.split(":")
+    return PciAddress(domain, bus, *rest.split("."))
 
 
 def _port_name(guest: GuestPlan, port: PortPlan) -> str:

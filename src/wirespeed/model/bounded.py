@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parse JSON and TOML that others wrote: bounded in size and depth, never with a RecursionError.
+
+Every reader of a file or an answer goes through here. Errors are ValueError, as those of json and
+tomllib are; their text completes "FILE: ...".
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from typing import Any
+
+# A host of 1024 CPUs with an audit is 3 MB, a cloud of 1000 hosts 20 MB; no document of ours nests
+# deeper than 16.
+MAX_CHARACTERS = 128 << 20
+MAX_DEPTH = 64
+
+
+class BeyondBounds(ValueError):
+    """A document larger or deeper than any that is read."""
+
+
+def load_json(text: str) -> Any:
+    """The value in a JSON text."""
+    return _load(text, json.loads)
+
+
+def load_toml(text: str) -> dict[str, Any]:
+    """The table in a TOML text."""
+    table: dict[str, Any] = _load(text, tomllib.loads)
+    return table
+
+
+def _load(text: str, parse: Callable[[str], Any]) -> Any:
+    if len(text) > MAX_CHARACTERS:
+        raise BeyondBounds(f"{len(text)} characters; at most {MAX_CHARACTERS} are read")
+    try:
+        value = parse(text)
+    except RecursionError:
+        raise _too_deep() from None
+    _check_depth(value)
+    return value
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            item
+            for container in level
+            if isinstance(container, dict | list)
+            for item in (container.values() if isinstance(container, dict) else container)
+        ]
+        if not level:
+            return
+    raise _too_deep()
+
+
+def _too_deep() -> BeyondBounds:
+    return BeyondBounds(f"nested deeper than {MAX_DEPTH} levels; no document of wirespeed is")
