@@ -19,6 +19,7 @@ NINJA = flock $(1) ninja -C $(1) --quiet
 # Which tests pytest runs, all by default: make test TESTS='tests/setup tests/cli'. A part that has
 # none of a selection passes (pytest's exit status 5); without a selection that is an error.
 TESTS :=
+STUDY := quickstart
 PYTEST := $(BIN)/pytest $(TESTS)
 OR_NONE_SELECTED := $(if $(TESTS),|| [ $$? = 5 ])
 # Python compiles what is imported when it is imported first; see --no-compile below.
@@ -39,8 +40,8 @@ help: ## List the targets
 
 setup: packages $(VENV)/.run dataplane ## Install packages, make .venv, build the data plane
 
-demo: setup ## Measure a real OVS-DPDK and leave a report in out/
-	$(BIN)/wirespeed run quickstart --html out/quickstart.html
+demo: setup ## Measure a real OVS-DPDK and leave a report in out/ (STUDY=quickstart)
+	$(BIN)/wirespeed run $(STUDY) --html out/$(STUDY).html
 
 TEST_PARTS := built , test-speedtest test-nova test-dataplane , test-unit , test-alone , \
 	test-lab-short , test-openstack-short

@@ -347,14 +347,14 @@ def drained(server: Server) -> list[dict[str, Any]]:
         ("postgresql = 'nonsense'\nspool = 's'", ["results.postgresql"]),
         ("sqlite = 'x'\npostgresql_ca = 'c'", ["results.postgresql_ca", "only postgresql"]),
         (
-            "postgresql = 'postgresql://h/x'\npostgresql_ca = '/nonexistent'\nspool = 's'",
-            ["results.postgresql", "/nonexistent"],
+            "postgresql = 'postgresql://h/x'\npostgresql_ca = 'absent'\nspool = 's'",
+            ["results.postgresql", "absent"],
         ),
         (
             "postgresql = 'postgresql://h/x?sslmode=require'\nspool = 's'",
             ["results.postgresql", "postgresql_ca"],
         ),
-        ("sqlite = '/nonexistent/dir/file'", ["results.sqlite", "/nonexistent/dir/file"]),
+        ("sqlite = 'absent/file'", ["results.sqlite", "absent/file"]),
         ("keep_addresses_days = 99999", ["results.keep_addresses_days", "0 to 36500"]),
     ],
 )
