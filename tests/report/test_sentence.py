@@ -26,8 +26,8 @@ RESTS = Undisturbed(
 AS_IS = AsIs(6.2e6, 8e6, 0.09, 0.35, 4.9e6, 2.0)
 LOW, HIGH = Bound(8e6, 8e6, 0.0), Bound(8.25e6, 8e6, 0.01)
 C = SearchResult(
-    "quick", False, (), Interval(LOW, HIGH), Interval(LOW, HIGH), mrr_fps=8.43e6, mrr_half_interval=0.048,
-    grade=Grade.C, undisturbed=RESTS, as_is=AS_IS,
+    "quick", False, (), Interval(LOW, HIGH), Interval(LOW, HIGH),
+    mrr_fps=8.43e6, mrr_half_interval=0.048, grade=Grade.C, undisturbed=RESTS, as_is=AS_IS,
 )  # fmt: skip
 
 
@@ -37,8 +37,8 @@ def result_sentence(result: SearchResult) -> str:
 
 def test_a_gated_point_says_what_it_rests_on_and_what_the_host_gives() -> None:
     assert result_sentence(C) == (
-        "NDR 8.000 Mpps undisturbed (grade C: 17% of 24 s undisturbed, 412 windows count; no loss in "
-        "3.1 M frames, \N{LESS-THAN OR EQUAL TO}1e-6, and 31 pieces, \N{LESS-THAN OR EQUAL TO}"
+        "NDR 8.000 Mpps undisturbed (grade C: 17% of 24 s undisturbed, 412 windows count; no loss "
+        "in 3.1 M frames, \N{LESS-THAN OR EQUAL TO}1e-6, and 31 pieces, \N{LESS-THAN OR EQUAL TO}"
         "9.7%; queues grew 0.02 \N{PLUS-MINUS SIGN} 0.2%). PDR 8.000, MRR 8.430 "
         "\N{PLUS-MINUS SIGN} 4.8% Mpps. As this host is: 9.0-35% lost "
         "at the NDR, nothing lost up to 4.900 Mpps in a trial of 2 s, MRR 6.200 Mpps. Left out: "
