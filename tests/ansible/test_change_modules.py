@@ -32,6 +32,8 @@ PLAY = """
   tasks:
     - wirespeed.nfv.apply: {}
       register: applied
+    - wirespeed.nfv.apply: {confirm: true}
+      when: applied.unconfirmed
     - wirespeed.nfv.verify: {}
       register: verified
       failed_when: false
@@ -47,7 +49,7 @@ PLAY = """
 
 def test_the_modules_report_what_the_verbs_said(tmp_path: Path, collections: Path) -> None:
     said = {
-        "apply": applied_json(Applied("h", (CHANGED, WAITS), ("isolcpus=2",))),
+        "apply": applied_json(Applied("h", (CHANGED, WAITS), ("isolcpus=2",), unconfirmed=True)),
         "verify": rows_json("h", ROWS),
         "rollback": rolled_back_json(RolledBack("h", (CHANGED,))),
         "run": json.dumps({"run": {"id": "wire-1"}, "points": [{"state": "complete"}]}),
@@ -79,6 +81,7 @@ def test_the_modules_report_what_the_verbs_said(tmp_path: Path, collections: Pat
     assert (measured["run"], measured["points"], measured["complete"]) == ("wire-1", 1, 1)
     assert (tmp_path / "calls").read_text().splitlines() == [
         "apply /plan.json --host localhost --json",
+        "apply /plan.json --confirm --host localhost --json",
         "verify /plan.json --host localhost --json",
         "rollback --host localhost --json",
         f"run --store {tmp_path}/r.sqlite --json wire",

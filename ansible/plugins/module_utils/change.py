@@ -18,7 +18,8 @@ def change(module, arguments):
 def steps_of(said):
     """Steps that differ or wait, in words."""
     wanting = [step for step in said["steps"] if step["state"] in ("differs", "needs a reboot")]
-    return [f"{step['name']}: {step['state']} ({step['old']})" for step in wanting]
+    steps = [f"{step['name']}: {step['state']} ({step['old']})" for step in wanting]
+    return steps + [f"not undone: {one}" for one in said["not_undone"]]
 
 
 def rows_of(said):

@@ -19,6 +19,13 @@ options:
     description: File on the host with the plan, as C(wirespeed plan -o) writes it.
     type: path
     required: true
+  confirm:
+    description:
+      - Keep the network changes of the task before, whose RV(unconfirmed) is true, and continue.
+      - That this task reaches the host shows that its network still works. Without it a timer on
+        the host undoes these changes after 120 seconds.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - wirespeed.nfv.command
 attributes:
@@ -39,6 +46,12 @@ EXAMPLES = r"""
     plan: /var/tmp/wirespeed/plan.json
   register: applied
 
+- name: Keep its network changes, for the host is still reached
+  wirespeed.nfv.apply:
+    plan: /var/tmp/wirespeed/plan.json
+    confirm: true
+  when: applied.unconfirmed
+
 - name: Reboot where that is due
   ansible.builtin.reboot:
   when: applied.reboot_due
@@ -51,6 +64,10 @@ changes:
   type: int
 reboot_due:
   description: Whether a part of the plan holds only after a reboot.
+  returned: always
+  type: bool
+unconfirmed:
+  description: Whether a timer undoes the network changes, unless O(confirm=true) follows.
   returned: always
   type: bool
 differs:
@@ -75,16 +92,22 @@ from ansible_collections.wirespeed.nfv.plugins.module_utils.wirespeed import COM
 
 def main():
     module = AnsibleModule(
-        argument_spec=dict(COMMON_ARGUMENTS, plan={"type": "path", "required": True}),
+        argument_spec=dict(
+            COMMON_ARGUMENTS,
+            plan={"type": "path", "required": True},
+            confirm={"type": "bool", "default": False},
+        ),
         supports_check_mode=True,
     )
     dry = ["--dry-run"] if module.check_mode else []
-    code, said = change(module, ["apply", module.params["plan"], *dry])
+    confirm = ["--confirm"] if module.params["confirm"] and not dry else []
+    code, said = change(module, ["apply", module.params["plan"], *dry, *confirm])
     changes = sum(step["changed"] or step["state"] == "to change" for step in said["steps"])
     answer = {
         "changed": changes > 0,
         "changes": changes,
         "reboot_due": bool(said["reboot_due"]),
+        "unconfirmed": said["unconfirmed"],
     }
     finish(module, code, answer, [] if module.check_mode else steps_of(said))
 

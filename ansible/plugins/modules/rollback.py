@@ -63,6 +63,7 @@ def main():
         for one in said["differences"] or ()
         if not one["expected"]
     ]
+    wanting += [f"not compared: {one}" for one in said["not_compared"]]
     answer = {"changed": changes > 0, "changes": changes, "reboot_due": said["reboot_due"]}
     finish(module, code, answer, wanting)
 

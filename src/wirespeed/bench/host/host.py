@@ -30,6 +30,7 @@ from wirespeed.bench.host.journal import (
     Undone,
     hosts_left,
     leftovers,
+    nobodys,
     of_living_runs,
     one_at_a_time,
 )
@@ -199,7 +200,7 @@ def tidy_up_everywhere(
     reach: Callable[[str], AbstractContextManager[Runner]], state_dir: Path
 ) -> Undone:
     """The same on every host that a journal names. reach: a Runner for a host's address."""
-    undone = Undone()
+    undone = Undone(failed=nobodys(state_dir))
     for address in hosts_left(state_dir):
         try:
             with reach(address) as runner:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has a run changed on a host, so that it can be undone even after `kill -9`?
+"""Keep what a run has changed on a host, so that it can be undone even after `kill -9`.
 
-One file per run and host in the state directory of the machine that wirespeed runs on, one JSON
-object a line: first the owner and the host's address, then each change, written and fsynced
+One file per run and host in the state directory of the machine that wirespeed runs on, with a
+record a line: first the owner and the host's address, then each change, written and fsynced
 *before* the change is made, then the numbers of the changes that were undone. The owner holds a
 lock on its file for as long as it lives (the kernel lets go of it whatever ends the process), so a
 journal whose lock can be taken is a leftover, and one whose lock cannot is a living run's and none
@@ -18,17 +18,28 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, TypedDict
 
 from wirespeed.bench.host.change import Change
 from wirespeed.bench.host.changes import change_from_json
 from wirespeed.bench.interface import BenchError
+from wirespeed.document.journal_lines import JournalLines, read_lines
 from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import LOCALHOST, HostUnreachable, Runner
 
 _SUFFIX = ".journal"
+
+
+class _Text(TypedDict):
+    encoding: str
+    errors: str
+    newline: str
+
+
+# Damaged octets are read, and no line break but ours is one.
+_TEXT = _Text(encoding="utf-8", errors="replace", newline="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +53,27 @@ class Undone:
         return Undone(self.done + other.done, self.failed + other.failed)
 
 
+@dataclass(slots=True)
+class _Found:
+    """The content of a journal."""
+
+    host: str
+    changes: dict[int, Change] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
+    lines: JournalLines = field(default_factory=JournalLines)
+
+
 class Journal:
     """The changes of one run on one host, in the order they were made. host: its address."""
 
-    def __init__(self, path: Path, file: IO[str], host: str, changes: dict[int, Change]) -> None:
+    def __init__(self, path: Path, file: IO[str], found: _Found) -> None:
         self.path = path
-        self.host = host
+        self.host = found.host
+        # What may stand and cannot be undone: damaged records, changes of another version.
+        self.unread = found.unread
         self._file = file
-        self._changes = changes
+        self._lines = found.lines
+        self._changes = found.changes
 
     @classmethod
     def create(cls, state_dir: Path, host: str) -> Journal:
@@ -59,14 +83,14 @@ class Journal:
         try:
             directory.mkdir(parents=True, exist_ok=True)
             with one_at_a_time(state_dir):  # nobody may take it for a leftover before it is locked
-                file = open(directory / name, "x+", encoding="utf-8")  # noqa: SIM115
+                file = open(directory / name, "x+", **_TEXT)  # noqa: SIM115
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as fault:
             raise BenchError(
                 f"the journal of changes cannot be kept in {directory}: {fault.strerror}",
                 "Make it writable, or set XDG_STATE_HOME to a directory that is.",
             ) from fault
-        journal = cls(directory / name, file, host, {})
+        journal = cls(directory / name, file, _Found(host))
         journal._write({"owner": os.getpid(), "host": host, "began": time.time()})
         return journal
 
@@ -74,7 +98,7 @@ class Journal:
     def adopt(cls, path: Path) -> Journal | None:
         """The journal of a run that is over, locked for us; None when its owner lives."""
         try:
-            file = open(path, "r+", encoding="utf-8")  # noqa: SIM115
+            file = open(path, "r+", **_TEXT)  # noqa: SIM115
         except FileNotFoundError:
             return None
         try:
@@ -82,12 +106,11 @@ class Journal:
         except BlockingIOError:
             file.close()
             return None
-        host, changes = _replay(file)
-        return cls(path, file, host, changes)
+        return cls(path, file, _replay(file))
 
     def note(self, change: Change) -> int:
         """Record a change that is about to be made; the number is for `undone`."""
-        number = max(self._changes, default=0) + 1
+        number = self._lines.last + 1
         self._write({"change": number, "kind": type(change).__name__, **asdict(change)})
         self._changes[number] = change
         return number
@@ -123,7 +146,11 @@ class Journal:
         others: what living runs have changed and still rely on. A change that cannot be undone
         stays in the journal, so that the next command tries again.
         """
-        undone = Undone()
+        undone = Undone(failed=tuple(
+            f"{self.path}: {sentence}. Compare {self.host or 'the host'} by hand, then remove the "
+            "file"
+            for sentence in self.unread
+        ))  # fmt: skip
         where = "" if self.host == LOCALHOST else f"{runner.name}: "
         for number in sorted(self._changes, reverse=True):
             try:
@@ -141,14 +168,15 @@ class Journal:
 
     def close(self) -> None:
         """Drop the file when nothing stands any more; else leave it for the next command."""
-        if not self._changes:
+        if not self._changes and not self.unread:
             self.path.unlink(missing_ok=True)
         self._file.close()
 
     def _write(self, record: Mapping[str, object]) -> None:
-        self._file.write(json.dumps(record) + "\n")
+        self._file.write(self._lines.line(record))
         self._file.flush()
         os.fsync(self._file.fileno())
+        self._lines.written()
 
 
 def leftovers(state_dir: Path, host: str | None = None) -> Iterator[Journal]:
@@ -170,6 +198,7 @@ def drop_leftovers(state_dir: Path, host: str) -> None:
     """Forget what such runs have changed on a host that is no more."""
     for journal in leftovers(state_dir, host):
         journal.forget_all()
+        journal.unread = ()
         journal.close()
 
 
@@ -177,10 +206,20 @@ def hosts_left(state_dir: Path) -> tuple[str, ...]:
     """The addresses of the hosts on which such runs have left changes."""
     found = set()
     for journal in leftovers(state_dir):
-        if journal.standing:
+        if journal.standing or (journal.unread and journal.host):
             found.add(journal.host)
         journal.close()
     return tuple(sorted(found))
+
+
+def nobodys(state_dir: Path) -> tuple[str, ...]:
+    """What is the matter with leftovers that do not tell which host they are of."""
+    found: list[str] = []
+    for journal in leftovers(state_dir, ""):
+        found += [f"{journal.path}: {sentence}. Remove the file once nothing of that run is left"
+                  for sentence in journal.unread]  # fmt: skip
+        journal.close()
+    return tuple(found)
 
 
 def of_living_runs(
@@ -201,10 +240,10 @@ def _standing(paths: Iterable[Path], host: str, alive: bool) -> tuple[Change, ..
     found: list[Change] = []
     for path in paths:
         try:
-            with open(path, encoding="utf-8") as file:
+            with open(path, **_TEXT) as file:
                 if _is_locked(file) is alive:
-                    owner, changes = _replay(file)
-                    found += changes.values() if owner == host else ()
+                    seen = _replay(file)
+                    found += seen.changes.values() if seen.host == host else ()
         except FileNotFoundError:  # that run has just ended
             continue
     return tuple(found)
@@ -231,25 +270,30 @@ def _is_locked(file: IO[str]) -> bool:
     return False
 
 
-def _replay(file: IO[str]) -> tuple[str, dict[int, Change]]:
-    """The host and the standing changes of a journal.
-
-    A last line that was cut off is left out: it was never synced, so its change was never made.
-    """
-    host = ""
-    changes: dict[int, Change] = {}
+def _replay(file: IO[str]) -> _Found:
+    """What a journal holds."""
     file.seek(0)
-    for line in file:
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError:
-            break
-        if "owner" in record:
-            host = record["host"]
-        elif "undone" in record:
-            changes.pop(record["undone"], None)
-        else:
-            number = record.pop("change")
-            changes[number] = change_from_json(record)
-    file.seek(0, os.SEEK_END)
-    return host, changes
+    text = file.read()
+    # The owner's record comes before the first change: without it, all that there is is damaged.
+    lines = read_lines(text)
+    found = _Found("", lines=lines)
+    unread = list(lines.damaged)
+    unknown: dict[int, str] = {}
+    for record in lines.records:
+        match record:
+            case {"owner": _, "host": str(host)}:
+                found.host = host
+            case {"undone": int(number)}:
+                found.changes.pop(number, None)
+                unknown.pop(number, None)
+            case {"change": int(number), "kind": kind, **fields}:
+                try:
+                    found.changes[number] = change_from_json({"kind": kind, **fields})
+                except (WirespeedError, TypeError):
+                    unknown[number] = f"{kind} {fields} was changed by another version"
+            case _:
+                unread.append(f"{json.dumps(record)} is a record that this version does not know")
+    if text and not found.host and not unread:
+        unread.append("no host is named in it: its first line is damaged")
+    found.unread = (*unread, *unknown.values())
+    return found
