@@ -39,9 +39,14 @@ class FakeDisk:
         self._cached[path] = (text, False)
 
     def append_synced(self, path: str, text: str) -> None:
-        whole = (self.read(path) or "") + text
+        fits = text if self.room is None else text[: self.room]
+        whole = (self.read(path) or "") + fits
+        if self.room is not None:
+            self.room -= len(fits)
         self._cached.pop(path, None)
         self.disk[path] = whole
+        if fits != text:
+            raise OSError(28, "No space left on device", path)
 
     def move(self, old: str, new: str) -> None:
         text = self.read(old)

@@ -266,7 +266,10 @@ class FakeRunner:
             case ["rmdir", "--ignore-fail-on-non-empty", path]:
                 disk.remove_folder(path)
             case ["dd", target, "oflag=append", "conv=notrunc,fsync", "status=none"]:
-                disk.append_synced(target.removeprefix("of="), stdin or "")
+                try:
+                    disk.append_synced(target.removeprefix("of="), stdin or "")
+                except OSError as fault:
+                    raise RemoteError(f"`dd` on lab1 ended with 1: {fault.strerror}") from fault
             case ["update-grub"]:
                 host._update_grub()
             case ["systemctl", "daemon-reload"] | ["udevadm", "settle", *_]:
