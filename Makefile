@@ -44,7 +44,7 @@ demo: setup ## Measure a real OVS-DPDK and leave a report in out/ (STUDY=quickst
 	$(BIN)/wirespeed run $(STUDY) --html out/$(STUDY).html
 
 TEST_PARTS := built , test-speedtest test-nova test-dataplane , test-unit , test-alone , \
-	test-lab-short , test-openstack-short
+	test-lab-short test-openstack-short
 
 test: tools ## All tests in their short form: C under ASan and UBSan, Rust, Nova, Python, real OVS and OpenStack
 	@$(PARTS) $(TEST_PARTS)

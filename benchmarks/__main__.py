@@ -19,6 +19,7 @@ SHARED = {
     "attacker",
     "attacks",
     "beside_nova",
+    "ci_repeats",  # Hours; run by name: python -m benchmarks.ci_repeats.
     "cpu_counter",
     "cpu_quota",
     "fault_cases",

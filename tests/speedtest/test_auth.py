@@ -239,9 +239,9 @@ def test_an_old_key_file_is_read_too(serve: Serve, keys: Keys, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("private", "users", "words"),
     [
-        ("/nonexistent", None, ["iperf3[0].auth.rsa_private_key", "/nonexistent"]),
+        ("absent", None, ["iperf3[0].auth.rsa_private_key", "absent"]),
         ("users", None, ["iperf3[0].auth.rsa_private_key", "no RSA key"]),
-        (None, "/nonexistent", ["iperf3[0].auth.authorized_users", "/nonexistent"]),
+        (None, "absent", ["iperf3[0].auth.authorized_users", "absent"]),
         (None, "private", ["iperf3[0].auth.authorized_users", "line 1", "USER,SHA256"]),
     ],
 )
@@ -256,6 +256,7 @@ def test_wrong_files_are_named_and_end_with_2(
             *[str(binary), "serve", "--iperf3", "127.0.0.1:0"],
             *["--rsa-private-key-path", str(key), "--authorized-users-path", str(who)],
         ],
+        cwd=keys.folder,
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,

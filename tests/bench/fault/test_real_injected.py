@@ -20,6 +20,8 @@ from wirespeed.bench.host.host import tidy_up
 from wirespeed.bench.host.journal import of_living_runs
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
+from wirespeed.explain.seen import seen
+from wirespeed.explain.suspect import MUCH
 from wirespeed.measure.interface import Progress
 from wirespeed.measure.run import run_search
 from wirespeed.model.injected import InjectedFault
@@ -30,6 +32,7 @@ from wirespeed.store.codec import decode, encode
 
 REPOSITORY = Path(__file__).parents[3]
 LOAD_FPS, LOUD_FPS = 50_000.0, 1_000_000.0
+QUIET_TRIES = 20
 SEARCH = Search(SearchKind.FIXED, load_fps=LOAD_FPS, trial_s=0.5, extension=1.0, latency=False)
 
 pytestmark = [pytest.mark.alone, pytest.mark.root, pytest.mark.usefixtures("needs_root")]
@@ -41,12 +44,22 @@ class Silent:
     def trial(self, trial: Trial) -> None: ...
 
 
-def named(frames: Frames, logs: Path) -> tuple[str, str | None]:
-    """What is named first of a point that was measured, stored and read back."""
+def named(frames: Frames, logs: Path, quiet_generator: bool) -> tuple[str, str | None]:
+    """Return what is named first of a point that was measured, stored and read back.
+
+    quiet_generator: the verdict needs the generator's CPU to be its own, or it is rightly another
+    one. Measure until the result's own evidence shows that; skip if no try was so.
+    """
     with opened(frames, logs) as bench:
-        result = run_search(frames.search, bench.measure, 10 * frames.search.load_fps, Silent())
-    found = explain(Measured(sut_of(frames), decode(SearchResult, encode(result))))
-    return found[0].limit, found[0].hop
+        for _ in range(QUIET_TRIES):
+            result = run_search(frames.search, bench.measure, 10 * frames.search.load_fps, Silent())
+            program, cpu, used = (found := seen(result)).competitor(found.generating)
+            if used <= MUCH or not quiet_generator:
+                break
+        else:
+            pytest.skip(f"{program} used CPU {cpu}, the generator's, in {QUIET_TRIES} tries")
+    explained = explain(Measured(sut_of(frames), decode(SearchResult, encode(result))))
+    return explained[0].limit, explained[0].hop
 
 
 def loud(frames: Frames) -> Frames:
@@ -76,7 +89,7 @@ def faulty(kind: str, topology: str = "pvp", *, frame: str = "64", **fault: obje
     ids=lambda value: value.fault.kind if isinstance(value, Frames) else str(value),
 )
 def test_what_is_caused_is_named(frames: Frames, limit: str, hop: str, tmp_path: Path) -> None:
-    assert named(frames, tmp_path) == (limit, hop)
+    assert named(frames, tmp_path, limit == "generator_slow") == (limit, hop)
 
 
 def test_a_vnf_that_returned_forwards_again(tmp_path: Path) -> None:
@@ -86,9 +99,9 @@ def test_a_vnf_that_returned_forwards_again(tmp_path: Path) -> None:
         again = bench.measure(LOAD_FPS, 0.5)
     assert first.total("received") > 0
     assert again.total("received") > 0
-    for seen in (first, again):
-        dropped = sum(drop.frames for drop in seen.drops)
-        assert seen.total("offered") == seen.total("received") + dropped
+    for one in (first, again):
+        dropped = sum(drop.frames for drop in one.drops)
+        assert one.total("offered") == one.total("received") + dropped
 
 
 RUN = """
