@@ -47,8 +47,10 @@ def print_applied(applied: Applied, console: Console, *, dry_run: bool) -> None:
         words = [*applied.reboot_due, *waiting]
         console.print(f"A reboot is due, for {', '.join(words)}. Then run the command again.")
     if applied.unconfirmed:
-        console.print(f"A timer undoes the network changes in {WAIT_S} s. To keep them and continue, "
-                      "run the same command with --confirm.")  # fmt: skip
+        console.print(
+            f"A timer undoes the network changes in {WAIT_S} s. To keep them and continue, run "
+            "the same command with --confirm."
+        )
     for sentence in applied.unread:
         console.print(Text(f"not changed: {sentence}; this version does not know it",
                            style="bold red"))  # fmt: skip
