@@ -48,8 +48,8 @@ def print_applied(applied: Applied, console: Console, *, dry_run: bool) -> None:
         console.print(f"A reboot is due, for {', '.join(words)}. Then run the command again.")
     if applied.unconfirmed:
         console.print(
-            f"A timer undoes the network changes in {WAIT_S} s. To keep them and continue, run the "
-            "same command with --confirm."
+            f"A timer undoes the network changes in {WAIT_S} s. To keep them and continue, run "
+            "the same command with --confirm."
         )
     for sentence in applied.unread:
         console.print(Text(f"not changed: {sentence}; this version does not know it",
