@@ -58,7 +58,8 @@ def points(loss: float, unmoved: int) -> bool:
 def main() -> int:
     still = NoisyHost(NEAR_FPS, generator_fps=8 * NEAR_FPS, placement=(NEAR, NEAR))
     unmoved = len(run_search(QUICK, still.measure, UNLIMITED, Recorder()).trials)
-    return 0 if all([points(loss, unmoved) for loss in LOSSES]) else 1
+    passed = [points(loss, unmoved) for loss in LOSSES]
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":
