@@ -58,7 +58,7 @@ def test_a_quiet_host_gives_grade_a(search: Search) -> None:
     assert result.because == ()
     assert lower_fps(result.ndr) == pytest.approx(CAPACITY_FPS, rel=1.5 * WIDTH)
     assert result.undisturbed is not None
-    assert result.undisturbed.clean_share == 1.0
+    assert result.undisturbed.share == 1.0
     assert result.as_is is not None
     assert (result.as_is.loss_low, result.as_is.loss_high) == (0.0, 0.0)
     assert result.as_is.mrr_fps == pytest.approx(result.mrr_fps, rel=0.005)

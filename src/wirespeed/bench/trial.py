@@ -39,6 +39,9 @@ from wirespeed.remote.interface import Process, Runner
 _LATE_S = 5.0
 # The path is drained when all frames are accounted for; those lost without a trace never are.
 _DRAIN_S = 0.3
+# RFC 2544 section 23: wait for residual frames, then let the DUT restabilize. Trials as long as
+# section 24 asks for do.
+_LONG_S, _RESIDUAL_S, _RESTABILIZE_S = 60.0, 2.0, 5.0
 _POLL_S = 0.002
 # What so many readings do not account for is lost without a trace.
 _READINGS = 5
@@ -112,12 +115,14 @@ def run_trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observat
     for injection in setup.injections:
         injection.rest()
     _await_end(setup)
-    drained = _drain(setup, hops)
+    drained = _drain(setup, hops, _RESIDUAL_S if duration_s >= _LONG_S else _DRAIN_S)
     for seen in threads:
         seen.at_rest()
     figures = drained.figures
     clock = figures.clock()
     placed_after = _place(setup)
+    if duration_s >= _LONG_S:
+        time.sleep(_RESTABILIZE_S)
     both = (placed, placed_after) if placed is not None and placed_after is not None else None
     found = _cut(setup, figures, load_fps, duration_s)
     late = Evidence(disturbances=found.late, unseen=found.unseen)
@@ -221,9 +226,9 @@ class _Drained:
     ports: tuple[PortCount, ...]
 
 
-def _drain(setup: TrialSetup, before: Sequence[HopCount]) -> _Drained:
-    """Wait until no frame is on its way; then where did the missing ones go, and who did what?"""
-    deadline = time.monotonic() + _DRAIN_S
+def _drain(setup: TrialSetup, before: Sequence[HopCount], residual_s: float) -> _Drained:
+    """Wait until all frames are accounted for, at most residual_s; then account for the others."""
+    deadline = time.monotonic() + residual_s
     time.sleep(_POLL_S)
     while setup.generator.holds() and time.monotonic() < deadline:
         time.sleep(_POLL_S)

@@ -15,6 +15,7 @@ from wirespeed.measure.conservation import with_unknown_drop
 from wirespeed.measure.gate import gate
 from wirespeed.measure.generator_limit import offered_at_best
 from wirespeed.measure.interface import Listener, MeasureError, Measurer, Progress
+from wirespeed.measure.journal import Journal
 from wirespeed.measure.operating_point import OperatingPoint, operating_point
 from wirespeed.measure.windows import (
     drained,
@@ -72,7 +73,8 @@ class Prober:
     width: the growth of queues that passes; it changes once it is known how quiet this host is.
     overload_fps: the MRR, as soon as it is roughly known: above it the SUT drops frames anyway, so
     the longest stop that counts is that at the MRR. whole: whole trials count, disturbed or not.
-    undecided: how many loads in a row could not be judged so far.
+    undecided: how many loads in a row could not be judged so far. journal: the trials of all
+    placements; `trials` are those of this one.
     """
 
     measure: Measurer
@@ -87,6 +89,7 @@ class Prober:
     trials: list[Trial] = field(default_factory=list)
     points: list[OperatingPoint] = field(default_factory=list)
     undecided: int = 0
+    journal: Journal = field(default_factory=Journal)
 
     def at(self, load_fps: float, duration_s: float, stage: Stage = Stage.SEARCH) -> OperatingPoint:
         """The verdict on this load. A load that cannot be judged fails, so that the search goes on
@@ -165,13 +168,26 @@ class Prober:
         pause_load_fps: float | None = None,
     ) -> Trial:
         """One trial, usable or not."""
+        key = (load_fps, duration_s, stage)
+        if (known := self.journal.known(key)) is not None:
+            trial = self._judged(known.observation, stage, pause_load_fps)
+            self.trials.append(trial)
+            return trial
+        if self.journal.frozen:
+            raise OutOfTime("no further trial ran in this placement")
         self.listener.progress(Progress(stage, load_fps, duration_s, attempt, self._left_s()))
         observation = with_unknown_drop(_finite(self.measure(load_fps, duration_s)))
-        bounding_fps = min(pause_load_fps or observation.intended_load_fps, self.overload_fps)
-        trial = judged(observation, stage, self.width, bounding_fps)
-        self.trials.append(trial)
+        trial = self._judged(observation, stage, pause_load_fps)
         self.listener.trial(trial)
+        self.journal.add(key, trial)
+        self.trials.append(trial)
         return trial
+
+    def _judged(
+        self, observation: Observation, stage: Stage, pause_load_fps: float | None
+    ) -> Trial:
+        bounding_fps = min(pause_load_fps or observation.intended_load_fps, self.overload_fps)
+        return judged(observation, stage, self.width, bounding_fps)
 
     @property
     def pdr_limit(self) -> float:
@@ -186,11 +202,12 @@ class Prober:
     @property
     def out_of_time(self) -> bool:
         """Whether the search must end."""
-        return self.spent_s >= self.time_limit_s
+        return not self.journal.replaying and self.spent_s >= self.time_limit_s
 
     @property
     def spent_s(self) -> float:
-        return sum(trial.duration_s + trial.observation.overhead_s for trial in self.trials)
+        """What the trials of all placements took."""
+        return self.journal.spent_s
 
     def _left_s(self) -> float:
         """What is left of expected_s, if overheads and extensions go on as so far."""

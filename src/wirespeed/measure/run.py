@@ -15,7 +15,9 @@ from wirespeed.measure.as_is import find_lossless, lossless
 from wirespeed.measure.bounds import known_interval, so_far, without_unjudged
 from wirespeed.measure.conclusion import Found, conclude
 from wirespeed.measure.interface import UNLIMITED, BadSearch, Listener, Measurer
+from wirespeed.measure.journal import Journal
 from wirespeed.measure.latency import measure_latency
+from wirespeed.measure.placement_search import by_placement
 from wirespeed.measure.presets import Preset, resolve
 from wirespeed.measure.prober import (
     BeyondGenerator,
@@ -55,17 +57,25 @@ def run_search(
             f"{ceiling_fps:,.0f} frames/s",
             "Lower min_load_fps.",
         )
-    prober = Prober(
-        measure, listener, WIDTH, search.pdr_loss, preset.extension, preset.expected_s,
-        preset.time_limit_s,
-    )  # fmt: skip
-    found = Found(by_link=ceiling_fps == max_load_fps < UNLIMITED)
-    why = None
-    try:
-        _run(preset, search, prober, ceiling_fps, found)
-    except NotMeasurable as error:
-        why = error.what
-    return conclude(search, preset, prober, found, why)
+    link = ceiling_fps == max_load_fps < UNLIMITED
+    journal = Journal()
+
+    def attempt() -> SearchResult:
+        """The search of the journal's placement."""
+        prober = Prober(
+            measure, listener, WIDTH, search.pdr_loss, preset.extension, preset.expected_s,
+            preset.time_limit_s, journal=journal,
+        )  # fmt: skip
+        found, why = Found(by_link=link), None
+        try:
+            _run(preset, search, prober, ceiling_fps, found)
+        except NotMeasurable as error:
+            why = error.what
+        except OutOfTime as error:
+            found.ended = found.ended or error.what
+        return conclude(search, preset, prober, found, why)
+
+    return by_placement(journal, attempt, search.placement)
 
 
 def _run(preset: Preset, search: Search, prober: Prober, ceiling_fps: float, found: Found) -> None:

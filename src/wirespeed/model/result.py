@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.observation import Latency
 from wirespeed.model.tcp import TcpResult
 from wirespeed.model.trial import LeftOut, Trial
@@ -168,6 +169,8 @@ class SearchResult:
     not_measurable: why there is no figure at all, not even of one trial, else None.
     emulated: what of the SUT ran on CPUs that QEMU emulates, and why: rates and latency then say
     nothing about speed; None when nothing did.
+    placement: where the polling CPUs were in the trials that the figures rest on; None where that
+    is not known. by_placement: what was found in other placements, without their trials.
     notes: sentences for the reader of the figures, e.g. that latency could not be measured.
     """
 
@@ -192,3 +195,5 @@ class SearchResult:
     mrr_half_interval: float | None = None
     tcp: TcpResult | None = None
     emulated: str | None = None
+    placement: PlacementKind | None = None
+    by_placement: tuple[SearchResult, ...] = ()

@@ -15,6 +15,7 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Lt
 
+from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.frame import Encapsulation, FlowField, FrameSizes, VlanId
 from wirespeed.model.gateway import Bng, GatewayDirection
 from wirespeed.model.injected import InjectedFault
@@ -263,6 +264,9 @@ class Search:
     """tst009 only: how often a trial with loss is repeated."""
     max_z: Annotated[int, Ge(0)] | None = None
     """tst009 only: a trial that lost more frames than this is not repeated."""
+    placement: PlacementKind | None = None
+    """Where the polling CPUs must be to one another for the figures that come first: "one cache",
+    "across caches" or "one core". Left out: the nearest placement with grade C or better."""
     latency: bool = True
     """Measure latency at 10, 50 and 90% of the PDR after the search."""
     latency_trial_s: Annotated[float, Gt(0), Le(86_400)] | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.observation import Latency, Observation
 from wirespeed.model.series import Series
 
@@ -100,6 +101,14 @@ class Trial:
     gated: Gated | None = None
     fault: str | None = None
     series: tuple[Series, ...] = ()
+
+    @property
+    def placement(self) -> PlacementKind | None:
+        """Where the polling CPUs were, before and after; None where they moved, or nobody knows."""
+        placed = self.observation.placement
+        if placed is None or placed[0].kind is not placed[1].kind:
+            return None
+        return placed[0].kind
 
     @property
     def intended_load_fps(self) -> float:

@@ -131,6 +131,8 @@ def _result(result: SearchResult, workload: Workload) -> dict[str, Any]:
         "bracket": _bracket(result.bracket, spec),
         "back_to_back": None if result.back_to_back is None else encode(result.back_to_back),
         "latency_forward": {f"pdr_{at.share * 100:g}": _latency_at(at) for at in result.latency},
+        "placement": result.placement,
+        "by_placement": [_result(other, workload) for other in result.by_placement],
     }
 
 

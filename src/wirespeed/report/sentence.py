@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wirespeed.explain.tcp import limited_by
+from wirespeed.model.cpus import PLACEMENT_WORDS
 from wirespeed.model.result import (
     TCP,
     BackToBack,
@@ -61,11 +62,21 @@ def result_sentences(result: SearchResult) -> tuple[str, ...]:
     """The parts of a result."""
     parts = [_headline(result), *_others(result), _as_is(result), _left_out(result)]
     parts += [_latency(at) for at in result.latency if abs(at.share - 0.5) < 1e-9]
+    parts += _placements(result)
     if result.not_measurable is not None:
         parts.insert(0, f"Not measurable: {result.not_measurable}.")
     if result.emulated is not None:
         parts.insert(0, f"{EMULATED.capitalize()} ({result.emulated}).")
     return tuple(part for part in parts if part)
+
+
+def _placements(result: SearchResult) -> Iterator[str]:
+    """One part for each placement of the CPUs, where a point met several."""
+    if result.placement is not None and result.by_placement:
+        yield f"All this with {PLACEMENT_WORDS[result.placement]}."
+    for other in result.by_placement:
+        if other.placement is not None:
+            yield f"With {PLACEMENT_WORDS[other.placement]}: {short_sentence(other)}."
 
 
 def short_sentence(result: SearchResult) -> str:

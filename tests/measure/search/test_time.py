@@ -42,13 +42,12 @@ def test_a_time_limit_gives_the_bounds_known_by_then(kind: SearchKind, limit_s: 
     result = run(Search(kind, time_limit_s=limit_s), Rig(Fraying(4e6, 3.5e6)))
     assert sum(spent_s(result)[:-1]) < limit_s
     assert result.not_measurable is None
-    assert result.grade is Grade.A, "as far as it goes, nothing disturbed it"
-    assert result.ndr is not None
-    assert result.ndr.lower is not None
-    assert result.ndr.upper is not None
-    assert result.ndr.lower.load_fps <= 3.5e6 * 1.001 < result.ndr.upper.load_fps
-    assert result.pdr is not None
-    assert result.pdr.lower is not None
+    assert result.grade is Grade.D, "no fresh trial confirmed it"
+    assert (result.ndr, result.pdr) == (None, None)
+    assert result.bracket is not None
+    assert result.bracket.carried_fps is not None
+    assert result.bracket.overloads_fps is not None
+    assert result.bracket.carried_fps <= 3.5e6 * 1.001 < result.bracket.overloads_fps
     assert any(f"{limit_s:g} s, was over: the bounds are" in note for note in result.notes)
     assert len(result.latency) == 3
 
@@ -57,8 +56,8 @@ def test_a_time_limit_gives_the_bounds_known_by_then(kind: SearchKind, limit_s: 
 def test_short_trials_of_an_unfinished_search_are_not_conformant(limit_s: float) -> None:
     """Two seconds without loss are none of the 60 that RFC 2544 asks for."""
     result = run(Search(SearchKind.RFC2544, time_limit_s=limit_s), Rig(Fraying(4e6, 3.5e6)))
-    assert result.ndr is not None
-    assert result.ndr.lower is not None
+    assert result.ndr is None
+    assert result.bracket is not None
     assert not any(t.duration_s >= 60 for t in result.trials)
     assert not result.conformant
 
@@ -85,7 +84,7 @@ def test_a_time_limit_that_leaves_no_search_leaves_the_mrr(kind: SearchKind) -> 
     assert result.grade is Grade.D
     assert result.bracket is not None
     assert result.bracket.carried_fps is None or result.bracket.carried_fps <= 4e6
-    assert result.bracket.overloads_fps == 6e6
+    assert result.bracket.overloads_fps == 4e6, "no more is received"
 
 
 def test_a_fixed_load_that_time_did_not_reach_says_so() -> None:
@@ -129,9 +128,9 @@ def test_counters_that_fail_in_mid_search_leave_what_was_known(kind: SearchKind)
 
     result = run_search(Search(kind), measure, UNLIMITED, Recorder())
     assert result.not_measurable is None
-    assert result.grade is Grade.A
-    assert result.ndr is not None
-    assert result.ndr.lower is not None
-    assert result.ndr.lower.load_fps <= 4e6
+    assert result.grade is Grade.D
+    assert result.ndr is None
+    assert result.bracket is not None
+    assert (result.bracket.carried_fps or 0.0) <= 4e6
     assert not result.conformant
     assert any("the counters contradict each other" in note for note in result.notes)

@@ -85,5 +85,5 @@ def _widened(stop: Disturbance, error_ns: int) -> Disturbance:
 def _moved(
     placed: tuple[CpuPlacement, CpuPlacement] | None, duration_ns: int
 ) -> Iterator[Disturbance]:
-    if placed is not None and not placed[0].same_as(placed[1]):
+    if placed is not None and placed[0].kind is not placed[1].kind:
         yield Disturbance(-1, 0, duration_ns, DisturbanceKind.MOVED, Source.CPU_PLACEMENT, "sut")
