@@ -302,7 +302,8 @@ name = "{name}"
 vcpus = 1
 memory_mib = 1
 """)
-    assert ".name = " in found and "must be a name" in found
+    assert ".name = " in found
+    assert "must be a name" in found
 
 
 def test_kernel_words_neither_contradict_the_plan_nor_reach_a_shell() -> None:
