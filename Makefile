@@ -62,6 +62,7 @@ lint-python: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python setup/check_tree.py
+	$(BIN)/python setup/check_templates.py
 
 lint-files:
 	clang-format --dry-run --Werror $(C_FILES)

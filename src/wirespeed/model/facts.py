@@ -212,7 +212,7 @@ class HostFacts:
     flavors: tuple[Flavor, ...] | None = None
     firmware: Firmware | None = None
     dimms: tuple[Dimm, ...] = ()
-    left_by_killed_runs: tuple[str, ...] | None = None
+    left_by_killed_runs: tuple[Line, ...] | None = None
     missing: tuple[Missing, ...] = ()
 
     @property

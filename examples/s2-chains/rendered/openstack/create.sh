@@ -130,25 +130,29 @@ group_1=$(openstack server group show service-chain -f value -c id)
 # east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe in each direction; vhost-user only crosses memory (S2 section 4.2)
 port firewall-data --network east-west \
 	--vnic-type normal --mac-address fa:16:3e:00:00:03
-server firewall s2-r730 --flavor firewall --image testpmd --hint "group=$group_1" \
+group=$group_1
+server firewall s2-r730 --flavor firewall --image testpmd --hint "group=$group" \
 	--port firewall-data
 
 # east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe in each direction; vhost-user only crosses memory (S2 section 4.2)
 port dpi-1-data --network east-west \
 	--vnic-type normal --mac-address fa:16:3e:00:00:04
-server dpi-1 s2-r730 --flavor dpi --image testpmd --hint "group=$group_1" \
+group=$group_1
+server dpi-1 s2-r730 --flavor dpi --image testpmd --hint "group=$group" \
 	--port dpi-1-data
 
 # east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe in each direction; vhost-user only crosses memory (S2 section 4.2)
 port dpi-2-data --network east-west \
 	--vnic-type normal --mac-address fa:16:3e:00:00:05
-server dpi-2 s2-r730 --flavor dpi --image testpmd --hint "group=$group_1" \
+group=$group_1
+server dpi-2 s2-r730 --flavor dpi --image testpmd --hint "group=$group" \
 	--port dpi-2-data
 
 # east-west over 3 hop(s): VFs would put 14.7 Gbit/s on PCIe in each direction; vhost-user only crosses memory (S2 section 4.2)
 port balancer-data --network east-west \
 	--vnic-type normal --mac-address fa:16:3e:00:00:06
-server balancer s2-r730 --flavor balancer --image testpmd --hint "group=$group_1" \
+group=$group_1
+server balancer s2-r730 --flavor balancer --image testpmd --hint "group=$group" \
 	--port balancer-data
 
 # north-south: a VF scales with the guests and costs the vSwitch nothing (S2 section 5)

@@ -4,46 +4,39 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from wirespeed.model.cpuset import format_list, format_mask
 from wirespeed.model.plan import Plan
-from wirespeed.plan.errors import PlanError
+from wirespeed.plan.render.escape import LANGUAGES, RenderError, language_of, shell_word
+
+__all__ = ["Files", "RenderError", "Renderer", "environment", "fill"]
 
 Files = Mapping[str, str]
 Renderer = Callable[[Plan], Files]
 
 
-class RenderError(PlanError):
-    """The plan lacks something that the target needs."""
-
-
 def fill(template: str, **values: object) -> str:
     """A template of templates/ with these values; a missing value is an error."""
-    return _environment().get_template(template).render(**values)
+    return environment(language_of(template).name).get_template(template).render(**values)
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment(language: str) -> Environment:
+    """Of the templates of a language: it escapes what they print."""
+    rules = next(rules for rules in LANGUAGES if rules.name == language)
+    # What Jinja calls autoescape is HTML's; finalize escapes for the language of the template.
+    made = Environment(  # noqa: S701
         loader=PackageLoader("wirespeed.plan.render"),
         undefined=StrictUndefined,
-        autoescape=select_autoescape(["xml.j2"]),
+        finalize=rules.finalize,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["q"] = _quoted
-    environment.filters["sh"] = shlex.quote
-    environment.filters["cpus"] = format_list
-    environment.filters["mask"] = format_mask
-    return environment
-
-
-def _quoted(value: object) -> str:
-    """A YAML (and JSON) string: never taken for a number, a date or true."""
-    return json.dumps(str(value), ensure_ascii=False)
+    made.filters |= {"sh": shell_word, "json": json.dumps, "cpus": format_list, "mask": format_mask}
+    made.filters |= rules.escapes
+    return made

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 from wirespeed.model.plan import HostPlan, Plan
 from wirespeed.plan.render.interface import Files, fill
 
@@ -16,7 +14,7 @@ def render(plan: Plan) -> Files:
     files: dict[str, str] = {}
     for host in plan.hosts:
         files[f"kernel/{host.host}/{DROP_IN}"] = fill(
-            "grub.cfg.j2", host=host, line=command_line(host), keys=_patterns(host)
+            "grub.cfg.j2", host=host, line=command_line(host), keys=_parameters(host)
         )
         files[f"kernel/{host.host}/grubby.sh"] = fill(
             "grubby.sh.j2", host=host, line=command_line(host)
@@ -28,7 +26,5 @@ def command_line(host: HostPlan) -> str:
     return " ".join(word.value for word in host.kernel)
 
 
-def _patterns(host: HostPlan) -> list[str]:
-    """Of the shell, for every word of a planned parameter."""
-    keys = dict.fromkeys(word.value.partition("=")[0] for word in host.kernel)
-    return [shlex.quote(key) + ("=*" if equals else "") for key in keys for equals in (False, True)]
+def _parameters(host: HostPlan) -> list[str]:
+    return list(dict.fromkeys(word.value.partition("=")[0] for word in host.kernel))

@@ -24,11 +24,11 @@ _OWN_PARAMETERS = ("isolcpus=", "nohz_full=", "rcu_nocbs=", "nohz=")
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A role and its hosts; parameters are name, JSON value and reason."""
+    """A role and its hosts; parameters are name, value (a JSON type) and reason."""
 
     name: str
     hosts: tuple[HostPlan, ...]
-    parameters: tuple[tuple[str, str, str], ...]
+    parameters: tuple[tuple[str, object, str], ...]
 
 
 def render(plan: Plan) -> Files:
@@ -37,7 +37,7 @@ def render(plan: Plan) -> Files:
     files = {
         "tripleo/network-environment.yaml": fill(
             "network_environment.yaml.j2", plan=plan, roles=roles,
-            common=[(name, json.dumps(value)) for name, value in _common(plan)],
+            common=_common(plan),
         )
     }  # fmt: skip
     for role in roles:
@@ -50,12 +50,12 @@ def render(plan: Plan) -> Files:
 
 
 def _roles(plan: Plan) -> list[Role]:
-    found: dict[tuple[tuple[str, str, str], ...], list[HostPlan]] = {}
+    found: dict[str, list[HostPlan]] = {}
     for host in plan.hosts:
-        found.setdefault(_parameters(plan, host), []).append(host)
+        found.setdefault(json.dumps(_parameters(plan, host)), []).append(host)
     return [
-        Role(f"Compute{_kind(hosts[0])}{number or ''}", tuple(hosts), parameters)
-        for number, (parameters, hosts) in enumerate(found.items())
+        Role(f"Compute{_kind(hosts[0])}{number or ''}", tuple(hosts), _parameters(plan, hosts[0]))
+        for number, hosts in enumerate(found.values())
     ]
 
 
@@ -65,7 +65,7 @@ def _kind(host: HostPlan) -> str:
     return ("OvsDpdk" if host.vswitch else "") + ("Sriov" if sriov else "")
 
 
-def _parameters(plan: Plan, host: HostPlan) -> tuple[tuple[str, str, str], ...]:
+def _parameters(plan: Plan, host: HostPlan) -> tuple[tuple[str, object, str], ...]:
     cores, vswitch = host.cores, host.vswitch
     if cores is None or host.reserved_memory_mib is None:
         return ()
@@ -97,7 +97,7 @@ def _parameters(plan: Plan, host: HostPlan) -> tuple[tuple[str, str, str], ...]:
     specs = [json.loads(spec) for spec in device_specs(plan, host)]
     if specs:
         made.append(("NovaPCIPassthrough", specs, "what guests may be given (S1)"))
-    return tuple((name, json.dumps(value), why) for name, value, why in made)
+    return tuple(made)
 
 
 def _common(plan: Plan) -> list[tuple[str, object]]:

@@ -9,6 +9,6 @@ vsctl() {
 
 mkdir -p /var/lib/vhost_sockets
 vsctl --may-exist add-port br-physnet1 iperf3-1-eth0 tag=2 -- \
-	set Interface iperf3-1-eth0 type=dpdkvhostuserclient "options:vhost-server-path=/var/lib/vhost_sockets/iperf3-1-eth0"
+	set Interface iperf3-1-eth0 type=dpdkvhostuserclient options:vhost-server-path=/var/lib/vhost_sockets/iperf3-1-eth0
 vsctl --may-exist add-port br-physnet1 iperf3-2-eth0 tag=2 -- \
-	set Interface iperf3-2-eth0 type=dpdkvhostuserclient "options:vhost-server-path=/var/lib/vhost_sockets/iperf3-2-eth0"
+	set Interface iperf3-2-eth0 type=dpdkvhostuserclient options:vhost-server-path=/var/lib/vhost_sockets/iperf3-2-eth0

@@ -9,10 +9,10 @@ vsctl() {
 
 mkdir -p /var/lib/vhost_sockets
 vsctl --may-exist add-port br-physnet0 spirent-1-east tag=100 -- \
-	set Interface spirent-1-east type=dpdkvhostuserclient "options:vhost-server-path=/var/lib/vhost_sockets/spirent-1-east"
+	set Interface spirent-1-east type=dpdkvhostuserclient options:vhost-server-path=/var/lib/vhost_sockets/spirent-1-east
 vsctl --may-exist add-port br-physnet1 spirent-1-west tag=200 -- \
-	set Interface spirent-1-west type=dpdkvhostuserclient "options:vhost-server-path=/var/lib/vhost_sockets/spirent-1-west"
+	set Interface spirent-1-west type=dpdkvhostuserclient options:vhost-server-path=/var/lib/vhost_sockets/spirent-1-west
 vsctl --may-exist add-port br-physnet0 spirent-2-east tag=100 -- \
-	set Interface spirent-2-east type=dpdkvhostuserclient "options:vhost-server-path=/var/lib/vhost_sockets/spirent-2-east"
+	set Interface spirent-2-east type=dpdkvhostuserclient options:vhost-server-path=/var/lib/vhost_sockets/spirent-2-east
 vsctl --may-exist add-port br-physnet1 spirent-2-west tag=200 -- \
-	set Interface spirent-2-west type=dpdkvhostuserclient "options:vhost-server-path=/var/lib/vhost_sockets/spirent-2-west"
+	set Interface spirent-2-west type=dpdkvhostuserclient options:vhost-server-path=/var/lib/vhost_sockets/spirent-2-west

@@ -190,7 +190,8 @@ port gateway-1-access --network access \
 # kind of the port in the workload
 port gateway-1-core --network core \
 	--vnic-type direct --mac-address fa:16:3e:00:00:01
-server gateway-1 compute-1 --flavor gateway --image guest --hint "group=$group_1" \
+group=$group_1
+server gateway-1 compute-1 --flavor gateway --image guest --hint "group=$group" \
 	--port gateway-1-access \
 	--port gateway-1-core
 
@@ -200,7 +201,8 @@ port gateway-2-access --network access \
 # kind of the port in the workload
 port gateway-2-core --network core \
 	--vnic-type direct --mac-address fa:16:3e:00:00:03
-server gateway-2 compute-2 --flavor gateway --image guest --hint "group=$group_1" \
+group=$group_1
+server gateway-2 compute-2 --flavor gateway --image guest --hint "group=$group" \
 	--port gateway-2-access \
 	--port gateway-2-core
 

@@ -9,4 +9,4 @@ vsctl() {
 
 mkdir -p /var/lib/vhost_sockets
 vsctl --may-exist add-port br-physnet1 gateway-2-access tag=100 -- \
-	set Interface gateway-2-access type=dpdkvhostuserclient "options:vhost-server-path=/var/lib/vhost_sockets/gateway-2-access"
+	set Interface gateway-2-access type=dpdkvhostuserclient options:vhost-server-path=/var/lib/vhost_sockets/gateway-2-access

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Put hostile texts into values and judge what files are rendered from them.
+
+The judge parses each changed file, and runs scripts with command doubles alone in PATH: the double
+`MARKER` leaves a file, which shows that a value was executed.
+"""
+
+from __future__ import annotations
+
+import configparser
+import subprocess
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import yaml
+
+MARKER = "wsmarker"
+_ALL = f"'\";{MARKER};$({MARKER})`{MARKER}`{{{{ lookup('pipe','{MARKER}') }}}}{{% {MARKER} %}}"
+PAYLOADS = (
+    _ALL,
+    f"x{_ALL}%s $HOME \\",
+    f"x\n{MARKER}\n",
+    f"x\r{MARKER}",
+    f"x\u2028{MARKER}",
+    f"x\x1b[2J{MARKER}",
+    f"x\x00{MARKER}",
+    f"-{MARKER}",
+    f"--><{MARKER}/><!--",
+    f"# {MARKER}",
+    f"]\n[{MARKER}]",
+    f"../../{MARKER}",
+    f" {MARKER}: !!python/object:os.system x",
+    f"{{{{ lookup('pipe', '{MARKER}') }}}}",
+    f"x; {MARKER}",
+    f"\ud800{MARKER}",
+    MARKER + "x" * 70_000,
+)
+_DOUBLES = (
+    "grep", "sort", "sed", "tr", "mkdir", "sleep", "ovs-vsctl", "grubby", "openstack", "date",
+)  # fmt: skip
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The place of every text below a dataclass or JSON value; a key's ends in (key,)."""
+    if type(value) is str:
+        yield path
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from leaves(getattr(value, field.name), (*path, field.name))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from leaves(item, (*path, index))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if path and type(key) is str:
+                yield (*path, (key,))
+            yield from leaves(item, (*path, key))
+
+
+def planted(value: Any, path: tuple[Any, ...], text: str) -> Any:
+    """The value with the text at that place."""
+    if not path:
+        return text
+    head, *rest = path
+    if isinstance(head, tuple):
+        return {(text if key == head[0] else key): item for key, item in value.items()}
+    if is_dataclass(value):
+        return replace(value, **{head: planted(getattr(value, head), tuple(rest), text)})  # type: ignore[type-var]
+    if isinstance(value, dict):
+        return value | {head: planted(value[head], tuple(rest), text)}
+    items = [planted(v, tuple(rest), text) if i == head else v for i, v in enumerate(value)]
+    return type(value)(items)
+
+
+class Unsafe(str):
+    """What YAML tags !unsafe: Ansible makes no template of it."""
+
+    __slots__ = ()
+
+
+class _Loader(yaml.SafeLoader):
+    pass
+
+
+_Loader.add_constructor("!unsafe", lambda _, node: Unsafe(node.value))
+
+
+class Judge:
+    """Checks rendered files in a folder. runs: how many scripts were executed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._commands = folder / "commands"
+        self._commands.mkdir()
+        self._ran = folder / "ran"
+        for name in _DOUBLES:
+            self._double(name, "echo ACTIVE")
+        self._double("ovs-vsctl", "echo")
+        self._double(MARKER, f": >{self._ran}")
+        self.runs = 0
+
+    def _double(self, name: str, does: str) -> None:
+        path = self._commands / name
+        path.write_text(f"#!/bin/sh\n{does}\n", encoding="utf-8")
+        path.chmod(0o755)
+
+    def check(self, name: str, text: str) -> None:
+        """Fails where a planted text is more than one value of the file."""
+        assert ".." not in name, name
+        assert not any(line.strip().startswith(MARKER) for line in text.splitlines()), name
+        suffix = Path(name).suffix
+        if suffix in (".sh", ".cfg"):
+            self._run(name, text)
+        elif suffix in (".yml", ".yaml"):
+            loaded = yaml.load(text, _Loader)  # noqa: S506 (a subclass of the safe loader)
+            assert not _templates(loaded) or suffix == ".yaml" or name.endswith("site.yml"), name
+        elif suffix in (".conf", ".ini"):
+            parser = configparser.RawConfigParser(strict=False)
+            parser.read_string(text)
+            assert not any(MARKER in key for s in parser.sections() for key in parser[s])
+        else:
+            assert suffix == ".xml", name
+            assert MARKER not in {node.tag for node in ElementTree.fromstring(text).iter()}  # noqa: S314
+
+    def _run(self, name: str, text: str) -> None:
+        script = self._folder / "script"
+        script.write_text(text, encoding="utf-8")
+        shell = "/bin/sh" if name.endswith(".cfg") else "/bin/bash"
+        done = subprocess.run(
+            [shell, str(script)], cwd=self._folder, env={"PATH": str(self._commands)},
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        self.runs += 1
+        assert not self._ran.exists(), f"{name} ran {MARKER}: {text}"
+        assert "syntax error" not in done.stderr, done.stderr
+
+
+def _templates(value: Any) -> bool:
+    """Whether any text is one that Ansible makes a template of."""
+    if isinstance(value, dict):
+        return any(_templates(item) for pair in value.items() for item in pair)
+    if isinstance(value, list):
+        return any(map(_templates, value))
+    return isinstance(value, str) and not isinstance(value, Unsafe) and "{" in value
