@@ -24,7 +24,10 @@ def write_private(path: Path, text: str) -> None:
 
 
 def make_private_folder(path: Path) -> None:
-    """Make a folder and those above it that are missing. What is there stays as it is."""
-    for folder in reversed([path, *path.parents]):
-        if not folder.exists():
-            folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    """Make a folder and those above it that are missing. What is there stays as it is.
+
+    Raises FileExistsError where it is a file, OSError.
+    """
+    for folder in reversed([each for each in path.parents if not each.exists()]):
+        folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    path.mkdir(mode=FOLDER_MODE, exist_ok=True)
