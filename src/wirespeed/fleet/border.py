@@ -7,7 +7,6 @@ come from the controller's inventory alone. So no host can speak for another.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -17,12 +16,7 @@ from wirespeed.document.validation import faults_of
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.moment import moment_fault
 from wirespeed.model.snapshot import HostSnapshot, Member
-
-# Each is a word for ssh, a shell, Jinja and a terminal: none begins with "-", none has a space, a
-# quote, a brace or a control character.
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,252}")
-_ADDRESS = re.compile(r"[A-Za-z0-9_:\[][A-Za-z0-9_.:%\[\]-]{0,252}")
-_SITE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,63}")
+from wirespeed.model.text import ADDRESS, HOST, OPTIONAL_NAME
 
 
 class _Place(BaseModel):
@@ -50,18 +44,18 @@ def read_members(text: str, where: str) -> dict[str, Member]:
 
 def _place_faults(name: str, place: _Place) -> list[str]:
     found = []
-    if not _NAME.fullmatch(name):
+    if not HOST.fits(name):
         found.append(f"{name!r}: is no name of a host")
-    if place.address and not _ADDRESS.fullmatch(place.address):
+    if not ADDRESS.fits(place.address):
         found.append(f"{name}.address: {place.address!r} is no address")
-    if place.site and not _SITE.fullmatch(place.site):
+    if not OPTIONAL_NAME.fits(place.site):
         found.append(f"{name}.site: {place.site!r} is no name of a site")
     return found
 
 
 def host_of_folder(folder: str, file: str) -> str:
     """Return the host whose directory this is. Raises BadInput where that is no host's name."""
-    if not _NAME.fullmatch(folder):
+    if not HOST.fits(folder):
         raise BadInput(
             f"{file}: its directory {folder!r} is no host's name",
             "Keep each host's files in a directory with its name.",
