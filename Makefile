@@ -41,6 +41,7 @@ help: ## List the targets
 setup: packages $(VENV)/.run dataplane ## Install packages, make .venv, build the data plane
 
 demo: setup ## Measure a real OVS-DPDK and leave a report in out/ (STUDY=quickstart)
+	@mkdir -p out
 	$(BIN)/wirespeed run $(STUDY) --html out/$(STUDY).html
 
 TEST_PARTS := built , test-speedtest test-nova test-dataplane , test-unit , test-alone , \

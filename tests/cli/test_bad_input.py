@@ -70,10 +70,9 @@ PLAN = str(Path(__file__).parents[2] / "examples" / "s3-jumbo" / "plan.json")
         (["inspect", "--host", "compute-7"], "is written ssh://user@host"),
         (["study", "show", "file"], "named by its path, e.g. ./file."),
         (["study", "show", "nope"], "named by its path, e.g. ./nope.toml."),
-        (["run", "quickstart-7", "--resume"], "no run 'quickstart-7' in sqlite:///"),
-        (["run", "quickstart-7", "--resume"], "`wirespeed runs` lists runs. Did you mean"),
+        (["run", "quickstart-7", "--resume"], "no such file, so no run yet"),
         (["runs", "--store", "file"], "the file is no SQLite database"),
-        (["fleet", "pairs", "retry", "nope"], "nope: not among the 0 pairs in sqlite:///"),
+        (["fleet", "pairs", "retry", "nope"], "no such file"),
         (["bng", "tables", "--users", "-1"], "bng tables: users = -1: must be from 0"),
         (["bng", "tables", "--pppoe"], "`wirespeed bng tables --help`"),
     ],
@@ -90,8 +89,23 @@ def test_what_it_should_have_been_is_told_in_few_lines(
 
 
 def test_where_no_runs_were_found_is_told(wirespeed: Command, tmp_path: Path) -> None:
-    ended = wirespeed("runs", "--store", "other.sqlite")
-    assert ended.out.startswith(f"No runs yet in sqlite:///{tmp_path}/other.sqlite.")
+    for verb in (["runs"], ["runs", "check"], ["report", "latest"], ["compare", "a", "b"],
+                 ["explain", "latest"], ["fleet"], ["fleet", "hosts"], ["fleet", "pairs", "list"],
+                 ["run", "wire", "--resume"], ["runs", "delete", "wire-1"]):  # fmt: skip
+        ended = wirespeed(*verb, "--store", "other.sqlite")
+        assert (ended.code, ended.out) == (2, "")
+        assert f"store sqlite:///{tmp_path}/other.sqlite: no such file" in ended.err
+    assert not (tmp_path / "other.sqlite").exists()
+
+
+def test_runs_without_default_store_lists_none_and_makes_none(
+    wirespeed: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("WIRESPEED_STORE")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    ended = wirespeed("runs")
+    assert (ended.code, "No runs yet in" in ended.out) == (0, True)
+    assert not (tmp_path / "data").exists()
 
 
 def test_a_study_that_cannot_be_read_is_named(

@@ -68,7 +68,7 @@ def test_damaged_files_are_told_and_the_others_added(wirespeed: Command) -> None
 def test_what_is_missing_is_said(wirespeed: Command) -> None:
     empty = wirespeed("fleet")
     assert (empty.code, empty.out) == (2, "")
-    assert "has no host of a fleet" in empty.err
+    assert "no such file, so no run yet" in empty.err
     Path("nothing").mkdir()
     assert "no file *.json or *.sqlite" in wirespeed("fleet", "add", "nothing").err
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import errno
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,7 @@ def test_a_grade_may_be_required(wirespeed: Command, host: FakeHost) -> None:
 
 
 def test_people_get_a_table_a_warning_and_the_way_to_the_report(wirespeed: Command) -> None:
+    Path("out").mkdir()
     ended = wirespeed("run", "quickstart", "--html", "out/first.html")
     assert ended.code == 0
     assert "pvp, 1518 B" in ended.out
@@ -201,7 +203,11 @@ def test_there_is_nothing_to_resume(wirespeed: Command) -> None:
 def test_another_host_does_not_continue_a_run(
     wirespeed: Command, host: FakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    host.before_trial = lambda _trial: (_ for _ in ()).throw(BenchError("broke"))
+    def breaks(trial: int) -> None:
+        if trial == 3:
+            raise BenchError("broke")
+
+    host.before_trial = breaks
     wirespeed("run", "wire")
     from dataclasses import replace
 
@@ -217,7 +223,7 @@ def test_another_host_does_not_continue_a_run(
     [
         (["run", "nope"], "study 'nope': not shipped"),
         (["run", "wire", "--set", "traffic.frame=63"], "64..9216"),
-        (["report", "wire-9"], "run 'wire-9'"),
+        (["report", "wire-9"], "no such file, so no run yet"),
         (["run", "wire", "--store", "mysql://host/db"], "--store mysql://host/db"),
         (["compare", "a", "b", "--tolerance", "lots"], "--tolerance lots"),
         (["report", "latest", "--csv", "--json"], "both print on stdout"),
@@ -244,9 +250,47 @@ def test_a_full_disk_outside_the_store_is_told_in_words(wirespeed: Command, host
     assert host.closed == 1
 
 
-def test_a_report_that_cannot_be_written_keeps_the_run(wirespeed: Command) -> None:
-    Path("file").touch()
-    ended = wirespeed("run", "wire", "--html", "file/report.html")
-    assert ended.code == 1
-    assert "run wire-1 itself is stored" in ended.err
+def test_a_report_that_cannot_be_written_keeps_the_run(wirespeed: Command, host: FakeHost) -> None:
+    Path("out").mkdir()
+
+    def lose_folder(_trial: int) -> None:
+        if Path("out").exists():
+            Path("out").rmdir()
+
+    host.before_trial = lose_folder
+    ended = wirespeed("run", "wire", "--html", "out/report.html")
+    assert ended.code == 2
+    assert "out: there is no such folder" in ended.err
     assert wirespeed("report", "wire-1", "--csv").code == 0
+
+
+def test_run_html_without_folder_is_refused_before_measuring(
+    wirespeed: Command, host: FakeHost
+) -> None:
+    ended = wirespeed("run", "wire", "--html", "none/report.html")
+    assert (ended.code, host.opened) == (2, [])
+    assert "mkdir -p none" in ended.err
+    assert not Path("none").exists()
+
+
+def test_run_without_any_result_leaves_no_run(wirespeed: Command, host: FakeHost) -> None:
+    host.before_trial = lambda _trial: (_ for _ in ()).throw(BenchError("broke"))
+    ended = wirespeed("run", "wire")
+    assert (ended.code, "--resume" in ended.err) == (1, False)
+    assert wirespeed("runs", "--json").out.strip() == "[]"
+
+
+def test_run_cut_short_hints_with_its_store_and_options(wirespeed: Command, host: FakeHost) -> None:
+    def breaks(trial: int) -> None:
+        if trial == 3:
+            raise BenchError("broke")
+
+    host.before_trial = breaks
+    ended = wirespeed("run", "wire", "--store", "my runs.sqlite", "--json", "--html", "a.html")
+    hint = "wirespeed run wire-1 --resume --store 'my runs.sqlite' --html a.html --json"
+    assert hint in ended.err
+    host.before_trial = lambda _trial: None
+    words = shlex.split(hint)[1:]
+    assert json.loads(wirespeed(*words).out)["run"]["complete"] is True
+    full = wirespeed("run", "wire", "--store", "my runs.sqlite").out.splitlines()[-1]
+    assert full.endswith("wirespeed report wire-2 --store 'my runs.sqlite'")

@@ -109,7 +109,7 @@ class TestCompare:
 
 
 def test_runs_lists_the_newest_first(wirespeed: Command) -> None:
-    assert "No runs yet" in wirespeed("runs").out
+    assert "no such file, so no run yet" in wirespeed("runs").err
     wirespeed("run", "wire")
     wirespeed("run", "quickstart")
     listed = json.loads(wirespeed("runs", "--json").out)

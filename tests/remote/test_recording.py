@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from wirespeed.model.errors import BadInput
 from wirespeed.remote.interface import NotRecorded, ProgramMissing, RemoteError
 from wirespeed.remote.recorded import RecordedRunner
 from wirespeed.remote.recorder import Recorder, without_secrets
-from wirespeed.remote.recording import make_folder, save
+from wirespeed.remote.recording import Recording, load, make_folder, save
 
 LINE, TEXT = "/sys/one", "/proc/many"
 
@@ -187,3 +188,22 @@ def test_the_recorder_masks_what_it_hands_on_too() -> None:
     recorder = Recorder(fake)
     assert recorder.read("/etc/a.conf") == recorder.recording.files["/etc/a.conf"]
     assert "pw" not in recorder.read("/etc/a.conf")
+
+
+def test_save_recording_is_for_its_owner_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        save(Recording("host", files={"/etc/a": "1\n2\n", "/sys/b": "1\n"}), tmp_path / "new")
+    finally:
+        os.umask(before)
+    for path in [tmp_path / "new", *(tmp_path / "new").rglob("*")]:
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_load_recording_with_a_fifo_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    save(Recording("host", files={"/etc/a": "1\n2\n"}), folder)
+    (folder / "files" / "etc" / "a").unlink()
+    os.mkfifo(folder / "files" / "etc" / "a")
+    with pytest.raises(BadInput, match="is no file"):
+        load(folder)

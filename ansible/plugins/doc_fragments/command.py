@@ -23,14 +23,6 @@ options:
     description: The host's name in the fleet, usually C(inventory_hostname).
     type: str
     required: true
-  address:
-    description: How the controller reaches the host.
-    type: str
-    default: ""
-  site:
-    description: Where the host stands.
-    type: str
-    default: ""
 attributes:
   check_mode:
     support: full

@@ -41,6 +41,7 @@ import subprocess
 
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
+from ansible.utils.unsafe_proxy import wrap_var
 
 _VARIABLES = ("hardware", "verdict", "site", "collected_at")
 
@@ -60,10 +61,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         self._read_config_data(path)
         for host in self._hosts():
             name = self.inventory.add_host(host["name"])
+            # What hosts wrote is no template; ansible-core before 2.19 would evaluate it.
             if host["address"]:
-                self.inventory.set_variable(name, "ansible_host", host["address"])
+                self.inventory.set_variable(name, "ansible_host", wrap_var(host["address"]))
             for key in _VARIABLES:
-                self.inventory.set_variable(name, f"wirespeed_{key}", host[key])
+                self.inventory.set_variable(name, f"wirespeed_{key}", wrap_var(host[key]))
             for key in ("hardware", "site", "verdict"):
                 if host[key]:
                     group = self._sanitize_group_name(f"{key}_{host[key]}")

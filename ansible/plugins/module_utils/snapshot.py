@@ -13,8 +13,6 @@ SNAPSHOT_ARGUMENTS = dict(
     COMMON_ARGUMENTS,
     dest={"type": "path"},
     name={"type": "str", "required": True},
-    address={"type": "str", "default": ""},
-    site={"type": "str", "default": ""},
 )
 
 
@@ -22,7 +20,6 @@ def take(module, options):
     """Run `wirespeed fleet snapshot`; the module's answer. Only the file is a change."""
     given = module.params
     arguments = ["fleet", "snapshot", "--json", "--name", given["name"], *options]
-    arguments += ["--address", given["address"], "--site", given["site"]]
     dest = given["dest"] if not module.check_mode else None
     if dest:
         arguments += ["--output", dest]

@@ -14,6 +14,7 @@ from wirespeed.cloud.collect import collect
 from wirespeed.cloud.file import CLOUD_FILE
 from wirespeed.cloud.live import open_cloud
 from wirespeed.cloud.recording import FILE, RecordedApi, RecordingApi
+from wirespeed.document.private_file import write_private
 from wirespeed.model.cloud import Cloud
 from wirespeed.model.errors import BadInput
 from wirespeed.remote.recording import make_folder
@@ -52,4 +53,4 @@ def read_cloud(name: str, record: Path | None = None) -> Cloud:
         return collect(recording)
     finally:
         # An answer that could not be read is what a recording is wanted for.
-        (record / FILE).write_text(recording.text(), encoding="utf-8")
+        write_private(record / FILE, recording.text())

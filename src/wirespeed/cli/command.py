@@ -39,7 +39,7 @@ VERBS = {
         "run:run",
         "Measure every point of a study, store each trial, then print the results.",
     ),
-    "runs": ("runs:runs", "List the runs in the store, newest first."),
+    "runs": ("runs:app", "List the runs in the store, newest first; check it, delete a run."),
     "report": ("report:report", "Write a run's report: one HTML file that needs no network."),
     "explain": (
         "explain:explain",

@@ -21,7 +21,7 @@ from wirespeed.report.compare import compare_runs
 from wirespeed.report.comparison import Comparison, Difference, Judgement
 from wirespeed.store.read import read_run
 from wirespeed.store.records import RunRecord
-from wirespeed.store.store import Store
+from wirespeed.store.store import open_to_read
 
 _STYLE = {Judgement.WORSE: "red", Judgement.GONE: "red", Judgement.BETTER: "green"}
 
@@ -40,7 +40,7 @@ def compare(
 ) -> None:
     """Compare two runs point by point; exit with 1 when B is certainly worse."""
     share = _share(tolerance)
-    with Store(store) as opened:
+    with open_to_read(store) as opened:
         run_a, run_b = read_run(opened, a), read_run(opened, b)
     compared = compare_runs(run_a, run_b, share)
     if not compared.differences:

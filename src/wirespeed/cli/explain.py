@@ -13,14 +13,14 @@ from wirespeed.cli.console import print_json
 from wirespeed.cli.explain_tables import print_explained, print_tried
 from wirespeed.cli.options import JsonOption, RunArgument, StoreOption
 from wirespeed.cli.show import results_console
-from wirespeed.cli.try_change import first_change, the_one, try_change
+from wirespeed.cli.try_change import TryOptions, first_change, the_one, try_change
 from wirespeed.model.errors import BadInput
 from wirespeed.report.explain_document import explain_document
 from wirespeed.report.explained import Explained, check_evidence, explained
 from wirespeed.store.named import point_named
 from wirespeed.store.read import read_run
 from wirespeed.store.records import RunRecord
-from wirespeed.store.store import Store
+from wirespeed.store.store import Store, open_to_read
 
 _PAIRS = 8
 
@@ -65,7 +65,7 @@ def explain(
     if not try_ and (pairs is not None or lab is not None):
         raise BadInput("--pairs and --lab are for --try", "Add --try, or leave them out.")
     console = results_console()
-    with Store(store) as opened:
+    with Store(store, exists=True) if try_ else open_to_read(store) as opened:
         record = read_run(opened, run, series=True)
         found = _explained(record, point)
         chosen = the_one(found, record) if try_ else None
@@ -74,10 +74,11 @@ def explain(
                 print_explained(each, console)
         outcome = None
         if chosen is not None:
-            proposal = first_change(chosen, record.id)
-            outcome = try_change(opened, record, chosen, _PAIRS if pairs is None else pairs, lab)
+            proposal = first_change(chosen, record.id, store)
+            wanted = _PAIRS if pairs is None else pairs
+            outcome = try_change(opened, record, chosen, wanted, TryOptions(lab, store))
             if not json:
-                print_tried(outcome, proposal, console)
+                print_tried(outcome, proposal, console, store)
     if json:
         told = explain_document(record, found, outcome)
         print_json(json_text.dumps(told, indent=2, allow_nan=False))

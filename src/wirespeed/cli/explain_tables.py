@@ -9,6 +9,7 @@ from rich.table import Table
 
 from wirespeed.cli.console import Text
 from wirespeed.cli.path_picture import print_path
+from wirespeed.cli.typed import typed
 from wirespeed.explain.tried import WANTED
 from wirespeed.model.explanation import Explanation, Proposal, ResourceState, ResourceUse
 from wirespeed.model.fault import show
@@ -116,8 +117,13 @@ def _sources(found: Explanation) -> str:
     return ", ".join(named) or "no figure of its own"
 
 
-def print_tried(found: Tried, proposal: Proposal, console: Console) -> None:
-    """What the change brought, with its interval and how sure that is."""
+def print_tried(
+    found: Tried, proposal: Proposal, console: Console, store: str | None = None
+) -> None:
+    """Print what the change brought, with its interval and how sure that is.
+
+    store: as --store named it.
+    """
     keys = ", ".join(f"{change.key}={show(change.value)}" for change in found.keys)
     console.print(Text(f"Tried: {keys} ({proposal.change.rstrip('.')})", style="bold"))
     if found.moved:
@@ -140,4 +146,5 @@ def print_tried(found: Tried, proposal: Proposal, console: Console) -> None:
     )
     if gain.confidence < WANTED:
         console.print(f"Few pairs: {percent(WANTED, 0)} takes 6 that count (--pairs).")
-    console.print(f"Run {found.run_id}. Full report: wirespeed report {found.run_id}")
+    full = typed("report", found.run_id, store=store)
+    console.print(f"Run {found.run_id}. Full report: {full}", soft_wrap=True)

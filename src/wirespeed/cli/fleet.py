@@ -11,12 +11,12 @@ from typing import Annotated
 import typer
 
 from wirespeed.cli.console import print_json, print_line
-from wirespeed.cli.fleet_files import add, snapshot, write_file
+from wirespeed.cli.fleet_files import add, snapshot
 from wirespeed.cli.fleet_pairs import app as pairs
 from wirespeed.cli.fleet_sites import sites
 from wirespeed.cli.fleet_tables import print_fleet
 from wirespeed.cli.options import JsonOption, StoreOption
-from wirespeed.cli.show import check_file, results_console
+from wirespeed.cli.show import check_file, results_console, write_page
 from wirespeed.cli.verbs import VerbGroup
 from wirespeed.fleet.comparison import Fleet, compare
 from wirespeed.fleet.document import fleet_document
@@ -25,7 +25,7 @@ from wirespeed.model.errors import BadInput
 from wirespeed.report.fleet_page import fleet_page
 from wirespeed.store.figures import newest_figures, repeats
 from wirespeed.store.snapshots import newest_snapshots
-from wirespeed.store.store import Store
+from wirespeed.store.store import Store, open_to_read
 
 # `wirespeed fleet --html FILE` is `wirespeed fleet show --html FILE`.
 app = VerbGroup(
@@ -51,12 +51,12 @@ def show(
     """Groups of the same hardware, what differs within each, results that lie apart, and rules."""
     if html is not None:
         check_file(html)
-    with Store(store) as opened:
+    with open_to_read(store) as opened:
         fleet = read_fleet(opened)
     if json:
         print_json(json_text.dumps(fleet_document(fleet), indent=1))
     if html is not None:
-        write_file(html, fleet_page(fleet, version("wirespeed")))
+        write_page(html, fleet_page(fleet, version("wirespeed")))
         print_line(f"Page: {html.absolute()}", stderr=json)
     if not json and html is None:
         print_fleet(fleet, results_console())
@@ -65,7 +65,7 @@ def show(
 @app.command("hosts")
 def hosts(*, store: StoreOption = None) -> None:
     """Print every host with its address, site, hardware and verdict as JSON: an inventory."""
-    with Store(store) as opened:
+    with open_to_read(store) as opened:
         found = [
             {
                 "name": one.member.name,

@@ -7,8 +7,8 @@ A target writes a file and holds no credentials; its controller fetches it and a
 from __future__ import annotations
 
 import json as json_text
-from collections.abc import Iterator
-from contextlib import suppress
+import sys
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -24,11 +24,15 @@ from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.cli.rig import own_versions
 from wirespeed.cli.show import check_file
+from wirespeed.document.private_file import write_private
+from wirespeed.fleet.border import admitted, host_of_folder, read_members
 from wirespeed.fleet.hardware import hardware_digest
 from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE, summary, verdict
 from wirespeed.model.errors import BadInput
+from wirespeed.model.moment import utc_now
 from wirespeed.model.snapshot import HostSnapshot, Member
 from wirespeed.store.errors import StoreError
+from wirespeed.store.foreign import open_foreign
 from wirespeed.store.imports import import_runs
 from wirespeed.store.snapshots import add_snapshot
 from wirespeed.store.store import Store
@@ -43,8 +47,6 @@ def snapshot(
         str | None,
         typer.Option("--name", help="The host's name in the fleet. Default: its hostname."),
     ] = None,
-    address: Annotated[str, typer.Option("--address", help="How the controller reaches it.")] = "",
-    site: Annotated[str, typer.Option("--site", help="Where it stands.")] = "",
     facts_only: Annotated[bool, typer.Option("--facts-only", help="Leave out the audit.")] = False,
     host: HostOption = None,
     recorded: RecordedOption = None,
@@ -56,28 +58,22 @@ def snapshot(
     """
     facts = read_facts(host, recorded)
     report = None if facts_only else audit(Subject(facts), all_rules())
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    member = Member(name or facts.host, address, site)
-    taken = HostSnapshot(member, now, hardware_digest(facts), facts, report, own_versions())
+    member = Member(name or facts.host)
+    taken = HostSnapshot(member, utc_now(), hardware_digest(facts), facts, report, own_versions())
     if output is not None:
-        write_file(output, json_text.dumps(SNAPSHOT_FILE.document(taken)) + "\n")
+        write_snapshot(output, json_text.dumps(SNAPSHOT_FILE.document(taken)) + "\n")
     if json:
         print_json(json_text.dumps(summary(taken, None if output is None else str(output))))
     else:
         print_line(f"{member.name}: hardware {taken.hardware}, {verdict(taken)}")
 
 
-def write_file(path: Path, text: str) -> None:
-    """Whole or not at all: a controller may fetch it at any moment. Raises BadInput."""
+def write_snapshot(path: Path, text: str) -> None:
+    """Write the file at once: a controller may fetch it at any moment. Raises BadInput."""
     check_file(path)
-    part = path.with_name(f".{path.name}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        write_private(path, text)
     except OSError as fault:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
         raise BadInput(
             f"{path} cannot be written: {fault.strerror}",
             "Free some space there, or name another file.",
@@ -89,14 +85,25 @@ def add(
         list[Path], typer.Argument(metavar="PATH...", help="Files of snapshots, or directories.")
     ],
     *,
+    members: Annotated[
+        Path | None,
+        typer.Option(
+            "--members",
+            metavar="FILE",
+            help="The controller's inventory as JSON: each host's address and site. -: stdin.",
+            allow_dash=True,
+        ),
+    ] = None,
     store: StoreOption = None,
 ) -> None:
     """Put what was fetched from hosts into the store: snapshots (*.json) and runs (*.sqlite).
 
-    Runs belong to the host that their directory is named for. A file that is there already is left
-    out, so that a cut `add` is continued by running it again. A damaged file is told and the
-    others are added; then it ends with 1.
+    A file belongs to the host that its directory is named for; one that names another host is
+    refused. Addresses and sites come from --members alone. A file that is there already is left
+    out, so that a cut `add` is continued by running it again. A file that cannot be used is told
+    and the others are added; then it ends with 1.
     """
+    known_members = _members(members)
     files = sorted(set(_files(paths)))
     if not files:
         raise BadInput(
@@ -108,7 +115,7 @@ def add(
     with Store(store) as opened:
         for file in files:
             try:
-                new = _add(opened, file)
+                new = _add(opened, file, known_members)
             except StoreError as fault:
                 raise StoreError(
                     f"{fault.what}; {added + known} of {len(files)} files are stored",
@@ -133,19 +140,19 @@ def _files(paths: list[Path]) -> Iterator[Path]:
             yield path
 
 
-def _add(store: Store, file: Path) -> bool:
+def _members(path: Path | None) -> dict[str, Member]:
+    if path is None:
+        return {}
+    if str(path) == "-":
+        return read_members(sys.stdin.read(), "standard input")
+    return read_members(read_input(path), str(path))
+
+
+def _add(store: Store, file: Path, members: Mapping[str, Member]) -> bool:
+    """Raises BadInput for a file that is not as the host it belongs to would write it."""
+    host = host_of_folder(file.absolute().parent.name, str(file))
     if file.suffix == ".sqlite":
-        return _add_runs(store, file)
-    return add_snapshot(store, SNAPSHOT_FILE.parse(read_input(file), str(file)))
-
-
-def _add_runs(store: Store, file: Path) -> bool:
-    """Raises BadInput for a file that is no store, or a newer wirespeed's."""
-    if not file.is_file():
-        raise BadInput(f"{file} is no file", "Check the path.")
-    try:
-        source = Store(str(file.absolute()))
-    except StoreError as fault:
-        raise BadInput(fault.what, "Fetch it again, or update wirespeed here.") from fault
-    with source:
-        return import_runs(store, source, file.absolute().parent.name) > 0
+        with open_foreign(file) as source:
+            return import_runs(store, source, host) > 0
+    found = SNAPSHOT_FILE.parse(read_input(file), str(file))
+    return add_snapshot(store, admitted(found, str(file), host, members, datetime.now(UTC)))

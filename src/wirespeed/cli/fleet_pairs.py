@@ -36,7 +36,7 @@ from wirespeed.store.pairs import (
     list_pairs,
     try_again,
 )
-from wirespeed.store.store import Store
+from wirespeed.store.store import Store, open_to_read
 from wirespeed.study.lab import load_lab
 from wirespeed.study.load import load_study
 from wirespeed.study.pair_worker import PairFailed, Worker, work
@@ -75,8 +75,8 @@ def add(
 ) -> None:
     """Have these pairs measured; those that are known by name stay as they are."""
     tests = read_pairs(file)
+    check_can_lease(store)
     with Store(store) as opened:
-        check_can_lease(opened)
         added = add_pairs(opened, tests)
     print_line(f"{added} added, {len(tests) - added} known already")
 
@@ -84,7 +84,7 @@ def add(
 @app.command("list")
 def show(*, json: JsonOption = False, store: StoreOption = None) -> None:
     """Print every pair test, its state and its run."""
-    with Store(store) as opened:
+    with open_to_read(store) as opened:
         found = list_pairs(opened)
     if json:
         print_json(json_text.dumps([_row(one) for one in found], indent=1))
@@ -111,7 +111,7 @@ def retry(
     store: StoreOption = None,
 ) -> None:
     """Have failed pair tests measured again, all or those named."""
-    with Store(store) as opened:
+    with Store(store, exists=True) as opened:
         known = [one.test.name for one in list_pairs(opened)]
         if unknown := [name for name in names or () if name not in known]:
             raise BadInput(
@@ -143,8 +143,8 @@ def work_off(
 
     Exits with 1 when a test has failed too often.
     """
+    check_can_lease(store)
     with Store(store) as opened:
-        check_can_lease(opened)
         name = holder or f"{socket.gethostname()}:{os.getpid()}"
         # Of itself the measurement gets the store by its name, password included.
         done = work(

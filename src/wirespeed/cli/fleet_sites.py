@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from wirespeed.cli.console import plain_console, print_line
-from wirespeed.cli.fleet_files import write_file
+from wirespeed.cli.show import check_folder, write_page
 from wirespeed.report.sites_page import page_name, site_page
 from wirespeed.store.sites import forget_results, read_sites
 
@@ -41,6 +41,8 @@ def sites(
 
     A site is a schema of the database with the table of a speed-test server.
     """
+    if html is not None:
+        check_folder(html)
     if keep is not None:
         for name, count in forget_results(database, keep).items():
             print_line(f"{name}: {count} results older than {keep} days deleted", stderr=True)
@@ -48,7 +50,7 @@ def sites(
     if html is not None:
         for site in found:
             page = site_page(site, found, days, version("wirespeed"))
-            write_file(html / page_name(site), page)
+            write_page(html / page_name(site), page)
     table = Table(box=None, pad_edge=False)
     for column in ("site", "tests", "ended early", "last", "mostly limited by"):
         table.add_column(column)

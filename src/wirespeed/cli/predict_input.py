@@ -24,7 +24,7 @@ from wirespeed.predict.published import shipped_parameters
 from wirespeed.predict.study import case_of, predictable
 from wirespeed.store.read import read_run
 from wirespeed.store.records import PointRecord, RunRecord
-from wirespeed.store.store import Store
+from wirespeed.store.store import open_to_read
 from wirespeed.study.load import load_study
 
 T = TypeVar("T", bound=StrEnum)
@@ -78,7 +78,7 @@ def observations_of_runs(
     """The rates of one kind of all points that the model knows. Raises BadInput."""
     wanted = choice(RateKind, kind, "--kind")
     found: list[Observation] = []
-    with Store(store) as opened:
+    with open_to_read(store) as opened:
         records = [read_run(opened, run) for run in runs]
     for record in records:
         for point in record.points:

@@ -17,7 +17,7 @@ from wirespeed.model.errors import BadInput
 from wirespeed.report.document import document
 from wirespeed.report.table import csv_text
 from wirespeed.store.read import read_run
-from wirespeed.store.store import Store
+from wirespeed.store.store import open_to_read
 
 
 def report(
@@ -52,7 +52,7 @@ def report(
         raise BadInput("--csv and --json both print on stdout", "Choose one.")
     # Only the charts need the series.
     drawn = html is not None or svg is not None or not (csv or json)
-    with Store(store) as opened:
+    with open_to_read(store) as opened:
         record = read_run(opened, run, series=drawn)
     if params is not None:
         record = with_predictions(record, parameters_of(params))
@@ -61,9 +61,9 @@ def report(
     if json:
         print_json(json_text.dumps(document(record), indent=2, allow_nan=False))
     if svg is not None:
-        for written in write_svg(record, svg):
+        for written in write_svg(record, svg, store):
             print_line(f"Chart: {written.absolute()}", stderr=csv or json)
     if html is not None or not (csv or json or svg):
         path = html or Path(f"{record.id}.html")
-        write_html(record, path)
+        write_html(record, path, store)
         print_line(f"Report: {path.absolute()}", stderr=csv or json)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json as json_text
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -19,11 +19,14 @@ from wirespeed.cli.lab_rig import rig_for
 from wirespeed.cli.options import JsonOption, QuickOption, SetOption, StoreOption, StudyArgument
 from wirespeed.cli.progress import watching
 from wirespeed.cli.show import check_file, print_results, results_console, write_html
+from wirespeed.cli.typed import RunOptions, typed
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.result import Grade
 from wirespeed.model.study import Study
 from wirespeed.report.document import document
 from wirespeed.report.table import below_grade, without_figures
+from wirespeed.store.errors import StoreError
+from wirespeed.store.in_use import held
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import RunRecord
 from wirespeed.store.run_writer import RunWriter
@@ -96,9 +99,14 @@ def run(
     required = _required_grade(require_grade)
     if html is not None:
         check_file(html)
-    with Store(store) as opened:
-        overrides = (*(set_ or ()), *_fault_overrides(fault))
-        loaded, begun = _loaded(opened, study, overrides, quick=quick, resume=resume)
+    overrides = (*(set_ or ()), *_fault_overrides(fault))
+    fresh = None if resume else load_study(study, overrides, quick=quick)
+    with Store(store, exists=resume) as opened:
+        loaded, begun = (
+            (fresh, None)
+            if fresh is not None
+            else _to_resume(opened, study, overrides, quick=quick, store=store)
+        )
         with rig_for(loaded, lab, fence) as rig:
             origin = rigs.origin_of(rig, ["wirespeed", *sys.argv[1:]])
             if begun is not None:
@@ -114,18 +122,20 @@ def run(
                 if begun is None
                 else RunWriter(opened, begun.id)
             )
-            done = writer.complete_points()
-            for sentence in announcement(loaded, [p for p in wanted if p.key not in done]):
-                print_line(sentence, stderr=True)
-            with _kept(writer, lab), watching(loaded, writer.run_id, verbose=verbose) as watcher:
-                run_study(loaded, writer, rig, watcher)
+            options = RunOptions(lab, fence, store, html, json, verbose, require_grade)
+            with held(opened, writer.run_id), _kept(writer, options, new=begun is None):
+                done = writer.complete_points()
+                for sentence in announcement(loaded, [p for p in wanted if p.key not in done]):
+                    print_line(sentence, stderr=True)
+                with watching(loaded, writer.run_id, verbose=verbose) as watcher:
+                    run_study(loaded, writer, rig, watcher)
         record = read_run(opened, writer.run_id, series=html is not None)
     if html is not None:
-        write_html(record, html)
+        write_html(record, html, store)
     if json:
         print_json(json_text.dumps(document(record), indent=2, allow_nan=False))
     else:
-        print_results(record, results_console(), html, verbose=verbose)
+        print_results(record, results_console(), html, verbose=verbose, store=store)
     _check_figures(record, required)
 
 
@@ -162,29 +172,32 @@ def _check_figures(record: RunRecord, required: Grade | None) -> None:
 
 
 @contextmanager
-def _kept(writer: RunWriter, lab: Path | None) -> Iterator[None]:
-    """Whatever ends the run early, say that its results are kept and how it goes on."""
-    hosts = "" if lab is None else f" --lab {lab}"
+def _kept(writer: RunWriter, options: RunOptions, *, new: bool) -> Iterator[None]:
+    """Whatever ends the run early, say that its results are kept and how it goes on.
+
+    new: whether it began just now; then it is removed where it has no result.
+    """
     try:
         yield
     except BaseException:
+        with suppress(StoreError):  # Where nothing can be written, the run stays.
+            if new and writer.discard_empty():
+                raise
         print_line(
             f"run {writer.run_id} is incomplete; complete points are kept. "
-            f"Continue: wirespeed run {writer.run_id} --resume{hosts}",
+            f"Continue: {options.resume(writer.run_id)}",
             stderr=True,
         )
         raise
 
 
-def _loaded(
-    store: Store, named: str, overrides: Sequence[str], *, quick: bool, resume: bool
-) -> tuple[Study, RunRecord | None]:
-    """The study, and the run of it to continue. Raises BadInput when there is none of these."""
-    if not resume:
-        return load_study(named, overrides, quick=quick), None
-    summaries = list_runs(store)
+def _to_resume(
+    opened: Store, named: str, overrides: Sequence[str], *, quick: bool, store: str | None
+) -> tuple[Study, RunRecord]:
+    """The study and the run to continue. store: as --store named it. Raises BadInput."""
+    summaries = list_runs(opened)
     if any(summary.id == named for summary in summaries):
-        record = read_run(store, named)
+        record = read_run(opened, named)
         if overrides or quick:
             said = f"--set {overrides[0]}" if overrides else "--quick"
             raise BadInput(
@@ -197,15 +210,15 @@ def _loaded(
             find_study(named)
         except BadInput as error:
             raise BadInput(
-                f"no run {named!r} in {store.url}; {error.what}",
-                f"`wirespeed runs` lists runs. {error.next_step}",
+                f"no run {named!r} in {opened.url}; {error.what}",
+                f"`{typed('runs', store=store)}` lists runs. {error.next_step}",
             ) from error
         study = load_study(named, overrides, quick=quick)
         ids = [s.id for s in summaries if s.study == study.name and s.complete < s.points]
         if not ids:
             raise BadInput(
-                f"study {study.name}: no incomplete run to resume in {store.url}",
+                f"study {study.name}: no incomplete run to resume in {opened.url}",
                 "Leave out --resume to start a new run.",
             )
-        record = read_run(store, ids[0])
+        record = read_run(opened, ids[0])
     return study, record

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
 
 from wirespeed.cli.console import plain_console
+from wirespeed.cli.typed import typed
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.words import NONE
 from wirespeed.report.charts.effects import effect_drawings
@@ -45,10 +47,17 @@ def results_console() -> Console:
 
 
 def print_results(
-    run: RunRecord, console: Console, html: Path | None = None, *, verbose: bool = False
+    run: RunRecord,
+    console: Console,
+    html: Path | None = None,
+    *,
+    verbose: bool = False,
+    store: str | None = None,
 ) -> None:
-    """The table of results, a sentence for each point with what limits it most (verbose: with all
-    that limits it), and where the report is."""
+    """Print the table of results, and a sentence for each point with what limits it most.
+
+    verbose: with all that limits it. html: where the report is. store: as --store named it.
+    """
     frames, tcp = split(run)
     if frames:
         console.print(terminal_table(run))
@@ -76,7 +85,8 @@ def print_results(
         message = "Not RFC 2544 conformant: that needs whole trials of 60 s on a quiet host."
         console.print(message, style="yellow", soft_wrap=True)
     if html is None:
-        console.print(f"Run {run.id}. Full report: wirespeed report {run.id}")
+        full = typed("report", run.id, store=store)
+        console.print(f"Run {run.id}. Full report: {full}", soft_wrap=True)
     else:
         console.print(f"Run {run.id}. Full report: {html.absolute()}", soft_wrap=True)
 
@@ -104,22 +114,37 @@ def _print_limits(point: PointRecord, console: Console, *, verbose: bool) -> Non
         console.print(f"  Limit: {explanation_words(explanation)}", style="dim", soft_wrap=True)
 
 
-def write_html(run: RunRecord, path: Path) -> None:
-    """Write the report. Raises WirespeedError when it cannot be written."""
+def write_html(run: RunRecord, path: Path, store: str | None = None) -> None:
+    """Write the report. store: as --store named it. Raises WirespeedError, BadInput."""
     check_file(path)
-    _write_whole(run, path, html_report(run))
+    _write_whole(run, path, html_report(run), store)
 
 
 def check_file(path: Path) -> None:
-    """Raises BadInput where no file of this name can be written."""
+    """Raises BadInput where no file of this name can be written. No folder is made for it."""
     if not path.name or path.is_dir():
         raise BadInput(
             f'"{path}" is a folder, not a file', f"Name a file in it, e.g. {path / 'report.html'}."
         )
+    check_folder(path.parent)
 
 
-def write_svg(run: RunRecord, directory: Path) -> list[Path]:
-    """Write the charts over all points and those of each point; return their paths."""
+def check_folder(path: Path) -> None:
+    """Raises BadInput where the folder is not there."""
+    if not path.is_dir():
+        raise BadInput(
+            f"{path}: there is no such folder",
+            f"Check its name, or make it: {shlex.join(['mkdir', '-p', str(path)])}",
+        )
+
+
+def write_svg(run: RunRecord, directory: Path, store: str | None = None) -> list[Path]:
+    """Write the charts over all points and those of each point; return their paths.
+
+    store: as --store named it. Raises WirespeedError, BadInput where there is no folder for the
+    directory.
+    """
+    check_folder(directory.parent)
     drawings = {chart.key: line_svg(chart, standalone=True) for chart in run_charts(run)}
     for number, waterfall in enumerate(waterfalls(split(run)[1]), start=1):
         drawings[f"tcp-waterfall-{number}"] = waterfall_svg(waterfall, standalone=True)
@@ -133,23 +158,35 @@ def write_svg(run: RunRecord, directory: Path) -> list[Path]:
     drawings |= {key: svg for key, _, svg in effect_drawings(factor_groups(run), standalone=True)}
     if (paper := beside_published(run)) is not None:
         drawings |= {key: svg for key, _, svg in panels(paper, standalone=True)}
+    with suppress(OSError):  # What cannot be made cannot be written into, which is told below.
+        directory.mkdir(exist_ok=True)
     paths = [directory / f"{run.id}-{key}.svg" for key in drawings]
     for path, drawing in zip(paths, drawings.values(), strict=True):
-        _write_whole(run, path, drawing)
+        _write_whole(run, path, drawing, store)
     return paths
 
 
-def _write_whole(run: RunRecord, path: Path, text: str) -> None:
-    """Write the file completely, or leave none."""
+def _write_whole(run: RunRecord, path: Path, text: str, store: str | None) -> None:
+    """Write the file completely, or leave none. Raises WirespeedError: the run is stored."""
+    try:
+        write_page(path, text)
+    except WirespeedError as error:
+        raise WirespeedError(
+            f"{error.what}; run {run.id} itself is stored",
+            f"Write it elsewhere: {typed('report', run.id, store=store, html='FILE')}",
+        ) from error
+
+
+def write_page(path: Path, text: str) -> None:
+    """Write a file for people completely, or leave none. Raises WirespeedError."""
     partial = path.with_name(f".{path.name}.partial")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         partial.write_text(text, encoding="utf-8")
         os.replace(partial, path)
     except OSError as error:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
         raise WirespeedError(
-            f"{path} cannot be written: {error.strerror}; run {run.id} itself is stored",
-            f"Write it elsewhere: wirespeed report {run.id} --html FILE",
+            f"{path} cannot be written: {error.strerror}",
+            "Free some space there, or name another file.",
         ) from error

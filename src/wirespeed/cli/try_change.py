@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from wirespeed.cli import rig as rigs
@@ -13,18 +14,28 @@ from wirespeed.cli.begun import cut_short
 from wirespeed.cli.console import print_line
 from wirespeed.cli.lab_rig import rig_for
 from wirespeed.cli.progress import watching
+from wirespeed.cli.typed import typed
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.explanation import Proposal
 from wirespeed.model.fault import show
 from wirespeed.model.study import Study
 from wirespeed.report.explained import Explained
 from wirespeed.report.tried import Tried, tried
+from wirespeed.store.in_use import held
 from wirespeed.store.read import read_run
 from wirespeed.store.records import PointState, RunRecord
 from wirespeed.store.run_writer import RunWriter
 from wirespeed.store.store import Store
 from wirespeed.study.change import AS_IT_WAS, study_of_change
 from wirespeed.study.run import run_study
+
+
+@dataclass(frozen=True, slots=True)
+class TryOptions:
+    """Options of the command. store: as --store named it."""
+
+    lab: Path | None = None
+    store: str | None = None
 
 
 def the_one(found: tuple[Explained, ...], run: RunRecord) -> Explained:
@@ -36,7 +47,7 @@ def the_one(found: tuple[Explained, ...], run: RunRecord) -> Explained:
     return found[0]
 
 
-def first_change(found: Explained, run_id: str) -> Proposal:
+def first_change(found: Explained, run_id: str, store: str | None) -> Proposal:
     """Of the changes in their order, the first that a study can try.
 
     Raises WirespeedError with the reason of each where there is none.
@@ -49,7 +60,7 @@ def first_change(found: Explained, run_id: str) -> Proposal:
         why = found.why_not or "nothing is known to help"
         raise WirespeedError(
             f"{found.point.label}: there is no change to try: {why}",
-            f"The report has what was measured: wirespeed report {run_id}",
+            f"The report has what was measured: {typed('report', run_id, store=store)}",
         )
     reasons = "\n".join(f"  {p.change.rstrip('.')}: {p.cannot_try}" for p in proposals)
     raise WirespeedError(
@@ -58,29 +69,34 @@ def first_change(found: Explained, run_id: str) -> Proposal:
 
 
 def try_change(
-    store: Store, run: RunRecord, found: Explained, pairs: int, lab: Path | None
+    store: Store, run: RunRecord, found: Explained, pairs: int, options: TryOptions
 ) -> Tried:
     """Measure the point as it was and changed, in turn, and compare. The run is stored;
     one that was cut short goes on.
 
     Raises BadInput where this is another host than the run's.
     """
-    keys = first_change(found, run.id).keys
+    keys = first_change(found, run.id, options.store).keys
     words = ", ".join(f"{change.key} = {show(change.value)}" for change in keys)
     title = f"Does {words} bring more at {found.point.label}?"
     study = study_of_change(f"try-{run.study}", found.point.parameters, keys, pairs, title)
-    with rig_for(study, lab) as rig:
+    with rig_for(study, options.lab) as rig:
         if rig.facts.host != run.host.host:
             raise BadInput(
                 f"run {run.id} was measured on {run.host.host}, this is {rig.facts.host}",
-                f"Try the change there, or measure here first: wirespeed run {run.study}",
+                "Try the change there, or measure here first: "
+                + typed("run", run.study, store=options.store),
             )
         for point in study.points[:2]:
             rig.plan(point.workload)  # What the host cannot do is said before anything is measured.
         origin = rigs.origin_of(rig, ["wirespeed", *sys.argv[1:]])
         begun = cut_short(store, study, origin)
         writer = RunWriter.start(store, study, origin) if begun is None else _go_on(store, begun)
-        with _kept(writer, study), watching(study, writer.run_id, verbose=False) as watcher:
+        with (
+            held(store, writer.run_id),
+            _kept(writer, study, options.store),
+            watching(study, writer.run_id, verbose=False) as watcher,
+        ):
             run_study(study, writer, rig, watcher)
     return tried(read_run(store, writer.run_id), keys, AS_IT_WAS)
 
@@ -102,13 +118,14 @@ def _go_on(store: Store, begun: RunRecord) -> RunWriter:
 
 
 @contextmanager
-def _kept(writer: RunWriter, study: Study) -> Iterator[None]:
+def _kept(writer: RunWriter, study: Study, store: str | None) -> Iterator[None]:
+    report = typed("report", writer.run_id, store=store)
     try:
         yield
     except BaseException:
         print_line(
             f"run {writer.run_id} is incomplete: not all of its {len(study.points)} points are "
-            f"measured; those that are stay stored, and `wirespeed report {writer.run_id}` shows "
+            f"measured; those that are stay stored, and `{report}` shows "
             "them. The same command goes on with it.",
             stderr=True,
         )

@@ -26,6 +26,8 @@ SILENCE_S = 15.0
 # A message of the relay, and in front of it its length. An empty one only says: still here.
 LENGTH = struct.Struct(">I")
 MESSAGE_MAX = 1 << 20
+# An answer of an agent is one line, with at most this many octets.
+ANSWER_MAX = 64 << 20
 # What a child's or a lock's standard input says: still here; any other octet is a signal's number.
 STILL_HERE = b"\0"
 

@@ -12,6 +12,7 @@ from an untrusted source: a path that leads outside it is refused.
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -19,6 +20,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from wirespeed.document.private_file import make_private_folder, write_private
 from wirespeed.document.validation import faults_of
 from wirespeed.model.errors import BadInput, faulty_file
 
@@ -27,6 +29,8 @@ MANIFEST = "recording.json"
 LINES = "lines.txt"
 FILES = "files"
 COMMANDS = "commands"
+MAX_OCTETS = 64 << 20
+"""A larger file is in no recording; nor does an agent send one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ def make_folder(folder: Path) -> None:
     """Make an empty folder for a recording. Raises BadInput where that cannot be."""
     advice = "Name a folder that does not exist yet."
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
         taken = any(folder.iterdir())
     except FileExistsError:
         raise BadInput(f"{folder} is a file, not a folder", advice) from None
@@ -101,13 +105,13 @@ def save(recording: Recording, folder: Path) -> None:
     one_line = {p: t for p, t in recording.files.items() if _is_one_line(p, t)}
     others = {p: t for p, t in recording.files.items() if p not in one_line}
     lines = "".join(f"{path}\t{one_line[path]}" for path in sorted(one_line)).encode()
-    (folder / LINES).write_bytes(lines)
+    write_private(folder / LINES, lines.decode())
     for path, text in others.items():
-        _write(folder / FILES / path.removeprefix("/"), text)
+        write_private(folder / FILES / path.removeprefix("/"), text)
     commands = []
     for number, command in enumerate(recording.commands, start=1):
         name = f"{number:02}-{PurePosixPath(command.argv[0]).name}.txt"
-        _write(folder / COMMANDS / name, command.stdout)
+        write_private(folder / COMMANDS / name, command.stdout)
         commands.append(
             _Command(
                 argv=command.argv,
@@ -130,7 +134,7 @@ def save(recording: Recording, folder: Path) -> None:
         programs_missing=tuple(sorted(recording.programs_missing)),
         commands=tuple(commands),
     )
-    _write(folder / MANIFEST, manifest.model_dump_json(by_alias=True, indent=1) + "\n")
+    write_private(folder / MANIFEST, manifest.model_dump_json(by_alias=True, indent=1) + "\n")
 
 
 def load(folder: Path) -> Recording:
@@ -194,6 +198,13 @@ def _checked(folder: Path, name: str, size: int, faults: list[str]) -> str:
         faults.append(f"{name}: leads outside the folder")
         return ""
     try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            faults.append(f"{name}: is no file")
+            return ""
+        if found.st_size != size or size > MAX_OCTETS:
+            faults.append(f"{name}: {found.st_size} bytes, should be {size}, at most {MAX_OCTETS}")
+            return ""
         content = path.read_bytes()
     except OSError as fault:
         faults.append(f"{name}: {_reason(fault)}")
@@ -211,11 +222,6 @@ def _inside(path: Path, folder: Path) -> bool:
 
 def _is_one_line(path: str, text: str) -> bool:
     return text.endswith("\n") and text.count("\n") == 1 and not set(path) & {"\t", "\n"}
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode())
 
 
 def _reason(fault: OSError | UnicodeDecodeError) -> str:

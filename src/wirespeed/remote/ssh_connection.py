@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 
 from wirespeed.remote import agent
+from wirespeed.remote.interface import RemoteError
 
 
 class SshConnection:
@@ -56,7 +57,14 @@ class SshConnection:
     def _message(self, most: int) -> bytes:
         """As SOCK_SEQPACKET has it, what is longer than `most` is lost."""
         head = self._exactly(agent.LENGTH.size)
-        return self._exactly(agent.LENGTH.unpack(head)[0])[:most] if head else b""
+        if not head:
+            return b""
+        octets = agent.LENGTH.unpack(head)[0]
+        if octets > agent.MESSAGE_MAX:
+            raise RemoteError(
+                f"a relayed message has {octets} octets; at most {agent.MESSAGE_MAX} are read"
+            )
+        return self._exactly(octets)[:most]
 
     def _exactly(self, octets: int) -> bytes:
         """So many, or none where the connection ends."""

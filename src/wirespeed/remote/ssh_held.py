@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from wirespeed.remote import agent, agent_calls
+from wirespeed.remote.interface import RemoteError
 
 _BEAT_S = 3.0
 _END_S = 5.0
@@ -81,7 +82,10 @@ class Held:
             return  # It has ended, which whoever reads the socket is told.
 
     def answer(self, timeout_s: float | None = None) -> dict[str, Any] | None:
-        """The next line that the agent says; None when it ended. Raises TimeoutError."""
+        """Return the next line that the agent says; None when it ended.
+
+        Raises TimeoutError, RemoteError where the line is too long.
+        """
         if not select.select([self.socket], [], [], timeout_s)[0]:
             raise TimeoutError
         line = b""
@@ -91,13 +95,19 @@ class Held:
             if not octet:
                 return None
             line += octet
+            if len(line) > agent.MESSAGE_MAX:
+                raise _too_long(agent.MESSAGE_MAX)
         words: dict[str, Any] = json.loads(line)
         return words
 
     def ask(self, call: bytes, timeout_s: float) -> bytes | None:
-        """The line that it answers; None when it ended. Raises TimeoutError in silence."""
+        """Return the line that it answers; None when it ended.
+
+        Raises TimeoutError in silence, RemoteError where the line is too long.
+        """
         self.socket.settimeout(timeout_s)
         answer: list[bytes] = []
+        octets = 0
         with suppress(BrokenPipeError, ConnectionResetError):  # It has ended, as is read below.
             self.socket.sendall(call)
         while not answer or not answer[-1].endswith(b"\n"):
@@ -105,6 +115,9 @@ class Held:
             if not piece:
                 return None
             answer.append(piece)
+            octets += len(piece)
+            if octets > agent.ANSWER_MAX:
+                raise _too_long(agent.ANSWER_MAX)
         return b"".join(answer)
 
     def _received(self, most: int) -> bytes:
@@ -130,6 +143,13 @@ class Held:
 
     def __del__(self) -> None:
         self.socket.close()
+
+
+def _too_long(octets: int) -> RemoteError:
+    return RemoteError(
+        f"the agent's answer has more than {octets} octets without an end; it is not read further",
+        "Look at what runs on that host: no file or command that is asked for is that long.",
+    )
 
 
 class Heartbeat:

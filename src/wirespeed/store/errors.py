@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which errors does the store raise?"""
+"""Errors that the store raises, and what a database driver's errors mean."""
 
 from __future__ import annotations
 
+import sqlite3
+import struct
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,8 +15,16 @@ from wirespeed.model.errors import BadInput, WirespeedError
 
 # SQLite: SQLITE_FULL, and SQLITE_IOERR where the journal cannot grow; PostgreSQL: 53100 disk_full.
 _FULL = ("database or disk is full", "No space left on device", "could not extend file")
+_OTHER_FILE = ("file is not a database", "unable to open database file")
+_LOCKED = ("database is locked", "database table is locked")
+# SQLite: SQLITE_CORRUPT, text that is not UTF-8, JSON that a query cannot read.
+_DAMAGED = ("malformed", "Could not decode to UTF-8")
 
-_OTHER_FILE = "file is not a database"
+# What decoding raises for values that this version and older ones never wrote.
+UNREADABLE = (
+    ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError,
+    struct.error, zlib.error,
+)  # fmt: skip
 
 
 class StoreError(WirespeedError):
@@ -21,7 +32,7 @@ class StoreError(WirespeedError):
 
 
 class NoStore(BadInput, StoreError):
-    """The file that is named as a store is another kind of file."""
+    """What is named as a store is another kind of file, or not there."""
 
 
 class NoSuchRun(BadInput, StoreError):
@@ -32,24 +43,65 @@ class NoSuchPoint(BadInput, StoreError):
     """The run has no point of that name, or more than one."""
 
 
+class Damaged(StoreError):
+    """A run, or the store itself, holds what nobody wrote. Other runs can be read."""
+
+
+class RunInUse(BadInput, StoreError):
+    """Another process measures the run."""
+
+
+RECOVER = (
+    "Every other run can be read by its id. With the same --store, `wirespeed runs check` tests "
+    "all of them (PRAGMA integrity_check, too); `wirespeed runs delete RUN` removes a damaged one. "
+    "`sqlite3 FILE .recover | sqlite3 NEW` saves into a new file what SQLite can read."
+)
+
+
+def damage(error: BaseException) -> str | None:
+    """Say in a line what is damaged, where that is what the error means."""
+    if isinstance(error, DBAPIError):
+        said = _said(error)
+        return said if any(text in said for text in _DAMAGED) else None
+    if isinstance(error, UNREADABLE):
+        lines = str(error).splitlines() or [type(error).__name__]
+        return f"{lines[0][:200]} ({type(error).__name__})"
+    return None
+
+
 @contextmanager
 def as_store_errors(url: str) -> Iterator[None]:
     """Turn what the database driver raises into a StoreError that names the store."""
     try:
         yield
-    except DBAPIError as error:
-        said = str(error.orig).strip().splitlines()[0]
-        if any(text in str(error.orig) for text in _FULL):
-            raise StoreError(
-                f"store {url}: the disk is full ({said}); results up to here are kept",
-                "Free some space, then continue with `wirespeed run STUDY --resume`.",
-            ) from error
-        if _OTHER_FILE in said:
-            raise NoStore(
-                f"store {url}: the file is no SQLite database",
-                "Name the file of a store with --store, or one that is not there yet.",
-            ) from error
-        raise StoreError(
-            f"store {url}: {said}",
-            "Check that the database can be reached and written, or name another with --store.",
-        ) from error
+    except (DBAPIError, sqlite3.Error) as error:
+        raise _store_error(url, _said(error)) from error
+
+
+def _said(error: BaseException) -> str:
+    said = str(error.orig if isinstance(error, DBAPIError) else error).strip()
+    return said.splitlines()[0] if said else type(error).__name__
+
+
+def _store_error(url: str, said: str) -> StoreError:
+    if any(text in said for text in _FULL):
+        return StoreError(
+            f"store {url}: the disk is full ({said}); results up to here are kept",
+            "Free some space, then continue with the same --store and --resume.",
+        )
+    if any(text in said for text in _OTHER_FILE):
+        return NoStore(
+            f"store {url}: the file is no SQLite database that can be opened",
+            "Name the file of a store with --store, or one that is not there yet.",
+        )
+    if any(text in said for text in _LOCKED):
+        return StoreError(
+            f"store {url}: another process has kept it locked for 60 s",
+            "Wait for that process, then run this again; what was stored before stays.",
+        )
+    if any(text in said for text in _DAMAGED):
+        return Damaged(f"store {url}: it is damaged ({said})", RECOVER)
+    return StoreError(
+        f"store {url}: {said}",
+        "Check that the database can be reached and written, or name another with --store.",
+    )

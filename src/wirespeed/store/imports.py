@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do runs that another host measured into a store of its own get into this one?
+"""Copy runs that another host measured into a store of its own into this one.
 
 Whole: points, trials and series, under a number of this store. Copied again after it was continued
-there, a run replaces its older copy.
+there, a run replaces its older copy. What the host wrote is checked before: a run that cannot be
+read would be damage here, too.
 """
 
 from __future__ import annotations
@@ -10,13 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, Table, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from wirespeed.model.errors import BadInput
-from wirespeed.store.errors import StoreError, as_store_errors
+from wirespeed.model.moment import moment_fault
+from wirespeed.store.check import read_whole
+from wirespeed.store.errors import UNREADABLE, StoreError, as_store_errors, damage
+from wirespeed.store.foreign import FETCH_AGAIN, as_bad_input
 from wirespeed.store.records import SETTLED
 from wirespeed.store.run_writer import RUN_ID_TRIES, next_number
 from wirespeed.store.store import Store
@@ -24,16 +29,34 @@ from wirespeed.store.tables import IMPORTS, POINTS, RUNS, SERIES, TRIALS
 
 # Rows that are in memory at once; a series has up to some 100 KB.
 _ROWS = 100
+# As RunWriter names runs: a report's file is named for its run.
+_RUN_ID = re.compile(r"(?=.{3,80}$)[A-Za-z0-9_.][A-Za-z0-9_.-]*-\d+")
 
 
 def import_runs(store: Store, source: Store, host: str) -> int:
     """Copy every run of `source`, which `host` measured; returns how many were new or had grown.
 
-    Each run is one transaction. Raises StoreError, or BadInput where `source` cannot be read.
+    Each run is one transaction. Raises StoreError, or BadInput where `source` cannot be read or has
+    a run that wirespeed would not write.
     """
     with _reading(source), source.begin() as connection:
         runs = connection.execute(select(RUNS).order_by(RUNS.c.started_at)).all()
+    now = datetime.now(UTC)
+    for run in runs:
+        with _reading(source):
+            _check(source, run, now)
     return sum(_import(store, source, run, host) for run in runs)
+
+
+def _check(source: Store, run: Row[Any], now: datetime) -> None:
+    """Raises BadInput for what this version would not have written, Damaged for the unreadable."""
+    where = f"{source.url}: run {run.id[:80]!r}"
+    if not _RUN_ID.fullmatch(run.id):
+        raise BadInput(f"{where}: is no id of a run", FETCH_AGAIN)
+    for text in (run.started_at, run.finished_at):
+        if text is not None and (fault := moment_fault(text, now)) is not None:
+            raise BadInput(f"{where}: {fault}", FETCH_AGAIN)
+    read_whole(source, run.id)
 
 
 def _import(store: Store, source: Store, run: Row[Any], host: str) -> bool:
@@ -88,7 +111,7 @@ def _rows(source: Store, table: Table, run_id: str) -> Iterator[Sequence[Row[Any
 def _reading(source: Store) -> Iterator[None]:
     """What cannot be read there is the file's fault, not this store's."""
     try:
-        with as_store_errors(source.url):
+        with as_bad_input(source.url):
             yield
-    except StoreError as fault:
-        raise BadInput(fault.what, "Fetch the file again.") from fault
+    except UNREADABLE as fault:
+        raise BadInput(f"{source.url}: it is damaged: {damage(fault)}", FETCH_AGAIN) from fault

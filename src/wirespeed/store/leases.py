@@ -20,6 +20,7 @@ from wirespeed.model.errors import BadInput
 from wirespeed.store.errors import StoreError
 from wirespeed.store.store import Store
 from wirespeed.store.tables import LEASES
+from wirespeed.store.url import shown_url, store_url
 
 
 class LeaseLost(StoreError):
@@ -95,11 +96,12 @@ def release(connection: Connection, lease: Lease) -> None:
     connection.execute(update(LEASES).where(_mine(lease)).values(holder=None, expires_at=None))
 
 
-def check_can_lease(store: Store) -> None:
-    """Raises BadInput for a store that several controllers cannot share."""
-    if not store.url.startswith("postgresql"):
+def check_can_lease(named: str | None) -> None:
+    """Raises BadInput for a store that several controllers cannot share; it is not opened."""
+    url = store_url(named)
+    if url.get_backend_name() != "postgresql":
         raise BadInput(
-            f"store {store.url}: leases need PostgreSQL, which several controllers can share",
+            f"store {shown_url(url)}: leases need PostgreSQL, which several controllers can share",
             "Name one with --store postgresql://user@host/database.",
         )
 

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a run read from the store, by its id or as the latest?"""
+"""Read a run from the store, by its id or as the latest."""
 
 from __future__ import annotations
 
 import difflib
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, select
+from sqlalchemy.exc import DBAPIError
 
 from wirespeed.model.explanation import Explanation
 from wirespeed.model.facts import HostFacts
@@ -15,10 +19,16 @@ from wirespeed.model.finding import AuditReport
 from wirespeed.model.plan import Plan
 from wirespeed.model.sut import SutDescription
 from wirespeed.store.codec import decode
-from wirespeed.store.errors import NoSuchRun
+from wirespeed.store.errors import (
+    RECOVER,
+    UNREADABLE,
+    Damaged,
+    NoSuchRun,
+    as_store_errors,
+    damage,
+)
 from wirespeed.store.forms import decode_form
 from wirespeed.store.records import (
-    SETTLED,
     PointRecord,
     PointState,
     RunRecord,
@@ -28,45 +38,74 @@ from wirespeed.store.records import (
 from wirespeed.store.results import decode_result
 from wirespeed.store.series import PackedSeries
 from wirespeed.store.store import Store
+from wirespeed.store.survey import survey
 from wirespeed.store.sut import describe_old_sut
 from wirespeed.store.tables import POINTS, RUNS, SERIES, TRIALS
 from wirespeed.store.trials import decode_trial
 from wirespeed.store.workloads import decode_workload
 
 LATEST = "latest"
+_LOG = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
 def list_runs(store: Store) -> tuple[RunSummary, ...]:
-    """All runs, newest first."""
-    with store.transaction() as connection:
-        states: dict[str, list[str]] = {}
-        for run_id, state in connection.execute(select(POINTS.c.run_id, POINTS.c.state)):
-            states.setdefault(run_id, []).append(state)
-        runs = connection.execute(select(RUNS).order_by(RUNS.c.started_at.desc())).all()
-    return tuple(
-        RunSummary(
-            run.id, run.study, run.title, run.host["host"], run.started_at,
-            len(states.get(run.id, [])), sum(state in SETTLED for state in states.get(run.id, [])),
-        )
-        for run in runs
-    )  # fmt: skip
+    """Return all runs that can be read, newest first."""
+    return survey(store).runs
 
 
 def read_run(store: Store, named: str, *, series: bool = False) -> RunRecord:
-    """The run with that id, or the newest for "latest". Raises NoSuchRun.
+    """Return the run with that id, or the newest for "latest".
 
-    series: also read the trials' series, which are most of a run's bytes.
+    series: also read the trials' series, which are most of a run's bytes. Raises NoSuchRun,
+    Damaged.
     """
-    with store.transaction() as connection:
-        run = _find(connection, store.url, named)
-        points = connection.execute(
-            select(POINTS).where(POINTS.c.run_id == run.id).order_by(POINTS.c.ordinal)
-        ).all()
-        trials = connection.execute(
-            select(TRIALS).where(TRIALS.c.run_id == run.id).order_by(TRIALS.c.number)
-        ).all()
-        packed = _series(connection, run.id) if series else {}
+    run_id = _newest(store) if named == LATEST else named
+    with as_store_errors(store.url), intact(store.url, run_id), store.begin() as connection:
+        run = connection.execute(select(RUNS).where(RUNS.c.id == run_id)).first()
+        if run is not None:
+            return _run(connection, run, series=series)
+    raise _unknown(store, named)
+
+
+@contextmanager
+def intact(url: str, run_id: str) -> Iterator[None]:
+    """Raise Damaged, which names the run, for what cannot be read in the body."""
+    try:
+        yield
+    except (DBAPIError, *UNREADABLE) as error:
+        if (why := damage(error)) is None:
+            raise
+        raise Damaged(f"run {run_id} in store {url}: it is damaged: {why}", RECOVER) from error
+
+
+def _newest(store: Store) -> str:
+    found = survey(store)
+    for run_id in found.damaged:
+        _LOG.warning("wirespeed: run %s is damaged and cannot be the latest", run_id)
+    if not found.runs:
+        raise NoSuchRun(f"no run yet in {store.url}", "Measure one: `wirespeed run wire`.")
+    return found.runs[0].id
+
+
+def _unknown(store: Store, named: str) -> NoSuchRun:
+    ids = [summary.id for summary in list_runs(store)]
+    near = difflib.get_close_matches(named, ids, n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    return NoSuchRun(
+        f"run {named!r}: not among the {len(ids)} runs in {store.url}",
+        f"{hint}`wirespeed runs` lists them, with the same --store.",
+    )
+
+
+def _run(connection: Connection, run: Row[Any], *, series: bool) -> RunRecord:
+    points = connection.execute(
+        select(POINTS).where(POINTS.c.run_id == run.id).order_by(POINTS.c.ordinal)
+    ).all()
+    trials = connection.execute(
+        select(TRIALS).where(TRIALS.c.run_id == run.id).order_by(TRIALS.c.number)
+    ).all()
+    packed = _series(connection, run.id) if series else {}
     by_attempt: dict[tuple[int, int], list[StoredTrial]] = {}
     for row in trials:
         found = tuple(packed.get((row.ordinal, row.attempt, row.number), ()))
@@ -98,23 +137,6 @@ def _series(connection: Connection, run_id: str) -> dict[tuple[int, int, int], l
         packed = PackedSeries(**{field.name: row[field.name] for field in fields(PackedSeries)})
         by_trial.setdefault((row["ordinal"], row["attempt"], row["number"]), []).append(packed)
     return by_trial
-
-
-def _find(connection: Connection, url: str, named: str) -> Row[Any]:
-    newest = select(RUNS).order_by(RUNS.c.started_at.desc(), RUNS.c.id.desc()).limit(1)
-    query = newest if named == LATEST else select(RUNS).where(RUNS.c.id == named)
-    run = connection.execute(query).first()
-    if run is not None:
-        return run
-    if named == LATEST:
-        raise NoSuchRun(f"no run yet in {url}", "Measure one: `wirespeed run wire`.")
-    ids = list(connection.execute(select(RUNS.c.id)).scalars())
-    near = difflib.get_close_matches(named, ids, n=1)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    raise NoSuchRun(
-        f"run {named!r}: not among the {len(ids)} runs in {url}",
-        f"{hint}`wirespeed runs` lists them.",
-    )
 
 
 def _point(row: Row[Any], trials: tuple[StoredTrial, ...]) -> PointRecord:

@@ -10,15 +10,15 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from wirespeed.model.explanation import Explanation
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.finding import AuditReport
+from wirespeed.model.moment import utc_now
 from wirespeed.model.plan import Plan
 from wirespeed.model.result import SearchResult
 from wirespeed.model.study import Study
@@ -26,7 +26,7 @@ from wirespeed.model.sut import SutDescription
 from wirespeed.model.trial import Trial
 from wirespeed.store.codec import encode
 from wirespeed.store.errors import StoreError, as_store_errors
-from wirespeed.store.records import PointState
+from wirespeed.store.records import SETTLED, PointState
 from wirespeed.store.series import pack
 from wirespeed.store.store import Store
 from wirespeed.store.tables import POINTS, RUNS, SERIES, TRIALS
@@ -139,6 +139,18 @@ class RunWriter:
         """Say what the host lacks for the point."""
         self._set(key, state=PointState.NOT_RUN, finished_at=utc_now(), error=why)
 
+    def discard_empty(self) -> bool:
+        """Remove a run that has no trial and no settled point; returns whether it was one."""
+        has_trial = select(TRIALS.c.run_id).where(TRIALS.c.run_id == self.run_id).exists()
+        settled = (POINTS.c.run_id == self.run_id) & POINTS.c.state.in_(SETTLED)
+        has_point = select(POINTS.c.run_id).where(settled).exists()
+        with self.store.transaction() as connection:
+            if connection.execute(select(has_trial | has_point)).scalar_one():
+                return False
+            connection.execute(delete(POINTS).where(POINTS.c.run_id == self.run_id))
+            connection.execute(delete(RUNS).where(RUNS.c.id == self.run_id))
+        return True
+
     def finish(self) -> None:
         """Every point is complete, or left out."""
         with self.store.transaction() as connection:
@@ -150,11 +162,6 @@ class RunWriter:
         where = (POINTS.c.run_id == self.run_id) & (POINTS.c.point_id == key)
         with self.store.transaction() as connection:
             connection.execute(update(POINTS).where(where).values(**values))
-
-
-def utc_now() -> str:
-    """ISO 8601 with milliseconds."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def next_number(connection: Connection, name: str) -> int:

@@ -20,6 +20,9 @@ _BYTES = 8
 _INTEGERS, _REALS = "q", "d"
 # Whole numbers up to here are exact as a float.
 _EXACT = 2**53
+# Unpacked: 100 times the windows of the longest trial. A file of another host may say less than it
+# holds.
+_MAX_OCTETS = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,11 @@ def _packed(numbers: Sequence[float]) -> bytes:
 
 
 def _unpacked(packed: bytes) -> tuple[float, ...]:
-    kind, ranks = packed[:1].decode(), zlib.decompress(packed[1:])
+    kind = packed[:1].decode()
+    stream = zlib.decompressobj()
+    ranks = stream.decompress(packed[1:], _MAX_OCTETS)
+    if not stream.eof:
+        raise ValueError(f"a series is cut, or has more than {_MAX_OCTETS} octets")
     count = len(ranks) // _BYTES
     raw = bytearray(len(ranks))
     for rank in range(_BYTES):

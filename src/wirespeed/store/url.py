@@ -20,6 +20,16 @@ def data_directory(env: Mapping[str, str] = os.environ) -> Path:
     return base / "wirespeed"
 
 
+def is_named(named: str | None, env: Mapping[str, str] = os.environ) -> bool:
+    """Whether a person chose the store, by --store or the environment."""
+    return bool(named or env.get("WIRESPEED_STORE"))
+
+
+def shown_url(url: URL) -> str:
+    """Write the URL as after --store: without the driver's name, and without a password."""
+    return url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
+
+
 def store_url(named: str | None, env: Mapping[str, str] = os.environ) -> URL:
     """The URL of the store. A plain path names an SQLite file. Raises BadInput."""
     named = named or env.get("WIRESPEED_STORE") or str(data_directory(env) / "wirespeed.sqlite")
@@ -29,7 +39,7 @@ def store_url(named: str | None, env: Mapping[str, str] = os.environ) -> URL:
         url = make_url(named)
     except (ArgumentError, ValueError) as error:
         raise _bad_url(named) from error
-    if url.drivername == "sqlite" and url.database:
+    if url.drivername == "sqlite" and url.database and url.database != ":memory:":
         return url
     if url.drivername in ("postgresql", "postgres", "postgresql+psycopg"):
         return url.set(drivername="postgresql+psycopg")

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write a command of ours as it is typed in a shell, for hints that must work as printed."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from sqlalchemy import make_url
+
+from wirespeed.store.url import shown_url
+
+
+def typed(*words: str, **options: object) -> str:
+    """Return `wirespeed WORDS --OPTION VALUE`, quoted for a POSIX shell.
+
+    options: None and False are left out; True is a flag. store: its password is left out.
+    """
+    line = ["wirespeed", *words]
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        line.append(f"--{name.replace('_', '-')}")
+        if value is not True:
+            line.append(_without_password(str(value)) if name == "store" else str(value))
+    return shlex.join(line)
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Options of `wirespeed run` that a run does not keep, and that it is continued with."""
+
+    lab: Path | None = None
+    fence: int | None = None
+    store: str | None = None
+    html: Path | None = None
+    json: bool = False
+    verbose: bool = False
+    require_grade: str | None = None
+
+    def resume(self, run_id: str) -> str:
+        """Return the command that continues the run."""
+        return typed("run", run_id, "--resume", **asdict(self))
+
+
+def _without_password(store: str) -> str:
+    if "://" not in store or not make_url(store).password:
+        return store
+    return shown_url(make_url(store))

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check a moment that another host wrote: ISO 8601 with its time zone, and not in the future."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+TOLERANCE = timedelta(minutes=5)
+"""How far the clocks of a host and its controller may be apart."""
+
+
+def utc_now() -> str:
+    """ISO 8601 with milliseconds."""
+    return written(datetime.now(UTC))
+
+
+def written(moment: datetime) -> str:
+    """Write a moment as our documents and tables do; texts of two moments sort as these do."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def moment_fault(text: str, now: datetime) -> str | None:
+    """Say what is wrong with the moment; None where nothing is. now: the reader's clock."""
+    try:
+        moment = datetime.fromisoformat(text)
+        same = written(moment) == text
+    except (ValueError, OverflowError):
+        return f"{text[:40]!r} is no time of ISO 8601 in UTC with milliseconds"
+    if not same:
+        return f"{text[:40]!r} is not as wirespeed writes it: ISO 8601 in UTC with milliseconds"
+    if moment > now + TOLERANCE:
+        ahead_s = (moment - now).total_seconds()
+        return (
+            f"{text} is {ahead_s:.0f} s ahead of this machine's clock; more than "
+            f"{TOLERANCE.total_seconds():.0f} s are refused: set the clocks (chrony)"
+        )
+    return None
