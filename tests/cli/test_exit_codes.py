@@ -242,19 +242,6 @@ def test_program_that_waits_for_its_input_ends_by_a_real_signal(tmp_path: Path) 
         assert f"ended by {number.name}" in err
 
 
-def test_reader_that_closes_the_pipe_ends_it_with_141() -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "wirespeed.cli.main", "bng", "tables"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.readline()
-    process.stdout.close()
-    assert (process.stderr.read(), process.wait()) == (b"", 141)
-    process.stderr.close()
-
-
 def test_internal_error_ends_with_70(wirespeed: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wirespeed.cli.inspect.read_facts", lambda *_: json.loads("{"))
     assert wirespeed("inspect").code == 70
