@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json as json_text
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -22,9 +23,10 @@ from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.cli.rig import own_versions
+from wirespeed.cli.show import check_file
 from wirespeed.fleet.hardware import hardware_digest
 from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE, summary, verdict
-from wirespeed.model.errors import BadInput, WirespeedError
+from wirespeed.model.errors import BadInput
 from wirespeed.model.snapshot import HostSnapshot, Member
 from wirespeed.store.errors import StoreError
 from wirespeed.store.imports import import_runs
@@ -66,15 +68,17 @@ def snapshot(
 
 
 def write_file(path: Path, text: str) -> None:
-    """Whole or not at all: a controller may fetch it at any moment. Raises WirespeedError."""
+    """Whole or not at all: a controller may fetch it at any moment. Raises BadInput."""
+    check_file(path)
     part = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(text, encoding="utf-8")
         part.replace(path)
     except OSError as fault:
-        part.unlink(missing_ok=True)
-        raise WirespeedError(
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise BadInput(
             f"{path} cannot be written: {fault.strerror}",
             "Free some space there, or name another file.",
         ) from fault

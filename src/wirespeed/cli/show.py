@@ -113,7 +113,9 @@ def write_html(run: RunRecord, path: Path) -> None:
 def check_file(path: Path) -> None:
     """Raises BadInput where no file of this name can be written."""
     if not path.name or path.is_dir():
-        raise BadInput(f'"{path}" is a folder, not a file', "Name a file, e.g. --html report.html.")
+        raise BadInput(
+            f'"{path}" is a folder, not a file', f"Name a file in it, e.g. {path / 'report.html'}."
+        )
 
 
 def write_svg(run: RunRecord, directory: Path) -> list[Path]:
