@@ -305,3 +305,12 @@ def test_frame_word_without_prefix_is_refused(written: str, said: str) -> None:
         load_study("wire", [f"traffic.frame={written}"])
     assert f'traffic.frame = "{written}": ' in refused.value.what
     assert said in refused.value.what
+
+
+@pytest.mark.parametrize(
+    ("written", "said"), [("1e99", "a whole number of fewer digits"), ("many", "a whole number")]
+)
+def test_set_no_number_is_worded_plainly(written: str, said: str) -> None:
+    with pytest.raises(StudyError, match=f"traffic.flows = .*: must be {said}\\n") as refused:
+        load_study("wire", [f"traffic.flows={written}"])
+    assert "parse" not in refused.value.what

@@ -12,6 +12,11 @@ from wirespeed.model.fault import ABSENT, Fault
 UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 MISSING = frozenset({"missing", "missing_argument"})
 NO_TABLE = frozenset({"dataclass_type", "dataclass_exact_type", "model_type", "dict_type"})
+NO_NUMBER = {
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number of fewer digits",
+    "float_parsing": "a number",
+}
 
 
 def dotted(location: tuple[int | str, ...]) -> str:
@@ -37,4 +42,7 @@ def fault_of(detail: ErrorDetails, unknown: str = "unknown key", *, outer: int =
     # pydantic calls what was not JSON a dictionary: TOML, where it is a table.
     if detail["type"] in NO_TABLE and "dictionary" in detail["msg"]:
         return Fault(key, detail["input"], f"must be a table, written [{key}]")
-    return Fault(key, detail["input"], detail["msg"].replace("Input should", "must", 1))
+    if detail["type"] in NO_NUMBER:
+        return Fault(key, detail["input"], f"must be {NO_NUMBER[detail['type']]}")
+    message = detail["msg"].removeprefix("Value error, ").replace("Input should", "must", 1)
+    return Fault(key, detail["input"], message)
