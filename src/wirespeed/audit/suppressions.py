@@ -13,7 +13,6 @@ An entry that is expired or matches nothing is reported, so that the file stays 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -25,6 +24,7 @@ from pydantic_core import ErrorDetails
 
 from wirespeed.audit.registry import rule_named
 from wirespeed.document.validation import fault_of
+from wirespeed.model.bounded import load_toml
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.finding import AuditReport, Finding, Status
 
@@ -66,12 +66,12 @@ class _File(BaseModel):
 def parse(text: str, where: str) -> tuple[Suppression, ...]:
     """Read a suppression file's text. Raises BadInput that names every fault of the file."""
     try:
-        entries = _File.model_validate(tomllib.loads(text)).suppress
-    except tomllib.TOMLDecodeError as fault:
-        raise BadInput(f"suppression file {where} is not TOML: {fault}", _NEXT) from None
+        entries = _File.model_validate(load_toml(text)).suppress
     except ValidationError as fault:
         faults = [_words(detail) for detail in fault.errors(include_url=False)]
         raise faulty_file(f"suppression file {where}", faults, _NEXT) from None
+    except ValueError as fault:
+        raise BadInput(f"suppression file {where} is not TOML: {fault}", _NEXT) from None
     found, faults = [], []
     for number, entry in enumerate(entries, start=1):
         try:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import tomllib
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +23,7 @@ from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.cli.verbs import VerbGroup
 from wirespeed.document.validation import faults_of
+from wirespeed.model.bounded import load_toml
 from wirespeed.model.errors import BadInput, WirespeedError, faulty_file
 from wirespeed.remote.interface import LOCALHOST
 from wirespeed.remote.ssh_target import SshTarget
@@ -209,11 +209,11 @@ def _await(process: subprocess.Popen[bytes], lost: threading.Event) -> None:
 def read_pairs(file: Path) -> tuple[PairTest, ...]:
     """The pair tests of a file; its studies and lab files exist. Raises BadInput."""
     try:
-        pairs = _File.model_validate(tomllib.loads(read_input(file))).pair
-    except tomllib.TOMLDecodeError as fault:
-        raise BadInput(f"{file}: not TOML: {fault}", _SHOWN) from fault
+        pairs = _File.model_validate(load_toml(read_input(file))).pair
     except ValidationError as fault:
         raise faulty_file(str(file), faults_of(fault), _SHOWN) from None
+    except ValueError as fault:
+        raise BadInput(f"{file}: not TOML: {fault}", _SHOWN) from fault
     names = [pair.name for pair in pairs]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise BadInput(f"{file}: {', '.join(twice)}: two pairs have that name", _SHOWN)

@@ -6,12 +6,12 @@ Source: the Compute API reference; microversions are those of `live.WANTED`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from wirespeed.cloud.api import Api, CloudUnreadable, Gone, Record
 from wirespeed.cloud.each import Each
+from wirespeed.model.bounded import load_json
 from wirespeed.model.cloud import (
     CloudAggregate,
     CloudFlavor,
@@ -104,7 +104,7 @@ def _host(record: Record) -> ComputeHost:
 def _cpu_info(value: Any) -> Record:
     """What libvirt says of the CPU: an object, JSON in a text, or nothing."""
     if isinstance(value, str):
-        value = json.loads(value) if value else {}
+        value = load_json(value) if value else {}
     return value if isinstance(value, dict) else {}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from wirespeed.document.sift import NotOfItsForm, sift
 from wirespeed.host.cpu import read_cpus
 from wirespeed.host.firmware import read_dimms, read_firmware
 from wirespeed.host.guests import read_guests
@@ -17,7 +18,7 @@ from wirespeed.host.memory import read_memory_channels, read_nodes
 from wirespeed.host.nova import read_nova
 from wirespeed.host.ovs import read_ovs
 from wirespeed.host.pci import read_default_route_interface, read_interfaces, read_pci
-from wirespeed.host.reader import Reader
+from wirespeed.host.reader import HostUnreadable, Reader
 from wirespeed.model.facts import HostFacts
 from wirespeed.remote.interface import Runner
 
@@ -55,4 +56,8 @@ def collect(runner: Runner) -> HostFacts:
         dimms=read_dimms(reader),
     )
     reader.raise_faults()
+    try:
+        facts = sift(facts, reader.lacks)
+    except NotOfItsForm as fault:
+        raise HostUnreadable(runner.name, [str(fault)]) from None
     return replace(facts, missing=reader.missing)

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
+from wirespeed.model.bounded import load_json
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.guest_facts import Flavor
 
@@ -19,7 +19,7 @@ _PROPERTY = re.compile(r"([^\s,=]+)='([^']*)'")
 def load(path: Path) -> tuple[Flavor, ...]:
     """The flavors in file order. Raises BadInput that names every invalid entry."""
     try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
+        rows = load_json(path.read_text(encoding="utf-8"))
     except OSError as fault:
         raise BadInput(f"flavor file {path} cannot be read: {fault.strerror}", _NEXT) from fault
     except ValueError as fault:

@@ -8,12 +8,12 @@ Source: ovs-vswitchd.conf.db(5), Documentation/topics/dpdk/.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from wirespeed.host.reader import Reader
+from wirespeed.model.bounded import load_json
 from wirespeed.model.ovs_facts import Bridge, OvsFacts, OvsInterface, PmdThread, Rxq
 
 VSCTL = ["ovs-vsctl", "--timeout=5", "--format=json"]
@@ -78,7 +78,7 @@ def table(reader: Reader, arguments: list[str]) -> list[Row]:
             reader.lacks("ovs", error or f"ovs-vsctl ended with {done.exit_code}")
         return []
     try:
-        table = json.loads(done.stdout)
+        table = load_json(done.stdout)
         return [
             dict(zip(table["headings"], map(_value, row), strict=True)) for row in table["data"]
         ]

@@ -22,7 +22,7 @@ class BeyondBounds(ValueError):
     """A document larger or deeper than any that is read."""
 
 
-def load_json(text: str) -> Any:
+def load_json(text: str | bytes) -> Any:
     """The value in a JSON text."""
     return _load(text, json.loads)
 
@@ -33,7 +33,7 @@ def load_toml(text: str) -> dict[str, Any]:
     return table
 
 
-def _load(text: str, parse: Callable[[str], Any]) -> Any:
+def _load(text: Any, parse: Callable[[Any], Any]) -> Any:
     if len(text) > MAX_CHARACTERS:
         raise BeyondBounds(f"{len(text)} characters; at most {MAX_CHARACTERS} are read")
     try:

@@ -40,6 +40,7 @@ class Form:
             isinstance(value, str)
             and len(value) <= self.longest
             and self._compiled.fullmatch(value) is not None
+            and _SURROGATE.search(value) is None
         )
 
     def __repr__(self) -> str:

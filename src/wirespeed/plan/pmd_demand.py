@@ -8,12 +8,12 @@ them. SMT siblings count as one core: in S0's scenarios 1 and 3 a pair of siblin
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from wirespeed.model.bounded import load_json
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.host_rules import CoreRules
 from wirespeed.model.plan import Decision, NodeCores
@@ -132,7 +132,7 @@ def clock_hz(facts: HostFacts, given: float | None) -> Decision[float]:
 def parse_cycles(text: str, source: str) -> CycleModel:
     """Costs from a measured run's JSON. Raises FileFaults with everything wrong at once."""
     try:
-        raw = json.loads(text)
+        raw = load_json(text)
     except ValueError as error:
         raise PlanError(f"{source}: not JSON: {error}", _CYCLES_HELP) from error
     faults: list[Fault] = []

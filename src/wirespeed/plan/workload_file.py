@@ -10,13 +10,13 @@ from __future__ import annotations
 import difflib
 import json
 import re
-import tomllib
 from typing import Any, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from wirespeed.document.validation import MISSING, NO_TABLE, UNKNOWN
+from wirespeed.model.bounded import load_toml
 from wirespeed.model.cpuset import parse_list
 from wirespeed.model.host_rules import (
     CoreRules,
@@ -76,8 +76,8 @@ class _File(BaseModel):
 def parse_workload(text: str, source: str) -> Workload:
     """The workload in TOML text; `source` names it in errors."""
     try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        raw = load_toml(text)
+    except ValueError as error:
         raise PlanError(f"{source}: not TOML: {error}", _HELP) from error
     faults: list[Fault] = []
     table = _plural_tables(raw, faults)

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from wirespeed.model.bounded import load_json
 from wirespeed.remote import agent
 from wirespeed.remote.interface import Completed, ProgramMissing, RemoteError
 from wirespeed.remote.ssh_client import SshClient
@@ -108,7 +109,14 @@ class AgentCalls:
                     + (f": {said}" if said else ""),
                     "Whether it was done is not known. The next call starts another agent.",
                 )
-        answer: dict[str, Any] = json.loads(line)
+        try:
+            answer: dict[str, Any] = load_json(line)
+        except ValueError as fault:
+            self._end_session()
+            raise RemoteError(
+                f"the answer of the agent on {self._name} is not JSON ({fault}): {what}",
+                "Whether it was done is not known. The next call starts another agent.",
+            ) from None
         return answer
 
     def _end_session(self) -> str:

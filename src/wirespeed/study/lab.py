@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +13,7 @@ from pydantic_core import ErrorDetails
 from wirespeed.bench.assembly.kinds import topology_of
 from wirespeed.bench.topology.wiring import PORTS
 from wirespeed.document.validation import MISSING, dotted, fault_of
+from wirespeed.model.bounded import load_toml
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.fault import Fault
 from wirespeed.model.frame import Encapsulation
@@ -36,10 +36,10 @@ class _File(BaseModel):
 def load_lab(path: Path) -> Lab:
     """Read a lab file. Raises BadInput with every fault at once."""
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        raw = load_toml(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}", "Check the path.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise BadInput(f"{path}: not TOML: {error}", _NEXT) from error
     return parse_lab(raw, str(path))
 

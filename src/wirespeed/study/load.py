@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wirespeed.bench.fault.inject import needs_of_fault
+from wirespeed.model.bounded import load_toml
 from wirespeed.model.errors import BadInput
 from wirespeed.model.fault import Fault
 from wirespeed.model.spec import Frames
@@ -31,10 +31,10 @@ def load_study(name: str, overrides: Sequence[str] = (), *, quick: bool = False)
     """
     path = find_study(name)
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        raw = load_toml(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}", "Check the path.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise BadInput(
             f"{path}: not TOML: {error}", 'TOML writes text as "..." and lists as [1, 2].'
         ) from error
@@ -176,8 +176,8 @@ def _nested_vary(case: Mapping[str, Any]) -> dict[str, Any]:
 def _value(written: str) -> Any:
     """A TOML value; what is none is text, so that --set topology.kind=p2p needs no quotes."""
     try:
-        return tomllib.loads(f"value = {written}")["value"]
-    except tomllib.TOMLDecodeError:
+        return load_toml(f"value = {written}")["value"]
+    except ValueError:
         return written.strip()
 
 

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keep of what a host or a cloud answered what is of the types of the model.
+
+A free text is written with escapes for its control characters. A value that is not of its form is
+left out: an optional field becomes None, an item leaves its tuple or table. What cannot do without
+the value leaves with it.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from wirespeed.model.fault import show
+from wirespeed.model.text import LINE, PROSE, Form, printable
+
+T = TypeVar("T")
+# Told of each value that was left out: its field, and what it is not.
+Told = Callable[[str, str], None]
+_ABSENT = object()
+
+
+class NotOfItsForm(ValueError):
+    """A value that nothing can do without is not of its form."""
+
+
+def sift(value: T, told: Told) -> T:
+    """The value of a dataclass without what is not of its type. `told` gets the field of `value`
+    and a sentence for each thing left out. Raises NotOfItsForm where a required field is."""
+    hints, changed = _hints(type(value)), {}
+    for field in fields(value):  # type: ignore[arg-type]
+        said: list[str] = []
+        kept = _kept(getattr(value, field.name), hints[field.name], said.append)
+        if kept is _ABSENT:
+            raise NotOfItsForm(f"{field.name}: {'; '.join(said)}")
+        for sentence in said:
+            told(field.name, sentence)
+        if kept is not getattr(value, field.name):
+            changed[field.name] = kept
+    return replace(value, **changed) if changed else value  # type: ignore[type-var]
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+def _kept(value: Any, hint: Any, say: Callable[[str], None]) -> Any:
+    """The value as its type allows it; the same object where nothing changes, _ABSENT where it
+    has to go."""
+    origin, of = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        form = next((each for each in of[1:] if isinstance(each, Form)), None)
+        return value if form is None else _text(value, form, say)
+    if origin in (Union, types.UnionType):
+        if value is None:
+            return None
+        inner = next(each for each in of if each is not type(None))
+        kept = _kept(value, inner, say)
+        return None if kept is _ABSENT and type(None) in of else kept
+    if is_dataclass(value):
+        return _dataclass(value, say)
+    kept = value
+    if isinstance(value, tuple):
+        kept = tuple(_items(value, of, say))
+    elif isinstance(value, Mapping):
+        kept = dict(_pairs(value, of, say))
+    return value if kept == value else kept
+
+
+def _text(value: Any, form: Form, say: Callable[[str], None]) -> Any:
+    if form.fits(value):
+        return value
+    if form in (LINE, PROSE) and isinstance(value, str):
+        return printable(value, form.longest)
+    say(f"{printable(show(value))} is not {form.wanted}")
+    return _ABSENT
+
+
+def _dataclass(value: Any, say: Callable[[str], None]) -> Any:
+    try:
+        return sift(value, lambda field, sentence: say(f"{field}: {sentence}"))
+    except NotOfItsForm as fault:
+        say(str(fault))
+        return _ABSENT
+
+
+def _items(
+    value: tuple[Any, ...], of: tuple[Any, ...], say: Callable[[str], None]
+) -> Iterator[Any]:
+    hints = of if of and of[-1] is not Ellipsis else of[:1] * len(value)
+    for item, hint in zip(value, hints, strict=True):
+        if (kept := _kept(item, hint, say)) is not _ABSENT:
+            yield kept
+
+
+def _pairs(
+    value: Mapping[Any, Any], of: tuple[Any, ...], say: Callable[[str], None]
+) -> Iterator[tuple[Any, Any]]:
+    for key, item in value.items():
+        pair = _kept(key, of[0], say), _kept(item, of[1], say)
+        if _ABSENT not in pair:
+            yield pair
