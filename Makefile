@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 NOVA_VENV := .venv-nova
+LOCK_VENV := .venv-lock
+LOCKS := setup/locks
 BIN := $(VENV)/bin
 DATAPLANE := build/dataplane
 GUEST_DATAPLANE := build/dataplane-guest
@@ -11,7 +13,10 @@ SANITIZED := build/dataplane-asan
 C_FILES = $(shell git ls-files 'dataplane/*.c' 'dataplane/*.h')
 # Run parts, some next to each other; a part that fails hides no other, and a table of all ends it.
 PARTS := $(PYTHON) setup/parts.py
+# What others made comes by the hashes of setup/locks, as wheels; what builds our package is among it.
 PIP_INSTALL := pip install --quiet --disable-pip-version-check
+LOCKED := $(PIP_INSTALL) --require-hashes --only-binary :all:
+OURS := $(PIP_INSTALL) --no-deps --no-build-isolation -e .
 # One process at a time installs in the virtual environments or builds in a folder, whichever make
 # started it: the lock is on a file or folder that is there anyway.
 INSTALL := flock pyproject.toml
@@ -33,7 +38,7 @@ export PYTHONDONTWRITEBYTECODE :=
 	test-speedtest-fuzz dataplane-guest guest-image host-image lab lab-down test-lab test-lab-short \
 	test-fleet fleet-bundle packages-openstack test-openstack test-openstack-short \
 	test-openstack-compute test-openstack-full compute-image packages-debian13 test-debian13 \
-	test-debian13-short test-versions
+	test-debian13-short test-versions lock audit-locks
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' Makefile
@@ -65,9 +70,12 @@ lint-python: $(VENV)/.dev
 	$(BIN)/python setup/check_tree.py
 	$(BIN)/python setup/check_templates.py
 
-lint-files:
+# Reads what is installed, and the registry's packages that the last line of cargo fetches.
+lint-files: $(VENV)/.dev $(NOVA_VENV)/.installed cargo
 	clang-format --dry-run --Werror $(C_FILES)
 	git ls-files '*.sh' .ci/run | xargs shellcheck
+	cd speedtest && cargo fetch --quiet --locked --target x86_64-unknown-linux-gnu
+	$(BIN)/python setup/check_locks.py
 
 lint-speedtest: cargo
 	cd speedtest && cargo fmt --all --check
@@ -124,12 +132,13 @@ $(BIN)/python: | packages
 	$(INSTALL) $(PYTHON) -m venv $(VENV)
 
 # One chain: the interpreter, what runs, what develops. Two installs never share the environment.
-$(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) $(BIN)/$(PIP_INSTALL) -c constraints.txt -e .
+$(VENV)/.run: pyproject.toml $(LOCKS)/run.txt $(LOCKS)/build.txt | $(BIN)/python
+	$(INSTALL) $(BIN)/$(LOCKED) -r $(LOCKS)/run.txt -r $(LOCKS)/build.txt
+	$(INSTALL) $(BIN)/$(OURS)
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.run
-	$(INSTALL) $(BIN)/$(PIP_INSTALL) --no-compile -c constraints.txt -e '.[dev,postgresql]'
+$(VENV)/.dev: $(LOCKS)/dev.txt $(VENV)/.run
+	$(INSTALL) $(BIN)/$(LOCKED) --no-compile -r $(LOCKS)/dev.txt
 	touch $@
 
 $(DATAPLANE)/build.ninja: | packages
@@ -188,10 +197,22 @@ built:
 npm-client: $(VENV)/.dev
 	$(BIN)/python -m tests.speedtest.ndt7_js_package
 
-$(NOVA_VENV)/.installed: pyproject.toml constraints-nova.txt | packages
-	flock constraints-nova.txt $(PYTHON) -m venv $(NOVA_VENV)
-	flock constraints-nova.txt $(NOVA_VENV)/bin/$(PIP_INSTALL) --no-compile -c constraints-nova.txt -e '.[nova]'
+$(NOVA_VENV)/.installed: pyproject.toml $(LOCKS)/nova.txt | packages
+	flock $(LOCKS)/nova.txt $(PYTHON) -m venv $(NOVA_VENV)
+	flock $(LOCKS)/nova.txt $(NOVA_VENV)/bin/$(LOCKED) --no-compile -r $(LOCKS)/nova.txt
+	flock $(LOCKS)/nova.txt $(NOVA_VENV)/bin/$(OURS)
 	touch $@
+
+$(LOCK_VENV)/.installed: $(LOCKS)/lock.txt | packages
+	flock $(LOCKS)/lock.txt $(PYTHON) -m venv $(LOCK_VENV)
+	flock $(LOCKS)/lock.txt $(LOCK_VENV)/bin/$(LOCKED) --no-compile -r $(LOCKS)/lock.txt
+	touch $@
+
+lock: $(LOCK_VENV)/.installed ## Write setup/locks from pyproject.toml (UPGRADE=--upgrade for newer versions)
+	setup/lock.sh $(LOCK_VENV)/bin/uv $(UPGRADE)
+
+audit-locks: $(LOCK_VENV)/.installed ## Ask the package index for known vulnerabilities of what setup/locks holds
+	$(LOCK_VENV)/bin/pip-audit --strict --disable-pip $(addprefix -r ,$(wildcard $(LOCKS)/*.txt))
 
 test-nova: $(NOVA_VENV)/.installed ## Our placement beside the real Nova library's
 	$(NOVA_VENV)/bin/python -m pytest tests/nova_library

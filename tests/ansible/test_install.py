@@ -52,13 +52,38 @@ def test_a_host_without_internet_gets_wirespeed(tmp_path: Path, collections: Pat
     subprocess.run([program, "fleet", "snapshot", "--name", "bare"], check=True, cwd=tmp_path)
     assert "changed=0" in install()
     digest, old = bundle.with_name(f"{bundle.name}.sha256"), program.resolve()
-    bundle.write_bytes(bundle.read_bytes() + b"\0")
+    packed = bundle.read_bytes()
+    bundle.write_bytes(packed + b"\0")
     digest.write_text(f"{'0' * 64}  {bundle}\n")
     refused = play()
     assert refused.returncode != 0
     assert "its SHA-256 is " in refused.stdout + refused.stderr
     assert program.resolve() == old
+    made = digest_of(bundle, digest)
+    assert "changed=0" not in install()
+    new = program.resolve()
+    assert new.parts[-3] == made[:12]
+    bundle.write_bytes(packed)
+    damage_a_wheel(bundle)
+    digest_of(bundle, digest)
+    refused = play()
+    assert refused.returncode != 0
+    assert ".whl: FAILED" in refused.stdout + refused.stderr
+    assert program.resolve() == new
+
+
+def digest_of(bundle: Path, digest: Path) -> str:
+    """Write the digest of an archive next to it, as who makes it does."""
     made = hashlib.sha256(bundle.read_bytes()).hexdigest()
     digest.write_text(f"{made}  {bundle}\n")
-    assert "changed=0" not in install()
-    assert program.resolve().parts[-3] == made[:12]
+    return made
+
+
+def damage_a_wheel(bundle: Path) -> None:
+    """Add an octet to one wheel of an archive, and to nothing else."""
+    folder = bundle.with_name("unpacked")
+    folder.mkdir()
+    subprocess.run(["tar", "-C", folder, "-xzf", bundle], check=True)
+    wheel = next(folder.glob("numpy-*.whl"))
+    wheel.write_bytes(wheel.read_bytes() + b"\0")
+    subprocess.run(["tar", "-C", folder, "-czf", bundle, "."], check=True)
