@@ -30,7 +30,8 @@ class NotOfItsForm(ValueError):
 def sift(value: T, told: Told) -> T:
     """The value of a dataclass without what is not of its type. `told` gets the field of `value`
     and a sentence for each thing left out. Raises NotOfItsForm where a required field is."""
-    hints, changed = _hints(type(value)), {}
+    kind: Any = type(value)
+    hints, changed = _hints(kind), {}
     for field in fields(value):  # type: ignore[arg-type]
         said: list[str] = []
         kept = _kept(getattr(value, field.name), hints[field.name], said.append)

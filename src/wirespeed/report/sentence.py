@@ -75,8 +75,11 @@ def _placements(result: SearchResult) -> Iterator[str]:
     if result.placement is not None and result.by_placement:
         yield f"All this with {PLACEMENT_WORDS[result.placement]}."
     for other in result.by_placement:
-        if other.placement is not None:
-            yield f"With {PLACEMENT_WORDS[other.placement]}: {short_sentence(other)}."
+        if other.placement is None:
+            continue
+        # Without a grade no trial there was long enough for a rate.
+        found = short_sentence(other) if other.grade is not None else "too few trials for a rate"
+        yield f"With {PLACEMENT_WORDS[other.placement]}: {found}."
 
 
 def short_sentence(result: SearchResult) -> str:
