@@ -112,7 +112,7 @@ READS = {
     ("bng curve", "FILE"): ["bng", "curve", "FILE"],
 }
 # `fleet add` goes on behind a file that it cannot use, and `explain --lab` needs a run first.
-ELSEWHERE = {("fleet add", "PATH..."), ("explain", "--lab")}
+ELSEWHERE = {("fleet add", "PATH..."), ("fleet add", "--members"), ("explain", "--lab")}
 # Files and folders that are written.
 WRITES = {"--output", "--html", "--svg", "--record"}
 
