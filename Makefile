@@ -13,7 +13,7 @@ SANITIZED := build/dataplane-asan
 C_FILES = $(shell git ls-files 'dataplane/*.c' 'dataplane/*.h')
 # Run parts, some next to each other; a part that fails hides no other, and a table of all ends it.
 PARTS := $(PYTHON) setup/parts.py
-# What others made comes by the hashes of setup/locks, as wheels; what builds our package is among it.
+# Packages of others are wheels with the hashes of setup/locks; they include our build backend.
 PIP_INSTALL := pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP_INSTALL) --require-hashes --only-binary :all:
 OURS := $(PIP_INSTALL) --no-deps --no-build-isolation -e .
@@ -70,7 +70,7 @@ lint-python: $(VENV)/.dev
 	$(BIN)/python setup/check_tree.py
 	$(BIN)/python setup/check_templates.py
 
-# Reads what is installed, and the registry's packages that the last line of cargo fetches.
+# The last line reads what is installed and fetched, and asks no network.
 lint-files: $(VENV)/.dev $(NOVA_VENV)/.installed cargo
 	clang-format --dry-run --Werror $(C_FILES)
 	git ls-files '*.sh' .ci/run | xargs shellcheck

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
@@ -60,7 +60,7 @@ PURPOSES = {
 class Allowed:
     """Hold allowed.toml, and note which of its exceptions were needed."""
 
-    licences: set[str]
+    licences: Collection[str]
     packages: dict[str, dict[str, str]]
     duplicates: dict[str, str]
     used: set[str] = field(default_factory=set)
@@ -82,7 +82,7 @@ class Allowed:
         ]
 
 
-def accepted(expression: str, licences: set[str]) -> bool:
+def accepted(expression: str, licences: Collection[str]) -> bool:
     """Tell whether the allowed licences satisfy an SPDX expression; "/" is Cargo's former "OR"."""
     if expression in licences:
         return True
@@ -218,8 +218,8 @@ def pip_errors(root: Path, allowed: Allowed) -> Iterator[str]:
                 canonicalize_name(found.name): found for found in distributions(path=site)
             }
             if lacking := absent(lock, known):
-                made = f"{purpose.environment} has not {', '.join(lacking)}"
-                errors.append(f"{made}; remove {purpose.environment} and run `make lint` again")
+                lacks = f"{purpose.environment}: not installed as locked: {', '.join(lacking)}"
+                errors.append(f"{lacks}; remove {purpose.environment} and run `make lint` again")
             else:
                 errors += requirement_errors(lock, wanted(project, purpose), known)
                 errors += licence_errors(lock, known, allowed)
