@@ -13,6 +13,7 @@ from wirespeed.cloud.api import Api, CloudUnreadable, Gone
 from wirespeed.cloud.image import read_images
 from wirespeed.cloud.network import read_networking
 from wirespeed.cloud.placement import with_inventories
+from wirespeed.document.sift import NotOfItsForm, sift
 from wirespeed.model.cloud import Cloud
 
 # Each server and each host costs requests of its own; a service answers a few of them at once.
@@ -25,7 +26,7 @@ R = TypeVar("R")
 def collect(api: Api) -> Cloud:
     """Everything that is read of the cloud. Raises CloudUnreadable."""
     try:
-        return _collect(api)
+        return _of_its_types(_collect(api))
     except Gone as absent:
         raise CloudUnreadable(
             f"cloud {api.cloud}: {absent} does not exist (404)",
@@ -36,6 +37,22 @@ def collect(api: Api) -> Cloud:
             f"cloud {api.cloud}: an answer is not as the API reference says: {fault!r}",
             "Record it with --record DIR and report it.",
         ) from fault
+
+
+def _of_its_types(cloud: Cloud) -> Cloud:
+    """The cloud with printable names. Tenants choose no other text; raises CloudUnreadable where
+    one of the others, as a host's name, is not of its form."""
+    faults: list[str] = []
+    try:
+        cloud = sift(cloud, lambda field, why: faults.append(f"{field}: {why}"))
+    except NotOfItsForm as fault:
+        faults.append(str(fault))
+    if faults:
+        raise CloudUnreadable(
+            f"cloud {cloud.name}: answers are not of their form: {'; '.join(faults[:5])}",
+            "Correct them in the cloud.",
+        )
+    return cloud
 
 
 def _collect(api: Api) -> Cloud:
