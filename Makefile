@@ -59,7 +59,7 @@ test-all: export WIRESPEED_EXHAUSTIVE := 1
 test-all: tools ## The same with many more cases, fuzzing, C also natively, and the speed test as it is released
 	@$(PARTS) $(TEST_PARTS) , test-dataplane-native , test-speedtest-fuzz , test-speedtest-released
 
-lint: tools ## Formatting, types, import arrows, shell
+lint: tools $(VENV)/.dev ## Formatting, types, import arrows, shell, lock files
 	@$(PARTS) lint-python lint-files lint-speedtest
 
 lint-python: $(VENV)/.dev

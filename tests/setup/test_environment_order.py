@@ -99,7 +99,8 @@ def test_makefile_fresh_clone_never_changes_one_thing_twice_at_once(
     assert any(line.startswith("dataplane ") for line in noted)
 
 
-def test_makefile_one_command_installs_each_thing_once(clone: Path) -> None:
-    noted = make(clone, "-j16", "test")
+@pytest.mark.parametrize("target", ["test", "lint"])
+def test_makefile_one_command_installs_each_thing_once(clone: Path, target: str) -> None:
+    noted = make(clone, "-j16", target)
     changed = Counter(line for line in noted if " ninja" not in line)
     assert set(changed.values()) == {1}, changed
