@@ -148,7 +148,7 @@ class FakeHost:
         if self.keeps_words:
             return
         drop_in = self.disk.read(DROP_IN) or ""
-        found = re.search(r'^GRUB_CMDLINE_LINUX="\$\(.*\)(.*)"$', drop_in, re.MULTILINE)
+        found = re.search(r"""^GRUB_CMDLINE_LINUX="\$\(.*\)"'(.*)'$""", drop_in, re.MULTILINE)
         words = f" {found[1]}" if found else ""
         self.disk.write(GRUB_CFG, f"menuentry 'Linux' {{\n\t{BASE_LINE}{words} quiet\n}}\n")
 

@@ -88,7 +88,7 @@ def newer(text: str) -> str:
     [
         (lambda _: "", "before.json on lab1 is not JSON"),
         (lambda text: text[:99], "before.json on lab1 is not JSON"),
-        (lambda _: '{"schema_version": "2.0"}', "schema_version '2.0'"),
+        (lambda _: '{"schema_version": "2.0"}', 'schema_version "2.0"'),
         (newer, "keys that a later version wrote: cpus.0.colour, cooling"),
     ],
     ids=["empty", "cut", "newer-major", "newer-minor"],

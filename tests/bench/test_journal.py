@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -36,6 +37,7 @@ from wirespeed.bench.host.journal import (
     Undone,
     hosts_left,
     leftovers,
+    nobodys,
     of_living_runs,
 )
 from wirespeed.bench.host.network_changes import InterfaceMade, InterfaceMoved, InterfaceSet
@@ -187,6 +189,24 @@ def test_tidy_up_unknown_kind_is_named_and_the_rest_undone(tmp_path: Path) -> No
     [said] = undone.failed
     assert "Teleported" in said
     assert path.exists()
+
+
+def test_nobodys_journal_of_another_user_is_named() -> None:
+    am_root = os.geteuid() == 0
+    with TemporaryDirectory() as folder:
+        state = Path(folder)
+        state.chmod(0o755)
+        path = leftover(state, DirectoryMade("/nowhere/x"))
+        path.chmod(0o444)
+        if am_root:
+            os.seteuid(65534)
+        try:
+            found, [said] = list(leftovers(state)), nobodys(state)
+        finally:
+            if am_root:
+                os.seteuid(0)
+    assert found == []
+    assert said.startswith(f"{path}: Permission denied. Run the command as the user")
 
 
 @pytest.mark.parametrize("octet", [b"\0", b"\xff"])

@@ -53,7 +53,7 @@ def test_a_plan_of_another_schema(wirespeed: Command, server: FakeHost, tmp_path
     path.write_text('{"schema_version": "9.0", "hosts": []}')
     ended = wirespeed("apply", str(path), *HOST)
     assert ended.code == 2
-    assert "schema_version '9.0'" in ended.err
+    assert 'schema_version "9.0"' in ended.err
     assert not server.log
 
 

@@ -243,6 +243,34 @@ def test_program_that_waits_for_its_input_ends_by_a_real_signal(tmp_path: Path) 
         assert f"ended by {number.name}" in err
 
 
+PRINTING = pytest.mark.parametrize(
+    "words", ["--version", "--help", "run -h", "study list", "bng tables"]
+)
+# stdout is buffered as a user's is, whatever the environment of the tests says.
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+
+
+@PRINTING
+def test_output_reader_already_gone_ends_with_141(words: str) -> None:
+    theirs, ours = os.pipe()
+    os.close(theirs)
+    argv = [sys.executable, "-m", "wirespeed.cli.main", *words.split()]
+    ended = subprocess.run(argv, stdout=ours, stderr=subprocess.PIPE, env=BUFFERED, check=False)
+    os.close(ours)
+    assert (ended.stderr, ended.returncode) == (b"", 141)
+
+
+@PRINTING
+def test_output_full_disk_ends_with_1(words: str) -> None:
+    argv = [sys.executable, "-m", "wirespeed.cli.main", *words.split()]
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        ended = subprocess.run(
+            argv, stdout=full, stderr=subprocess.PIPE, env=BUFFERED, text=True, check=False
+        )
+    said = "wirespeed: no space left on device\nFree some space and run it again.\n"
+    assert (ended.stderr, ended.returncode) == (said, 1)
+
+
 def test_internal_error_ends_with_70(wirespeed: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wirespeed.cli.inspect.read_facts", lambda *_: json.loads("{"))
     assert wirespeed("inspect").code == 70

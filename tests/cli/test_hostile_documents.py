@@ -96,6 +96,16 @@ def test_host_document_with_payload_prints_no_control_character(wirespeed: Comma
     assert fuzzed(wirespeed, document("host.json"), shown_hosts) >= 40
 
 
+def test_host_document_memory_beyond_64_bits_is_refused(wirespeed: Command) -> None:
+    host = document("host.json")
+    host["nodes"][0]["memory_kib"] = 10**400
+    Path("h.json").write_text(json.dumps(host), encoding="utf-8")
+    for words in ("inspect", "audit"):
+        ended = wirespeed(words, "--host", "h.json")
+        assert (ended.code, ended.out) == (2, ""), words
+        assert "more than 64 bits" in ended.err, words
+
+
 def test_plan_document_with_payload_prints_no_control_character(wirespeed: Command) -> None:
     assert fuzzed(wirespeed, document("plan.json"), shown_plans) >= 50
 

@@ -106,7 +106,7 @@ def test_all_bad_hosts_are_told_at_once(tmp_path: Path) -> None:
     done = wirespeed(EXAMPLE / "workload.toml", *hosts, *more)
     assert done.returncode == 2
     assert "3 of 4 hosts cannot be used" in done.stderr
-    assert "old.json has schema_version '9.0'; this wirespeed reads 1.x" in done.stderr
+    assert 'old.json has schema_version "9.0"; this wirespeed reads 1.x' in done.stderr
     assert "binary.json cannot be read: it is not UTF-8 text" in done.stderr
     assert "none is not a recorded host" in done.stderr
 

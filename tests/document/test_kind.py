@@ -106,7 +106,7 @@ def test_all_faults_are_told_but_a_contradiction_only_where_the_types_are_right(
         ("{", "cabling file c.json is not JSON"),
         ("[]", "cabling file c.json holds no JSON object"),
         ("{}", "cabling file c.json has no schema_version; this wirespeed reads 2.x"),
-        ('{"schema_version": "3.0"}', "cabling file c.json has schema_version '3.0'"),
+        ('{"schema_version": "3.0"}', 'cabling file c.json has schema_version "3.0"'),
     ],
 )
 def test_what_is_no_such_document_is_refused(text: str, why: str) -> None:

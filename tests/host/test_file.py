@@ -51,7 +51,7 @@ def _break(path: str, value: object) -> Callable[[dict[str, Any]], None]:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (_break("schema_version", "2.0"), "schema_version '2.0'; this wirespeed reads 1.x"),
+        (_break("schema_version", "2.0"), 'schema_version "2.0"; this wirespeed reads 1.x'),
         (lambda d: d.pop("schema_version"), "has no schema_version"),
         (_break("colour", "red"), 'colour = "red": unknown key'),
         (_break("kernel.flavour", "red"), 'kernel.flavour = "red": unknown key'),

@@ -240,7 +240,7 @@ def test_input_that_allows_no_plan(text: str, hosts: list[str], expected: str) -
 
 
 def test_a_plan_file_of_another_version_or_with_faults() -> None:
-    with pytest.raises(BadInput, match=r"schema_version '9\.0'; this wirespeed reads 1\.x"):
+    with pytest.raises(BadInput, match=r'schema_version "9\.0"; this wirespeed reads 1\.x'):
         PLAN_FILE.parse('{"schema_version": "9.0"}', "p.json")
     with pytest.raises(BadInput, match="is not JSON"):
         PLAN_FILE.parse("{", "p.json")

@@ -91,7 +91,7 @@ def changed(**keys: object) -> str:
     ("text", "said"),
     [
         ("{", "not JSON"),
-        (changed(schema_version="2.0"), "schema_version '2.0'"),
+        (changed(schema_version="2.0"), 'schema_version "2.0"'),
         (changed(colour="red"), "colour: unknown key"),
         (changed(parameters={}), "at least one parameter"),
         (changed(parameters={"speed": {"value": 1}}), "unknown; there are vhost_rx_ns"),

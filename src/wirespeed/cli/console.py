@@ -78,7 +78,7 @@ class _VisibleConsole(Console):
             yield segment if shown else Segment(visible(segment.text), segment.style)
 
     def on_broken_pipe(self) -> None:
-        _end_unread()
+        end_unread()
 
 
 def _write(text: str, stderr: bool) -> None:
@@ -87,10 +87,10 @@ def _write(text: str, stderr: bool) -> None:
         stream.write(text)
         stream.flush()
     except BrokenPipeError:
-        _end_unread()
+        end_unread()
 
 
-def _end_unread() -> NoReturn:
+def end_unread() -> NoReturn:
     """End as a program does whose reader has closed the pipe, as `head` does: with 141."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise SystemExit(128 + 13)

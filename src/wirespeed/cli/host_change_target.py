@@ -15,9 +15,7 @@ from wirespeed.remote.ssh_target import SshTarget
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan written with -o.")]
 ChangedHostOption = Annotated[
     str,
-    typer.Option(
-        "--host", metavar="HOST", help="ssh://user@host:port, or localhost. It has no default."
-    ),
+    typer.Option("--host", metavar="HOST", help="ssh://user@host:port, or localhost."),
 ]
 RebootOption = Annotated[
     bool,

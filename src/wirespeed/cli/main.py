@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -17,14 +18,21 @@ INTERNAL_ERROR = 70
 
 def main() -> None:
     """Run a command; end with its exit code, and with a message instead of a traceback."""
-    if sys.argv[1:] == ["--version"]:
-        # Without waiting for what parses any other words.
-        sys.stdout.write(version_line())  # noqa: TID251
-        sys.exit(0)
-    from wirespeed.cli.signals import unwind_on_signals
+    stdout = sys.stdout  # noqa: TID251
+    try:
+        if sys.argv[1:] == ["--version"]:
+            # Without waiting for what parses any other words.
+            stdout.write(version_line())
+            code = 0
+        else:
+            from wirespeed.cli.signals import unwind_on_signals
 
-    unwind_on_signals()
-    sys.exit(_run(sys.argv[1:]))
+            unwind_on_signals()
+            code = _run(sys.argv[1:])
+        stdout.flush()
+    except OSError as error:
+        code = _report_output(error)
+    sys.exit(code)
 
 
 def _run(arguments: list[str]) -> int:
@@ -46,7 +54,9 @@ def _run(arguments: list[str]) -> int:
     except typer.TyperException as error:
         return _report_usage(error, arguments)
     except Exception as error:
-        return _report_unforeseen(error)
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            raise
+        return _report_unforeseen()
     return ended if isinstance(ended, int) else 0
 
 
@@ -72,10 +82,21 @@ def _report_usage(error: TyperException, arguments: list[str]) -> int:
     return _report(what, next_step, 2, command) if what else 2
 
 
-def _report_unforeseen(error: Exception) -> int:
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        where = f"{error.filename}: " if error.filename else ""
-        return _report(f"{where}no space left on device", "Free some space and run it again.", 1)
+def _report_output(error: OSError) -> int:
+    """Report that a file or stdout takes no more; the interpreter's own flush then says nothing."""
+    stdout = sys.stdout  # noqa: TID251
+    try:
+        stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
+    if error.errno == errno.EPIPE:
+        return 128 + 13
+    where = f"{error.filename}: " if error.filename else ""
+    why = (error.strerror or str(error)).lower()
+    return _report(f"{where}{why}", "Free some space and run it again.", 1)
+
+
+def _report_unforeseen() -> int:
     from traceback import format_exc
 
     return _report(

@@ -14,9 +14,11 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from wirespeed.cli.console import end_unread
 
-class _PlainFlags:
-    """Shows an option that takes no value as `--json`, without the name of its type."""
+
+class _Shown:
+    """Print help: a flag as `--json`, without the name of its type."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
@@ -25,12 +27,18 @@ class _PlainFlags:
                 parameter.metavar = ""
         return found
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        try:
+            super().format_help(ctx, formatter)  # type: ignore[misc]
+        except SystemExit:  # rich ends with 1 when the reader has closed the pipe
+            end_unread()
 
-class _Command(_PlainFlags, TyperCommand):
+
+class _Command(_Shown, TyperCommand):
     pass
 
 
-class _Group(_PlainFlags, TyperGroup):
+class _Group(_Shown, TyperGroup):
     default: str | None = None
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]

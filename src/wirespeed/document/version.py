@@ -7,6 +7,7 @@ from typing import Any
 
 from wirespeed.model.bounded import load_json
 from wirespeed.model.errors import BadInput
+from wirespeed.model.fault import show
 
 
 def read_document(text: str, what: str, version: str, next_step: str) -> dict[str, Any]:
@@ -23,6 +24,6 @@ def read_document(text: str, what: str, version: str, next_step: str) -> dict[st
         raise BadInput(f"{what} holds no JSON object", next_step)
     found = raw.pop("schema_version", None)
     if not isinstance(found, str) or found.partition(".")[0] != major:
-        told = f"schema_version {found!r}" if found is not None else "no schema_version"
+        told = f"schema_version {show(found)}" if found is not None else "no schema_version"
         raise BadInput(f"{what} has {told}; this wirespeed reads {major}.x", next_step)
     return raw

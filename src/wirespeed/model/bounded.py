@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parse JSON and TOML that others wrote: bounded in size and depth, never with a RecursionError.
+"""Parse JSON and TOML that others wrote: bounded in size, depth and integers.
 
 Every reader of a file or an answer goes through here. Errors are ValueError, as those of json and
 tomllib are; their text completes "FILE: ...".
@@ -16,10 +16,12 @@ from typing import Any
 # deeper than 16.
 MAX_CHARACTERS = 128 << 20
 MAX_DEPTH = 64
+# As much as 64 bits hold. A much larger one has no floating-point value to calculate with.
+MAX_INTEGER = (1 << 64) - 1
 
 
 class BeyondBounds(ValueError):
-    """A document larger or deeper than any that is read."""
+    """A document larger or deeper than any that is read, or with a larger integer."""
 
 
 def load_json(text: str | bytes) -> Any:
@@ -40,11 +42,11 @@ def _load(text: Any, parse: Callable[[Any], Any]) -> Any:
         value = parse(text)
     except RecursionError:
         raise _too_deep() from None
-    _check_depth(value)
+    _check_values(value)
     return value
 
 
-def _check_depth(value: Any) -> None:
+def _check_values(value: Any) -> None:
     level = [value]
     for _ in range(MAX_DEPTH):
         level = [
@@ -53,6 +55,8 @@ def _check_depth(value: Any) -> None:
             if isinstance(container, dict | list)
             for item in (container.values() if isinstance(container, dict) else container)
         ]
+        if any(isinstance(item, int) and abs(item) > MAX_INTEGER for item in level):
+            raise BeyondBounds("an integer in it has more than 64 bits")
         if not level:
             return
     raise _too_deep()

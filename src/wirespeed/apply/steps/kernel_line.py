@@ -25,7 +25,7 @@ DROP_IN = f"/etc/default/grub.d/{kernel.DROP_IN}"
 MENU = "/boot/grub/grub.cfg"
 _UPDATE_GRUB = ("/usr/sbin/update-grub", "/sbin/update-grub")
 _GRUBBY = ("/usr/sbin/grubby", "/sbin/grubby")
-_LINE = re.compile(r'^GRUB_CMDLINE_LINUX="\$\(.*\)(.*)"$', re.MULTILINE)
+_LINE = re.compile(r"""^GRUB_CMDLINE_LINUX="\$\(.*\)"'(.*)'$""", re.MULTILINE)
 _PAGES = ("hugepagesz", "hugepages", "default_hugepagesz")
 
 

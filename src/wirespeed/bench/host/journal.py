@@ -185,7 +185,7 @@ def leftovers(state_dir: Path, host: str | None = None) -> Iterator[Journal]:
     host: of this address alone.
     """
     for path in _journals(state_dir):
-        journal = Journal.adopt(path)
+        journal = None if _not_opened(path) else Journal.adopt(path)
         if journal is None:
             continue
         if host in (None, journal.host):
@@ -214,7 +214,8 @@ def hosts_left(state_dir: Path) -> tuple[str, ...]:
 
 def nobodys(state_dir: Path) -> tuple[str, ...]:
     """What is the matter with leftovers that do not tell which host they are of."""
-    found: list[str] = []
+    found = [f"{path}: {why}. Run the command as the user whose file it is, or remove it"
+             for path in _journals(state_dir) if (why := _not_opened(path))]  # fmt: skip
     for journal in leftovers(state_dir, ""):
         found += [f"{journal.path}: {sentence}. Remove the file once nothing of that run is left"
                   for sentence in journal.unread]  # fmt: skip
@@ -260,6 +261,17 @@ def one_at_a_time(state_dir: Path) -> Iterator[None]:
 
 def _journals(state_dir: Path) -> list[Path]:
     return sorted((state_dir / "journal").glob(f"*{_SUFFIX}"))
+
+
+def _not_opened(path: Path) -> str | None:
+    """Return why a journal cannot be opened, e.g. because another user's run left it."""
+    try:
+        open(path, "r+b").close()
+    except FileNotFoundError:  # that run has just ended
+        return None
+    except OSError as fault:
+        return fault.strerror
+    return None
 
 
 def _is_locked(file: IO[str]) -> bool:
