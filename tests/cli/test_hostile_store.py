@@ -25,7 +25,8 @@ from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.store import Store
 
 DATA = Path(__file__).parents[1] / "store" / "data"
-ENDS_S = 120
+# Against a command that never ends; no time is measured.
+ENDS_S = 600
 
 
 def command(folder: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -183,7 +184,7 @@ def test_store_with_32_octets_damaged_anywhere_never_ends_in_a_traceback(tmp_pat
     three_runs(original)
     octets = original.read_bytes()
     told = 0
-    for offset in range(0, len(octets), max(32, len(octets) // 24)):
+    for offset in range(0, len(octets), max(32, len(octets) // 12)):
         original.write_bytes(octets[:offset] + b"\xff" * 32 + octets[offset + 32 :])
         done = command(tmp_path, "runs", "check")
         assert "Traceback" not in done.stderr, offset
