@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
+
+from annotated_types import Ge, Le
 
 from wirespeed.model.host_rules import MemoryModel
 from wirespeed.model.policy import InterfaceKind, NicUse
@@ -33,6 +35,9 @@ from wirespeed.model.text import (
 from wirespeed.model.workload import Aggregate, Group, PciAlias, ProviderNetwork
 
 T = TypeVar("T")
+# A logical CPU's number; Linux knows at most 8192 CPUs.
+Cpu = Annotated[int, Ge(0), Le(8191)]
+Cpus = tuple[Cpu, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ class NodeCores:
     """The physical cores of one NUMA node, each with its SMT threads."""
 
     node: int
-    cores: tuple[tuple[int, ...], ...]
+    cores: tuple[Cpus, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +72,11 @@ class CorePlan:
     isolated: the kernel's scheduler does not use them. idle: isolated and left unused.
     """
 
-    housekeeping: Decision[tuple[int, ...]]
-    isolated: Decision[tuple[int, ...]]
-    dedicated: Decision[tuple[int, ...]]
-    shared: Decision[tuple[int, ...]]
-    idle: Decision[tuple[int, ...]]
+    housekeeping: Decision[Cpus]
+    isolated: Decision[Cpus]
+    dedicated: Decision[Cpus]
+    shared: Decision[Cpus]
+    idle: Decision[Cpus]
     nodes: tuple[NodeCores, ...] = ()
 
 
@@ -95,8 +100,8 @@ class NicPlan:
 class VswitchPlan:
     """Open vSwitch with DPDK on one host. socket_memory_mib has one entry per NUMA node."""
 
-    main_cpus: Decision[tuple[int, ...]]
-    pmd_cpus: Decision[tuple[int, ...]]
+    main_cpus: Decision[Cpus]
+    pmd_cpus: Decision[Cpus]
     socket_memory_mib: Decision[tuple[int, ...]]
     rx_queues: Decision[int]
     descriptors: Decision[int]
@@ -167,16 +172,16 @@ class GuestPlan:
     """
 
     name: GuestName
-    cpus: Decision[tuple[int, ...]]
+    cpus: Decision[Cpus]
     flavor: OptionalName = ""
     vcpus: int = 0
     memory_mib: int = 0
     nodes: tuple[GuestNode, ...] = ()
-    emulator_cpus: Decision[tuple[int, ...]] | None = None
+    emulator_cpus: Decision[Cpus] | None = None
     ports: tuple[PortPlan, ...] = ()
     devices: tuple[GuestDevice, ...] = ()
     process: Decision[ProcessMemory] | None = None
-    floats_over: Decision[tuple[int, ...]] | None = None
+    floats_over: Decision[Cpus] | None = None
     placement: OptionalName = ""
     sizes: tuple[Decision[Line], ...] = ()
 
@@ -190,8 +195,8 @@ class GeneratorPlan:
     questions. `shared` names guests that are part of its process and poll on the same CPUs.
     """
 
-    cpus: Decision[tuple[int, ...]]
-    control_cpu: Decision[int]
+    cpus: Decision[Cpus]
+    control_cpu: Decision[Cpu]
     process: Decision[ProcessMemory]
     shared: tuple[GuestName, ...] = ()
 
@@ -214,7 +219,7 @@ class HostPlan:
     nics: tuple[NicPlan, ...] = ()
     kernel: tuple[Decision[KernelWord], ...] = ()
     reserved_memory_mib: Decision[int] | None = None
-    control_cpu: Decision[int] | None = None
+    control_cpu: Decision[Cpu] | None = None
     partner: VswitchPlan | None = None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a renderer? A function from a Plan to files: relative path -> text."""
+"""Fill the templates of a renderer, a function from a Plan to files: relative path -> text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, UndefinedError
 
 from wirespeed.model.cpuset import format_list, format_mask
 from wirespeed.model.plan import Plan
@@ -20,8 +20,18 @@ Renderer = Callable[[Plan], Files]
 
 
 def fill(template: str, **values: object) -> str:
-    """A template of templates/ with these values; a missing value is an error."""
-    return environment(language_of(template).name).get_template(template).render(**values)
+    """Fill a template of templates/ with these values.
+
+    Raises RenderError where the plan lacks a part that the template prints.
+    """
+    filled = environment(language_of(template).name).get_template(template)
+    try:
+        return filled.render(**values)
+    except UndefinedError as error:
+        raise RenderError(
+            f"{template.removesuffix('.j2')}: the plan lacks a part that it needs: {error.message}",
+            "Make the plan again: `wirespeed plan WORKLOAD.toml --host HOST.json -o PLAN.json`.",
+        ) from error
 
 
 @cache

@@ -15,7 +15,7 @@ from wirespeed.model.plan import GuestPlan, HostPlan, NicPlan, Plan
 from wirespeed.model.policy import GroupPolicy, InterfaceKind, NetworkType, NicUse
 from wirespeed.model.workload import PciAlias
 from wirespeed.plan.nics import matches
-from wirespeed.plan.render.interface import Files, fill
+from wirespeed.plan.render.interface import Files, RenderError, fill
 from wirespeed.plan.render.ovs import bridge_name
 
 # Nova's default filters and those that these plans need; the last two are not on by default (S1).
@@ -152,6 +152,12 @@ def _dpdk_pages(host: HostPlan) -> list[tuple[int, int, int]]:
     size = max(page.size_kib for page in host.huge_pages.value)
     nodes = sorted({page.node for page in host.huge_pages.value})
     memory = host.vswitch.socket_memory_mib.value
+    if len(memory) != len(nodes):
+        raise RenderError(
+            f"{host.host}: vswitch.socket_memory_mib has {len(memory)} values for {len(nodes)} "
+            "nodes with huge pages",
+            "Make the plan again, or correct the list.",
+        )
     return [
         (node, size, -(-mib * 1024 // size)) for node, mib in zip(nodes, memory, strict=True) if mib
     ]
