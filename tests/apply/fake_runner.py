@@ -23,6 +23,7 @@ from wirespeed.remote.interface import (
 )
 
 if TYPE_CHECKING:
+    from tests.apply.fake_disk import FakeDisk
     from tests.apply.fake_host import FakeHost
 
 UNIT_LINK = "/etc/systemd/system/multi-user.target.wants/wirespeed-host.service"
@@ -44,6 +45,7 @@ class FakeRunner:
     def end(self) -> None:
         if self._host.holder is self:
             self._host.holder = None
+            self._host.lock_is_free()
 
     # --- the cuts
 
@@ -208,6 +210,9 @@ class FakeRunner:
                 return 0, self._found(path.rpartition("/")[2])
             case ["ovs-appctl", _, "netdev-dpdk/detach", address]:
                 return (0, "") if host.opened.pop(address, "") == "ovs-vswitchd" else (2, "in use")
+            case ["ovs-appctl", _, *command] if host.appctl and host.ovs is not None:
+                pmds = command == ["dpif-netdev/pmd-rxq-show"]
+                return 0, host.ovs.pmd_rxq_show(host.kernel.nodes) if pmds else ""
             case ["ovs-appctl" | "dmidecode" as program, *_]:
                 raise ProgramMissing(f"{program} is not installed on lab1")
             case ["ovs-vsctl", *words] if "--format=json" in words:
@@ -242,16 +247,22 @@ class FakeRunner:
                 self._made(argv, stdin[: len(stdin) // 2])
 
         self._change(" ".join(argv), make, torn)
-        return codes[0], "" if codes[0] == 0 else "failed"
+        if codes[0] == 0:
+            return 0, ""
+        return codes[0], "Read-only file system" if self._host.disk.read_only else "failed"
 
     def _made(self, argv: list[str], stdin: str | None) -> int:  # noqa: PLR0912
         host, disk = self._host, self._host.disk
+        if disk.read_only and _writes(disk, argv):
+            return 1
         match argv:
             case ["install", "-d", "-m", "0700", path] | ["mkdir", "-p", path]:
                 parts = path.split("/")
                 for length in range(2, len(parts) + 1):
                     disk.make_folder("/".join(parts[:length]))
-            case ["sync"] | ["sync", "-f", _]:
+            case ["sync"]:
+                host.sync()
+            case ["sync", "-f", _]:
                 disk.sync_all()
             case ["sync", *paths]:
                 synced = [disk.sync(path) for path in paths]
@@ -281,6 +292,8 @@ class FakeRunner:
             case ["systemctl", "stop", *units]:
                 if any(f"--unit={unit.removesuffix('.timer')}" in host.timer for unit in units):
                     host.timer.clear()
+                if host.waiting in units:
+                    host.waiting = ""
             case ["systemctl", "reboot"]:
                 host.reboot()
             case ["systemd-run", *words]:
@@ -319,11 +332,23 @@ class FakeRunner:
 
     def _virsh(self, argv: list[str]) -> tuple[int, str]:
         domains = self._host.domains
+        if self._host.libvirt_fault:
+            return 1, self._host.libvirt_fault
         if not domains:
             raise ProgramMissing("virsh is not installed on lab1")
         if argv[-2:] == ["list", "--name"]:
             return 0, "\n".join([*domains, "", ""])
         return 0, domains[argv[-1]]
+
+
+def _writes(disk: FakeDisk, argv: Sequence[str]) -> bool:
+    """Whether a command changes files that are not the kernel's."""
+    match argv:
+        case ["rm", "-f", *paths]:
+            return any(disk.read(path) is not None for path in paths)
+        case ["systemctl", "enable" | "disable", _]:
+            return True
+    return argv[0] in ("install", "mkdir", "mv", "rm", "rmdir", "dd", "update-grub")
 
 
 def _process(address: str) -> str:
