@@ -16,7 +16,7 @@ _COLUMNS = ("other_config", "bridges", "ports", "interfaces")
 
 @dataclass
 class FakeOvs:
-    """A power loss forgets transactions that no sync followed: ovs-vsctl asks for no durable ones."""
+    """ovs-vsctl asks for no durable commits: a power loss forgets those that no sync followed."""
 
     other_config: dict[str, str] = field(default_factory=dict)
     bridges: dict[str, str] = field(default_factory=dict)

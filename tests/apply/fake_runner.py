@@ -240,7 +240,9 @@ class FakeRunner:
         codes: list[int] = []
 
         def make() -> None:
-            codes.append(self._made(argv, stdin))
+            disk = self._host.disk
+            refused = disk.read_only and _writes(disk, argv)
+            codes.append(1 if refused else self._made(argv, stdin))
 
         def torn() -> None:
             if argv[0] == "dd" and stdin is not None:
@@ -253,8 +255,6 @@ class FakeRunner:
 
     def _made(self, argv: list[str], stdin: str | None) -> int:  # noqa: PLR0912
         host, disk = self._host, self._host.disk
-        if disk.read_only and _writes(disk, argv):
-            return 1
         match argv:
             case ["install", "-d", "-m", "0700", path] | ["mkdir", "-p", path]:
                 parts = path.split("/")

@@ -18,6 +18,8 @@ from tests.apply.fake_host import Cut, FakeHost
 from tests.apply.plans import lab_plan
 from wirespeed.apply import session
 from wirespeed.apply.checkpoint import ENTRIES, waiting
+from wirespeed.apply.journal import FOLDER
+from wirespeed.apply.own_folder import NotOurs
 from wirespeed.remote.interface import HostLost
 
 HOST = "ssh://lab1"
@@ -108,6 +110,28 @@ def test_timer_that_ran_out_without_a_list_of_settings_is_told(text: str | None)
     assert again.undone_before is not None
     assert again.undone_before.back == []
     assert "what the timer undid is not known" in again.undone_before.left[0]
+
+
+def test_timer_settings_of_another_version_are_told() -> None:
+    host = cut_after_vfs()
+    host.fire_timer()
+    host.disk.write(ENTRIES, '[{"changed": "Fan", "name": "fan 3", "fields": {}, "old": null}, 7]')
+    again = session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
+    assert again.undone_before is not None
+    assert again.undone_before.left == [
+        "fan 3: another version changed it", "7: this version does not know it",
+    ]  # fmt: skip
+
+
+def test_timer_list_of_somebody_else_is_not_read() -> None:
+    host = cut_after_vfs()
+    host.fire_timer()
+    host.owned = {FOLDER: ("41c0", 1000)}
+    with pytest.raises(NotOurs):
+        session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
+    host.owned = {}
+    again = session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
+    assert again.undone_before is not None
 
 
 @contextmanager

@@ -42,7 +42,7 @@ STAYS = {
 
 # Rule -> what some hosts cannot show, so that it may stay unchecked. The decision that the rule
 # looks at has a row of its own.
-UNSHOWN = {"WS23": "the kernel has no EDAC driver for every memory controller"}
+UNSHOWN = {"WS23": "not every memory controller has an EDAC driver"}
 
 # Rule -> the setting that answers it: what the kernel refuses of that, and nothing else, may stay.
 REFUSALS = {"WS32": Interrupts().name}

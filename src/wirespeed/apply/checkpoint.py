@@ -12,14 +12,13 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from wirespeed.apply.actions import Action, script
 from wirespeed.apply.durable import read_text, replace_file
 from wirespeed.apply.journal import FOLDER, LOCK
 from wirespeed.apply.kinds import UnknownKind, entry_to_json, setting_from_json
 from wirespeed.apply.make import attempt
-from wirespeed.apply.setting import Entry
+from wirespeed.apply.setting import Entry, Value
 from wirespeed.remote.interface import Runner
 
 UNIT = "wirespeed-apply-checkpoint"
@@ -83,9 +82,11 @@ class Checkpoint:
         """Stop the timers: the host is reached."""
         self._stop(UNIT, KEPT)
 
-    def confirm(self) -> Undone | None:
-        """Stop the timers. Return what one has undone that ran out before; None: none did."""
-        self.stop()
+    def undone(self) -> Undone | None:
+        """Return what a timer that ran out has undone, once; None: none ran out.
+
+        The folder must have been checked to be root's own, and of this host.
+        """
         if not self._runner.glob(FIRED):
             return None
         undone = self._read_back()
@@ -97,24 +98,31 @@ class Checkpoint:
         try:
             records = json.loads(read_text(self._runner, ENTRIES) or "")
         except ValueError:
+            records = None
+        if not isinstance(records, list):
             return Undone(left=[f"{ENTRIES} cannot be read: what the timer undid is not known"])
         for record in records:
-            why = self._why_left(record)
-            if why:
-                undone.left.append(f"{record['name']}: {why}")
-            else:
-                undone.back.append(record["name"])
+            match record:
+                case {"changed": str(kind), "name": str(name), "fields": dict(fields),
+                      "old": str() | None as old}:  # fmt: skip
+                    why = self._why_left(kind, fields, old)
+                    if why:
+                        undone.left.append(f"{name}: {why}")
+                    else:
+                        undone.back.append(name)
+                case _:
+                    undone.left.append(f"{json.dumps(record)}: this version does not know it")
         return undone
 
-    def _why_left(self, record: dict[str, Any]) -> str:
-        """What the setting is, or why that is not known; "": what it was."""
+    def _why_left(self, kind: str, fields: dict[str, object], old: Value) -> str:
+        """Return what the setting is, or why that is not known; "": what it was."""
         try:
-            setting = setting_from_json(record["changed"], record["fields"])
+            setting = setting_from_json(kind, fields)
         except UnknownKind:
             return "another version changed it"
 
         def left() -> str:
-            parts = setting.left(self._runner, record["old"])
+            parts = setting.left(self._runner, old)
             return "" if setting.excusable(self._runner, parts) else ", ".join(parts)
 
         parts, fault = attempt(setting.name, left)

@@ -192,7 +192,8 @@ def _apply(
     keep_timer: bool = False,
 ) -> Applied:
     with locked(runner):
-        undone = Checkpoint(runner).confirm()
+        checkpoint = Checkpoint(runner)
+        checkpoint.stop()
         look = _look(runner, plan)
         work = look.work(rebooted=rebooted, keep_timer=keep_timer)
         _check(look, work, will_reboot=will_reboot)
@@ -202,11 +203,12 @@ def _apply(
                 f"{look.facts.host} is not changed; its journal of changes is damaged:\n{listed}",
                 "Run `wirespeed rollback`: it undoes what the journal still names.",
             )
+        undone = checkpoint.undone()
         results = work.carry_out(look.planned)
         return Applied(look.facts.host, results, look.reboot_due, undone,
                        unread=work.journal.unknown,
                        of_unknown_host=work.journal.of_unknown_host,
-                       unconfirmed=keep_timer and Checkpoint(runner).waits)  # fmt: skip
+                       unconfirmed=keep_timer and checkpoint.waits)  # fmt: skip
 
 
 def _verify(runner: Runner, plan: Plan) -> tuple[Row, ...]:
