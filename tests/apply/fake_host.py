@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -132,6 +132,13 @@ class FakeHost:
         self.waiting = f"{unit.removeprefix('--unit=')}.service"
         self.timer.clear()
         self.lock_is_free()
+
+    def stop(self, units: Sequence[str]) -> None:
+        """What `systemctl stop` does: of a timer, or of its service."""
+        if any(f"--unit={unit.removesuffix('.timer')}" in self.timer for unit in units):
+            self.timer.clear()
+        if self.waiting in units:
+            self.waiting = ""
 
     def lock_is_free(self) -> None:
         if not self.waiting or self.holder is not None:

@@ -277,10 +277,7 @@ class FakeRunner:
             case ["rmdir", "--ignore-fail-on-non-empty", path]:
                 disk.remove_folder(path)
             case ["dd", target, "oflag=append", "conv=notrunc,fsync", "status=none"]:
-                try:
-                    disk.append_synced(target.removeprefix("of="), stdin or "")
-                except OSError as fault:
-                    raise RemoteError(f"`dd` on lab1 ended with 1: {fault.strerror}") from fault
+                _append(disk, target.removeprefix("of="), stdin or "")
             case ["update-grub"]:
                 host._update_grub()
             case ["systemctl", "daemon-reload"] | ["udevadm", "settle", *_]:
@@ -290,10 +287,7 @@ class FakeRunner:
             case ["systemctl", "disable", _]:
                 disk.remove(UNIT_LINK)
             case ["systemctl", "stop", *units]:
-                if any(f"--unit={unit.removesuffix('.timer')}" in host.timer for unit in units):
-                    host.timer.clear()
-                if host.waiting in units:
-                    host.waiting = ""
+                host.stop(units)
             case ["systemctl", "reboot"]:
                 host.reboot()
             case ["systemd-run", *words]:
@@ -349,6 +343,13 @@ def _writes(disk: FakeDisk, argv: Sequence[str]) -> bool:
         case ["systemctl", "enable" | "disable", _]:
             return True
     return argv[0] in ("install", "mkdir", "mv", "rm", "rmdir", "dd", "update-grub")
+
+
+def _append(disk: FakeDisk, path: str, text: str) -> None:
+    try:
+        disk.append_synced(path, text)
+    except OSError as fault:
+        raise RemoteError(f"`dd` on lab1 ended with 1: {fault.strerror}") from fault
 
 
 def _process(address: str) -> str:

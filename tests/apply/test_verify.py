@@ -173,7 +173,17 @@ def test_verify_unchecked_rule_that_no_plan_answers_is_not_here() -> None:
     _, rows = session.verify(as_planned().reach, HOST, lab_plan())
     [row] = [row for row in rows if row.decision.startswith("audit WS49")]
     assert (row.verdict, row.failed) == (Verdict.ABSENT, False)
-    assert row.note.startswith("not checked: needs the kind of traffic of guests")
+    assert "; not checked: needs the kind of traffic of guests" in row.note
+
+
+def test_verify_memory_channels_without_edac_are_not_here() -> None:
+    host = as_planned()
+    host.kernel.hidden = frozenset({"dimm_location", "size"})
+    host.kernel.changed()
+    _, rows = session.verify(host.reach, HOST, lab_plan())
+    [row] = [row for row in rows if row.decision.startswith("audit WS23")]
+    assert (row.verdict, row.failed) == (Verdict.ABSENT, False)
+    assert "EDAC" in row.note
 
 
 def test_verify_guests_that_cannot_be_listed_are_not_checked() -> None:

@@ -65,17 +65,13 @@ def _failed(report: AuditReport, may_stay: Mapping[str, str], *, rebooting: bool
 
 
 def _unchecked(report: AuditReport) -> Iterator[Row]:
-    """The rules that could not be checked; those that no plan answers are not its own either."""
+    """The rules that could not be checked, but those that no plan answers or some hosts lack."""
+    may_stay = {rule: f"{_NOT_DECIDED}: {why}" for rule, why in STAYS.items()} | UNSHOWN
     for finding in report.with_status(Status.NOT_CHECKED):
-        note = f"{Status.NOT_CHECKED}: {finding.found}"
-        if finding.rule in STAYS:
-            note = f"{note}; {_NOT_DECIDED}: {STAYS[finding.rule]}"
-        elif finding.rule in UNSHOWN:
-            note = f"{note}; {UNSHOWN[finding.rule]}"
-        else:
-            yield _finding(finding, Verdict.UNCHECKED, "", finding.found)
-            continue
-        yield _finding(finding, Verdict.ABSENT, "", note)
+        stays = may_stay.get(finding.rule)
+        verdict = Verdict.ABSENT if stays else Verdict.UNCHECKED
+        note = f"{stays}; {finding.status}: {finding.found}" if stays else finding.found
+        yield _finding(finding, verdict, "", note)
 
 
 def _finding(finding: Finding, verdict: Verdict, found: str, note: str) -> Row:

@@ -142,7 +142,7 @@ def applied_json(applied: Applied) -> str:
         host=applied.host,
         steps=_results(applied.results),
         reboot_due=list(applied.reboot_due),
-        undone_before=applied.undone_before is not None,
+        undone_before=bool(applied.undone_before and applied.undone_before.back),
         not_undone_before=applied.undone_before.left if applied.undone_before else [],
         not_undone=list(applied.unread),
         unconfirmed=applied.unconfirmed,
