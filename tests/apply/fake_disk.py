@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 
 @dataclass
 class FakeDisk:
-    """room: octets that may still be written, None for any number."""
+    """room: octets that may still be written, None for any number. read_only: nothing may be."""
 
     disk: dict[str, str] = field(default_factory=dict)
     folders: set[str] = field(default_factory=set)
     room: int | None = None
+    read_only: bool = False
     # Path -> its text, and whether that is on the disk; None: removed.
     _cached: dict[str, tuple[str, bool] | None] = field(default_factory=dict)
     _new_folders: set[str] = field(default_factory=set)
@@ -31,6 +32,8 @@ class FakeDisk:
     def write(self, path: str, text: str) -> None:
         if not self.has_folder(posixpath.dirname(path)):
             raise FileNotFoundError(2, "No such file or directory", path)
+        if self.read_only:
+            raise OSError(30, "Read-only file system", path)
         if self.room is not None:
             if len(text) > self.room:
                 self._cached[path] = (text[: self.room], False)

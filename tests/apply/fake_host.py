@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -71,11 +71,18 @@ class FakeHost:
     boots: int = 0
     holder: FakeRunner | None = None
     timer: list[str] = field(default_factory=list)
+    # The service of a timer that has run out, which waits for the lock.
+    waiting: str = ""
+    # What virsh prints where libvirt does not answer.
+    libvirt_fault: str = ""
+    # Whether ovs-appctl is installed.
+    appctl: bool = True
     log: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.disk = FakeDisk(folders=set(FOLDERS))
         self._update_grub()
+        self.disk.write("/etc/machine-id", "b08dfa6083e7567a1921a715000001fb\n")
         self.disk.sync_all()
         self.boot()
 
@@ -92,6 +99,7 @@ class FakeHost:
     def boot(self) -> None:
         self.boots += 1
         self.timer.clear()
+        self.waiting = ""
         self.opened.clear()
         self.holder = None
         menu = self.disk.read(GRUB_CFG) or ""
@@ -103,17 +111,39 @@ class FakeHost:
 
     def lose_power(self, *, keep: bool) -> None:
         self.disk.lose_power(keep=keep)
+        if self.ovs:
+            self.ovs.lose_power(keep=keep)
         self.boot()
 
     def reboot(self) -> None:
-        self.disk.sync_all()
+        self.sync()
         self.boot()
 
+    def sync(self) -> None:
+        """Bring every file system to the disk, as sync(1) does."""
+        self.disk.sync_all()
+        if self.ovs:
+            self.ovs.sync()
+
     def fire_timer(self) -> None:
-        """The timer's time is up; it waits for whoever holds the lock."""
+        """The timer's time is up; its service waits for whoever holds the lock."""
         assert self.timer
-        assert self.holder is None
+        unit = next(word for word in self.timer if word.startswith("--unit="))
+        self.waiting = f"{unit.removeprefix('--unit=')}.service"
         self.timer.clear()
+        self.lock_is_free()
+
+    def stop(self, units: Sequence[str]) -> None:
+        """What `systemctl stop` does: of a timer, or of its service."""
+        if any(f"--unit={unit.removesuffix('.timer')}" in self.timer for unit in units):
+            self.timer.clear()
+        if self.waiting in units:
+            self.waiting = ""
+
+    def lock_is_free(self) -> None:
+        if not self.waiting or self.holder is not None:
+            return
+        self.waiting = ""
         self.disk.write("/var/lib/wirespeed/apply/checkpoint-fired", "")
         self.run_script("/var/lib/wirespeed/apply/checkpoint.sh")
 
@@ -135,7 +165,7 @@ class FakeHost:
                     raise AssertionError(line)
                 case ["try_run", *argv]:
                     runner.run(argv, check=False)
-                case ["ip" | "ovs-vsctl" | "modprobe", *_]:
+                case ["ip" | "ovs-vsctl" | "modprobe" | "sync", *_]:
                     runner.run(words, check=False)
 
     def _script_put(self, path: str, value: str) -> None:

@@ -89,6 +89,9 @@ class FakeKernel:
     vfs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     up: dict[str, bool] = field(default_factory=dict)
     modules: set[str] = field(default_factory=set)
+    board: str = "4c4c4544-0039-5610-8052-b4c04f4e3333"
+    # Names of files of PCI functions that this kernel does not have.
+    hidden: frozenset[str] = frozenset()
     _files: dict[str, str] | None = None
     _paths: dict[int, set[str]] | None = None
 
@@ -142,6 +145,12 @@ class FakeKernel:
         self._files = self._paths = None
 
     @property
+    def nodes(self) -> dict[int, tuple[int, ...]]:
+        """CPUs by NUMA node."""
+        return {node: parse_list(self.files[f"{NODE}/node{node}/cpulist"].strip())
+                for node in range(self.server.sockets)}  # fmt: skip
+
+    @property
     def paths(self) -> dict[int, set[str]]:
         """Every file and folder, by depth."""
         if self._paths is None:
@@ -182,7 +191,9 @@ class FakeKernel:
             files[f"/proc/irq/{number}/effective_affinity_list"] = f"{parse_list(cpus)[0]}\n"
         for number, function in enumerate(self.functions.values()):
             files |= self._function(number, function)
-        return files
+        files["/sys/class/dmi/id/product_uuid"] = f"{self.board}\n"
+        return {path: text for path, text in files.items()
+                if posixpath.basename(path) not in self.hidden}  # fmt: skip
 
     def _nic(self, address: str) -> Nic:
         return next(nic for nic in self.server.nics if nic.address == address)

@@ -4,21 +4,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
+from wirespeed.model.cpuset import parse_mask
+
+_COLUMNS = ("other_config", "bridges", "ports", "interfaces")
+
 
 @dataclass
 class FakeOvs:
-    """What a transaction changes is on the disk when ovs-vsctl ends."""
+    """ovs-vsctl asks for no durable commits: a power loss forgets those that no sync followed."""
 
     other_config: dict[str, str] = field(default_factory=dict)
     bridges: dict[str, str] = field(default_factory=dict)
     # Port -> its bridge and its interfaces.
     ports: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
     interfaces: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    # The columns as they are on the disk.
+    _disk: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.sync()
+
+    def sync(self) -> None:
+        self._disk = deepcopy({name: getattr(self, name) for name in _COLUMNS})
+
+    def lose_power(self, *, keep: bool) -> None:
+        if keep:
+            self.sync()
+        for name, value in deepcopy(self._disk).items():
+            setattr(self, name, value)
 
     def copy(self) -> FakeOvs:
         return deepcopy(self)
@@ -84,6 +103,15 @@ class FakeOvs:
                 row["options"][key.removeprefix("options:")] = value
             else:
                 row[key] = int(value) if key == "mtu_request" else value
+
+    def pmd_rxq_show(self, nodes: Mapping[int, Collection[int]]) -> str:
+        """What ovs-appctl prints of the PMD threads. nodes: CPUs by NUMA node."""
+        mask = self.other_config.get("pmd-cpu-mask", "0x0")
+        return "".join(
+            f"pmd thread numa_id {node} core_id {cpu}:\n  isolated : false\n"
+            for node, cpus in nodes.items()
+            for cpu in sorted(set(cpus) & set(parse_mask(mask)))
+        )
 
     def _table(self, name: str) -> str:
         rows: dict[str, list[dict[str, Any]]] = {

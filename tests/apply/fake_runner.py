@@ -23,6 +23,7 @@ from wirespeed.remote.interface import (
 )
 
 if TYPE_CHECKING:
+    from tests.apply.fake_disk import FakeDisk
     from tests.apply.fake_host import FakeHost
 
 UNIT_LINK = "/etc/systemd/system/multi-user.target.wants/wirespeed-host.service"
@@ -44,6 +45,7 @@ class FakeRunner:
     def end(self) -> None:
         if self._host.holder is self:
             self._host.holder = None
+            self._host.lock_is_free()
 
     # --- the cuts
 
@@ -67,10 +69,11 @@ class FakeRunner:
             make()
             return
         host.cut = None
-        if cut.when == "torn":
-            torn()
-        elif cut.when == "after":
+        # A reboot that never begins is awaited for 900 s of this machine's time.
+        if cut.when == "after" or what == "systemctl reboot":
             make()
+        elif cut.when == "torn":
+            torn()
         self._dead = True
         self.end()
         if cut.what != "connection":
@@ -208,6 +211,9 @@ class FakeRunner:
                 return 0, self._found(path.rpartition("/")[2])
             case ["ovs-appctl", _, "netdev-dpdk/detach", address]:
                 return (0, "") if host.opened.pop(address, "") == "ovs-vswitchd" else (2, "in use")
+            case ["ovs-appctl", _, *command] if host.appctl and host.ovs is not None:
+                pmds = command == ["dpif-netdev/pmd-rxq-show"]
+                return 0, host.ovs.pmd_rxq_show(host.kernel.nodes) if pmds else ""
             case ["ovs-appctl" | "dmidecode" as program, *_]:
                 raise ProgramMissing(f"{program} is not installed on lab1")
             case ["ovs-vsctl", *words] if "--format=json" in words:
@@ -235,14 +241,18 @@ class FakeRunner:
         codes: list[int] = []
 
         def make() -> None:
-            codes.append(self._made(argv, stdin))
+            disk = self._host.disk
+            refused = disk.read_only and _writes(disk, argv)
+            codes.append(1 if refused else self._made(argv, stdin))
 
         def torn() -> None:
             if argv[0] == "dd" and stdin is not None:
                 self._made(argv, stdin[: len(stdin) // 2])
 
         self._change(" ".join(argv), make, torn)
-        return codes[0], "" if codes[0] == 0 else "failed"
+        if codes[0] == 0:
+            return 0, ""
+        return codes[0], "Read-only file system" if self._host.disk.read_only else "failed"
 
     def _made(self, argv: list[str], stdin: str | None) -> int:  # noqa: PLR0912
         host, disk = self._host, self._host.disk
@@ -251,7 +261,9 @@ class FakeRunner:
                 parts = path.split("/")
                 for length in range(2, len(parts) + 1):
                     disk.make_folder("/".join(parts[:length]))
-            case ["sync"] | ["sync", "-f", _]:
+            case ["sync"]:
+                host.sync()
+            case ["sync", "-f", _]:
                 disk.sync_all()
             case ["sync", *paths]:
                 synced = [disk.sync(path) for path in paths]
@@ -266,10 +278,7 @@ class FakeRunner:
             case ["rmdir", "--ignore-fail-on-non-empty", path]:
                 disk.remove_folder(path)
             case ["dd", target, "oflag=append", "conv=notrunc,fsync", "status=none"]:
-                try:
-                    disk.append_synced(target.removeprefix("of="), stdin or "")
-                except OSError as fault:
-                    raise RemoteError(f"`dd` on lab1 ended with 1: {fault.strerror}") from fault
+                _append(disk, target.removeprefix("of="), stdin or "")
             case ["update-grub"]:
                 host._update_grub()
             case ["systemctl", "daemon-reload"] | ["udevadm", "settle", *_]:
@@ -279,8 +288,7 @@ class FakeRunner:
             case ["systemctl", "disable", _]:
                 disk.remove(UNIT_LINK)
             case ["systemctl", "stop", *units]:
-                if any(f"--unit={unit.removesuffix('.timer')}" in host.timer for unit in units):
-                    host.timer.clear()
+                host.stop(units)
             case ["systemctl", "reboot"]:
                 host.reboot()
             case ["systemd-run", *words]:
@@ -319,11 +327,30 @@ class FakeRunner:
 
     def _virsh(self, argv: list[str]) -> tuple[int, str]:
         domains = self._host.domains
+        if self._host.libvirt_fault:
+            return 1, self._host.libvirt_fault
         if not domains:
             raise ProgramMissing("virsh is not installed on lab1")
         if argv[-2:] == ["list", "--name"]:
             return 0, "\n".join([*domains, "", ""])
         return 0, domains[argv[-1]]
+
+
+def _writes(disk: FakeDisk, argv: Sequence[str]) -> bool:
+    """Whether a command changes files that are not the kernel's."""
+    match argv:
+        case ["rm", "-f", *paths]:
+            return any(disk.read(path) is not None for path in paths)
+        case ["systemctl", "enable" | "disable", _]:
+            return True
+    return argv[0] in ("install", "mkdir", "mv", "rm", "rmdir", "dd", "update-grub")
+
+
+def _append(disk: FakeDisk, path: str, text: str) -> None:
+    try:
+        disk.append_synced(path, text)
+    except OSError as fault:
+        raise RemoteError(f"`dd` on lab1 ended with 1: {fault.strerror}") from fault
 
 
 def _process(address: str) -> str:

@@ -37,7 +37,8 @@ def test_nobody_confirms() -> None:
     assert host.kernel.autoprobe["0000:21:00.0"] == "1"
     assert host.kernel.up["0000:21:00.0"] is False
     again = session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
-    assert again.undone_before
+    assert again.undone_before is not None
+    assert again.undone_before.left == []
     assert len(host.kernel.vfs["0000:21:00.0"]) == 4
 
 

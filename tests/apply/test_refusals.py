@@ -12,7 +12,7 @@ from tests.apply.fake_kernel import LAB
 from tests.apply.fake_runner import FakeRunner
 from tests.apply.plans import lab_plan
 from wirespeed.apply import session
-from wirespeed.apply.carry_out import NotWritable
+from wirespeed.apply.make import NotWritable
 from wirespeed.apply.refuse import OtherHost
 from wirespeed.apply.target import Refused
 from wirespeed.model.plan import GuestPlan

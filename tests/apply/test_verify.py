@@ -157,3 +157,74 @@ def test_interrupts_that_the_kernel_keeps_where_they_are_may_stay_there() -> Non
     _, rows = session.verify(host.reach, HOST, lab_plan())
     (finding,) = [row for row in rows if row.decision.startswith("audit WS32")]
     assert finding.verdict is Verdict.DIFFERS
+
+
+def test_verify_rules_that_could_not_be_checked_are_named_and_fail() -> None:
+    host = as_planned()
+    host.appctl = False
+    _, rows = session.verify(host.reach, HOST, lab_plan())
+    unchecked = {row.decision: row for row in rows if row.verdict is Verdict.UNCHECKED}
+    assert set(unchecked) == {"audit WS13 rxq-across-nodes", "audit WS18 queues-not-configured"}
+    assert {row.note for row in unchecked.values()} == {"needs ovs-appctl"}
+    assert all(row.failed for row in unchecked.values())
+
+
+def test_verify_unchecked_rule_that_no_plan_answers_is_not_here() -> None:
+    _, rows = session.verify(as_planned().reach, HOST, lab_plan())
+    [row] = [row for row in rows if row.decision.startswith("audit WS49")]
+    assert (row.verdict, row.failed) == (Verdict.ABSENT, False)
+    assert "; not checked: needs the kind of traffic of guests" in row.note
+
+
+def test_verify_memory_channels_without_edac_are_not_here() -> None:
+    host = as_planned()
+    host.kernel.hidden = frozenset({"dimm_location", "size"})
+    host.kernel.changed()
+    _, rows = session.verify(host.reach, HOST, lab_plan())
+    [row] = [row for row in rows if row.decision.startswith("audit WS23")]
+    assert (row.verdict, row.failed) == (Verdict.ABSENT, False)
+    assert "EDAC" in row.note
+
+
+def test_verify_guests_that_cannot_be_listed_are_not_checked() -> None:
+    host = as_planned()
+    host.libvirt_fault = "error: failed to connect to the hypervisor"
+    _, rows = session.verify(host.reach, HOST, lab_plan())
+    row = next(row for row in rows if row.decision == "guests[router-1].cpus")
+    assert row.verdict is Verdict.UNCHECKED
+    assert "failed to connect to the hypervisor" in row.note
+
+
+def test_apply_planned_vfs_that_the_host_does_not_have_fail() -> None:
+    host = as_planned()
+    host.kernel.hidden = frozenset({"sriov_numvfs"})
+    host.kernel.changed()
+    done = session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
+    assert done.failed
+    [result] = [result for result in done.results if result.name == f"VFs of {PF}"]
+    assert result.failed
+    assert f"{PF} makes no VFs" in result.note
+    assert f"nics[{PF}].vfs: VFs of {PF}" in differing(host)
+
+
+def test_apply_vfs_without_addresses_are_named() -> None:
+    """Linux before 4.15 has no sriov_offset."""
+    host = FakeHost()
+    host.kernel.hidden = frozenset({"sriov_offset", "sriov_stride"})
+    host.kernel.changed()
+    done = session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
+    [result] = [result for result in done.results if result.name == f"VFs of {PF}"]
+    assert result.failed
+    assert "does not tell the addresses of its VFs" in result.note
+
+
+def test_apply_open_vswitch_survives_a_power_loss_at_its_end() -> None:
+    host = as_planned()
+    assert host.ovs is not None
+    made = host.ovs.copy()
+    host.ovs.other_config["pmd-cpu-mask"] = "0x2"
+    host.ovs.interfaces["dpdk0"]["options"]["n_rxq"] = "7"
+    host.ovs.sync()
+    session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
+    host.lose_power(keep=False)
+    assert host.ovs == made

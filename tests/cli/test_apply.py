@@ -11,6 +11,7 @@ import pytest
 from tests.apply.fake_host import FakeHost
 from tests.apply.plans import lab_plan
 from tests.cli.conftest import Command
+from wirespeed.apply.checkpoint import FIRED
 from wirespeed.apply.journal import PATH
 from wirespeed.cli import apply, rollback, verify
 from wirespeed.plan.plan_file import write_plan
@@ -93,7 +94,7 @@ def test_apply_verify_and_rollback(wirespeed: Command, server: FakeHost, plan: s
 
 def test_json(wirespeed: Command, server: FakeHost, plan: str) -> None:
     made = json.loads(wirespeed("apply", plan, *HOST, "--json").out)
-    assert made["schema_version"] == "1.1"
+    assert made["schema_version"] == "1.2"
     assert {step["state"] for step in made["steps"]} <= {
         "done", "already so", "needs a reboot", "with exceptions",
     }  # fmt: skip
@@ -126,3 +127,41 @@ def test_rollback_damaged_journal_is_printed_and_ends_with_1(
     assert "lab1: 13 settings put back of 13" in text
     assert "not undone: /var/lib/wirespeed/apply/journal: line 4 is damaged" in text
     assert "The journal stays." in text
+
+
+def test_verify_that_could_not_check_ends_with_1(
+    wirespeed: Command, server: FakeHost, plan: str
+) -> None:
+    wirespeed("apply", plan, *HOST, "--reboot")
+    assert wirespeed("verify", plan, *HOST).code == 0
+    server.appctl = False
+    ended = wirespeed("verify", plan, *HOST)
+    assert ended.code == 1
+    text = " ".join(ended.out.split())
+    assert "not checked audit WS13 rxq-across-nodes" in text
+    assert "2 not checked" in text
+
+
+def test_apply_journal_of_another_host_ends_with_1(
+    wirespeed: Command, server: FakeHost, plan: str
+) -> None:
+    assert wirespeed("apply", plan, *HOST).code == 0
+    server.kernel.board = "another"
+    server.kernel.changed()
+    for words in (("apply", plan), ("verify", plan), ("rollback",)):
+        ended = wirespeed(*words, *HOST)
+        assert ended.code == 1
+        assert "is of another host: /sys/class/dmi/id/product_uuid was" in ended.err
+
+
+def test_apply_tells_what_a_timer_did_not_undo(
+    wirespeed: Command, server: FakeHost, plan: str
+) -> None:
+    assert wirespeed("apply", plan, *HOST).code == 0
+    server.disk.write(FIRED, "")
+    ended = wirespeed("apply", plan, *HOST)
+    assert "not undone by the timer: VFs of 0000:21:00.0: is 4 VFs" in " ".join(ended.out.split())
+    server.disk.write(FIRED, "")
+    told = json.loads(wirespeed("apply", plan, *HOST, "--json").out)
+    assert not told["undone_before"]
+    assert any(said.startswith("VFs of 0000:21:00.0") for said in told["not_undone_before"])

@@ -24,10 +24,11 @@ def steps_of(said):
 
 def rows_of(said):
     """Decisions of the plan that the host is not, in words."""
-    wanting = [
-        row for row in said["decisions"] or () if row["verdict"] in ("differs", "needs a reboot")
+    wanting = [row for row in said["decisions"] or () if row["verdict"] not in ("ok", "not here")]
+    return [
+        f"{row['decision']}: is {row['found'] or row['verdict']}, planned {row['planned']}"
+        for row in wanting
     ]
-    return [f"{row['decision']}: is {row['found']}, planned {row['planned']}" for row in wanting]
 
 
 def finish(module, code, answer, wanting):

@@ -9,7 +9,7 @@ short_description: Compare an NFV host with its plan
 version_added: 0.1.0
 description:
   - Compares every decision of a plan with what the host is. Changes nothing.
-  - Fails when something differs or waits for a reboot.
+  - Fails when something differs, waits for a reboot, or could not be checked.
 author:
   - The wirespeed authors (!UNKNOWN)
 options:

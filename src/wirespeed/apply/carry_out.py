@@ -1,29 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is each step carried out: looked at, written down, made, read back?"""
+"""Carry out each step: look at it, record it, make it, read it back."""
 
 from __future__ import annotations
 
-import errno
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wirespeed.apply.checkpoint import Checkpoint
-from wirespeed.apply.journal import Entry, Journal
+from wirespeed.apply.journal import Journal
+from wirespeed.apply.make import make, restore
 from wirespeed.apply.plan_steps import PlannedSteps
-from wirespeed.apply.setting import Setting, Value
+from wirespeed.apply.setting import Entry, Value
 from wirespeed.apply.step import Result, State, Step
 from wirespeed.apply.steps.boot_unit import BOOT_NAMES, boot_steps
 from wirespeed.apply.steps.ovs import OvsKeys
-from wirespeed.model.errors import WirespeedError
-from wirespeed.remote.interface import HostUnreachable, RemoteError, Runner
+from wirespeed.remote.interface import Runner
 
 _NOT_PLANNED = "a plan before changed it, and this one says nothing of it"
 _PAGES_LATER = "the kernel finds too little memory in one piece now, and reserves them at boot"
 _RESTART = "ovs-vswitchd reads it at its start: restart it, or reboot"
-
-
-class NotWritable(WirespeedError):
-    """A file system of the host is full or read-only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +39,7 @@ class Work:
         results = [*self._restore(self._others(planned))]
         self._note_all(planned)
         results += [self._carry_out(step) for step in planned.local]
-        at_risk = [(step.setting, step.setting.read(self.runner)) for step in planned.network
+        at_risk = [Entry(step.setting, step.setting.read(self.runner)) for step in planned.network
                    if self._look(step).state is State.CHANGE]  # fmt: skip
         if at_risk:
             self.journal.begin()
@@ -86,7 +81,8 @@ class Work:
         setting = step.setting
         absent = setting.why_absent(self.runner)
         if absent is not None:
-            return _result(step, State.ABSENT, None, absent)
+            state = State.ABSENT if setting.may_lack(step.wanted) else State.DIFFERS
+            return _result(step, state, None, absent)
         left = setting.left(self.runner, step.wanted)
         old = setting.read(self.runner)
         if not left:
@@ -145,60 +141,6 @@ class Work:
     @property
     def _of_boot(self) -> list[Entry]:
         return [e for e in reversed(self.journal.entries) if e.setting.name in BOOT_NAMES]
-
-
-def restore(runner: Runner, entry: Entry) -> str:
-    """Make a setting again what it was; what is the matter where that fails."""
-    setting = entry.setting
-
-    def made() -> str:
-        needed = setting.makes_more or setting.left(runner, entry.old)
-        failed = make(runner, setting, entry.old) if needed else ""
-        left = setting.left(runner, entry.old)
-        if not left or setting.excusable(runner, left):
-            return ""
-        return "; ".join(part for part in (f"is {', '.join(left)}", failed) if part)
-
-    fault, failed = attempt(setting.name, made)
-    return failed or fault or ""
-
-
-def attempt(name: str, do: Callable[[], str]) -> tuple[str | None, str]:
-    """What it returns, None where it fails, and then why. Raises HostUnreachable alone: whatever
-    else is the matter with one setting must not keep others from being undone."""
-    try:
-        return do(), ""
-    except HostUnreachable:
-        raise
-    except WirespeedError as fault:
-        return None, fault.what
-    except OSError as fault:  # what it is a setting of is not there
-        return None, f"{fault.filename or name}: {fault.strerror or fault}"
-    except (ValueError, LookupError, TypeError) as fault:
-        return None, f"its recorded value is not of this version: {fault!r}"
-
-
-def make(runner: Runner, setting: Setting, value: Value) -> str:
-    """Make it so; what the host said where it could not.
-
-    Raises HostUnreachable, and NotWritable where the host's disk is full or read-only: then nothing
-    else works.
-    """
-    try:
-        setting.make(runner, value)
-    except HostUnreachable:
-        raise
-    except RemoteError as fault:
-        return fault.what
-    except OSError as fault:
-        if fault.errno in (errno.ENOSPC, errno.EROFS):
-            raise NotWritable(
-                f"{fault.filename or setting.name} on {runner.name} cannot be written: "
-                f"{fault.strerror}",
-                "Make room there, or mount it writable. Then run the command again: it continues.",
-            ) from fault
-        return f"{fault.filename or setting.name}: {fault.strerror or fault}"
-    return ""
 
 
 def _back(entry: Entry) -> Step:

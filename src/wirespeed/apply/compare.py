@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is each decided value on the host now?"""
+"""Compare each decided value with what it is on the host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from wirespeed.apply.compare_guests import compare_guest
 from wirespeed.apply.compare_vswitch import compare_vswitch
-from wirespeed.apply.finding import Found, absent, differs, same
+from wirespeed.apply.finding import Found, absent, differs, same, unchecked
 from wirespeed.apply.row import Row, Verdict
 from wirespeed.apply.step import Result, State
 from wirespeed.model.cpuset import format_list
@@ -94,18 +94,23 @@ class Comparison:
 
     def _dedicated(self, cpus: tuple[int, ...]) -> Found:
         nova = self.facts.nova
-        return absent(_NO_NOVA) if nova is None else _compared(cpus, nova.guest_cpus or ())
+        return self._no_nova if nova is None else _compared(cpus, nova.guest_cpus or ())
 
     def _shared(self, cpus: tuple[int, ...]) -> Found:
         nova = self.facts.nova
-        return absent(_NO_NOVA) if nova is None else _compared(cpus, nova.shared_cpus or ())
+        return self._no_nova if nova is None else _compared(cpus, nova.shared_cpus or ())
 
     def _reserved(self, mib: int) -> Found:
         nova = self.facts.nova
         if nova is None:
-            return absent(_NO_NOVA)
+            return self._no_nova
         return same(str(mib)) if nova.reserved_memory_mib == mib else differs(
             str(nova.reserved_memory_mib))  # fmt: skip
+
+    @property
+    def _no_nova(self) -> Found:
+        reason = self.facts.why_missing("nova")
+        return unchecked(reason) if reason else absent(_NO_NOVA)
 
     def _nic(self, address: str, what: str, value: Any) -> Found:
         device = next((d for d in self.facts.pci if d.address == address), None)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a planned guest, where it runs? Starting guests is libvirt's and Nova's business."""
+"""Compare a planned guest with the running one. Starting guests is left to libvirt and Nova."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from wirespeed.apply.finding import Found, absent, differs, same
+from wirespeed.apply.finding import Found, absent, differs, same, unchecked
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.guest_facts import Guest
@@ -33,6 +33,8 @@ def compare_guest(host: HostPlan, facts: HostFacts, where: str, value: Any) -> F
         return _device(facts, value)
     planned = next(guest for guest in host.guests if guest.name == name)
     running = next((g for g in facts.guests or () if g.name == name), None)
+    if running is None and (reason := facts.why_missing("guests")):
+        return unchecked(reason)
     if running is None:
         return absent(f"{name} does not run: libvirt or Nova starts it")
     if port is not None:

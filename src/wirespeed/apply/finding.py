@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was found of one decision?"""
+"""Tell what was found of one decision."""
 
 from __future__ import annotations
 
@@ -26,3 +26,8 @@ def differs(text: str, note: str = "") -> Found:
 def absent(note: str) -> Found:
     """What would show the decision is not on this host, by its nature."""
     return Found(Verdict.ABSENT, "", note)
+
+
+def unchecked(reason: str) -> Found:
+    """What would show the decision cannot be read."""
+    return Found(Verdict.UNCHECKED, "", reason)

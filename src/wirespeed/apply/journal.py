@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 
 from wirespeed.apply.actions import COMMAND_S
 from wirespeed.apply.durable import append_text, read_text, replace_file
-from wirespeed.apply.kinds import UnknownKind, setting_from_json
+from wirespeed.apply.kinds import UnknownKind, entry_to_json, setting_from_json
 from wirespeed.apply.own_folder import check_own
-from wirespeed.apply.setting import Setting, Value
+from wirespeed.apply.same_host import check_same_host, identity
+from wirespeed.apply.setting import Entry, Setting, Value
 from wirespeed.document.journal_lines import JournalLines, read_lines
 from wirespeed.host.file import HOST_FILE
 from wirespeed.model.errors import WirespeedError
@@ -36,14 +36,6 @@ class JournalNotWritten(WirespeedError):
     """The host's disk takes no record, so the change that it would tell of is not made."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A setting that was changed, and what it was."""
-
-    setting: Setting
-    old: Value
-
-
 class Journal:
     """The journal of one host, as `load` finds it and its own methods continue it."""
 
@@ -56,6 +48,8 @@ class Journal:
         self._unknown: dict[str, str] = {}
         self._over = False
         self._counted = 0
+        # What the first record tells of the host that the journal is of.
+        self._host: object = None
         self.exists = False
         # Complete records that cannot be read.
         self.damaged: tuple[str, ...] = ()
@@ -64,9 +58,9 @@ class Journal:
 
     @classmethod
     def load(cls, runner: Runner, now: HostFacts | None = None) -> Journal:
-        """The host's journal; without entries where there is none. now: facts for `begin`.
+        """Read the host's journal; it has no entries where there is none. now: facts for `begin`.
 
-        Raises NotOurs where somebody else than root could have written it.
+        Raises NotOurs where somebody else than root could have written it, OtherHostsJournal.
         """
         journal = cls(runner, now)
         check_own(runner, FOLDER, (PATH, COUNT, BEFORE))
@@ -79,6 +73,7 @@ class Journal:
             journal._replay(record)
         if journal._over:  # only its removal was cut
             return cls(runner, now)
+        check_same_host(runner, journal._host, FOLDER)
         damaged = [f"{PATH}: {sentence}" for sentence in lines.damaged]
         if text is None:
             damaged = [f"{PATH} is gone; {COUNT} tells of {len(count or '')} records"]
@@ -102,7 +97,8 @@ class Journal:
             self._runner.run(["rm", "-f", COUNT, PATH])
             facts = json.dumps(HOST_FILE.document(self._now)) + "\n"
             replace_file(self._runner, BEFORE, facts)
-            began = {"began": True, "cmdline": self._now.kernel.cmdline}
+            self._host = identity(self._runner)
+            began = {"began": True, "cmdline": self._now.kernel.cmdline, "host": self._host}
             replace_file(self._runner, PATH, self._lines.line(began))
             replace_file(self._runner, COUNT, ".")
         self._lines.written()
@@ -112,10 +108,9 @@ class Journal:
         """Record a change that is about to be made. Raises JournalNotWritten."""
         self.begin()
         if setting.name not in self._entries:
-            kind = type(setting).__name__
-            fields = asdict(setting)
-            self._write({"changed": kind, "name": setting.name, "fields": fields, "old": old})
-            self._entries[setting.name] = Entry(setting, old)
+            entry = Entry(setting, old)
+            self._write(entry_to_json(entry))
+            self._entries[setting.name] = entry
 
     def forget(self, name: str) -> None:
         """Record that a setting is again what it was. Raises JournalNotWritten.
@@ -150,6 +145,11 @@ class Journal:
     def unchecked(self) -> bool:
         """Whether an older version wrote records, without checksums."""
         return self._lines.unchecked
+
+    @property
+    def of_unknown_host(self) -> bool:
+        """Whether the journal does not tell which host it is of, as those of older versions."""
+        return self.exists and not self._host
 
     @property
     def before(self) -> str | None:
@@ -195,6 +195,7 @@ class Journal:
             case {"began": True}:
                 cmdline = record.get("cmdline")
                 self.cmdline = cmdline if isinstance(cmdline, str) else None
+                self._host = record.get("host")
             case {"over": True}:
                 self._over = True
             case {"rolled_back": bool()}:  # of an older version

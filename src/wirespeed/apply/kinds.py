@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kinds of settings does a journal name?"""
+"""Write changed settings as JSON, and read them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
 
-from wirespeed.apply.setting import Setting
+from wirespeed.apply.setting import Entry, Setting
 from wirespeed.apply.steps.boot_unit import EnabledUnit
 from wirespeed.apply.steps.drivers import Driver
 from wirespeed.apply.steps.governors import Governors
@@ -27,6 +29,17 @@ _KINDS: Mapping[str, type[Setting]] = {
 
 class UnknownKind(Exception):
     """A change that this version does not know: another version made it."""
+
+
+def entry_to_json(entry: Entry) -> dict[str, Any]:
+    """The record of a change: kind, name and fields of the setting, and what it was."""
+    setting = entry.setting
+    return {
+        "changed": type(setting).__name__,
+        "name": setting.name,
+        "fields": asdict(setting),
+        "old": entry.old,
+    }
 
 
 def setting_from_json(kind: str, fields: Mapping[str, object]) -> Setting:

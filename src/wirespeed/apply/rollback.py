@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wirespeed.apply.carry_out import attempt, restore
 from wirespeed.apply.checkpoint import Checkpoint
-from wirespeed.apply.journal import Entry, Journal, JournalNotWritten
+from wirespeed.apply.journal import Journal, JournalNotWritten
+from wirespeed.apply.make import attempt, restore
 from wirespeed.apply.refuse import connections_cut
 from wirespeed.apply.restored import Before, Difference, differences, read_before
 from wirespeed.apply.running import running_guests
+from wirespeed.apply.setting import Entry
 from wirespeed.apply.step import Result, State
 from wirespeed.apply.steps.drivers import Driver
 from wirespeed.apply.steps.vfs import Vfs
@@ -41,6 +42,8 @@ class RolledBack:
     not_compared: tuple[str, ...] = ()
     # Whether an older version wrote records without checksums: damage there may go unnoticed.
     unchecked: bool = False
+    # Whether the journal does not tell which host it is of.
+    of_unknown_host: bool = False
     # Whether the kernel still runs with the planned words.
     reboot_due: bool = False
     # Whether that is so after a reboot of ours.
@@ -72,14 +75,14 @@ def roll_back(runner: Runner, *, will_reboot: bool, rebooted: bool = False) -> R
     Leave nothing of ours where nothing is left to undo. Run again, it continues.
 
     rebooted: just now, by us. Raises Refused where a running guest or a session on the host would
-    lose what it uses, and NotOurs.
+    lose what it uses, NotOurs and OtherHostsJournal.
     """
     journal = Journal.load(runner)
     if not journal.exists:
         name = runner.read("/proc/sys/kernel/hostname").strip()
         journal.remove()  # what a rollback that was cut at its end left
         return RolledBack(name, nothing=True)
-    Checkpoint(runner).confirm()
+    Checkpoint(runner).stop()
     facts = collect(runner)
     _check(runner, facts, journal.entries, will_reboot=will_reboot)
     before = read_before(journal.before, runner.name)
@@ -93,6 +96,7 @@ def roll_back(runner: Runner, *, will_reboot: bool, rebooted: bool = False) -> R
         unread=(*journal.damaged, *journal.unknown),
         not_compared=before.not_compared,
         unchecked=journal.unchecked,
+        of_unknown_host=journal.of_unknown_host,
         reboot_due=bool(reboot_due),
         rebooted=rebooted,
     )

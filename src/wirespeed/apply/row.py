@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does one decision of a plan compare with what the host is?"""
+"""Compare one decision of a plan with what the host is."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ class Verdict(StrEnum):
     DIFFERS = "differs"
     ABSENT = "not here"
     REBOOT = "needs a reboot"
+    # What shows whether it is as planned cannot be read.
+    UNCHECKED = "not checked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,4 +29,5 @@ class Row:
 
     @property
     def failed(self) -> bool:
-        return self.verdict in (Verdict.DIFFERS, Verdict.REBOOT)
+        """Whether the host is not known to be as planned."""
+        return self.verdict not in (Verdict.OK, Verdict.ABSENT)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from wirespeed.apply import refuse
 from wirespeed.apply.carry_out import Work
-from wirespeed.apply.checkpoint import Checkpoint
+from wirespeed.apply.checkpoint import Checkpoint, Undone
 from wirespeed.apply.journal import Journal
 from wirespeed.apply.plan_steps import PlannedSteps, planned_steps
 from wirespeed.apply.reboot import check_can_reboot, reboot
@@ -33,19 +33,21 @@ Sleep = Callable[[float], None]
 class Applied:
     """What was done, and after a reboot what was found then.
 
-    reboot_due: planned words that the kernel was not started with. undone_before: a timer has
-    undone the network changes of an apply that was cut.
+    reboot_due: planned words that the kernel was not started with. undone_before: what a timer has
+    undone of the network changes of an apply that was cut; None: no timer ran out.
     """
 
     host: str
     results: tuple[Result, ...]
     reboot_due: tuple[str, ...]
-    undone_before: bool = False
+    undone_before: Undone | None = None
     rows: tuple[Row, ...] | None = None
     # Changes of another version, which neither this apply nor this version's rollback undoes.
     unread: tuple[str, ...] = ()
     # Whether a timer undoes the network changes unless a second command confirms them.
     unconfirmed: bool = False
+    # Whether the journal does not tell which host it is of.
+    of_unknown_host: bool = False
 
     @property
     def failed(self) -> bool:
@@ -171,7 +173,8 @@ def _check_waiting(runner: Runner, *, local: bool, confirm: bool) -> None:
     if confirm and not waits:
         raise Refused(
             f"nothing waits for confirmation on {runner.name}",
-            "If its time ran out, the timer has undone the network changes: apply again.",
+            "If its time ran out, the timer has started to undo the network changes. Apply again: "
+            "that reports what it has undone.",
         )
     if local and waits and not confirm:
         raise Refused(
@@ -189,7 +192,8 @@ def _apply(
     keep_timer: bool = False,
 ) -> Applied:
     with locked(runner):
-        undone = Checkpoint(runner).confirm()
+        checkpoint = Checkpoint(runner)
+        checkpoint.stop()
         look = _look(runner, plan)
         work = look.work(rebooted=rebooted, keep_timer=keep_timer)
         _check(look, work, will_reboot=will_reboot)
@@ -199,10 +203,12 @@ def _apply(
                 f"{look.facts.host} is not changed; its journal of changes is damaged:\n{listed}",
                 "Run `wirespeed rollback`: it undoes what the journal still names.",
             )
+        undone = checkpoint.undone()
         results = work.carry_out(look.planned)
         return Applied(look.facts.host, results, look.reboot_due, undone,
                        unread=work.journal.unknown,
-                       unconfirmed=keep_timer and Checkpoint(runner).waits)  # fmt: skip
+                       of_unknown_host=work.journal.of_unknown_host,
+                       unconfirmed=keep_timer and checkpoint.waits)  # fmt: skip
 
 
 def _verify(runner: Runner, plan: Plan) -> tuple[Row, ...]:

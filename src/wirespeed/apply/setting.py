@@ -68,9 +68,14 @@ class Setting(ABC):
         return frozenset()
 
     def why_absent(self, runner: Runner) -> str | None:
-        """Why this host has no such thing, or None."""
+        """Return why this host has no such thing, or None."""
         del runner
         return None
+
+    def may_lack(self, value: Value) -> bool:
+        """Return whether a host without such a thing is as planned. A planned device must exist."""
+        del value
+        return False
 
     def why_later(self, runner: Runner) -> str | None:
         """Why it can only be made so after the reboot, or None."""
@@ -85,3 +90,11 @@ class Setting(ABC):
     def shown(self, value: Value) -> str:
         """The value for people."""
         return "absent" if value is None else value.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A setting that was changed, and what it was."""
+
+    setting: Setting
+    old: Value

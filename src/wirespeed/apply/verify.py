@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the host what its plan says? Every Decision of the plan beside the facts, then what follows
-from them (VF attributes, interrupts, governors, the unit for the next boot), then the audit."""
+"""Compare a host with its plan: each Decision with the facts, then what follows from them (VF
+attributes, interrupts, governors, the unit for the next boot), then the audit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from wirespeed.apply.audit_scope import REFUSALS, STAYS
+from wirespeed.apply.audit_scope import REFUSALS, STAYS, UNSHOWN
 from wirespeed.apply.compare import Comparison
 from wirespeed.apply.row import Row, Verdict
 from wirespeed.apply.step import Result, State
@@ -14,6 +14,7 @@ from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject
 from wirespeed.model.facts import HostFacts
+from wirespeed.model.finding import AuditReport, Finding, Status
 from wirespeed.model.plan import HostPlan, Plan
 from wirespeed.plan.decisions import decisions, dotted
 
@@ -23,6 +24,7 @@ _VERDICTS = {
     State.ABSENT: Verdict.ABSENT,
     State.REBOOT: Verdict.REBOOT,
 }
+_NOT_DECIDED = "not a plan's to decide"
 
 
 def verify_host(
@@ -39,7 +41,9 @@ def verify_host(
     rows += [_setting(result) for result in steps]
     refused = {rule: r.note for r in steps for rule, name in REFUSALS.items()
                if r.name == name and r.state is State.PARTLY}  # fmt: skip
-    return (*rows, *_findings(plan, facts, STAYS | refused, rebooting=bool(reboot_due)))
+    report = audit(Subject(facts, plan), all_rules())
+    rows += _failed(report, STAYS | refused, rebooting=bool(reboot_due))
+    return (*rows, *_unchecked(report))
 
 
 def _setting(result: Result) -> Row:
@@ -48,16 +52,28 @@ def _setting(result: Result) -> Row:
     return Row(where, result.new, result.old, verdict, result.because, result.note)
 
 
-def _findings(
-    plan: Plan, facts: HostFacts, may_stay: Mapping[str, str], *, rebooting: bool
-) -> Iterator[Row]:
+def _failed(report: AuditReport, may_stay: Mapping[str, str], *, rebooting: bool) -> Iterator[Row]:
     """The audit's failed findings: those that a plan answers differ, the others are not its own.
 
     may_stay: rule -> why.
     """
-    for finding in audit(Subject(facts, plan), all_rules()).failed:
+    for finding in report.failed:
         stays = may_stay.get(finding.rule)
         verdict = Verdict.ABSENT if stays else Verdict.REBOOT if rebooting else Verdict.DIFFERS
-        where = f"audit {finding.rule} {finding.name} {finding.subject}".strip()
-        note = f"not a plan's to decide: {stays}" if stays else ""
-        yield Row(where, finding.wanted, finding.found, verdict, finding.why, note)
+        note = f"{_NOT_DECIDED}: {stays}" if stays else ""
+        yield _finding(finding, verdict, finding.found, note)
+
+
+def _unchecked(report: AuditReport) -> Iterator[Row]:
+    """The rules that could not be checked, but those that no plan answers or some hosts lack."""
+    may_stay = {rule: f"{_NOT_DECIDED}: {why}" for rule, why in STAYS.items()} | UNSHOWN
+    for finding in report.with_status(Status.NOT_CHECKED):
+        stays = may_stay.get(finding.rule)
+        verdict = Verdict.ABSENT if stays else Verdict.UNCHECKED
+        note = f"{stays}; {finding.status}: {finding.found}" if stays else finding.found
+        yield _finding(finding, verdict, "", note)
+
+
+def _finding(finding: Finding, verdict: Verdict, found: str, note: str) -> Row:
+    where = f"audit {finding.rule} {finding.name} {finding.subject}".strip()
+    return Row(where, finding.wanted, found, verdict, finding.why, note)

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.padding import Padding
 
-from wirespeed.apply.checkpoint import WAIT_S
+from wirespeed.apply.checkpoint import WAIT_S, Undone
 from wirespeed.apply.journal import BEFORE, FOLDER
 from wirespeed.apply.rollback import RolledBack
 from wirespeed.apply.row import Row, Verdict
@@ -20,19 +20,23 @@ from wirespeed.apply.step import Result, State
 from wirespeed.cli.console import Text
 from wirespeed.model.words import counted
 
-SCHEMA_VERSION = "1.1"
+SCHEMA_VERSION = "1.2"
 _STYLES = {
     State.SO: "green", State.DONE: "green", State.CHANGE: "yellow", State.PARTLY: "yellow",
     State.REBOOT: "yellow", State.ABSENT: "dim", State.DIFFERS: "bold red",
     Verdict.OK: "green", Verdict.DIFFERS: "bold red", Verdict.ABSENT: "dim",
-    Verdict.REBOOT: "yellow",
+    Verdict.REBOOT: "yellow", Verdict.UNCHECKED: "bold red",
 }  # fmt: skip
+_UNKNOWN_HOST = (
+    "The journal does not tell which host it is of: one that a cloned disk brought along is not "
+    "noticed."
+)
 
 
 def print_applied(applied: Applied, console: Console, *, dry_run: bool) -> None:
     """Each step: what it was and is, and why; then what is left to do."""
     if applied.undone_before:
-        console.print("A timer on the host undid the network changes of an apply that was cut.")
+        _print_undone(applied.undone_before, console)
     for result in applied.results:
         _print_result(result, console)
     changes = [r for r in applied.results if r.changed or r.state is State.CHANGE]
@@ -51,11 +55,20 @@ def print_applied(applied: Applied, console: Console, *, dry_run: bool) -> None:
             f"A timer undoes the network changes in {WAIT_S} s. To keep them and continue, run "
             "the same command with --confirm."
         )
+    if applied.of_unknown_host:
+        console.print(_UNKNOWN_HOST)
     for sentence in applied.unread:
         console.print(Text(f"not changed: {sentence}; this version does not know it",
                            style="bold red"))  # fmt: skip
     if applied.rows is not None:
         print_rows(applied.host, applied.rows, console)
+
+
+def _print_undone(undone: Undone, console: Console) -> None:
+    back = ", ".join(undone.back) or "nothing"
+    console.print(Text(f"A timer on the host undid changes of an apply that was cut: {back}."))
+    for sentence in undone.left:
+        console.print(Text(f"not undone by the timer: {sentence}", style="bold red"))
 
 
 def print_rows(host: str, rows: Sequence[Row], console: Console) -> None:
@@ -91,6 +104,8 @@ def print_rolled_back(undone: RolledBack, console: Console) -> None:
     if undone.unchecked:
         console.print("An older version wrote the journal, without checksums: of damage in it only "
                       "lines that cannot be read are noticed.")  # fmt: skip
+    if undone.of_unknown_host:
+        console.print(_UNKNOWN_HOST)
     _print_unread(undone.unread, console)
     for sentence in undone.not_compared:
         console.print(Text(f"not compared: {sentence}", style="bold red"))
@@ -127,9 +142,11 @@ def applied_json(applied: Applied) -> str:
         host=applied.host,
         steps=_results(applied.results),
         reboot_due=list(applied.reboot_due),
-        undone_before=applied.undone_before,
+        undone_before=bool(applied.undone_before and applied.undone_before.back),
+        not_undone_before=applied.undone_before.left if applied.undone_before else [],
         not_undone=list(applied.unread),
         unconfirmed=applied.unconfirmed,
+        of_unknown_host=applied.of_unknown_host,
         decisions=rows,
     )
 
@@ -149,6 +166,7 @@ def rolled_back_json(undone: RolledBack) -> str:
         put_back=undone.put_back,
         not_undone=list(undone.unread),
         not_compared=list(undone.not_compared),
+        of_unknown_host=undone.of_unknown_host,
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed verify: is a host what its plan says?"""
+"""wirespeed verify: compare a host with its plan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wirespeed.remote.reach import reach
 def verify(plan: PlanArgument, *, host: ChangedHostOption, json: JsonOption = False) -> None:
     """Compare every decision of a plan with what the host is now, and audit it. Changes nothing.
 
-    Exits with 1 when something differs or waits for a reboot.
+    Exits with 1 when something differs, waits for a reboot, or could not be checked.
     """
     read = named_plan(plan)
     name, rows = session.verify(reach, address(host), read)

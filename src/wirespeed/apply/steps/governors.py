@@ -52,6 +52,10 @@ class Governors(Setting):
             return None
         return "the kernel does not control the frequency (no cpufreq)"
 
+    def may_lack(self, value: Value) -> bool:
+        del value
+        return True
+
     def shown(self, value: Value) -> str:
         governors = json.loads(value or "{}")
         return "; ".join(

@@ -46,6 +46,9 @@ class HugePagePool(Setting):
             return None
         return f"the kernel has no pages of {self.size_kib} KiB on node {self.node}"
 
+    def may_lack(self, value: Value) -> bool:
+        return value == "0"
+
 
 def page_steps(host: HostPlan, runner: Runner) -> list[Step]:
     """A step for each planned pool; pools of other sizes are left as they are."""

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Open vSwitch with DPDK: other_config, bridges and ports, as `plan render --to ovs` names them.
 
-Its database survives reboots, so nothing is done at boot. Restarting ovs-vswitchd, which stops the
+Its database survives reboots, so nothing is done at boot. ovsdb-server writes a transaction without
+fsync unless the client asks for a durable commit (RFC 7047, 5.2.10), which ovs-vsctl has no option
+for: sync follows each change. Restarting ovs-vswitchd, which stops the
 traffic of all guests, is left to the operator or a reboot.
 """
 
@@ -22,6 +24,7 @@ from wirespeed.plan.render.ovs import BridgePort, bridges, other_config
 from wirespeed.remote.interface import Runner
 
 _VSCTL = ("ovs-vsctl", "--timeout=10", "--no-wait")
+_SYNC = Run(("sync",))
 _OPTIONS = ("dpdk-devargs", "n_rxq", "n_rxq_desc", "n_txq_desc")
 
 
@@ -48,7 +51,7 @@ class OvsKeys(Setting):
         made = [Run((*_VSCTL, "set", "Open_vSwitch", ".", word)) for word in words]
         if gone:
             made.insert(0, Run((*_VSCTL, "remove", "Open_vSwitch", ".", "other_config", *gone)))
-        return tuple(made)
+        return (*made, _SYNC)
 
     def needs_restart(self, old: Value, new: Value) -> bool:
         """Whether a key changes that was set and that ovs-vswitchd reads when it starts."""
@@ -121,7 +124,7 @@ class OvsPorts(Setting):
         for name in self._port_names(wanted):
             made.append(_add(name, {n: p for n, p in wanted["ports"].items()
                                     if p and p["port"] == name}))  # fmt: skip
-        return tuple(made)
+        return (*made, _SYNC)
 
     def takes(self, facts: HostFacts, value: Value) -> frozenset[str]:
         """A bridge has an interface of its own, by its name."""

@@ -33,7 +33,8 @@ def nic_steps(plan: Plan, host: HostPlan, facts: HostFacts, runner: Runner) -> l
             interface = nic.interface or next(iter(device.interfaces), "")
             setting = Vfs(nic.address, interface, vf_addresses(runner, nic.address))
             wanted = [unset_vf() for _ in range(nic.vfs.value)]
-            ports = list(_ports_on(host, nic, setting.addresses))
+            # Without addresses the setting itself tells why it cannot be made.
+            ports = list(_ports_on(host, nic, setting.addresses)) if setting.addresses else []
             why = f"{nic.vfs.because}; MAC and VLAN of the ports in the plan"
             if _nova_sets_them(facts, ports):
                 ports, why = [], f"{nic.vfs.because}; {_NOVA_GIVES}"

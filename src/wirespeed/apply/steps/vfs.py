@@ -23,6 +23,7 @@ from wirespeed.remote.pci import SYS_PCI, VFIO, driver_of
 # Of a VF that stays with the kernel: whichever of its drivers takes it.
 KERNEL_DRIVER = "*"
 _ATTRIBUTES = ("mac", "vlan", "spoofchk", "trust")
+_FIRST = "sriov_offset, sriov_stride"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,11 @@ class Vfs(Setting):
         return interfaces_of(facts, set_)
 
     def why_absent(self, runner: Runner) -> str | None:
-        if runner.glob(f"{SYS_PCI}/{self.address}/sriov_numvfs"):
-            return None
-        return f"{self.address} makes no VFs (no SR-IOV, or its driver is not bound)"
+        if not runner.glob(f"{SYS_PCI}/{self.address}/sriov_numvfs"):
+            return f"{self.address} makes no VFs (no SR-IOV, or its driver is not bound)"
+        if not self.addresses:
+            return f"the kernel does not tell the addresses of its VFs ({_FIRST}: Linux 4.15)"
+        return None
 
     def excusable(self, runner: Runner, left: Sequence[str]) -> bool:
         """Not every device checks senders or knows trust."""

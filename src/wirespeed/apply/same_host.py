@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Refuse records of another host, which a cloned disk brings along.
+
+Clones that were prepared have another machine ID; those that were not have another board or virtual
+machine. Source: machine-id(5), Documentation/ABI/testing/sysfs-class-dmi.
+"""
+
+from __future__ import annotations
+
+from wirespeed.model.errors import WirespeedError
+from wirespeed.remote.interface import Runner
+
+_FILES = {"machine_id": "/etc/machine-id", "board": "/sys/class/dmi/id/product_uuid"}
+# What the files hold where nothing is set.
+_UNSET = ("", "uninitialized", "Not Settable", "Not Present")
+_MOUNTS = "/proc/self/mounts"
+
+
+class OtherHostsJournal(WirespeedError):
+    """The journal of changes was written on another host. Nothing was changed."""
+
+
+def identity(runner: Runner) -> dict[str, str]:
+    """Return what tells this host from others, without what it does not know.
+
+    A machine ID that is mounted lasts for one boot: systemd could not write it.
+    """
+    texts = runner.read_many([*_FILES.values(), _MOUNTS])
+    mounts = texts.pop(_MOUNTS)
+    if isinstance(mounts, str) and f" {_FILES['machine_id']} " in mounts:
+        texts.pop(_FILES["machine_id"])
+    found = {name: texts.get(path) for name, path in _FILES.items()}
+    known = {name: text.strip() for name, text in found.items() if isinstance(text, str)}
+    return {name: text for name, text in known.items() if text not in _UNSET}
+
+
+def check_same_host(runner: Runner, recorded: object, folder: str) -> None:
+    """Raises OtherHostsJournal where a recorded part of the identity is known and differs."""
+    if not isinstance(recorded, dict):
+        return
+    now = identity(runner)
+    differing = [
+        f"{_FILES[name]} was {recorded[name]}, is {now[name]}"
+        for name in _FILES
+        if name in recorded and name in now and recorded[name] != now[name]
+    ]
+    if differing:
+        raise OtherHostsJournal(
+            f"the journal of changes in {folder} on {runner.name} is of another host: "
+            f"{'; '.join(differing)}",
+            "A cloned disk brings it along; what it names was not changed on this host. Remove the "
+            f"folder (`rm -rf {folder}`), then apply.",
+        )
