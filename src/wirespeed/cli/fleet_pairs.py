@@ -23,7 +23,7 @@ from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.cli.verbs import VerbGroup
 from wirespeed.document.validation import faults_of
-from wirespeed.model.bounded import load_toml
+from wirespeed.model.bounded import load_json, load_toml
 from wirespeed.model.errors import BadInput, WirespeedError, faulty_file
 from wirespeed.remote.interface import LOCALHOST
 from wirespeed.remote.ssh_target import SshTarget
@@ -187,7 +187,7 @@ class _Measurement:
             if process.returncode != 0:
                 said = err.read_text(encoding="utf-8", errors="replace").strip().splitlines()
                 raise PairFailed(said[-1] if said else f"ended with {process.returncode}")
-            run_id = json_text.loads(out.read_text(encoding="utf-8"))["run"]["id"]
+            run_id = load_json(out.read_text(encoding="utf-8"))["run"]["id"]
             return str(run_id)
 
 
