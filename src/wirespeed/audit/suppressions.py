@@ -27,6 +27,7 @@ from wirespeed.document.validation import fault_of
 from wirespeed.model.bounded import load_toml
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.finding import AuditReport, Finding, Status
+from wirespeed.model.text import Glob, Line, Word
 
 _NEXT = "See docs/tutorial/audit-your-server.md for the keys of a suppression file."
 
@@ -50,10 +51,10 @@ class Suppression:
 class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    rule: str
-    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-    host: str = "*"
-    subject: str = "*"
+    rule: Word
+    reason: Annotated[Line, StringConstraints(strip_whitespace=True, min_length=1)]
+    host: Glob = "*"
+    subject: Line = "*"
     until: date | None = None
 
 

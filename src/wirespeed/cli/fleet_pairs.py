@@ -23,8 +23,9 @@ from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.cli.verbs import VerbGroup
 from wirespeed.document.validation import faults_of
-from wirespeed.model.bounded import load_toml
+from wirespeed.model.bounded import load_json, load_toml
 from wirespeed.model.errors import BadInput, WirespeedError, faulty_file
+from wirespeed.model.text import FilePath, Label
 from wirespeed.remote.interface import LOCALHOST
 from wirespeed.remote.ssh_target import SshTarget
 from wirespeed.store.leases import Lease, check_can_lease
@@ -52,11 +53,11 @@ _UNDO_S = 120.0
 class _Pair(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: Annotated[str, Field(min_length=1, max_length=120)]
-    study: str
-    lab: Path
-    links: tuple[str, ...] = ()
-    generator: str | None = None
+    name: Annotated[Label, Field(max_length=120)]
+    study: FilePath
+    lab: FilePath
+    links: tuple[Label, ...] = ()
+    generator: Label | None = None
 
 
 class _File(BaseModel):
@@ -187,7 +188,7 @@ class _Measurement:
             if process.returncode != 0:
                 said = err.read_text(encoding="utf-8", errors="replace").strip().splitlines()
                 raise PairFailed(said[-1] if said else f"ended with {process.returncode}")
-            run_id = json_text.loads(out.read_text(encoding="utf-8"))["run"]["id"]
+            run_id = load_json(out.read_text(encoding="utf-8"))["run"]["id"]
             return str(run_id)
 
 

@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from wirespeed.cli.output_file import write_output
+from wirespeed.model.bounded import load_json
 from wirespeed.model.errors import BadInput
 
 LIST = ".wirespeed-rendered.json"
@@ -51,8 +52,8 @@ def _make_folder(path: Path) -> None:
 def _earlier(path: Path) -> dict[str, str]:
     """Files of an earlier rendering with their digests; none where the list is not one of ours."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        found = load_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return {}
     if not isinstance(found, dict):
         return {}

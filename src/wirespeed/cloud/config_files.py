@@ -12,6 +12,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from wirespeed.model.bounded import load_json
+
 
 def skipped_files() -> Iterator[str]:
     """A sentence for each file that is there and cannot be used. None of them quotes it: it may
@@ -30,7 +32,7 @@ def _fault(path: Path) -> str | None:
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".json":
-            json.loads(text)
+            load_json(text)
         else:
             yaml.safe_load(text)
     except OSError as fault:

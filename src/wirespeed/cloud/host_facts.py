@@ -22,8 +22,8 @@ _HOW = "needs `wirespeed inspect` on the host; OpenStack's API does not tell"
 # Facts that no API call gives. cpu_flags: it tells those alone that the model does not bring.
 _UNTOLD = (
     "caches", "cpu_flags", "default_route_interface", "dimms", "firmware", "governors",
-    "huge_pages", "idle_states", "interfaces", "iommu_units", "irqs", "kernel", "memory_channels",
-    "nova", "ovs", "ovs.pmds", "pci", "uio_drivers",
+    "huge_pages", "idle_states", "interfaces", "iommu_units", "irqs", "kernel",
+    "left_by_killed_runs", "memory_channels", "nova", "ovs", "ovs.pmds", "pci", "uio_drivers",
 )  # fmt: skip
 # Servers in these states have given their place back.
 _PLACELESS = ("DELETED", "SOFT_DELETED", "SHELVED_OFFLOADED")

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from wirespeed.model.bounded import load_json
 from wirespeed.model.words import counted
 
 _SEALED = re.compile(r'(\{.*), "crc32": "([0-9a-f]{8})"\}')
@@ -87,13 +88,13 @@ def read_lines(text: str, complete: int | None = None) -> JournalLines:
 def _record(line: str, *, plain: bool) -> dict[str, Any] | None:
     """The record of a line; None for one that is damaged or torn. plain: it may lack a checksum."""
     found = _SEALED.fullmatch(line)
-    if found and _checksum(found[1]) == found[2]:
-        record: dict[str, Any] = json.loads(f"{found[1]}}}")
-        return record
+    whole = found is not None and _checksum(found[1]) == found[2]
     try:
-        read = json.loads(line) if plain else None
-    except (ValueError, RecursionError):
+        read = load_json(f"{found[1]}}}" if found and whole else line) if whole or plain else None
+    except ValueError:
         return None
+    if whole:
+        return read if isinstance(read, dict) else None
     return read if isinstance(read, dict) and not read.keys() & {"n", "crc32"} else None
 
 

@@ -13,6 +13,7 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from wirespeed.document.validation import faults_of
+from wirespeed.model.bounded import load_json
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.moment import moment_fault
 from wirespeed.model.snapshot import HostSnapshot, Member
@@ -33,9 +34,11 @@ _NEXT = 'It is JSON: {"compute-1": {"address": "192.0.2.1", "site": "fra"}}.'
 def read_members(text: str, where: str) -> dict[str, Member]:
     """Read the controller's inventory: of each host its address and site. Raises BadInput."""
     try:
-        places = _PLACES.validate_json(text)
+        places = _PLACES.validate_python(load_json(text))
     except ValidationError as error:
         raise faulty_file(where, faults_of(error), _NEXT) from None
+    except ValueError as error:
+        raise BadInput(f"{where} is not JSON: {error}", _NEXT) from None
     faults = [fault for name, place in places.items() for fault in _place_faults(name, place)]
     if faults:
         raise faulty_file(where, faults, _NEXT)

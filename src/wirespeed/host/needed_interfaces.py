@@ -7,7 +7,6 @@ cluster agents, of Nova's management address and of default routes, with what li
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from wirespeed.host.nova import management_address
 from wirespeed.host.reader import Reader
 from wirespeed.host.routes import default_route_interfaces, interface_towards, with_lower
 from wirespeed.host.sessions import Connection, connections
+from wirespeed.model.bounded import load_json
 from wirespeed.remote.interface import Runner
 
 
@@ -58,7 +58,7 @@ def _interfaces_of(
 def _holders(runner: Runner) -> dict[str, set[str]]:
     """Address -> the interfaces that have it."""
     done = runner.run(["ip", "-json", "address", "show"], check=False)
-    shown: list[dict[str, Any]] = json.loads(done.stdout or "[]")
+    shown: list[dict[str, Any]] = load_json(done.stdout or "[]")
     found: dict[str, set[str]] = {}
     for interface in shown:
         for address in interface.get("addr_info", ()):

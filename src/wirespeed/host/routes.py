@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 from collections.abc import Iterable
 
+from wirespeed.model.bounded import load_json
 from wirespeed.remote.interface import Runner
 
 
@@ -29,7 +29,7 @@ def interface_towards(runner: Runner, address: str) -> str | None:
     None where there is no route."""
     done = runner.run(["ip", "-json", "route", "get", address], check=False)
     try:
-        return str(json.loads(done.stdout)[0]["dev"])
+        return str(load_json(done.stdout)[0]["dev"])
     except (ValueError, LookupError):
         return None
 
@@ -56,7 +56,7 @@ def _datapath_ports(runner: Runner, name: str) -> set[str]:
     if not runner.glob("/sys/class/net/ovs-system"):
         return set()
     done = runner.run(["ip", "-json", "-details", "link", "show"], check=False)
-    links = json.loads(done.stdout or "[]")
+    links = load_json(done.stdout or "[]")
     kinds = {link["ifname"]: link.get("linkinfo", {}).get("info_kind") for link in links}
     if kinds.get(name) != "openvswitch" or name == "ovs-system":
         return set()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from wirespeed.image.errors import ImageError
 from wirespeed.image.machine import KERNEL_ARGUMENTS, PROGRAM
+from wirespeed.model.bounded import load_json
 from wirespeed.remote.interface import ProgramMissing, Runner
 
 _DEVICE = "/dev/kvm"
@@ -84,6 +85,6 @@ def _booted(runner: Runner, kernel: str, initramfs: str) -> Accelerator:
 def _remembered(state: Path) -> dict[str, Accelerator]:
     """Nothing where the file is not there or not of our making."""
     with suppress(OSError, ValueError, TypeError, AttributeError):
-        words = json.loads((state / _REMEMBERED).read_text())
+        words = load_json((state / _REMEMBERED).read_text())
         return {about: Accelerator(**answer) for about, answer in words.items()}
     return {}

@@ -19,6 +19,7 @@ from pathlib import Path
 from wirespeed.image.build import build
 from wirespeed.image.errors import ImageError
 from wirespeed.image.recipe import Recipe
+from wirespeed.model.bounded import load_json
 from wirespeed.remote.interface import Runner
 
 _PARTIAL = ".partial"
@@ -144,7 +145,7 @@ def _named(recipe: Recipe) -> str:
 
 def _image(folder: Path) -> Image | None:
     try:
-        says = json.loads((folder / _SAYS).read_text())
+        says = load_json((folder / _SAYS).read_text())
     except (FileNotFoundError, NotADirectoryError):
         return None
     if folder.name.endswith(_PARTIAL):

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from wirespeed.lab.errors import LabError
 from wirespeed.lab.machine import MachineSpec
+from wirespeed.model.bounded import load_json
 from wirespeed.remote.interface import RemoteError
 from wirespeed.remote.reach import EMULATED_PATIENCE
 from wirespeed.remote.ssh import SshRunner
@@ -45,8 +46,13 @@ class Node:
 
     @classmethod
     def load(cls, folder: Path) -> Node:
-        said = json.loads((folder / "node.json").read_text())
-        return cls(MachineSpec(**said["spec"]), folder)
+        path = folder / "node.json"
+        try:
+            return cls(MachineSpec(**load_json(path.read_text())["spec"]), folder)
+        except (ValueError, TypeError, KeyError) as fault:
+            raise LabError(
+                f"{path}: {fault}", f"Remove {folder}, then run `wirespeed lab up` again."
+            ) from None
 
     def save(self, command: Sequence[str]) -> None:
         """What it is, and QEMU's command line."""
@@ -78,7 +84,7 @@ class Node:
 
     def start(self) -> None:
         """Start QEMU. It outlives this process; whether it comes up, await_answer tells."""
-        command = json.loads((self.folder / "node.json").read_text())["command"]
+        command = load_json((self.folder / "node.json").read_text())["command"]
         lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 from annotated_types import Ge, Le
 
+from wirespeed.model.text import Line, Word
+
 
 class Combine(StrEnum):
     """Which combinations of the factors are measured."""
@@ -32,7 +34,7 @@ class Order(StrEnum):
 class Factor:
     """name: for people. sets: its high level, by dotted key; its low level is the study's own."""
 
-    name: str
+    name: Line
     sets: Mapping[str, Any]
 
 
@@ -44,7 +46,7 @@ class Design:
     """Any of: cumulative: the base, then each factor on top of those before it; one-at-a-time: the
     base, then each factor alone; factorial: every combination; fraction: those that `generators`
     leave of them."""
-    generators: tuple[str, ...] = ()
+    generators: tuple[Line, ...] = ()
     """fraction only: which factors are decided by others, by letter in the order of the factors:
     "D = ABC", or "D = -ABC" for the other half. D is on where the product of the signs of A, B and
     C (+ on, - off) is +."""
@@ -74,9 +76,9 @@ class Quick:
 class Published:
     """The published table that the report shows beside what was measured."""
 
-    table: str = ""
+    table: Word = ""
     """Which table: s1, s2, s3 or s4."""
-    without: Mapping[str, str] = field(default_factory=dict)
+    without: Mapping[Line, Line] = field(default_factory=dict)
     """By name, the rows of it that the study has no point for, and why."""
 
 

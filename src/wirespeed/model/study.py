@@ -9,6 +9,7 @@ from typing import Any
 
 from wirespeed.model.design import StudyForm
 from wirespeed.model.spec import Workload
+from wirespeed.model.text import Line, Prose
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,9 @@ class Study:
     measuring. left_out: how many points its quick form does without.
     """
 
-    name: str
-    title: str
-    description: str
+    name: Line
+    title: Line
+    description: Prose
     points: tuple[Point, ...]
     resolved: dict[str, Any]
     form: StudyForm = field(default_factory=StudyForm)

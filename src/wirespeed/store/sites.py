@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, TextClause, create_engine, text
 
+from wirespeed.model.bounded import load_json
 from wirespeed.model.errors import BadInput
 from wirespeed.model.sites import Day, Site
 from wirespeed.store.errors import as_store_errors
@@ -69,7 +70,7 @@ def _engine(named: str) -> tuple[Engine, str]:
             f"--database {shown}: several sites share a PostgreSQL",
             "Name it as postgresql://user@host/database.",
         )
-    return create_engine(url), shown
+    return create_engine(url, json_deserializer=load_json), shown
 
 
 def _names(connection: Connection, url: str) -> list[str]:

@@ -18,6 +18,7 @@ from urllib.parse import quote
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import OperationalError
 
+from wirespeed.model.bounded import load_json
 from wirespeed.store.errors import StoreError
 
 WAIT_S = 60
@@ -69,7 +70,9 @@ def reading_engine(path: Path) -> Engine:
 
 def engine_of(opened: Callable[[], sqlite3.Connection]) -> Engine:
     """Make an engine whose connections `opened` opens, one for each transaction."""
-    return create_engine("sqlite://", creator=opened, poolclass=NullPool)
+    return create_engine(
+        "sqlite://", creator=opened, poolclass=NullPool, json_deserializer=load_json
+    )
 
 
 def begin_to_read(connection: Connection) -> None:

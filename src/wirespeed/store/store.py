@@ -15,6 +15,7 @@ from typing import Self
 from sqlalchemy import URL, Connection, Engine, create_engine
 from sqlalchemy.exc import NoSuchModuleError
 
+from wirespeed.model.bounded import load_json
 from wirespeed.model.installed import install_extra
 from wirespeed.store import sqlite_file
 from wirespeed.store.errors import NoStore, StoreError, as_store_errors
@@ -160,7 +161,7 @@ def _check_exists(file: Path, shown: str) -> None:
 
 def _postgresql(url: URL, shown: str) -> Engine:
     try:
-        return create_engine(url)
+        return create_engine(url, json_deserializer=load_json)
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         raise StoreError(
             f"store {shown}: the PostgreSQL driver is not installed",

@@ -14,6 +14,7 @@ from wirespeed.document.validation import fault_of
 from wirespeed.experiment.combinations import MAX_FACTORS, generator
 from wirespeed.model.design import Combine, Design, Factor, Published, Quick, StudyForm
 from wirespeed.model.fault import Fault
+from wirespeed.model.text import LINE
 from wirespeed.published.tables import TABLES
 from wirespeed.study.keys import FORM_TABLES, parameter_keys, unknown_key
 
@@ -70,8 +71,9 @@ def _factors(written: object, found: list[Fault]) -> tuple[Factor, ...]:
     factors = []
     for number, table in enumerate(written, start=1):
         name = table.get("name")
-        if not isinstance(name, str) or not name:
-            found.append(Fault("factor.name", name, f"factor {number} needs a name"))
+        if not name or not LINE.fits(name):
+            allowed = f"factor {number} needs a name: {LINE.wanted}"
+            found.append(Fault("factor.name", name, allowed))
             continue
         factors.append(Factor(name, flatten({k: v for k, v in table.items() if k != "name"})))
     names = [factor.name for factor in factors]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from wirespeed.model.errors import BadInput
 from wirespeed.model.fault import Fault
 from wirespeed.model.spec import Frames
 from wirespeed.model.study import Point, Study
+from wirespeed.model.text import LINE, PROSE, printable
 from wirespeed.study.design import arranged, varied
 from wirespeed.study.errors import StudyError
 from wirespeed.study.expand import set_key
@@ -65,10 +66,11 @@ def resolve_study(
     base = deepcopy(raw)
     found = list(faults)
     texts = {}
-    for key in ("title", "description"):
+    for key, form_of_text in (("title", LINE), ("description", PROSE)):
         texts[key] = base.pop(key, "")
-        if not isinstance(texts[key], str):
-            found.append(Fault(key, texts[key], "must be text"))
+        if not form_of_text.fits(texts[key]):
+            found.append(Fault(key, texts[key], f"must be {form_of_text.wanted}"))
+    found += _unfit(base)
     needs = read_needs(base.pop("needs", []), found)
     form = read_form(base, found)
     vary = flatten(base.pop("vary", {}))
@@ -80,10 +82,22 @@ def resolve_study(
     points, order, left_out = arranged(points, form, found)
     if found:
         raise StudyError(source, found)
-    description = texts["description"].strip()
-    return Study(
-        name, texts["title"] or name, description, points, raw, form, order, left_out
-    )  # fmt: skip
+    title, description = texts["title"] or name, texts["description"].strip()
+    return Study(name, title, description, points, raw, form, order, left_out)
+
+
+def _unfit(value: object, key: str = "") -> Iterator[Fault]:
+    """Keys and texts, wherever they are, that have control characters or lines."""
+    if isinstance(value, str) and not LINE.fits(value):
+        yield Fault(key, value, f"must be {LINE.wanted}")
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            where = f"{key}.{name}" if key else name
+            yield from _unfit(name, f"the key {printable(where, 60)}")
+            yield from _unfit(inner, where)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _unfit(inner, key)
 
 
 def _needs(point: Point, needs: Sequence[Needs]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import ClassVar
 from wirespeed.apply.actions import Action, Put, Run
 from wirespeed.apply.setting import Setting, Value, interfaces_of
 from wirespeed.apply.steps.vfio_holder import let_go
+from wirespeed.model.bounded import load_json
 from wirespeed.model.facts import HostFacts
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI, VFIO, driver_of
@@ -42,7 +43,7 @@ class Driver(Setting):
     def actions(self, value: Value) -> tuple[Action, ...]:
         if value is None:  # the function was not there, and goes with its PF's VFs
             return ()
-        driver, override = json.loads(value)
+        driver, override = load_json(value)
         return bind(self.address, driver, override or "")
 
     def make(self, runner: Runner, value: Value) -> None:
@@ -54,9 +55,9 @@ class Driver(Setting):
         found = self.read(runner)
         if value is None or found is None:
             # A VF that is gone again, with its PF's others, is bound to nothing.
-            free = value is None or json.loads(value)[0] == ""
+            free = value is None or load_json(value)[0] == ""
             return () if found is None and free else (self.shown(found),)
-        (driver, override), (is_driver, is_override) = json.loads(value), json.loads(found)
+        (driver, override), (is_driver, is_override) = load_json(value), load_json(found)
         same = driver == is_driver and override in (None, is_override)
         return () if same else (self.shown(found),)
 
@@ -70,7 +71,7 @@ class Driver(Setting):
         return "vfio-pci needs the IOMMU, which is off until then"
 
     def shown(self, value: Value) -> str:
-        return "absent" if value is None else json.loads(value)[0] or "none"
+        return "absent" if value is None else load_json(value)[0] or "none"
 
 
 def bound_to(driver: str, override: str | None) -> str:

@@ -11,6 +11,7 @@ from typing import ClassVar
 from wirespeed.apply.actions import Action, Put
 from wirespeed.apply.setting import Setting, Value
 from wirespeed.apply.step import Step
+from wirespeed.model.bounded import load_json
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.plan import HostPlan
 from wirespeed.remote.interface import Runner
@@ -35,12 +36,12 @@ class Governors(Setting):
         return json.dumps(self._read(runner))
 
     def actions(self, value: Value) -> tuple[Action, ...]:
-        governors = json.loads(value or "{}")
+        governors = load_json(value or "{}")
         return tuple(Put(_path(cpu), name, may_fail=True) for cpu, name in governors.items())
 
     def left(self, runner: Runner, value: Value) -> tuple[str, ...]:
         now = self._read(runner)
-        wanted = json.loads(value or "{}")
+        wanted = load_json(value or "{}")
         return tuple(
             f"CPU {cpu}: {now[cpu]}"
             for cpu, name in wanted.items()
@@ -57,7 +58,7 @@ class Governors(Setting):
         return True
 
     def shown(self, value: Value) -> str:
-        governors = json.loads(value or "{}")
+        governors = load_json(value or "{}")
         return "; ".join(
             f"{name} on {format_list(int(cpu) for cpu, g in governors.items() if g == name)}"
             for name in sorted(set(governors.values()))

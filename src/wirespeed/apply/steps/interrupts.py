@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from wirespeed.apply.actions import Action, Put, PutEach
 from wirespeed.apply.setting import Setting, Value
 from wirespeed.apply.step import Step
+from wirespeed.model.bounded import load_json
 from wirespeed.model.cpuset import format_list, format_mask, parse_list, parse_mask
 from wirespeed.model.plan import HostPlan
 from wirespeed.remote.interface import Runner
@@ -38,7 +39,7 @@ class Interrupts(Setting):
         return json.dumps(self._read(runner))
 
     def actions(self, value: Value) -> tuple[Action, ...]:
-        wanted = json.loads(value or "{}")
+        wanted = load_json(value or "{}")
         if "all" in wanted:
             cpus = wanted["all"]
             # The default first: an interrupt that is requested in between then gets it.
@@ -49,7 +50,7 @@ class Interrupts(Setting):
         ))  # fmt: skip
 
     def make(self, runner: Runner, value: Value) -> None:
-        wanted = json.loads(value or "{}")
+        wanted = load_json(value or "{}")
         if "all" not in wanted:
             # A number may be another device's by now.
             now = self._read(runner)["irqs"]
@@ -59,7 +60,7 @@ class Interrupts(Setting):
         Setting.make(self, runner, value)
 
     def left(self, runner: Runner, value: Value) -> tuple[str, ...]:
-        now, wanted = self._read(runner), json.loads(value or "{}")
+        now, wanted = self._read(runner), load_json(value or "{}")
         irqs: Mapping[str, Any] = now["irqs"]
         default = wanted.get("all", wanted.get("default"))
         found = [] if _same(now["default"], default) else [f"default: {now['default']}"]
@@ -85,7 +86,7 @@ class Interrupts(Setting):
         return len(left) < len(self._read(runner)["irqs"])
 
     def shown(self, value: Value) -> str:
-        known = json.loads(value or "{}")
+        known = load_json(value or "{}")
         if "all" in known:
             return f"all on {known['all']}"
         lists = sorted({cpus for _, cpus in known["irqs"].values()})

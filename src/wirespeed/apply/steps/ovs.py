@@ -18,6 +18,7 @@ from wirespeed.apply.setting import Setting, Value
 from wirespeed.apply.step import Step
 from wirespeed.host.ovs import table
 from wirespeed.host.reader import Reader
+from wirespeed.model.bounded import load_json
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.plan import HostPlan, Plan
 from wirespeed.plan.render.ovs import BridgePort, bridges, other_config
@@ -45,7 +46,7 @@ class OvsKeys(Setting):
         return json.dumps({key: found.get(key) for key in self.keys})
 
     def actions(self, value: Value) -> tuple[Action, ...]:
-        wanted = json.loads(value or "{}")
+        wanted = load_json(value or "{}")
         gone = [key for key, text in wanted.items() if text is None]
         words = [f'other_config:{key}="{text}"' for key, text in wanted.items() if text is not None]
         made = [Run((*_VSCTL, "set", "Open_vSwitch", ".", word)) for word in words]
@@ -55,11 +56,11 @@ class OvsKeys(Setting):
 
     def needs_restart(self, old: Value, new: Value) -> bool:
         """Whether a key changes that was set and that ovs-vswitchd reads when it starts."""
-        was, wanted = json.loads(old or "{}"), json.loads(new or "{}")
+        was, wanted = load_json(old or "{}"), load_json(new or "{}")
         return any(was[key] not in (None, wanted[key]) for key in self.at_start)
 
     def shown(self, value: Value) -> str:
-        known = json.loads(value or "{}")
+        known = load_json(value or "{}")
         return " ".join(f"{key}={text}" for key, text in known.items() if text) or "nothing set"
 
 
@@ -108,7 +109,7 @@ class OvsPorts(Setting):
         )
 
     def actions(self, value: Value) -> tuple[Action, ...]:
-        wanted = json.loads(value or "{}")
+        wanted = load_json(value or "{}")
         made: list[Action] = []
         # A bond and a port by the name of one of its interfaces cannot be told apart afterwards:
         # what is ours is made anew.
@@ -132,7 +133,7 @@ class OvsPorts(Setting):
         return frozenset((*self.bridges, *self.ports))
 
     def shown(self, value: Value) -> str:
-        known = json.loads(value or "{}")
+        known = load_json(value or "{}")
         there = [name for name, datapath in known["bridges"].items() if datapath]
         ports = [
             f"{name} ({port['options'].get('dpdk-devargs') or port['type']}) on {port['bridge']}"

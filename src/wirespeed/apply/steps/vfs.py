@@ -16,6 +16,7 @@ from wirespeed.apply.actions import Action, Put, Run, perform
 from wirespeed.apply.setting import Setting, Value, interfaces_of
 from wirespeed.apply.steps.drivers import bind
 from wirespeed.apply.steps.vfio_holder import let_go
+from wirespeed.model.bounded import load_json
 from wirespeed.model.facts import HostFacts
 from wirespeed.remote.interface import RemoteError, Runner
 from wirespeed.remote.pci import SYS_PCI, VFIO, driver_of
@@ -49,7 +50,7 @@ class Vfs(Setting):
         return json.dumps(self._read(runner))
 
     def actions(self, value: Value) -> tuple[Action, ...]:
-        wanted = json.loads(value or "{}")
+        wanted = load_json(value or "{}")
         device, count = f"{SYS_PCI}/{self.address}", len(wanted["vfs"])
         made: list[Action] = [
             Put(f"{device}/sriov_drivers_autoprobe", "0", may_fail=True),
@@ -60,7 +61,7 @@ class Vfs(Setting):
         return (*made, *self._set(wanted))
 
     def make(self, runner: Runner, value: Value) -> None:
-        wanted, now = json.loads(value or "{}"), self._read(runner)
+        wanted, now = load_json(value or "{}"), self._read(runner)
         if len(now["vfs"]) != len(wanted["vfs"]):
             for address, _ in zip(self.addresses, now["vfs"], strict=False):
                 let_go(runner, address)
@@ -76,7 +77,7 @@ class Vfs(Setting):
         perform(runner, made)
 
     def left(self, runner: Runner, value: Value) -> tuple[str, ...]:
-        wanted, now = json.loads(value or "{}"), self._read(runner)
+        wanted, now = load_json(value or "{}"), self._read(runner)
         if len(now["vfs"]) != len(wanted["vfs"]):
             return (f"{len(now['vfs'])} VFs",)
         found = [
@@ -90,7 +91,7 @@ class Vfs(Setting):
 
     def takes(self, facts: HostFacts, value: Value) -> frozenset[str]:
         """With another count the PF's own and all VFs', else those of the VFs that are set."""
-        wanted = json.loads(value or '{"vfs": []}')["vfs"]
+        wanted = load_json(value or '{"vfs": []}')["vfs"]
         count = next((d.sriov_num for d in facts.pci if d.address == self.address), 0)
         if count != len(wanted):
             return interfaces_of(facts, (self.address, *self.addresses))
@@ -111,7 +112,7 @@ class Vfs(Setting):
         return all(part.split(":")[0].endswith((" spoofchk", " trust")) for part in left)
 
     def shown(self, value: Value) -> str:
-        known = json.loads(value or '{"vfs": []}')["vfs"]
+        known = load_json(value or '{"vfs": []}')["vfs"]
         set_ = [
             f"vf {n}: " + " ".join(f"{key} {vf[key]}" for key in _ATTRIBUTES if vf[key] is not None)
             for n, vf in enumerate(known)
@@ -217,7 +218,7 @@ def _on_off(value: object) -> str | None:
 def _links(runner: Runner, interface: str) -> dict[str, Any]:
     done = runner.run(["ip", "-json", "link", "show", "dev", interface])
     try:
-        found: dict[str, Any] = json.loads(done.stdout)[0]
+        found: dict[str, Any] = load_json(done.stdout)[0]
     except (ValueError, LookupError):
         raise RemoteError(
             f"`ip -json link show dev {interface}` printed no JSON", "It needs iproute2 4.13."

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.audit.fixes import write_to
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
@@ -19,7 +20,7 @@ def check(subject: Subject) -> Outcome:
             wanted="the node of the socket that its slot is wired to",
             fix=(
                 "# update the BIOS or switch on NUMA (no node interleaving) in it; until then:",
-                f"echo NODE > /sys/bus/pci/devices/{nic.address}/numa_node",
+                write_to(f"/sys/bus/pci/devices/{nic.address}/numa_node", "NODE"),
             ),
             subject=nic.address,
         )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.audit.fixes import ovs_interface
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import dpdk_ports, mtu, rx_descriptors, tx_descriptors
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
@@ -28,8 +29,9 @@ def check(subject: Subject) -> Outcome:
             found=f"{port.name} has {rx_descriptors(port)} rx and {tx_descriptors(port)} tx "
             f"descriptors at MTU {mtu(port)}",
             wanted=f"{WANTED_DESCRIPTORS} each",
-            fix=(
-                f"ovs-vsctl set Interface {port.name} options:n_rxq_desc={WANTED_DESCRIPTORS} "
+            fix=ovs_interface(
+                port.name,
+                f"options:n_rxq_desc={WANTED_DESCRIPTORS}",
                 f"options:n_txq_desc={WANTED_DESCRIPTORS}",
             ),
             subject=port.name,

@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+from wirespeed.audit.fixes import comment, ovs_interface, ovs_look
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
 from wirespeed.model.ovs_facts import OvsInterface
+
+MORE_TX = comment(
+    "more tx queues come with the number of PMD threads: lower pmd-cpu-mask or use a device with "
+    "more queues"
+)
 
 
 def check(subject: Subject) -> Outcome:
@@ -22,11 +28,12 @@ def check(subject: Subject) -> Outcome:
             found=f"{interface.name} has {configured} {kind} queues, {requested} are requested",
             wanted=f"{requested} {kind} queues, or a request the device can meet",
             fix=(
-                f"ovs-vsctl get Interface {interface.name} status  # what the device can do",
-                f"ovs-vsctl set Interface {interface.name} options:n_rxq={configured}"
-                if kind == "rx"
-                else "# more tx queues come with the number of PMD threads: lower pmd-cpu-mask "
-                "or use a device with more queues",
+                ovs_look(interface.name, "status", note="what the device can do"),
+                *(
+                    ovs_interface(interface.name, f"options:n_rxq={configured}")
+                    if kind == "rx"
+                    else (MORE_TX,)
+                ),
             ),
             subject=interface.name,
         )

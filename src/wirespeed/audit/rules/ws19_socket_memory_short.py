@@ -39,7 +39,7 @@ def check(subject: Subject) -> Outcome:
             found=f"{has} MiB on node {node} for {_ports(ports, node)}",
             wanted=f"{wants} MiB ({needed[node].formula}); by model: "
             + ", ".join(f"{m} {socket_memory(m, ports, [node])[node].mib}" for m in COMPARED),
-            fix=(*ovs_other_config(f'dpdk-socket-mem="{wanted}"'), RESTART_OVS),
+            fix=(*ovs_other_config(f"dpdk-socket-mem={wanted}"), RESTART_OVS),
             subject=f"node {node}",
         )
         for node, has, wants in short

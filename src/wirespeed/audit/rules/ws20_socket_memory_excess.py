@@ -41,7 +41,7 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"{has} MiB on node {node}; Open vSwitch's own model needs {wants}",
             wanted=f"about {wants} MiB ({needed[node].formula})",
-            fix=(*ovs_other_config(f'dpdk-socket-mem="{wanted}"'), RESTART_OVS),
+            fix=(*ovs_other_config(f"dpdk-socket-mem={wanted}"), RESTART_OVS),
             subject=f"node {node}",
         )
         for node, has, wants in above

@@ -29,7 +29,7 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"node {node} has PMD threads and 0 MiB of dpdk-socket-mem",
             wanted=f"at least {MINIMUM_MIB} MiB on node {node}",
-            fix=(*ovs_other_config(f'dpdk-socket-mem="{wanted}"'), RESTART_OVS),
+            fix=(*ovs_other_config(f"dpdk-socket-mem={wanted}"), RESTART_OVS),
             subject=f"node {node}",
         )
         for node in bare

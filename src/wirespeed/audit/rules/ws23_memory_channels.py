@@ -29,7 +29,7 @@ def check(subject: Subject) -> Outcome:
             found=f"DPDK uses {configured} ({'-n' if given else 'its default'}), the host has "
             f"{channels} populated channels per node",
             wanted=f"-n {channels}",
-            fix=(*ovs_other_config(f'dpdk-extra="{wanted}"'), RESTART_OVS),
+            fix=(*ovs_other_config(f"dpdk-extra={wanted}"), RESTART_OVS),
         )
     ]
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from wirespeed.audit.fixes import ovs_interface
+from wirespeed.audit.fixes import ovs_interface, ovs_look
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import mtu, paths
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
@@ -31,7 +31,7 @@ def _refused(path: list[OvsInterface]) -> list[Problem]:
         Problem(
             found=f"{port.name} has MTU {port.mtu}, {port.mtu_request} is requested",
             wanted=f"MTU {port.mtu_request}, or a request that the device can meet",
-            fix=(f"ovs-vsctl get Interface {port.name} status:max_rx_pktlen error",),
+            fix=(ovs_look(port.name, "status:max_rx_pktlen", "error"),),
             subject=port.name,
         )
         for port in path

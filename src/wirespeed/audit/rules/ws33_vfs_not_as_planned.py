@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.audit.fixes import write_to
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
@@ -25,7 +26,7 @@ def check(subject: Subject) -> Outcome:
             Problem(
                 found=f"{address} is not in this host" if there is None else f"{there} VFs",
                 wanted=f"{vfs} VFs on {address}",
-                fix=(f"echo 0 > {path}", f"echo {vfs} > {path}") if device else (),
+                fix=(write_to(path, 0), write_to(path, vfs)) if device else (),
                 subject=address,
             )
         )

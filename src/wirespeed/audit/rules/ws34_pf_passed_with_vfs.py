@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.audit.fixes import write_to
 from wirespeed.audit.guest_nics import passed_through, vfs_in_use
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import (
@@ -45,7 +46,7 @@ def check(subject: Subject) -> Outcome:
                 else f"is bound to {pf.driver}"
             ),
             wanted="either the PF in the guest and no VFs, or the VFs and the PF in the host",
-            fix=(f"echo 0 > /sys/bus/pci/devices/{pf.address}/sriov_numvfs",),
+            fix=(write_to(f"/sys/bus/pci/devices/{pf.address}/sriov_numvfs", 0),),
             subject=pf.address,
         )
         for pf in taken

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.audit.fixes import scheduler_option
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import FactUnusable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
@@ -26,11 +27,7 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"enabled_filters in {nova.path} lacks {', '.join(absent)}",
             wanted=f"enabled_filters = {wanted}",
-            fix=(
-                f"# {nova.path}, section [filter_scheduler]:",
-                f"#   enabled_filters = {wanted}",
-                "systemctl restart openstack-nova-scheduler  # nova-scheduler on Debian, Ubuntu",
-            ),
+            fix=scheduler_option(nova.path, "filter_scheduler", f"enabled_filters = {wanted}"),
         )
     ]
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.audit import fixes
 from wirespeed.audit.extra_specs import is_known, replacement
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
@@ -22,8 +23,8 @@ def check(subject: Subject) -> Outcome:
 
 def _problem(flavor: Flavor, key: str) -> Problem:
     right = replacement(key)
-    unset = f"openstack flavor unset {flavor.name} --property {key}"
-    put = f"openstack flavor set {flavor.name} --property {right}={flavor.extra_specs[key]}"
+    unset = fixes.flavor("unset", flavor.name, key)
+    put = fixes.flavor("set", flavor.name, f"{right}={flavor.extra_specs[key]}")
     return Problem(
         found=f"flavor {flavor.name} has {key}={flavor.extra_specs[key]}, which Nova does not know",
         wanted=f"{right}={flavor.extra_specs[key]}" if right else f"no {key}",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.audit import fixes
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
@@ -22,7 +23,7 @@ def check(subject: Subject) -> Outcome:
             found=f"flavor {flavor.name} has {KEY}=isolate, this host runs with SMT",
             wanted=f"{KEY}=require, or hosts with SMT switched off for this flavor",
             fix=(
-                f"openstack flavor set {flavor.name} --property {KEY}=require",
+                fixes.flavor("set", flavor.name, f"{KEY}=require"),
                 "# or, on the hosts meant for it: nosmt on the kernel command line, and "
                 "trait:HW_CPU_HYPERTHREADING=forbidden in the flavor",
             ),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.audit import fixes
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
@@ -23,7 +24,7 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"flavor {flavor.name} has {', '.join(_placed(flavor))} and no {NODES}",
             wanted=f"{NODES}={_count(flavor)}",
-            fix=(f"openstack flavor set {flavor.name} --property {NODES}={_count(flavor)}",),
+            fix=(fixes.flavor("set", flavor.name, f"{NODES}={_count(flavor)}"),),
             subject=flavor.name,
         )
         for flavor in without

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from wirespeed.audit.cores import pinned_cpus
+from wirespeed.audit.fixes import command
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.cpuset import format_list
@@ -26,7 +27,9 @@ def check(subject: Subject) -> Outcome:
             found=f"emulator threads of {guest.name} run on its vCPUs' CPUs {format_list(shared)}",
             wanted=f"emulator threads on {format_list(host)}",
             fix=(
-                f"virsh emulatorpin {guest.name} {format_list(host)} --live --config",
+                command(
+                    "virsh", "emulatorpin", guest.name, format_list(host), "--live", "--config"
+                ),
                 "# Nova: hw:emulator_threads_policy=share (with cpu_shared_set) or isolate",
             ),
             subject=guest.name,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from wirespeed.audit.cores import pinned_cpus
+from wirespeed.audit.fixes import comment
 from wirespeed.audit.guest_nics import nic_nodes
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
@@ -27,8 +28,10 @@ def check(subject: Subject) -> Outcome:
             f"{_words(nics)}",
             wanted=f"vCPUs and memory on node {_words(nics)}",
             fix=(
-                f"# libvirt: pin vCPUs and memory of {guest.name} to node {_words(nics)} "
-                "(vcpupin, numatune) and restart it",
+                comment(
+                    f"libvirt: pin vCPUs and memory of {guest.name} to node {_words(nics)} "
+                    "(vcpupin, numatune) and restart it"
+                ),
                 "# Nova: hw:numa_nodes=1 with hw:pci_numa_affinity_policy=required; for vhost-user "
                 "ports [neutron_physnet_NAME] numa_nodes in nova.conf",
             ),

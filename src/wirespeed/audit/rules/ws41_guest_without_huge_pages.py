@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from wirespeed.audit.cores import pinned_cpus
+from wirespeed.audit.fixes import comment
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
@@ -23,10 +24,14 @@ def check(subject: Subject) -> Outcome:
             found=f"{guest.name} has {guest.memory_kib // 1024} MiB without huge pages",
             wanted="its memory on 1 GiB pages",
             fix=(
-                f"# Nova: openstack flavor set FLAVOR --property hw:mem_page_size=1GB, then resize "
-                f"{guest.name}",
-                f"# libvirt: virsh edit {guest.name}: <memoryBacking><hugepages/></memoryBacking>, "
-                "access mode shared",
+                comment(
+                    "Nova: openstack flavor set FLAVOR --property hw:mem_page_size=1GB, then "
+                    f"resize {guest.name}"
+                ),
+                comment(
+                    f"libvirt: virsh edit {guest.name}: <memoryBacking><hugepages/>"
+                    "</memoryBacking>, access mode shared"
+                ),
             ),
             subject=guest.name,
         )

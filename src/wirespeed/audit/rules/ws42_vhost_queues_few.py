@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.audit.fixes import comment
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import dpdk_ports, rx_queues
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
@@ -27,8 +28,10 @@ def check(subject: Subject) -> Outcome:
             "rxqs",
             wanted=f"{min(rxqs, guest.vcpus)} queues",
             fix=(
-                "# Nova: openstack flavor set FLAVOR --property hw:vif_multiqueue_enabled=true, "
-                f"then resize {guest.name}",
+                comment(
+                    "Nova: openstack flavor set FLAVOR --property hw:vif_multiqueue_enabled=true, "
+                    f"then resize {guest.name}"
+                ),
                 f"# libvirt: <driver queues='{min(rxqs, guest.vcpus)}'/> in the interface",
             ),
             subject=guest.name,

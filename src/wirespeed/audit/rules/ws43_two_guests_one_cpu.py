@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from wirespeed.audit.cores import pinned_cpus
+from wirespeed.audit.fixes import command
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
@@ -24,8 +25,8 @@ def check(subject: Subject) -> Outcome:
             found=f"CPU {cpu} is pinned by {', '.join(names)}",
             wanted="one guest per CPU",
             fix=(
-                f"virsh vcpuinfo {names[-1]}  # which vCPU it is",
-                f"virsh vcpupin {names[-1]} VCPU FREE_CPU --live --config",
+                command("virsh", "vcpuinfo", names[-1], note="which vCPU it is"),
+                command("virsh", "vcpupin", names[-1], "VCPU", "FREE_CPU", "--live", "--config"),
             ),
             subject=f"CPU {cpu}",
         )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.audit.fixes import comment
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import node_of_port
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
@@ -23,7 +24,9 @@ def check(subject: Subject) -> Outcome:
             + ", ".join(f"{name} on node {node}" for name, node in sorted(nodes.items())),
             wanted="all members on one node",
             fix=(
-                f"# bond ports of NICs on the same node (`wirespeed inspect` shows them): {bond}",
+                comment(
+                    f"bond ports of NICs on the same node (`wirespeed inspect` shows them): {bond}"
+                ),
             ),
             subject=bond,
         )

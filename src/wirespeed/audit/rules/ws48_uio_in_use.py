@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.audit.fixes import command
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
@@ -26,7 +27,7 @@ def check(subject: Subject) -> Outcome:
             found=f"{device.address} is bound to {device.driver}"
             + ("" if loaded else f"; {VFIO} is not loaded"),
             wanted=f"bound to {VFIO}",
-            fix=(f"modprobe {VFIO}", f"dpdk-devbind.py --bind={VFIO} {device.address}"),
+            fix=(f"modprobe {VFIO}", command("dpdk-devbind.py", f"--bind={VFIO}", device.address)),
             subject=device.address,
         )
         for device in on_uio

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.audit.fixes import comment
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
@@ -26,8 +27,10 @@ def check(subject: Subject) -> Outcome:
             found=f"{guest.name} has {guest.vcpus} vCPUs and 1 queue on {port.path}",
             wanted=f"up to {guest.vcpus} queues",
             fix=(
-                "# Nova: openstack flavor set FLAVOR --property hw:vif_multiqueue_enabled=true, "
-                f"then resize {guest.name}",
+                comment(
+                    "Nova: openstack flavor set FLAVOR --property hw:vif_multiqueue_enabled=true, "
+                    f"then resize {guest.name}"
+                ),
                 f"# in the guest: ethtool -L eth0 combined {guest.vcpus}",
             ),
             subject=guest.name,

@@ -6,7 +6,6 @@ What is wrong is found before anything is changed, on all of them at once.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pathlib import PurePosixPath
 from wirespeed.bench.host.programs import find_program
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.program.wsdp import WSDP
+from wirespeed.model.bounded import load_json
 from wirespeed.model.errors import faulty_file
 from wirespeed.model.fault import Fault
 from wirespeed.model.lab import is_pci
@@ -83,7 +83,7 @@ def _wrong_with(runner: Runner, device: str) -> Iterator[str]:
         yield f"there is no such interface on {runner.name}, which has {', '.join(others)}"
         return
     for name in interfaces:
-        [seen] = json.loads(runner.run(["ip", "-json", "address", "show", "dev", name]).stdout)
+        [seen] = load_json(runner.run(["ip", "-json", "address", "show", "dev", name]).stdout)
         addresses = [a["local"] for a in seen["addr_info"] if a["scope"] == "global"]
         if addresses:
             yield f"{name} is in use: it has the address {', '.join(addresses)}"

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.host.network_changes import InterfaceSet
+from wirespeed.model.bounded import load_json
 
 
 def give_interfaces_to_bench(host: Host, names: Iterable[str], mtu: int) -> None:
@@ -15,7 +15,7 @@ def give_interfaces_to_bench(host: Host, names: Iterable[str], mtu: int) -> None
     for name in names:
         # Neighbour discovery would be counted as frames that nobody offered.
         host.set_sysctl_file(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6", "1")
-        [seen] = json.loads(host.runner.run(["ip", "-json", "link", "show", "dev", name]).stdout)
+        [seen] = load_json(host.runner.run(["ip", "-json", "link", "show", "dev", name]).stdout)
         flags = seen["flags"]
         host.note(InterfaceSet(name, "UP" in flags, int(seen["mtu"]), "PROMISC" in flags))
         host.runner.run(["ip", "link", "set", name, "mtu", str(mtu), "up"])

@@ -7,7 +7,6 @@ change.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from typing import Any
 from wirespeed.bench.host.change import Change
 from wirespeed.bench.host.vf_settings import VfSettings, parse_vf
 from wirespeed.bench.interface import BenchError
+from wirespeed.model.bounded import load_json
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI
 
@@ -28,7 +28,7 @@ def pf_interface(runner: Runner, pf: str) -> str | None:
 def vf_entries(runner: Runner, interface: str) -> Mapping[int, Mapping[str, Any]]:
     """What the kernel tells of the VFs of a PF, by number."""
     told = runner.run(["ip", "-json", "-details", "-statistics", "link", "show", "dev", interface])
-    [seen] = json.loads(told.stdout)
+    [seen] = load_json(told.stdout)
     return {int(entry["vf"]): entry for entry in seen.get("vfinfo_list", ())}
 
 

@@ -16,6 +16,7 @@ from statistics import median
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.noise.clock import TrialClock
 from wirespeed.bench.noise.interface import WatchingProgram
+from wirespeed.model.bounded import load_json
 from wirespeed.model.evidence import ContentionSamples
 from wirespeed.remote.interface import Runner
 
@@ -63,7 +64,7 @@ class Reference:
             return cls(runner, path)
         try:
             kept = {
-                int(cpu): [int(c) for c in v] for cpu, v in json.loads(runner.read(path)).items()
+                int(cpu): [int(c) for c in v] for cpu, v in load_json(runner.read(path)).items()
             }
         except (ValueError, AttributeError, TypeError):
             kept = {}  # It only remembers: what cannot be read is measured anew.
@@ -132,7 +133,7 @@ class ContentionProbe:
         """The samples, where the probe itself was stopped, and what could not be seen."""
         if self.refused is not None:
             return (), (), (f"nobody watched whether cores were shared: {self.refused}",)
-        file = json.loads(self.program.export("contention_samples"))
+        file = load_json(self.program.export("contention_samples"))
         if file["format"] != _FORMAT:
             raise BenchError(f"wsdp writes samples as {file['format']}, not as {_FORMAT}")
         samples: list[ContentionSamples] = []

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from wirespeed.bench.interface import BenchError, GapLog
 from wirespeed.bench.noise.clock import TrialClock
+from wirespeed.model.bounded import load_json
 from wirespeed.model.evidence import ContentionSamples, Disturbance, DisturbanceKind, Source
 
 _FORMAT = "wirespeed-gaps-1"
@@ -20,7 +20,7 @@ _PACE_NS = 5_000_000
 
 def read_gap_logs(text: str, program: str, role: str) -> tuple[GapLog, ...]:
     """What `/wirespeed/gaps` wrote (docs/reference/wsdp.md)."""
-    file = json.loads(text)
+    file = load_json(text)
     if file["format"] != _FORMAT:
         raise BenchError(f"wsdp writes gaps as {file['format']}, not as {_FORMAT}")
     return tuple(

@@ -7,13 +7,13 @@ thread that leaves the CPU by itself is no disturbance: what it does instead is 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.noise.clock import TrialClock
 from wirespeed.bench.noise.interface import WatchingProgram
+from wirespeed.model.bounded import load_json
 from wirespeed.model.evidence import Disturbance, DisturbanceKind, Source
 
 _FORMAT = "wirespeed-switches-1"
@@ -46,7 +46,7 @@ class SwitchRecords:
             return (), ()
         if self.refused is not None:
             return (), (f"context switches of the SUT's threads were not recorded: {self.refused}",)
-        file = json.loads(self.program.export("switches_stop"))
+        file = load_json(self.program.export("switches_stop"))
         if file["format"] != _FORMAT:
             raise BenchError(f"wsdp writes switches as {file['format']}, not as {_FORMAT}")
         return tuple(self._stops(file, clock)), tuple(self._unseen(file))

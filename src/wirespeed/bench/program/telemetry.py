@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import json
 import socket
 from typing import Any
 
 from wirespeed.bench.interface import BenchError
+from wirespeed.model.bounded import load_json
 from wirespeed.remote.interface import Runner
 
 # rte_telemetry answers with at most this much (docs/reference/wsdp.md).
@@ -31,10 +31,12 @@ class Telemetry:
         """
         try:
             self._socket.sendall(command.encode())
-            reply = json.loads(self._socket.recv(_MAX_REPLY))
+            reply = load_json(self._socket.recv(_MAX_REPLY))
         except (OSError, ValueError) as fault:
             raise BenchError(f"no answer to {command} on {self._path}: {fault}") from fault
-        answer = reply[command.partition(",")[0]]
+        if not isinstance(reply, dict):
+            raise BenchError(f"the answer to {command} on {self._path} is no JSON object")
+        answer = reply.get(command.partition(",")[0])
         if isinstance(answer, dict) and "error" in answer:
             raise BenchError(f"wsdp refused {command}: {answer['error']}")
         if answer is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from wirespeed.model.bounded import load_json
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.plan import HostPlan, Plan
 from wirespeed.model.policy import NicUse
@@ -94,7 +95,7 @@ def _parameters(plan: Plan, host: HostPlan) -> tuple[tuple[str, object, str], ..
         if vswitch.memory_channels:
             channels = vswitch.memory_channels
             made.append(("OvsDpdkMemoryChannels", str(channels.value), channels.because))
-    specs = [json.loads(spec) for spec in device_specs(plan, host)]
+    specs = [load_json(spec) for spec in device_specs(plan, host)]
     if specs:
         made.append(("NovaPCIPassthrough", specs, "what guests may be given (S1)"))
     return tuple(made)

@@ -6,12 +6,12 @@ The OVS tools fall back to the system's instance where a path is missing; here e
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from wirespeed.bench.switch.ovs_dpdk import rpc
+from wirespeed.model.bounded import load_json
 from wirespeed.remote.interface import Runner
 
 
@@ -49,7 +49,7 @@ class Control:
     def rows(self, table: str, *columns: str) -> list[dict[str, Any]]:
         """A table of the configuration database."""
         columns_option = f"--columns={','.join(columns)}"
-        answer = json.loads(self.vsctl("--format=json", columns_option, "list", table, wait=False))
+        answer = load_json(self.vsctl("--format=json", columns_option, "list", table, wait=False))
         return [dict(zip(answer["headings"], row, strict=True)) for row in answer["data"]]
 
     def ofctl(

@@ -7,6 +7,7 @@ import json
 import socket
 
 from wirespeed.bench.interface import BenchError
+from wirespeed.model.bounded import BeyondBounds, load_json
 from wirespeed.remote.interface import Connection, Runner
 
 _TIMEOUT_S = 10.0
@@ -37,7 +38,9 @@ def _read_object(connection: Connection) -> dict[str, object]:
     while chunk := connection.recv(1 << 16):
         received += chunk
         try:
-            parsed = json.loads(received)
+            parsed = load_json(received)
+        except BeyondBounds as fault:
+            raise OSError(str(fault)) from None
         except ValueError:  # not all of it yet, perhaps not even all of a character
             continue
         if isinstance(parsed, dict):

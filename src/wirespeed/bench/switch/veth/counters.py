@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from wirespeed.bench.host.network import inside
+from wirespeed.model.bounded import load_json
 from wirespeed.remote.interface import Runner
 
 
@@ -61,7 +61,7 @@ def parse_links(text: str) -> Mapping[str, InterfaceCount]:
         link["ifname"]: InterfaceCount(
             *(link["stats64"][way][key] for way in ("tx", "rx") for key in ("packets", "dropped"))
         )
-        for link in json.loads(text)
+        for link in load_json(text)
     }
 
 

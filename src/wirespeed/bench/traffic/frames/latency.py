@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hdrh.histogram import HdrHistogram
 
 from wirespeed.bench.interface import BenchError
+from wirespeed.model.bounded import load_json
 from wirespeed.model.observation import Latency
 from wirespeed.model.quantile import nearest_rank
 
@@ -29,7 +29,7 @@ def merged(sinks: Sequence[SinkLatency]) -> Latency | None:
 
     Jitter is averaged by the number of frames.
     """
-    files = [json.loads(sink.histogram) for sink in sinks]
+    files = [load_json(sink.histogram) for sink in sinks]
     for file in files:
         if file["format"] != _FORMAT:
             raise BenchError(f"wsdp writes histograms as {file['format']}, not as {_FORMAT}")

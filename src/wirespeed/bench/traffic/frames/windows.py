@@ -8,7 +8,6 @@ enough frames to say something.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.noise.clock import TrialClock
+from wirespeed.model.bounded import load_json
 from wirespeed.model.evidence import (
     DirectionWindows,
     Disturbance,
@@ -53,7 +53,7 @@ class Bins:
 
 def read_bins(text: str) -> Bins:
     """What `/wirespeed/windows` wrote."""
-    file = json.loads(text)
+    file = load_json(text)
     if file["format"] != _BINS_FORMAT:
         raise BenchError(f"wsdp writes windows as {file['format']}, not as {_BINS_FORMAT}")
     columns = [np.array(file.get(key, ()), np.int64) for key in ("frames", "unsent", "latency_ns")]
@@ -204,7 +204,7 @@ def read_latency_rows(texts: Sequence[str], clock: TrialClock) -> LatencyRows | 
 
     All sinks begin at one moment's rows on one grid, so rows of the same number are of one time.
     """
-    files = [json.loads(text) for text in texts]
+    files = [load_json(text) for text in texts]
     if any(file["format"] != _ROWS_FORMAT for file in files):
         raise BenchError(f"wsdp writes latency rows as {files[0]['format']}, not as {_ROWS_FORMAT}")
     if not any(file["rows"] for file in files):

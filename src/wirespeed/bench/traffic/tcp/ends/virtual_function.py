@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from wirespeed.bench.host.directories import Directories
@@ -12,6 +11,7 @@ from wirespeed.bench.host.process import await_true
 from wirespeed.bench.topology.tcp import Port, TcpCable
 from wirespeed.bench.traffic.tcp.ends.namespace import NamespaceEnd
 from wirespeed.bench.traffic.tcp.ends.nic_port import Where, set_up_nic
+from wirespeed.model.bounded import load_json
 from wirespeed.model.tcp import Tcp
 
 # A VF has a link some time after it was brought up, if its physical function has one.
@@ -37,7 +37,7 @@ class VfEnd(NamespaceEnd):
         set_up_nic(where, port, neighbours, self._tcp)
 
         def has_link() -> bool:
-            [seen] = json.loads(where.run("ip", "-json", "link", "show", "dev", port.name).stdout)
+            [seen] = load_json(where.run("ip", "-json", "link", "show", "dev", port.name).stdout)
             return "LOWER_UP" in seen["flags"]
 
         await_true(
