@@ -40,8 +40,8 @@ class FakeEnd:
 
     @property
     def place(self) -> Place:
-        journal = Journal(Path("/nowhere"), None, "localhost", {})
-        return Place(Host(FakeHost({}), Path("/nowhere"), journal), DIRS, (), self.cpus)
+        journal = Journal(Path("absent"), io.StringIO(), _Found("localhost"))
+        return Place(Host(FakeHost({}), Path("absent"), journal), DIRS, (), self.cpus)
 
 
 @pytest.mark.parametrize("path", [path.name for path in topology.PATHS])
