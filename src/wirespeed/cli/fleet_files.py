@@ -23,7 +23,7 @@ from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.cli.rig import own_versions
-from wirespeed.cli.show import check_file
+from wirespeed.cli.show import check_no_folder
 from wirespeed.document.private_file import write_private
 from wirespeed.fleet.border import admitted, host_of_folder, read_members
 from wirespeed.fleet.hardware import hardware_digest
@@ -69,8 +69,11 @@ def snapshot(
 
 
 def write_snapshot(path: Path, text: str) -> None:
-    """Write the file at once: a controller may fetch it at any moment. Raises BadInput."""
-    check_file(path)
+    """Write the file at once: a controller may fetch it at any moment. Raises BadInput.
+
+    Its folder is made: on a host that is audited for the first time nobody has made it.
+    """
+    check_no_folder(path)
     try:
         write_private(path, text)
     except OSError as fault:

@@ -122,11 +122,16 @@ def write_html(run: RunRecord, path: Path, store: str | None = None) -> None:
 
 def check_file(path: Path) -> None:
     """Raises BadInput where no file of this name can be written. No folder is made for it."""
+    check_no_folder(path)
+    check_folder(path.parent)
+
+
+def check_no_folder(path: Path) -> None:
+    """Raises BadInput where the name is a folder's, or empty."""
     if not path.name or path.is_dir():
         raise BadInput(
             f'"{path}" is a folder, not a file', f"Name a file in it, e.g. {path / 'report.html'}."
         )
-    check_folder(path.parent)
 
 
 def check_folder(path: Path) -> None:
