@@ -22,7 +22,7 @@ def test_hostile_texts_of_a_document_are_refused_or_stay_values(kind: str, tmp_p
             fuzz.run(subject)
     counts = fuzz.counts[kind]
     print(f"{kind}: {dict(counts)}, 0 hits")
-    assert 0 < counts["accepted"] < counts["tried"]
+    assert counts["accepted"] < counts["tried"]
     assert (counts["renders"] > 0) == (kind in RENDERED)
 
 
