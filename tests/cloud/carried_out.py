@@ -17,7 +17,8 @@ from wirespeed.model.plan import GuestPlan, HostPlan, Plan
 from wirespeed.model.policy import InterfaceKind, NicUse
 from wirespeed.plan.cloud_diff_servers import vif_type
 from wirespeed.plan.nics import matches
-from wirespeed.plan.render.openstack import VNIC_TYPES, bridge_name
+from wirespeed.plan.render.openstack import VNIC_TYPES
+from wirespeed.plan.render.ovs import bridge_name
 
 
 class Replies:

@@ -83,7 +83,7 @@ class Unsafe(str):
     __slots__ = ()
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]
     pass
 
 
