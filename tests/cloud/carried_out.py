@@ -135,7 +135,8 @@ def _images(plan: Plan) -> dict[str, dict[str, str]]:
 
 
 def _agents(plan: Plan, host: HostPlan) -> list[Record]:
-    bridges, devices = {}, {}
+    bridges: dict[str, str] = {}
+    devices: dict[str, list[str]] = {}
     for nic in host.nics:
         physical = plan.network(nic.network).physical_network
         if nic.use is NicUse.DPDK:
