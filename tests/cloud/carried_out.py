@@ -136,7 +136,7 @@ def _images(plan: Plan) -> dict[str, dict[str, str]]:
 
 def _agents(plan: Plan, host: HostPlan) -> list[Record]:
     bridges: dict[str, str] = {}
-    devices: dict[str, list[str]] = {}
+    devices: dict[str, list[str | None]] = {}
     for nic in host.nics:
         physical = plan.network(nic.network).physical_network
         if nic.use is NicUse.DPDK:
