@@ -19,6 +19,7 @@ from wirespeed.apply.journal import FOLDER, LOCK
 from wirespeed.apply.kinds import UnknownKind, entry_to_json, setting_from_json
 from wirespeed.apply.make import attempt
 from wirespeed.apply.setting import Entry, Value
+from wirespeed.model.bounded import load_json
 from wirespeed.remote.interface import Runner
 
 UNIT = "wirespeed-apply-checkpoint"
@@ -96,7 +97,7 @@ class Checkpoint:
     def _read_back(self) -> Undone:
         undone = Undone()
         try:
-            records = json.loads(read_text(self._runner, ENTRIES) or "")
+            records = load_json(read_text(self._runner, ENTRIES) or "")
         except ValueError:
             records = None
         if not isinstance(records, list):
