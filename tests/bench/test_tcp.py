@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -14,7 +15,7 @@ from tests.bench.fake_host import FakeHost
 from wirespeed.bench.assembly.kinds import tcp_needs_of
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
-from wirespeed.bench.host.journal import Journal
+from wirespeed.bench.host.journal import Journal, _Found
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.switch.interface import KernelPorts
 from wirespeed.bench.switch.ovs_dpdk.ports import kernel_ports
