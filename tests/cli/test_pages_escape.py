@@ -57,7 +57,7 @@ def test_audit_and_fleet_pages_strings_are_escaped(wirespeed: Command) -> None:
     audited = wirespeed("audit", "--host", "host.json", "--format", "html")
     assert audited.code == 0
     assert all(markup not in audited.out for markup in MARKUP)
-    assert wirespeed("fleet", "snapshot", "--host", "host.json", "-o", "f/a.json").code == 0
+    assert wirespeed("fleet", "snapshot", "--host", "host.json", "-o", "f/s2-r730/a.json").code == 0
     assert wirespeed("fleet", "add", "f").code == 0
     assert wirespeed("fleet", "--html", "fleet.html").code == 0
     escaped(Path("fleet.html").read_text(encoding="utf-8"))

@@ -285,11 +285,11 @@ def test_more_than_any_server_has() -> None:
 name = "fw"
 count = 100_000_000
 vcpus = 100_000
-memory_mib = 999_999_999_999_999_999_999
+memory_mib = 999_999_999_999_999_999
 """)
     assert [fault.partition(":")[0] for fault in found] == [
         "vnf[fw].vcpus = 100000",
-        "vnf[fw].memory_mib = 999999999999999999999",
+        "vnf[fw].memory_mib = 999999999999999999",
         "vnf[fw].count = 100000000",
     ]
 

@@ -27,7 +27,7 @@ from wirespeed.document.validation import fault_of
 from wirespeed.model.bounded import load_toml
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.finding import AuditReport, Finding, Status
-from wirespeed.model.text import Glob, Line, Word
+from wirespeed.model.text import LINE, Glob, Line, Word
 
 _NEXT = "See docs/tutorial/audit-your-server.md for the keys of a suppression file."
 
@@ -52,7 +52,7 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     rule: Word
-    reason: Annotated[Line, StringConstraints(strip_whitespace=True, min_length=1)]
+    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), LINE]
     host: Glob = "*"
     subject: Line = "*"
     until: date | None = None
