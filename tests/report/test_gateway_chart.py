@@ -46,8 +46,8 @@ def test_s1_says_nothing_of_other_links_sizes_and_functions() -> None:
     (same,) = load_study("s1-bng", ["topology.kind=pvp", "traffic.frame=256"]).points
     assert published(same.workload) is S1_FIGURE_5
     for override in (
-        "traffic.link_bps=25e9", "traffic.frame=128", "traffic.frame=imix:cc", "sut.vnf.threads=node",
-        "sut.vnf.pages=4K",
+        "traffic.link_bps=25e9", "traffic.frame=128", "traffic.frame=imix:cc",
+        "sut.vnf.threads=node", "sut.vnf.pages=4K",
     ):  # fmt: skip
         overrides = ["topology.kind=host", "traffic.frame=256", override]
         (other,) = load_study("s1-bng", overrides).points
