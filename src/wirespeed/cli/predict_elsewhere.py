@@ -13,6 +13,7 @@ from rich.console import Console
 from wirespeed.cli.host_source import read_facts
 from wirespeed.cli.predict_input import case_of_record, rate_of
 from wirespeed.cli.predict_tables import print_predictions
+from wirespeed.cli.show import print_agreement
 from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.prediction import RateKind
@@ -25,7 +26,7 @@ from wirespeed.predict.predict import predict
 from wirespeed.predict.published import shipped_parameters
 from wirespeed.predict.server import Server, for_server, on_server, server_of
 from wirespeed.predict.study import case_of, predictable
-from wirespeed.report.papers.beside import beside_published, counts
+from wirespeed.report.papers.beside import beside_published
 from wirespeed.report.papers.reading import PREDICTED
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import PointRecord, PointState, RunRecord
@@ -127,7 +128,4 @@ def print_elsewhere(
     if uncovered := len(run.points) - len(shown):
         console.print(f"{uncovered} of {len(run.points)} points are not covered by the model.")
     if (paper := beside_published(run, PREDICTED)) is not None:
-        heading = f"\nNext to {paper.source.cite}: {counts(paper)}"
-        console.print(heading, style="bold", soft_wrap=True)
-        for one in paper.said:
-            console.print(f"  {one.agreement}: {one.text}", soft_wrap=True)
+        print_agreement(paper, "Next to", console)

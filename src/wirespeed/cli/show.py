@@ -28,6 +28,7 @@ from wirespeed.report.grades import BETTER_GRADE, could_be_better
 from wirespeed.report.html import html_report
 from wirespeed.report.limits import explanation_words, explanations
 from wirespeed.report.papers.beside import beside_published, counts, panels
+from wirespeed.report.papers.interface import Beside
 from wirespeed.report.sentence import point_sentence
 from wirespeed.report.table import terminal_table
 from wirespeed.report.tcp import offload_gains, split, tcp_table
@@ -101,11 +102,17 @@ def _print_effects(run: RunRecord, console: Console) -> None:
 def _print_paper(run: RunRecord, console: Console) -> None:
     if (paper := beside_published(run)) is None:
         return
-    console.print(f"\nBeside {paper.source.cite}: {counts(paper)}", style="bold", soft_wrap=True)
-    for one in paper.said:
-        console.print(f"  {one.agreement}: {one.text}", soft_wrap=True)
+    print_agreement(paper, "Beside", console)
     for row, why in paper.without.items():
         console.print(f"  no point: {row}: {why}.", style="dim", soft_wrap=True)
+
+
+def print_agreement(paper: Beside, how: str, console: Console) -> None:
+    """Print how rates compare with a paper. how: the heading's first word, e.g. "Next to"."""
+    heading = f"\n{how} {paper.source.cite}: {counts(paper)}"
+    console.print(heading, style="bold", soft_wrap=True)
+    for one in paper.said:
+        console.print(f"  {one.agreement}: {one.text}", soft_wrap=True)
 
 
 def _print_limits(point: PointRecord, console: Console, *, verbose: bool) -> None:

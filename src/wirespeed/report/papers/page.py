@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,23 +26,22 @@ def write_page(run: RunRecord, directory: Path, there: RunRecord | None = None) 
     directory.mkdir(parents=True, exist_ok=True)
     for old in directory.glob(f"{run.study}-*.svg"):
         old.unlink()
-    paper = _paper_of(run, there)
+    paper = beside_published(run)
+    predicted = None if there is None else beside_published(_predicted(run, there), PREDICTED)
+    if paper is not None and predicted is not None:
+        paper = with_predicted(paper, predicted)
     drawings = _drawings(run, paper)
     for name, (_, svg) in drawings.items():
         (directory / name).write_text(svg, encoding="utf-8")
     path = directory / f"{run.study}.md"
     charts = {name: title for name, (title, _) in drawings.items()}
-    path.write_text("\n".join(_lines(run, paper, charts, there)) + "\n", encoding="utf-8")
+    sections = [] if paper is None else [(f"Next to {paper.source.cite}", paper)]
+    if there is not None and predicted is not None:
+        heading = f"Predicted for {_host(there)}, next to {predicted.source.short}"
+        sections.append((heading, predicted))
+    tables = () if paper is None else paper.tables
+    path.write_text("\n".join(_lines(run, sections, charts, tables)) + "\n", encoding="utf-8")
     return path
-
-
-def _paper_of(run: RunRecord, there: RunRecord | None) -> Beside | None:
-    """What was measured next to the paper, with the predicted curves and columns."""
-    paper = beside_published(run)
-    predicted = None if there is None else beside_published(_predicted(run, there), PREDICTED)
-    if paper is None or predicted is None:
-        return paper
-    return with_predicted(paper, predicted)
 
 
 def _predicted(run: RunRecord, there: RunRecord) -> RunRecord:
@@ -60,15 +59,16 @@ def _drawings(run: RunRecord, paper: Beside | None) -> dict[str, tuple[str, str]
 
 
 def _lines(
-    run: RunRecord, paper: Beside | None, charts: dict[str, str], there: RunRecord | None
+    run: RunRecord,
+    sections: Sequence[tuple[str, Beside]],
+    charts: dict[str, str],
+    tables: Sequence[Table],
 ) -> Iterator[str]:
     yield from (f"# {run.title}\n", f"{_MADE}\n", f"{run.description}\n")
     yield f"`wirespeed run {run.study}{' --quick' if run.form.quick.on else ''}`, on {_host(run)}."
     yield " ".join([*design_words(run.form), *quick_words(run.form)]) + "\n"
-    if paper is not None:
-        yield from _paper(paper, f"Next to {paper.source.cite}")
-    if there is not None and (other := beside_published(_predicted(run, there), PREDICTED)):
-        yield from _paper(other, f"Predicted for {_host(there)}, next to {other.source.short}")
+    for heading, paper in sections:
+        yield from _paper(paper, heading)
     groups = factor_groups(run)
     if groups:
         yield "## What each factor changes\n"
@@ -77,7 +77,7 @@ def _lines(
         yield from (f"- {effect_words(told)}." for told in group.told)
         yield ""
     yield from (f"![{title}]({name})" for name, title in charts.items())
-    for table in paper.tables if paper is not None else ():
+    for table in tables:
         if table.rows:
             yield from _table(table)
 
