@@ -137,9 +137,11 @@ app_launch(struct app *app)
 	return ret;
 }
 
-void
+bool
 app_stop(struct app *app)
 {
+	bool closed = true;
+
 	atomic_store(&app->stop, true);
 	for (unsigned int i = 0; i < app->nb_lcores; i++)
 		rte_eal_wait_lcore(app->lcores[i]->id);
@@ -159,8 +161,10 @@ app_stop(struct app *app)
 	for (unsigned int i = 0; i < app->nb_rings; i++)
 		ring_stop(&app->rings[i]);
 	for (unsigned int i = 0; i < app->nb_ports; i++)
-		port_stop(&app->ports[i]);
-	pools_free(&app->pools);
+		closed &= port_stop(&app->ports[i]);
+	if (closed)
+		pools_free(&app->pools);
+	return closed;
 }
 
 void

@@ -51,8 +51,8 @@ struct app *app_parse(const struct config *config, int argc, char **argv);
 int app_start(struct app *app);
 /* Let the lcores run. */
 int app_launch(struct app *app);
-/* Stop the lcores and give everything back. */
-void app_stop(struct app *app);
+/* Stop the lcores and give everything back. False: a port must stay as it is, see port_stop. */
+bool app_stop(struct app *app);
 void app_free(struct app *app);
 
 struct app_task *app_task_find(struct app *app, const char *name);

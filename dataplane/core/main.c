@@ -130,8 +130,8 @@ run(struct app *app, const char *program, const struct command_line *line)
 		ret = control_run();
 	}
 	telemetry_stop();
-	app_stop(app);
-	rte_eal_cleanup();
+	if (app_stop(app))
+		rte_eal_cleanup();
 	return ret;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
+#include <unistd.h>
 #include <sys/un.h>
 #include <rte_bus_vdev.h>
 #include <rte_common.h>
@@ -93,9 +94,37 @@ port_frame_bytes(const struct port *port)
 	return port->mtu + FRAME_OVERHEAD;
 }
 
-void
+/* What the driver does when a listening port is closed: without it nobody can listen there again. */
+static void
+remove_memif_socket(const char *device)
+{
+	const char *path = strstr(device, ",socket=");
+	char file[SOCKET_PATH_MAX + 1];
+	size_t length;
+
+	if (path == NULL || strstr(device, ",role=server") == NULL ||
+	    strstr(device, ",socket-abstract=no") == NULL)
+		return;
+	path += strlen(",socket=");
+	length = strcspn(path, ",");
+	if (length >= sizeof(file))
+		return;
+	memcpy(file, path, length);
+	file[length] = '\0';
+	unlink(file);
+}
+
+bool
 port_stop(struct port *port)
 {
+	/* DPDK's memif driver frees its listener while EAL's interrupt thread still watches it, and
+	 * disconnects in that thread without a lock against rte_eth_dev_close (22.11 to 24.11). The
+	 * end of the process closes both ends in order. */
+	if (port->attached && strncmp(port->device_name, "net_memif", strlen("net_memif")) == 0) {
+		remove_memif_socket(port->device);
+		port->attached = port->configured = false;
+		return false;
+	}
 	if (port->configured) {
 		rte_eth_dev_stop(port->id);
 		rte_eth_dev_close(port->id);
@@ -105,6 +134,7 @@ port_stop(struct port *port)
 		rte_vdev_uninit(port->device_name);
 		port->attached = false;
 	}
+	return true;
 }
 
 static uint16_t

@@ -44,7 +44,9 @@ bool port_nic_node(const struct port *port, int *socket_id);
 /* Create, configure and start the device; `pools` has all pools there will be. On failure: message
  * on stderr, negative errno. */
 int port_start(struct port *port, const struct pools *pools);
-void port_stop(struct port *port);
+/* Give the device back. False: it stays as it is until the process ends; rte_eal_cleanup, which
+ * would close it, must not be called then. */
+bool port_stop(struct port *port);
 
 void port_reader(const struct port *port, uint16_t queue, struct task_in *in);
 void port_writer(const struct port *port, uint16_t queue, struct task_out *out);

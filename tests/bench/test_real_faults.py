@@ -136,13 +136,15 @@ def test_a_signal_leaves_nothing_behind(
     assert leftovers() == []
 
 
-# Everything is imported first: the interpreter itself may lie where only root can read.
+# Everything is imported first, and wsdp is a copy: the tree may lie where only root can read.
 NOBODY = """
 import os, sys
 from dataclasses import replace
 from pathlib import Path
 from tests.bench.real import opened, point
+from wirespeed.bench.program import wsdp
 from wirespeed.model.errors import WirespeedError
+wsdp.WSDP = replace(wsdp.WSDP, built=Path(sys.argv[3]))
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:
     with opened(point(sys.argv[1]), Path(sys.argv[2])) as bench:
@@ -158,10 +160,11 @@ def as_nobody(kind: str, directory: Path) -> str:
     for name in ("run", "state", "logs"):
         (directory / name).mkdir()
         shutil.chown(directory / name, 65534, 65534)
+    copy = shutil.copy2(program.WSDP.built, directory / "wsdp")
     own = {"HOME": "", "XDG_RUNTIME_DIR": "/run", "XDG_STATE_HOME": "/state"}
     environment = {**os.environ, **{key: f"{directory}{path}" for key, path in own.items()}}
     done = subprocess.run(
-        [sys.executable, "-c", NOBODY, str(kind), f"{directory}/logs"],
+        [sys.executable, "-c", NOBODY, kind, f"{directory}/logs", str(copy)],
         cwd=REPOSITORY, env=environment, capture_output=True, text=True,
         timeout=120, check=False,
     )  # fmt: skip

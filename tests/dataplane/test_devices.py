@@ -63,6 +63,7 @@ def cross(near: str, far: str, mtu: int = 1500) -> None:
 def test_memif(socket_path: Path) -> None:
     where = f"socket={socket_path},socket-abstract=no,id=0"
     cross(f"net_memif0,role=server,{where}", f"net_memif1,role=client,{where}")
+    assert not socket_path.exists()  # or nobody could listen there again
 
 
 @pytest.mark.parametrize("mtu", [1500, 9000, 9198])

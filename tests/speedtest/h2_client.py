@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 
 from h2.config import H2Configuration
-from h2.connection import H2Connection
+from h2.connection import ConnectionState, H2Connection
 from h2.events import DataReceived, Event, ResponseReceived, StreamEnded, StreamReset
 
 from .certificates import Certificate
@@ -133,6 +133,8 @@ class H2Client:
         return self.answers[stream]
 
     def until_closed(self) -> Iterator[None]:
+        """Read until the server has closed; yield after each read while frames may be sent."""
         while not self.closed:
             self.read()
-            yield
+            if self.machine.state_machine.state is not ConnectionState.CLOSED:
+                yield

@@ -37,8 +37,8 @@ def find_program(runner: Runner, program: Program, told: str | None = None) -> s
     found = runner.run(["sh", "-c", 'command -v "$1"', "sh", program.name], check=False)
     if found.exit_code != 0:
         raise BenchError(
-            f"{program.name} is not on {runner.name}: {program.built} does not exist, and it is "
-            "not in PATH",
+            f"{program.name} is not on {runner.name}: {program.built} does not exist or this "
+            "user cannot reach it, and it is not in PATH",
             f"Run `{program.made_by}` there, or put the program in PATH.",
         )
     return found.stdout.strip()
