@@ -85,18 +85,28 @@ def drops(seen: Observation) -> dict[tuple[str, DropCause], int]:
 
 def frames_are_conserved(seen: Observation) -> bool:
     """Every offered frame was received or dropped for a known cause at a known hop."""
-    explained = sum(n for (_, cause), n in drops(seen).items() if cause is not DropCause.UNKNOWN)
-    return seen.total("offered") == seen.total("received") + explained
+    lost = sum(drop.frames for drop in seen.drops)
+    return unexplained(seen) == 0 and seen.total("offered") == seen.total("received") + lost
+
+
+def unexplained(seen: Observation) -> int:
+    """Frames that were lost without a known cause."""
+    return sum(n for (_, cause), n in drops(seen).items() if cause is DropCause.UNKNOWN)
 
 
 def conserving_trials(
-    bench: RealBench, load_fps: float, duration_s: float
+    bench: RealBench, load_fps: float, duration_s: float, uncounted: float = 0.0
 ) -> tuple[Observation, Observation]:
     """A trial with that load and one as fast as it can: in both frames pass every direction, once
-    and where they belong, and every lost one is told."""
+    and where they belong, and every lost one is told.
+
+    uncounted: which share of what is offered as fast as it can may be lost without a counter.
+    """
     loaded, flooded = (bench.measure(load, duration_s) for load in (load_fps, math.inf))
-    for seen in (loaded, flooded):
-        assert frames_are_conserved(seen), seen.drops
+    for seen, spared in ((loaded, 0.0), (flooded, uncounted)):
+        lost = sum(drop.frames for drop in seen.drops)
+        assert seen.total("offered") == seen.total("received") + lost
+        assert 0 <= unexplained(seen) <= spared * seen.total("offered"), seen.drops
         assert all(direction.received > 0 for direction in seen.directions), seen.directions
         assert seen.total("duplicated") == seen.total("foreign") == 0, seen.directions
     return loaded, flooded

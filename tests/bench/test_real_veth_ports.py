@@ -79,10 +79,18 @@ SHORT = cases(
 )  # fmt: skip
 
 
+# Linux 6.18 takes frames from the ring of an XDP socket that reach no interface and no counter,
+# when the socket is flooded and its CPU has other work: 0.1 to 0.3% were seen.
+XDP_UNCOUNTED = 0.01
+
+
 @pytest.mark.parametrize("spec", SHORT.values(), ids=SHORT.keys())
 def test_frames_are_conserved(spec: Frames, tmp_path: Path) -> None:
+    by_xdp = spec.sut.vswitch.driver is KernelDriver.AF_XDP
     with opened(spec, tmp_path) as bench:
-        _, flooded = conserving_trials(bench, LOAD_FPS, DURATION_S)
+        _, flooded = conserving_trials(
+            bench, LOAD_FPS, DURATION_S, XDP_UNCOUNTED if by_xdp else 0.0
+        )
         assert any("softirqs" in sentence for sentence in flooded.evidence.unseen)
 
 

@@ -37,6 +37,8 @@ from wirespeed.remote.interface import Process, Runner
 
 # A generator that has not ended this long after its time has hung.
 _LATE_S = 5.0
+# How long a process that was killed may take to give back its memory.
+_ENDING_S = 2.0
 # The path is drained when all frames are accounted for; those lost without a trace never are.
 _DRAIN_S = 0.3
 # RFC 2544 section 23: wait for residual frames, then let the DUT restabilize. Trials as long as
@@ -90,6 +92,16 @@ def run_trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observat
 
     Raises BenchError when a part ended meanwhile.
     """
+    try:
+        return _trial(setup, load_fps, duration_s)
+    except BenchError:
+        # Who does not answer may be about to end: a process closes its sockets before that.
+        select.select(_watched(setup), [], [], _ENDING_S)
+        check_alive(setup.parts)
+        raise
+
+
+def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation:
     check_alive(setup.parts)
     began = time.monotonic()
     placed = _place(setup)

@@ -32,7 +32,7 @@ from wirespeed.store.codec import decode, encode
 
 REPOSITORY = Path(__file__).parents[3]
 LOAD_FPS, LOUD_FPS = 50_000.0, 1_000_000.0
-QUIET_TRIES = 20
+QUIET_TRIES = 10
 SEARCH = Search(SearchKind.FIXED, load_fps=LOAD_FPS, trial_s=0.5, extension=1.0, latency=False)
 
 pytestmark = [pytest.mark.alone, pytest.mark.root, pytest.mark.usefixtures("needs_root")]
@@ -44,22 +44,20 @@ class Silent:
     def trial(self, trial: Trial) -> None: ...
 
 
-def named(frames: Frames, logs: Path, quiet_generator: bool) -> tuple[str, str | None]:
-    """Return what is named first of a point that was measured, stored and read back.
+def explained(frames: Frames, logs: Path) -> tuple[list[tuple[str, str | None]], float, str]:
+    """Return what is named of a point that was measured, stored and read back, the first first.
 
-    quiet_generator: the verdict needs the generator's CPU to be its own, or it is rightly another
-    one. Measure until the result's own evidence shows that; skip if no try was so.
+    Also the share of the generator's CPU that another program had, and which: beside much of it,
+    that program may rightly come first. Measure until it had little, at most QUIET_TRIES times.
     """
     with opened(frames, logs) as bench:
         for _ in range(QUIET_TRIES):
             result = run_search(frames.search, bench.measure, 10 * frames.search.load_fps, Silent())
             program, cpu, used = (found := seen(result)).competitor(found.generating)
-            if used <= MUCH or not quiet_generator:
+            if used <= MUCH:
                 break
-        else:
-            pytest.skip(f"{program} used CPU {cpu}, the generator's, in {QUIET_TRIES} tries")
-    explained = explain(Measured(sut_of(frames), decode(SearchResult, encode(result))))
-    return explained[0].limit, explained[0].hop
+    told = explain(Measured(sut_of(frames), decode(SearchResult, encode(result))))
+    return [(each.limit, each.hop) for each in told], used, f"{program} used CPU {cpu}"
 
 
 def loud(frames: Frames) -> Frames:
@@ -89,7 +87,13 @@ def faulty(kind: str, topology: str = "pvp", *, frame: str = "64", **fault: obje
     ids=lambda value: value.fault.kind if isinstance(value, Frames) else str(value),
 )
 def test_what_is_caused_is_named(frames: Frames, limit: str, hop: str, tmp_path: Path) -> None:
-    assert named(frames, tmp_path, limit == "generator_slow") == (limit, hop)
+    told, taken, other = explained(frames, tmp_path)
+    if taken <= MUCH:
+        assert told[0] == (limit, hop)
+    elif limit == "generator_slow":
+        pytest.skip(f"{other}, the generator's, in {QUIET_TRIES} tries")
+    else:
+        assert (limit, hop) in told
 
 
 def test_a_vnf_that_returned_forwards_again(tmp_path: Path) -> None:
