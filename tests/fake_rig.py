@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from tests.measure import simulated
+from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.facts import Cpu, HostFacts, Kernel, NumaNode
 from wirespeed.model.hop_counts import Drop, DropCause
 from wirespeed.model.observation import Observation
@@ -77,6 +78,9 @@ class FakeBench:
             intended_load_fps=10e6 if math.isinf(load_fps) else load_fps,
             drops=lost if offered > received else (),
         )
+
+    def place(self, after_s: float) -> CpuPlacement | None:  # noqa: ARG002
+        return None
 
     def describe(self) -> Mapping[str, object]:
         return {"generator": {"version": "fake 1.0"}}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from wirespeed.model.cpus import PlacementKind
+from wirespeed.model.cpus import Placed, PlacementKind, worst
 from wirespeed.model.observation import Latency, Observation
 from wirespeed.model.series import Series
 
@@ -103,12 +103,22 @@ class Trial:
     series: tuple[Series, ...] = ()
 
     @property
+    def placed(self) -> Placed | None:
+        """Where each pair of polling CPUs was, before and after; None where one of them moved, or
+        that is not known."""
+        at = self.observation.placement
+        return None if at is None or self.moved else at[0].placed
+
+    @property
     def placement(self) -> PlacementKind | None:
-        """Where the polling CPUs were, before and after; None where they moved, or nobody knows."""
-        placed = self.observation.placement
-        if placed is None or placed[0].kind is not placed[1].kind:
-            return None
-        return placed[0].kind
+        """The kind of the worst pair; None as above."""
+        return None if self.placed is None else worst(self.placed)
+
+    @property
+    def moved(self) -> bool:
+        """Whether the CPUs were placed differently before and after."""
+        at = self.observation.placement
+        return at is not None and at[0].placed != at[1].placed
 
     @property
     def intended_load_fps(self) -> float:
