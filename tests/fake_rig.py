@@ -58,6 +58,7 @@ class FakeBench:
     disturbed_share: float = 0.0
     misread_share: float = 0.0
     emulated: str | None = None
+    placement: CpuPlacement | None = None
     simulation: simulated.Rig = field(init=False)
 
     def __post_init__(self) -> None:
@@ -77,10 +78,11 @@ class FakeBench:
             seen,
             intended_load_fps=10e6 if math.isinf(load_fps) else load_fps,
             drops=lost if offered > received else (),
+            placement=(self.placement, self.placement) if self.placement else None,
         )
 
     def place(self, after_s: float) -> CpuPlacement | None:  # noqa: ARG002
-        return None
+        return self.placement
 
     def describe(self) -> Mapping[str, object]:
         return {"generator": {"version": "fake 1.0"}}
@@ -166,6 +168,7 @@ class FakeHost:
     disturbed_share: float = 0.0
     misread_share: float = 0.0
     emulated: str | None = None
+    placement: CpuPlacement | None = None
     opened: list[Workload] = field(default_factory=list)
     closed: int = 0
 
@@ -180,7 +183,7 @@ class FakeHost:
             capacity_fps = self.capacity_fps or spec.sut.impair.rate_fps
             yield FakeBench(
                 capacity_fps, self.before_trial, self.disturbed_share, self.misread_share,
-                self.emulated,
+                self.emulated, self.placement,
             )  # fmt: skip
         finally:
             self.closed += 1
