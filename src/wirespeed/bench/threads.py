@@ -36,9 +36,6 @@ class HostThreads:
 
     def after_traffic(self) -> None:
         self._after = self._snapshot()
-
-    def look_around(self) -> None:
-        """Read who else used the CPUs. It takes a while, so pollers pause by then."""
         at_s, usage = self._usage
         ours = {process.pid for part in self._parts for process in part.processes}
         now, elapsed_s = look(self._runner), time.monotonic() - at_s

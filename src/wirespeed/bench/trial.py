@@ -43,9 +43,6 @@ _DRAIN_S = 0.3
 # section 24 asks for do.
 _LONG_S, _RESIDUAL_S, _RESTABILIZE_S = 60.0, 2.0, 5.0
 _POLL_S = 0.002
-# What is still queued arrives meanwhile at the full rate. Then pollers pause between rounds: each
-# question to a program whose pollers do not takes up to 0.1 s where CPUs are few.
-_SETTLE_S = 0.02
 # What so many readings do not account for is lost without a trace.
 _READINGS = 5
 # What is asked after the traffic must not take a poller's CPU while the last frames are sent.
@@ -123,10 +120,6 @@ def run_trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observat
         seen.after_traffic()
     for injection in setup.injections:
         injection.rest()
-    time.sleep(_SETTLE_S)
-    setup.generator.pause()
-    for seen in threads:
-        seen.look_around()
     _await_end(setup)
     if duration_s >= _LONG_S:
         time.sleep(_RESIDUAL_S)
@@ -242,6 +235,7 @@ def _drain(setup: TrialSetup, before: Sequence[HopCount]) -> _Drained:
     time.sleep(_POLL_S)
     while setup.generator.holds() and time.monotonic() < deadline:
         time.sleep(_POLL_S)
+    setup.generator.pause()
     readings: list[frame_accounting.Counts] = []
     while True:
         counts = frame_accounting.since(before, _read(setup.parts))

@@ -16,6 +16,7 @@ from wirespeed.cli import rig as rigs
 from wirespeed.cli.begun import check_same
 from wirespeed.cli.console import print_json, print_line
 from wirespeed.cli.lab_rig import rig_for
+from wirespeed.cli.neighbours import newest_neighbours
 from wirespeed.cli.options import JsonOption, QuickOption, SetOption, StoreOption, StudyArgument
 from wirespeed.cli.progress import watching
 from wirespeed.cli.required import required
@@ -115,7 +116,11 @@ def run(
         )
         needed.check_study(loaded)
         with rig_for(loaded, lab, fence) as rig:
-            origin = rigs.origin_of(rig, ["wirespeed", *sys.argv[1:]])
+            origin = rigs.origin_of(
+                rig,
+                ["wirespeed", *sys.argv[1:]],
+                newest_neighbours(opened, rig.facts.host),
+            )
             if begun is not None:
                 check_same(begun, loaded, origin)
             wanted = [

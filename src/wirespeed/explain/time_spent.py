@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from wirespeed.model.result import SearchResult
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.trial import NOT_DRAINED, Stage, Trial
 
 COUNTED: Final = "counted"
 AROUND: Final = "between trials: setting up, draining, reading counters"
@@ -18,7 +18,6 @@ MISREAD: Final = "counters misread"
 ELSEWHERE: Final = "trials in another placement"
 RESTARTED: Final = "search started again after a move: its warm-up and MRR"
 REFUTED: Final = "confirmation failed"
-_DRAINS: Final = "not yet drained"
 _OWN: Final = {
     Stage.WARM_UP: "warm-up",
     Stage.AS_IS: "trials of the all-time answer",
@@ -73,7 +72,7 @@ def _gated(result: SearchResult, trial: Trial) -> Iterator[tuple[str, float]]:
     assert trial.gated is not None
     left = trial.duration_s
     for part in trial.gated.left_out:
-        if trial.stage is Stage.MRR and part.why == _DRAINS:
+        if trial.stage is Stage.MRR and part.why == NOT_DRAINED:
             continue  # The queues of an overload never drain: that time counts.
         left -= part.share * trial.duration_s
         yield part.why, part.share * trial.duration_s

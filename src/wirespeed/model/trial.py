@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was concluded from one trial?
+"""Types of what was concluded from one trial.
 
 `Trial` is what was observed with its verdict. Loads and counts are sums over all directions.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from wirespeed.model.cpus import Placed, PlacementKind, worst
 from wirespeed.model.observation import Latency, Observation
@@ -41,9 +42,17 @@ class CleanRun:
     growth_frames: float
 
 
+CORE_SHARED: Final = "core shared"
+GENERATOR_STOPPED: Final = "generator stopped"
+SUT_STOPPED: Final = "SUT stopped"
+GENERATOR_LATE: Final = "generator late"
+CPUS_MOVED: Final = "CPUs moved"
+NOT_DRAINED: Final = "not yet drained"
+
+
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A share of a trial's time that does not count, and why, e.g. "PMD stopped"."""
+    """A share of a trial's time that does not count, and why: one of the reasons above."""
 
     why: str
     share: float
