@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from tests.measure import simulated
+from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.facts import Cpu, HostFacts, Kernel, NumaNode
 from wirespeed.model.hop_counts import Drop, DropCause
 from wirespeed.model.observation import Observation
@@ -57,6 +58,7 @@ class FakeBench:
     disturbed_share: float = 0.0
     misread_share: float = 0.0
     emulated: str | None = None
+    placement: CpuPlacement | None = None
     simulation: simulated.Rig = field(init=False)
 
     def __post_init__(self) -> None:
@@ -76,7 +78,11 @@ class FakeBench:
             seen,
             intended_load_fps=10e6 if math.isinf(load_fps) else load_fps,
             drops=lost if offered > received else (),
+            placement=(self.placement, self.placement) if self.placement else None,
         )
+
+    def place(self, after_s: float) -> CpuPlacement | None:  # noqa: ARG002
+        return self.placement
 
     def describe(self) -> Mapping[str, object]:
         return {"generator": {"version": "fake 1.0"}}
@@ -162,6 +168,7 @@ class FakeHost:
     disturbed_share: float = 0.0
     misread_share: float = 0.0
     emulated: str | None = None
+    placement: CpuPlacement | None = None
     opened: list[Workload] = field(default_factory=list)
     closed: int = 0
 
@@ -176,7 +183,7 @@ class FakeHost:
             capacity_fps = self.capacity_fps or spec.sut.impair.rate_fps
             yield FakeBench(
                 capacity_fps, self.before_trial, self.disturbed_share, self.misread_share,
-                self.emulated,
+                self.emulated, self.placement,
             )  # fmt: skip
         finally:
             self.closed += 1

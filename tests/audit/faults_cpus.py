@@ -19,6 +19,7 @@ from tests.audit.good_host import (
 )
 from wirespeed.model.facts import IdleState, Irq, Missing
 from wirespeed.model.guest_facts import VcpuPin
+from wirespeed.model.neighbours import Neighbours
 
 _MISSING_GUESTS = (Missing("guests", "needs root to ask libvirt"),)
 _CPUS = good_facts().cpus
@@ -156,6 +157,24 @@ CPU_FAULTS = [
         ),
         ("PMD CPUs 7 may enter C6 (133 us to wake)",),
         "cpupower --cpu 7 idle-set --disable-by-latency 10",
+    ),
+    Case(
+        "WS52",
+        "60% taken by others",
+        with_facts(
+            neighbours=Neighbours(
+                "wire-7", trials=40, moved=0, taken=0.6, stolen=0.0, takers=("cc1 41.00%",)
+            )
+        ),
+        ("run wire-7: others took 60.00% of the polling CPUs' time (cc1 41.00%)",),
+        "wirespeed plan",
+    ),
+    Case(
+        "WS52",
+        "a guest whose CPUs are stolen and moved",
+        with_facts(neighbours=Neighbours("wire-7", trials=40, moved=9, taken=0.02, stolen=0.04)),
+        ("stole 4.00% of it; the hypervisor moved the CPUs in 9 of 40 trials",),
+        "virsh vcpupin",
     ),
 ]
 

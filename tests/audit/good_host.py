@@ -25,6 +25,7 @@ from wirespeed.model.facts import (
     PciDevice,
 )
 from wirespeed.model.guest_facts import Flavor, Guest, GuestPort, NovaFacts, VcpuPin
+from wirespeed.model.neighbours import Neighbours
 from wirespeed.model.ovs_facts import Bridge, OvsFacts, OvsInterface, PmdThread, Rxq
 from wirespeed.model.plan import Decision, HostPlan, HugePages, NicPlan, Plan
 from wirespeed.model.policy import NicUse
@@ -74,6 +75,7 @@ def good_facts() -> HostFacts:
         irqs=(Irq(60, tuple(range(24)), (0,), "eno1-0"), Irq(61, (0, 12), (12,), "ens1f0-0")),
         iommu_units=("dmar0",),
         left_by_killed_runs=(),
+        neighbours=Neighbours("quickstart-1", trials=40, moved=0, taken=0.01, stolen=0.0),
         uio_drivers=("vfio-pci",),
         ovs=_ovs(),
         guests=(_guest("vnf0", (3, 15), VF0), _guest("vnf1", (4, 16), VF1)),
@@ -280,6 +282,7 @@ _UNREADABLE: dict[Need, tuple[str, dict[str, Any]]] = {
     Need.GUESTS: ("guests", {"guests": None}),
     Need.FLAVORS: ("flavors", {"flavors": None}),
     Need.RUNS: ("left_by_killed_runs", {"left_by_killed_runs": None}),
+    Need.MEASURED: ("neighbours", {"neighbours": None}),
 }
 
 

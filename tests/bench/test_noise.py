@@ -197,7 +197,7 @@ def test_what_stops_another_host_is_longer_by_the_error_of_its_clock() -> None:
                        sut_unknown=False, tsc_invariant=True)  # fmt: skip
     watch.start([Poller(77, "pmd-c01", "sut", timed=False)], 0, 1.0)
     clock = TrialClock(5 * GHZ, GHZ, error_ns=MS // 2)
-    found = watch.stop([], clock, 1000 * MS, [], None)
+    found = watch.stop([], clock, 1000 * MS, [])
     [disturbance] = found.disturbances
     assert (disturbance.begin_ns, disturbance.length_ns) == (9_500_000, 3 * MS)
     assert found.clock_error_ns == MS // 2

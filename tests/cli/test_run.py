@@ -14,6 +14,7 @@ from tests.fake_rig import FACTS, PLAN, FakeHost
 from wirespeed.audit.registry import all_rules
 from wirespeed.bench.interface import BenchError
 from wirespeed.cli import rig
+from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.errors import BadInput
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Frames
@@ -74,6 +75,33 @@ def test_a_grade_may_be_required(wirespeed: Command, host: FakeHost) -> None:
     assert refused.code == 2
     assert "--require-grade D: must be A, B or C" in refused.err
     assert len(host.opened) == 1
+
+
+def test_required_placement_that_no_point_has_exits_with_1(wirespeed: Command) -> None:
+    wanted = ("--set", "search.placement=one cache")
+    assert wirespeed("run", "wire", *wanted).code == 0
+    ended = wirespeed("run", "wire", *wanted, "--require-placement", "--json")
+    assert ended.code == 1
+    assert "1 of 1 points are not of the placement that they ask for" in ended.err
+    [note] = json.loads(ended.out)["points"][0]["result"]["notes"]
+    assert "no figure with polling CPUs within one cache" in note
+
+
+def test_required_placement_that_the_study_does_not_name_is_refused(
+    wirespeed: Command, host: FakeHost
+) -> None:
+    ended = wirespeed("run", "wire", "--require-placement")
+    assert ended.code == 2
+    assert "study wire sets no search.placement" in ended.err
+    assert not host.opened
+
+
+def test_required_placement_that_every_point_has_exits_with_0(
+    wirespeed: Command, host: FakeHost
+) -> None:
+    host.placement = CpuPlacement(45.0, 1.0)
+    ended = wirespeed("run", "wire", "--set", "search.placement=one cache", "--require-placement")
+    assert ended.code == 0
 
 
 def test_people_get_a_table_a_warning_and_the_way_to_the_report(wirespeed: Command) -> None:

@@ -7,6 +7,7 @@ import random
 from dataclasses import dataclass, field, replace
 
 from tests.measure.noisy_host import QUIET, Noise, NoisyHost
+from wirespeed.bench.noise.moves import Place, moves
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.observation import Observation
 
@@ -43,6 +44,11 @@ class MovingHost:
             self._until_s += self._rng.uniform(*self.stay_s)
         return NEAR if self._near else FAR
 
+    def place(self, after_s: float) -> CpuPlacement:
+        """Probe after_s seconds later."""
+        self.now_s += after_s
+        return self._place()
+
     def measure(self, load_fps: float, duration_s: float) -> Observation:
         before = self._place()
         capacity_fps = self.near_fps if self._near else self.far_fps
@@ -53,4 +59,10 @@ class MovingHost:
         self.made += 1
         observation = host.measure(load_fps, duration_s)
         self.now_s += duration_s + observation.overhead_s
-        return replace(observation, placement=(before, self._place()))
+        return placed(observation, before, self._place())
+
+
+def placed(observation: Observation, before: CpuPlacement, after: CpuPlacement) -> Observation:
+    """Return the observation with the placements, and the evidence of a move between them."""
+    found = moves(Place(before), Place(after), round(observation.duration_s * 1e9))
+    return replace(observation, evidence=observation.evidence + found, placement=(before, after))

@@ -115,6 +115,8 @@ class NoisyHost:
             threads=THREADS,
             steal_ns=0,
             overhead_s=0.2,
+            residual_wait_s=2.0,
+            pause_s=5.0,
             ring_frames=min(1024, self.buffer_frames),
             path_frames=self.buffer_frames,
             evidence=evidence,

@@ -139,6 +139,8 @@ class Rig:
             threads=THREADS,
             steal_ns=0,
             overhead_s=0.2,
+            residual_wait_s=2.0,
+            pause_s=5.0,
             ring_frames=self.ring_frames,
             path_frames=4 * self.ring_frames,
             evidence=Evidence((stop(self.stop_ns),) if disturbed else (), (), self.unseen),

@@ -244,6 +244,26 @@ def test_a_noisy_host_keeps_to_the_time(limit_s: float) -> None:
     assert result.not_measurable is None
 
 
+@pytest.mark.parametrize("limit_s", [None, 2.0])
+def test_mrr_of_a_load_that_is_no_overload_is_no_mrr(limit_s: float | None) -> None:
+    """The flood and the first trial meet a stopped SUT, so the load derived from them is low."""
+    calm = NoisyHost(CAPACITY_FPS)
+    made = 0
+
+    def measure(load_fps: float, duration_s: float) -> Observation:
+        nonlocal made
+        made += 1
+        stopped = NoisyHost(0.2 * CAPACITY_FPS, ALWAYS_SHARED, seed=made)
+        return (stopped if made <= 2 else calm).measure(load_fps, duration_s)
+
+    search = replace(QUICK, time_limit_s=limit_s)
+    result = run_search(search, measure, UNLIMITED, Recorder())
+    if limit_s is None:
+        assert result.mrr_fps == pytest.approx(CAPACITY_FPS, rel=0.01)
+    else:
+        assert result.mrr_fps is None, "time was over before the load was raised"
+
+
 def test_an_mrr_rests_on_all_steady_time() -> None:
     """An overloaded SUT never drains between two disturbances."""
     often = Noise(stops_per_s=60, stop_ns=400e3)

@@ -5,19 +5,22 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.fake_rig import FakeTcpBench
 from wirespeed.measure.tcp import summarise
-from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.cpus import CpuPlacement, PlacementKind
 from wirespeed.model.design import StudyForm
 from wirespeed.model.result import TCP, SearchResult
 from wirespeed.model.spec import Frames, VnfPages, VnfThreads
 from wirespeed.model.tcp import Tcp
-from wirespeed.model.trial import Trial
+from wirespeed.model.trial import Stage, Trial
 from wirespeed.store.codec import encode
+from wirespeed.store.figures import newest_figures
+from wirespeed.store.placements import with_placement
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import RunRecord
 from wirespeed.store.results import decode_result
@@ -79,6 +82,35 @@ def test_where_its_cpus_were_is_kept(old_run: RunRecord) -> None:
     assert {trial.observation.placement for trial in trials(old_run)} == {(before, after)}
     assert trials(old_run)[1].observation.threads[0].name == "lcore1"
     assert all(stored.series == () for stored in old_run.points[0].trials)
+
+
+def test_old_result_gets_its_placement_from_its_trials(old_run: RunRecord) -> None:
+    result = old_run.points[0].result
+    assert result is not None
+    assert (result.placement, result.placement_pairs) == (PlacementKind.ONE_CACHE, ())
+
+
+def test_old_result_of_two_placements_has_none(old_run: RunRecord) -> None:
+    far = CpuPlacement(210.0, 1.0)
+    result = old_run.points[0].result
+    assert result is not None
+    bare = replace(result, placement=None)
+
+    def elsewhere(trial: Trial) -> Trial:
+        return replace(trial, observation=replace(trial.observation, placement=(far, far)))
+
+    found = trials(old_run)
+    mixed = [elsewhere(trial) if trial.stage is Stage.MRR else trial for trial in found]
+    assert with_placement(bare, mixed).placement is (
+        None if mixed != found else PlacementKind.ONE_CACHE
+    )
+    everywhere = [elsewhere(trial) for trial in found]
+    assert with_placement(bare, everywhere).placement is PlacementKind.ACROSS_CACHES
+
+
+def test_old_figures_of_a_fleet_have_the_placement_of_their_trials(tmp_path: Path) -> None:
+    with opened("run-0001", tmp_path) as store:
+        assert {figure.placement for figure in newest_figures(store)} == {PlacementKind.ONE_CACHE}
 
 
 def test_what_was_called_sent_is_read_as_accepted(old_run: RunRecord, gated_run: RunRecord) -> None:

@@ -42,6 +42,7 @@ class Need(Enum):
     GUESTS = "running libvirt domains"
     FLAVORS = "Nova flavors (from running guests, or --flavors)"
     RUNS = "the journals of runs (of a host that is reached, not of a recorded one)"
+    MEASURED = "a run that was measured on this host (--run)"
     PLAN = "a plan that covers this host (--plan)"
 
 
@@ -67,6 +68,7 @@ _FACTS = {
     Need.GUESTS: ("guests",),
     Need.FLAVORS: ("flavors",),
     Need.RUNS: ("left_by_killed_runs",),
+    Need.MEASURED: ("neighbours",),
 }
 
 
@@ -101,6 +103,7 @@ def _absent(need: Need, facts: HostFacts) -> str | None:
             facts.left_by_killed_runs is None,
             "the host is recorded; what its runs have left is not known",
         ),
+        Need.MEASURED: (facts.neighbours is None, "no run of this host is given (--run)"),
         Need.FLAVORS: (facts.flavors is None and no_openstack, "Nova does not run on this host"),
     }
     if need in (Need.DPDK, Need.PMDS):

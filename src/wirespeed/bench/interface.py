@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.errors import WirespeedError
 from wirespeed.model.hop_counts import Counted, DropCause
 from wirespeed.model.observation import Observation
@@ -27,6 +28,10 @@ class Bench(Protocol):
 
         Raises BenchError when a part of the bench ended during the trial.
         """
+        ...
+
+    def place(self, after_s: float) -> CpuPlacement | None:
+        """Probe where the polling CPUs are, after_s seconds from now; None: it is not known."""
         ...
 
     def describe(self) -> Mapping[str, object]:

@@ -19,10 +19,12 @@ from wirespeed.bench.guest.interface import Guests, emulated_by
 from wirespeed.bench.host.host import terminated_like_interrupted
 from wirespeed.bench.host.hugepages import reserved
 from wirespeed.bench.interface import Bench, BenchError, Part
+from wirespeed.bench.noise.moves import place
 from wirespeed.bench.program.watcher import Watcher
 from wirespeed.bench.switch.nic.part import NicSwitch
 from wirespeed.bench.trial import TrialSetup, run_trial
 from wirespeed.bench.trial_setup import setup_between, setup_on_one_host
+from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.observation import Observation
 from wirespeed.model.plan import HostPlan, Plan
@@ -45,6 +47,11 @@ class RealBench:
     def measure(self, load_fps: float, duration_s: float) -> Observation:
         """See interface.Bench."""
         return run_trial(self.rig, load_fps, duration_s)
+
+    def place(self, after_s: float) -> CpuPlacement | None:
+        """See interface.Bench."""
+        time.sleep(after_s)
+        return place(self.rig.watches).at
 
     def describe(self) -> Mapping[str, object]:
         return self._description

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from wirespeed.bench import frame_accounting
 from wirespeed.bench.interface import BenchError, HopCount, Injection, Part
 from wirespeed.bench.noise.clock import ClockElsewhere, TrialClock
+from wirespeed.bench.noise.moves import moves, place
 from wirespeed.bench.noise.watch import Arrivals, NoiseWatch
 from wirespeed.bench.threads import HostThreads, check_alive
 from wirespeed.bench.topology.wiring import End, Wiring
 from wirespeed.bench.traffic.frames.figures import TrialFigures
 from wirespeed.bench.traffic.frames.generator import AFTER_NS, Generator
 from wirespeed.bench.traffic.frames.windows import Cut, cut
-from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.evidence import Evidence
 from wirespeed.model.hop_counts import (
     Drop,
@@ -41,7 +41,7 @@ _LATE_S = 5.0
 _ENDING_S = 2.0
 # The path is drained when all frames are accounted for; those lost without a trace never are.
 _DRAIN_S = 0.3
-# RFC 2544 section 23: wait for residual frames, then let the DUT restabilize. Trials as long as
+# RFC 2544 section 23: let the DUT restabilize, and wait for residual frames. Trials as long as
 # section 24 asks for do.
 _LONG_S, _RESIDUAL_S, _RESTABILIZE_S = 60.0, 2.0, 5.0
 _POLL_S = 0.002
@@ -83,6 +83,10 @@ class TrialSetup:
     injections: Sequence[Injection] = field(default_factory=tuple)
 
     @property
+    def watches(self) -> tuple[NoiseWatch, ...]:
+        return tuple(host.watch for host in self.hosts)
+
+    @property
     def parts(self) -> tuple[Part, ...]:
         return tuple(part for host in self.hosts for part in host.parts)
 
@@ -104,7 +108,9 @@ def run_trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observat
 def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation:
     check_alive(setup.parts)
     began = time.monotonic()
-    placed = _place(setup)
+    if duration_s >= _LONG_S:
+        time.sleep(_RESTABILIZE_S)
+    placed = place(setup.watches)
     for injection in setup.injections:
         injection.begin()
     for part in setup.parts:
@@ -127,18 +133,20 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
     for injection in setup.injections:
         injection.rest()
     _await_end(setup)
-    drained = _drain(setup, hops, _RESIDUAL_S if duration_s >= _LONG_S else _DRAIN_S)
+    if duration_s >= _LONG_S:
+        time.sleep(_RESIDUAL_S)
+    drained = _drain(setup, hops)
     for seen in threads:
         seen.at_rest()
     figures = drained.figures
     clock = figures.clock()
-    placed_after = _place(setup)
-    if duration_s >= _LONG_S:
-        time.sleep(_RESTABILIZE_S)
-    both = (placed, placed_after) if placed is not None and placed_after is not None else None
+    placed_after = place(setup.watches)
+    both = (placed.at, placed_after.at) if placed.at and placed_after.at else None
     found = _cut(setup, figures, load_fps, duration_s)
-    late = Evidence(disturbances=found.late, unseen=found.unseen)
-    evidence = _evidence(setup, clock, round(duration_s * 1e9), found.arrivals, both)
+    duration_ns = round(duration_s * 1e9)
+    evidence = _evidence(setup, clock, duration_ns, found.arrivals)
+    evidence += moves(placed, placed_after, duration_ns)
+    evidence += Evidence(disturbances=found.late, unseen=found.unseen)
     directions = figures.directions()
     offered_s = figures.elapsed_ns() / 1e9
     offered = sum(d.offered for d in directions)
@@ -152,7 +160,7 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
         overhead_s=time.monotonic() - began - duration_s,
         ring_frames=setup.ring_frames,
         path_frames=setup.path_frames,
-        evidence=evidence + late,
+        evidence=evidence,
         windows=found.windows,
         latency=setup.generator.latency(figures),
         latency_rows=setup.generator.latency_rows(clock),
@@ -163,12 +171,9 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
         queues=drained.queues,
         competitors=tuple(other for seen in threads for other in seen.competitors()),
         ports=drained.ports,
+        residual_wait_s=_RESIDUAL_S if duration_s >= _LONG_S else 0.0,
+        pause_s=_RESTABILIZE_S if duration_s >= _LONG_S else 0.0,
     )
-
-
-def _place(setup: TrialSetup) -> CpuPlacement | None:
-    """On the one host where it is measured."""
-    return next((at for host in setup.hosts if (at := host.watch.place()) is not None), None)
 
 
 def _evidence(
@@ -176,14 +181,12 @@ def _evidence(
     clock: TrialClock,
     duration_ns: int,
     arrivals: Sequence[Arrivals],
-    placed: tuple[CpuPlacement, CpuPlacement] | None,
 ) -> Evidence:
     """Of all hosts."""
     found = Evidence()
     for host in setup.hosts:
         own = clock if host.clock is None else host.clock.of(clock)
-        moved = placed if host.watch.placement is not None else None
-        found += host.watch.stop(host.parts, own, duration_ns, arrivals, moved)
+        found += host.watch.stop(host.parts, own, duration_ns, arrivals)
     return found
 
 
@@ -238,9 +241,9 @@ class _Drained:
     ports: tuple[PortCount, ...]
 
 
-def _drain(setup: TrialSetup, before: Sequence[HopCount], residual_s: float) -> _Drained:
-    """Wait until all frames are accounted for, at most residual_s; then account for the others."""
-    deadline = time.monotonic() + residual_s
+def _drain(setup: TrialSetup, before: Sequence[HopCount]) -> _Drained:
+    """Wait until all frames are accounted for, for a while; then account for the others."""
+    deadline = time.monotonic() + _DRAIN_S
     time.sleep(_POLL_S)
     while setup.generator.holds() and time.monotonic() < deadline:
         time.sleep(_POLL_S)

@@ -56,7 +56,8 @@ def setup_between(
         there, cpus, _forwarding(sut.place.plan), _reference(sut.host), host=sut.host.name
     )
     near, far = _watch(near_probe, program, assembly), _watch(far_probe, there, assembly)
-    far.placement = PlacementProbe.of(cpus, there.placement)
+    near.placement = PlacementProbe.of(own, program.placement, generator.host.name)
+    far.placement = PlacementProbe.of(cpus, there.placement, sut.host.name)
     hosts = (
         TrialHost(
             sut.host.name, sut.host.runner, (*assembly.sut, watcher), far, cpus,

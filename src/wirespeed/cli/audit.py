@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed audit: what is wrong with this server, and how is it corrected?"""
+"""wirespeed audit: check a server against every rule."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from wirespeed.cli.audit_tables import print_report, print_rule, print_rules
 from wirespeed.cli.console import plain_console, print_line
 from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
 from wirespeed.cli.input_file import read_input
-from wirespeed.cli.options import JsonOption
+from wirespeed.cli.neighbours import named_neighbours
+from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.cli.output_file import write_output
 from wirespeed.cli.plan_source import named_plan
 from wirespeed.host import flavor_file
@@ -35,6 +36,7 @@ from wirespeed.model.facts import HostFacts, Missing
 from wirespeed.model.finding import AuditReport, Severity
 from wirespeed.model.host_rules import MemoryModel
 from wirespeed.model.policy import Pattern
+from wirespeed.store.store import Store
 
 FAULTS_EXIT = 2
 FAILED_EXIT = 1
@@ -91,6 +93,15 @@ def audit(
         Severity | None,
         typer.Option("--fail-on", help="Exit with 1 if a finding is this severe or worse."),
     ] = None,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            "--run",
+            metavar="RUN",
+            help="Also check what this run measured of the host's neighbours: an id or latest.",
+        ),
+    ] = None,
+    store: StoreOption = None,
     suppressions: Annotated[
         Path | None,
         typer.Option(
@@ -116,6 +127,9 @@ def audit(
     accepted = _accepted(suppressions) if suppressions else ()
     planned = named_plan(plan) if plan else None
     facts = _with_flavors(read_facts(host, recorded), flavors)
+    if run is not None:
+        with Store(store, exists=True) as opened:
+            facts = replace(facts, neighbours=named_neighbours(opened, run, facts))
     tcp = None if traffic is None else traffic is Traffic.TCP
     subject = Subject(facts, planned, memory_model, tcp, pattern)
     today = datetime.now(UTC).date()

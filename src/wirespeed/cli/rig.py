@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from importlib.metadata import version
 
 from wirespeed.audit.engine import audit
@@ -22,6 +23,7 @@ from wirespeed.bench.tcp_session import open_tcp_bench
 from wirespeed.cli.guests import GuestSource
 from wirespeed.host.collect import collect
 from wirespeed.model.facts import HostFacts
+from wirespeed.model.neighbours import Neighbours
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Frames, TcpStreams, Workload
 from wirespeed.plan.bench import plan_bench
@@ -55,9 +57,13 @@ def local_rig() -> Rig:
     return Rig(facts, planned, opened, opened_tcp)
 
 
-def origin_of(rig: Rig, command: Sequence[str]) -> Origin:
-    """Where a run on it comes from, with what the audit says of the hosts as they are now."""
-    audits = tuple(audit(Subject(facts), all_rules()) for facts in (rig.facts, *rig.others))
+def origin_of(rig: Rig, command: Sequence[str], neighbours: Neighbours | None = None) -> Origin:
+    """Where a run on it comes from, with what the audit says of the hosts as they are now.
+
+    neighbours: what an earlier run on the rig's own host shows.
+    """
+    own = replace(rig.facts, neighbours=neighbours)
+    audits = tuple(audit(Subject(facts), all_rules()) for facts in (own, *rig.others))
     return Origin(command, own_versions(), rig.facts, audits)
 
 

@@ -16,15 +16,15 @@ from wirespeed.cli import rig as rigs
 from wirespeed.cli.begun import check_same
 from wirespeed.cli.console import print_json, print_line
 from wirespeed.cli.lab_rig import rig_for
+from wirespeed.cli.neighbours import newest_neighbours
 from wirespeed.cli.options import JsonOption, QuickOption, SetOption, StoreOption, StudyArgument
 from wirespeed.cli.progress import watching
+from wirespeed.cli.required import required
 from wirespeed.cli.show import check_file, print_results, results_console, write_html
 from wirespeed.cli.typed import RunOptions, typed
-from wirespeed.model.errors import BadInput, WirespeedError
-from wirespeed.model.result import Grade
+from wirespeed.model.errors import BadInput
 from wirespeed.model.study import Study
 from wirespeed.report.document import document
-from wirespeed.report.table import below_grade, without_figures
 from wirespeed.store.errors import StoreError
 from wirespeed.store.in_use import held
 from wirespeed.store.read import list_runs, read_run
@@ -76,6 +76,13 @@ def run(
             help="Exit with 1 when a point's grade is below this one: A, B or C.",
         ),
     ] = None,
+    require_placement: Annotated[
+        bool,
+        typer.Option(
+            "--require-placement",
+            help="Exit with 1 when a point's figures are not of the study's search.placement.",
+        ),
+    ] = False,
     lab: Annotated[
         Path | None,
         typer.Option(
@@ -96,7 +103,7 @@ def run(
     store: StoreOption = None,
 ) -> None:
     """Measure every point of a study, store each trial, then print the results."""
-    required = _required_grade(require_grade)
+    needed = required(require_grade, placement=require_placement)
     if html is not None:
         check_file(html)
     overrides = (*(set_ or ()), *_fault_overrides(fault))
@@ -107,8 +114,13 @@ def run(
             if fresh is not None
             else _to_resume(opened, study, overrides, quick=quick, store=store)
         )
+        needed.check_study(loaded)
         with rig_for(loaded, lab, fence) as rig:
-            origin = rigs.origin_of(rig, ["wirespeed", *sys.argv[1:]])
+            origin = rigs.origin_of(
+                rig,
+                ["wirespeed", *sys.argv[1:]],
+                newest_neighbours(opened, rig.facts.host),
+            )
             if begun is not None:
                 check_same(begun, loaded, origin)
             wanted = [
@@ -122,7 +134,9 @@ def run(
                 if begun is None
                 else RunWriter(opened, begun.id)
             )
-            options = RunOptions(lab, fence, store, html, json, verbose, require_grade)
+            options = RunOptions(
+                lab, fence, store, html, json, verbose, require_grade, require_placement
+            )
             with held(opened, writer.run_id), _kept(writer, options, new=begun is None):
                 done = writer.complete_points()
                 for sentence in announcement(loaded, [p for p in wanted if p.key not in done]):
@@ -136,7 +150,7 @@ def run(
         print_json(json_text.dumps(document(record), indent=2, allow_nan=False))
     else:
         print_results(record, results_console(), html, verbose=verbose, store=store)
-    _check_figures(record, required)
+    needed.check_run(record)
 
 
 def _fault_overrides(text: str | None) -> tuple[str, ...]:
@@ -145,30 +159,6 @@ def _fault_overrides(text: str | None) -> tuple[str, ...]:
         return ()
     name, colon, strength = text.partition(":")
     return (f"fault.kind={name}", *((f"fault.strength={strength}",) if colon else ()))
-
-
-def _required_grade(text: str | None) -> Grade | None:
-    """Raises BadInput for anything but A, B or C: every figure has at least a D."""
-    if text is None:
-        return None
-    if text not in ("A", "B", "C"):
-        raise BadInput(f"--require-grade {text}: must be A, B or C", "E.g. --require-grade B.")
-    return Grade(text)
-
-
-def _check_figures(record: RunRecord, required: Grade | None) -> None:
-    """Raises WirespeedError where a point has no figure, or one below the required grade."""
-    total = len(record.points)
-    if without := without_figures(record):
-        raise WirespeedError(
-            f"{len(without)} of {total} points have no figure: {'; '.join(without)}",
-            "The report says why no trial could run or count.",
-        )
-    if required is not None and (below := below_grade(record, required)):
-        raise WirespeedError(
-            f"{len(below)} of {total} points are below grade {required}: {'; '.join(below)}",
-            "The report says what disturbed them. Isolated CPUs raise the grade (wirespeed plan).",
-        )
 
 
 @contextmanager

@@ -38,6 +38,7 @@ class RunOptions:
     json: bool = False
     verbose: bool = False
     require_grade: str | None = None
+    require_placement: bool = False
 
     def resume(self, run_id: str) -> str:
         """Return the command that continues the run."""

@@ -23,7 +23,8 @@ _HOW = "needs `wirespeed inspect` on the host; OpenStack's API does not tell"
 _UNTOLD = (
     "caches", "cpu_flags", "default_route_interface", "dimms", "firmware", "governors",
     "huge_pages", "idle_states", "interfaces", "iommu_units", "irqs", "kernel",
-    "left_by_killed_runs", "memory_channels", "nova", "ovs", "ovs.pmds", "pci", "uio_drivers",
+    "left_by_killed_runs", "memory_channels", "neighbours", "nova", "ovs", "ovs.pmds",
+    "pci", "uio_drivers",
 )  # fmt: skip
 # Servers in these states have given their place back.
 _PLACELESS = ("DELETED", "SOFT_DELETED", "SHELVED_OFFLOADED")

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does this host carry as it is? Whole trials count, whatever disturbed them."""
+"""Find what this host carries as it is: whole trials count, whatever disturbed them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
 
+from wirespeed.measure.journal import Journal
 from wirespeed.measure.prober import (
     MAX_UNSENT_RATIO,
     BeyondGenerator,
     NotMeasurable,
     Prober,
 )
-from wirespeed.model.result import AsIs
+from wirespeed.model.result import AsIs, Grade, SearchResult
 from wirespeed.model.trial import Stage, Trial
 
 # Shares of the undisturbed NDR that are tried, until a whole trial loses nothing.
@@ -51,11 +54,30 @@ def lossless(trials: Sequence[Trial], at_least_s: float) -> tuple[float | None, 
     return (best.intended_load_fps, best.duration_s) if best else (None, None)
 
 
+def over_all_time(result: SearchResult, journal: Journal, at_least_s: float) -> SearchResult:
+    """Return the result with the as-is answer over all trials, of whatever placement."""
+    if result.as_is is None or not journal.moved:
+        return result
+    overloads = [trial for trials in journal.overloads.values() for trial in trials]
+    overloads = overloads or [t for t in journal.trials if t.stage is Stage.MRR and not t.fault]
+    answer = as_is(journal.trials, overloads, result.as_is.load_fps, at_least_s)
+    result = replace(result, as_is=answer, trials=tuple(journal.trials))
+    if result.grade is None and (answer.mrr_fps is not None or answer.lossless_fps is not None):
+        return replace(result, grade=Grade.D, not_measurable=None)
+    return result
+
+
 def as_is(
-    trials: Sequence[Trial], mrr_fps: float | None, load_fps: float | None, at_least_s: float
+    trials: Sequence[Trial],
+    overloads: Sequence[Trial],
+    load_fps: float | None,
+    at_least_s: float,
 ) -> AsIs:
-    """The figures of whole trials. load_fps: the load whose loss is of interest: the undisturbed
-    NDR, or the load held."""
+    """Return the figures of whole trials.
+
+    overloads: the trials that the MRR rests on. load_fps: the load whose loss is of interest: the
+    undisturbed NDR, or the load held. at_least_s: length of a trial that tells a lossless load.
+    """
     there = [
         trial
         for trial in trials
@@ -67,10 +89,12 @@ def as_is(
     losses = [trial.loss_ratio for trial in there]
     lossless_fps, lossless_s = lossless(trials, at_least_s)
     return AsIs(
-        mrr_fps,
+        median([trial.forwarding_fps for trial in overloads]) if overloads else None,
         load_fps if losses else None,
         min(losses, default=None),
         max(losses, default=None),
         lossless_fps,
         lossless_s,
+        sum(trial.duration_s for trial in overloads) if overloads else None,
+        sum(trial.duration_s for trial in there) if there else None,
     )

@@ -21,7 +21,8 @@ def bracket(prober: Prober, overload: Overload | None, shortest_s: float) -> Bra
     gated = [point for point in prober.points if not point.whole]
     failing = {point.load_fps for point in gated if _fails(prober, point.load_fps)}
     too_much = failing | {p.load_fps for p in gated if p.exceeded > 0 and p.decided}
-    whole = [t for t in prober.trials if t.intended_load_fps not in failing]
+    here = [t for t in prober.trials if t.placed == prober.journal.placed]
+    whole = [t for t in here if t.intended_load_fps not in failing]
     carried_fps = lossless(whole, shortest_s)[0]
     if overload is not None:
         too_much |= {t.intended_load_fps for t in overload.trials if _overloaded(t)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What follows from all trials of a search: undisturbed and as-is figures, and which grade?"""
+"""Conclude from all trials of a search: undisturbed and as-is figures, and their grade."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wirespeed.measure.bracket import bracket
 from wirespeed.measure.grade import because, grade_of, received, undisturbed
 from wirespeed.measure.presets import Preset
 from wirespeed.measure.prober import Prober
-from wirespeed.measure.proof import NOT_NOISE, noise_explains_loss, refuted
+from wirespeed.measure.proof import NOT_NOISE, conforming, noise_explains_loss, refuted
 from wirespeed.measure.remarks import remarks
 from wirespeed.measure.search.interface import Figures
 from wirespeed.measure.search.mrr import Overload
@@ -52,9 +52,10 @@ def conclude(
     load_fps = _decided_load_fps(figures)
     deciding, rests_on = _deciding(prober, load_fps, mrr_fps, overload)
     shortest_s = preset.as_is_trial_s or 0.0
-    whole_mrr_fps = overload.whole_fps if overload is not None else None
+    overloads = overload.trials if overload is not None else ()
+    prober.journal.overloads[prober.journal.placed] = overloads
     held = figures.constant.load_fps if figures.constant else _lower_fps(figures.ndr)
-    answer = as_is(prober.trials, whole_mrr_fps, held, shortest_s)
+    answer = as_is(prober.trials, overloads, held, shortest_s)
     missing = _wants_ndr(preset, search, figures)
     if (refusal := _refusal(prober, figures, deciding)) is not None:
         missing, figures = True, replace(figures, ndr=None, pdr=None)
@@ -73,7 +74,9 @@ def conclude(
     told = remarks(_lower_fps(figures.ndr), prober.width, mrr_fps, mrr_error, answer)
     return SearchResult(
         search=search.kind.value,
-        conformant=preset.conformant and grade is Grade.A and found.ended is None,
+        conformant=(
+            preset.conformant and grade is Grade.A and found.ended is None and conforming(deciding)
+        ),
         trials=tuple(prober.trials),
         ndr=figures.ndr if within is None else None,
         pdr=figures.pdr,

@@ -21,7 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wirespeed.model.evidence import ContentionSamples, Disturbance, DisturbanceKind, Evidence
-from wirespeed.model.trial import LeftOut
+from wirespeed.model.trial import (
+    CORE_SHARED,
+    CPUS_MOVED,
+    GENERATOR_LATE,
+    GENERATOR_STOPPED,
+    NOT_DRAINED,
+    SUT_STOPPED,
+    LeftOut,
+)
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -40,13 +48,6 @@ SAMPLE_REACH_NS: Final = 6_000_000
 # usual depth, hold 64 B frames at 10 GbE line rate, 14.88 Mpps; a path has four such stages.
 UNKNOWN_RING_NS: Final = 68_800.0
 STAGES: Final = 4
-
-CORE_SHARED: Final = "core shared"
-GENERATOR_STOPPED: Final = "generator stopped"
-SUT_STOPPED: Final = "SUT stopped"
-GENERATOR_LATE: Final = "generator late"
-CPUS_MOVED: Final = "CPUs moved"
-NOT_DRAINED: Final = "not yet drained"
 
 
 @dataclass(frozen=True, slots=True)

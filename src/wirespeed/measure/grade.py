@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from wirespeed.measure.gate import NOT_DRAINED
 from wirespeed.measure.verdict import verdict
 from wirespeed.model.result import Grade, Undisturbed
-from wirespeed.model.trial import LeftOut, Trial
+from wirespeed.model.trial import NOT_DRAINED, LeftOut, Trial
 
 MOST = 0.5
 """More than this share of the time undisturbed is grade B, less is grade C."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.observation import Observation
 from wirespeed.model.trial import Stage, Trial
@@ -26,6 +27,10 @@ load_fps may be UNLIMITED. duration_s may be far below a second (a burst of N fr
 seconds). The counters are read after traffic stopped and the path drained. A disturbed or failed
 trial is an observation too. The measurer raises only when the bench itself is broken (a process
 died), and the search lets that pass."""
+
+
+Placer = Callable[[float], CpuPlacement | None]
+"""place(after_s): where the polling CPUs are, so many seconds from now; None: it is not known."""
 
 
 class MeasureError(WirespeedError):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keep the trials of a point by placement, and replay them to a search that starts again.
 
-A search is deterministic given its trials. Where the hypervisor moves the CPUs, the search of the
-other placement starts from its beginning and gets the trials that ran there so far: this takes no
-time. It goes on with new trials where those end.
+Two placements are equal where each pair of polling CPUs is of the same kind. A search is
+deterministic given its trials. Where the hypervisor moves the CPUs, the search of the other
+placement starts from its beginning and gets the trials that ran there so far: this takes no time.
+It goes on with new trials where those end.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from wirespeed.measure.interface import MeasureError
-from wirespeed.model.cpus import PlacementKind
+from wirespeed.model.cpus import Placed, worst
 from wirespeed.model.trial import Stage, Trial
 
 Key = tuple[float, float, Stage]
@@ -25,73 +26,104 @@ MOVES_IN_A_ROW: Final = 12
 class Moved(MeasureError):
     """A trial came out in another placement than that of the search that asked for it."""
 
-    def __init__(self, kind: PlacementKind) -> None:
-        super().__init__(f"the CPUs moved: {kind.value}")
-        self.kind = kind
+    def __init__(self, placed: Placed) -> None:
+        super().__init__(f"the CPUs moved: {worst(placed)}")
+        self.placed = placed
 
 
 @dataclass(slots=True)
 class Journal:
-    """All trials of a point. kind: the placement of the search that runs; None until it is known.
+    """All trials of a point. placed: where the CPUs are in the search that runs; None until known.
 
-    frozen: no further trial may run. moves: in a row, without a trial for the search that asked.
+    frozen: no further trial may run. blind: trials run for the as-is answer alone, whatever the
+    placement. moves: in a row, without a trial for the search that asked.
+    waited_s: how long the point waited for a placement. overloads: the trials that the MRR of each
+    placement rests on.
     """
 
-    kind: PlacementKind | None = None
+    placed: Placed | None = None
     frozen: bool = False
+    blind: bool = False
     moves: int = 0
+    waited_s: float = 0.0
     trials: list[Trial] = field(default_factory=list)
-    _kept: dict[PlacementKind | None, dict[Key, list[Trial]]] = field(
+    overloads: dict[Placed | None, tuple[Trial, ...]] = field(default_factory=dict)
+    _kept: dict[Placed | None, dict[Key, list[Trial]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
     _used: Counter[Key] = field(default_factory=Counter)
-    _reached: Counter[PlacementKind | None] = field(default_factory=Counter)
+    _reached: Counter[Placed | None] = field(default_factory=Counter)
 
     @property
     def spent_s(self) -> float:
-        return sum(trial.duration_s + trial.observation.overhead_s for trial in self.trials)
+        ran_s = sum(trial.duration_s + trial.observation.overhead_s for trial in self.trials)
+        return ran_s + self.waited_s
 
     @property
     def replaying(self) -> bool:
         """Whether the search has had these trials before."""
-        return self._used.total() < self._reached[self.kind]
+        return self._used.total() < self._reached[self.placed]
 
     @property
-    def kinds(self) -> tuple[PlacementKind, ...]:
+    def met(self) -> tuple[Placed, ...]:
         """The placements that have trials of their own."""
-        return tuple(kind for kind in self._kept if kind is not None)
+        return tuple(at for at, kept in self._kept.items() if at is not None and kept)
 
-    def start(self, kind: PlacementKind | None) -> None:
+    @property
+    def moved(self) -> bool:
+        """Whether the CPUs were in several placements so far, or moved during a trial."""
+        return len(self.met) > 1 or any(trial.moved for trial in self.trials)
+
+    @property
+    def restless(self) -> bool:
+        """Whether the CPUs moved too often for any search to come to its end."""
+        return self.moves >= MOVES_IN_A_ROW
+
+    def start(self, placed: Placed | None) -> None:
         """Begin, or begin again, the search of a placement."""
-        self._reached[self.kind] = max(self._reached[self.kind], self._used.total())
-        self.kind, self._used = kind, Counter()
+        self._reached[self.placed] = max(self._reached[self.placed], self._used.total())
+        self.placed, self._used = placed, Counter()
 
     def known(self, key: Key) -> Trial | None:
         """Return the next trial that the search gets for that load, length and stage; None where
         it must run."""
-        kept = self._kept[self.kind][key]
-        if self._used[key] == len(kept):
+        if not self.knows(key):
             return None
         self._used[key] += 1
-        return kept[self._used[key] - 1]
+        return self._kept[self.placed][key][self._used[key] - 1]
+
+    def knows(self, key: Key) -> bool:
+        """Whether there is such a trial that the search has not had yet."""
+        return not self.blind and self._used[key] < len(self._kept[self.placed].get(key, ()))
 
     def add(self, key: Key, trial: Trial) -> None:
         """Keep a trial that ran. Raises Moved where it is another placement's. One during which the
-        CPUs moved stays with the search that asked: none of its time counts."""
+        CPUs moved stays with the search that asked: none of its time counts. So does one of the
+        as-is answer, which has no placement."""
         self.trials.append(trial)
-        kind = trial.placement
-        if self.kind is None and kind is not None:
-            self._adopt(kind)
-        if kind is None or kind is self.kind:
-            self.moves = 0
-            self._kept[self.kind][key].append(trial)
+        if self.blind:
+            return
+        if trial.stage is Stage.AS_IS:
+            self._kept[self.placed][key].append(trial)
             self._used[key] += 1
             return
+        placed = trial.placed
+        if self.placed is None and placed is not None:
+            self._adopt(placed)
+        if placed is None or placed == self.placed:
+            self.moves = self.moves + 1 if trial.moved else 0
+            self._kept[self.placed][key].append(trial)
+            self._used[key] += 1
+            self.frozen = self.restless
+            return
         self.moves += 1
-        self._kept[kind][key].append(trial)
-        raise Moved(kind)
+        self.frozen = self.restless
+        self._kept[placed][key].append(trial)
+        raise Moved(placed)
 
-    def _adopt(self, kind: PlacementKind) -> None:
-        """What ran before the placement was known belongs to it."""
-        self.kind = kind
-        self._kept[kind] = self._kept.pop(None, self._kept[kind])
+    def _adopt(self, placed: Placed) -> None:
+        """Start the search of the first placement that is known. Trials before it during which the
+        CPUs moved stay, as none of their time counts; of others nobody knows where they ran."""
+        if all(trial.moved for trials in self._kept[None].values() for trial in trials):
+            self.placed = placed
+            self._kept[placed] = self._kept.pop(None)

@@ -5,51 +5,114 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Final
 
+from wirespeed.measure.interface import Placer
 from wirespeed.measure.journal import MOVES_IN_A_ROW, Journal, Moved
-from wirespeed.model.cpus import NEAREST, PLACEMENT_WORDS, PlacementKind
+from wirespeed.model.cpus import NEAREST, PLACEMENT_WORDS, Placed, PlacementKind, worst
 from wirespeed.model.result import Grade, SearchResult
+from wirespeed.model.words import seconds
+
+LOOK_EVERY_S: Final = 1.0
+"""How often a point that waits for a placement probes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The placement whose figures come first, and how long in seconds the point waits for it.
+
+    kind: None for the nearest with a figure of grade C or better.
+    """
+
+    kind: PlacementKind | None = None
+    wait_s: float = 0.0
+    place: Placer | None = None
+
+    def await_in(self, journal: Journal) -> Placed | None:
+        """Wait until the CPUs are placed as wanted, and return how; None where they were not in
+        time, or nobody knows."""
+        if self.kind is None or self.place is None or not self.wait_s:
+            return None
+        after_s = 0.0
+        while journal.waited_s + after_s <= self.wait_s:
+            at = self.place(after_s)
+            journal.waited_s += after_s
+            if at is None or at.kind is self.kind:
+                return None if at is None else at.placed
+            after_s = LOOK_EVERY_S
+        return None
 
 
 def by_placement(
-    journal: Journal, attempt: Callable[[], SearchResult], wanted: PlacementKind | None
+    journal: Journal, attempt: Callable[[], SearchResult], wanted: Wanted
 ) -> SearchResult:
     """Run attempt() until the search of one placement ends; the CPUs may move in between.
 
-    wanted: the placement whose figures come first; None: the nearest with grade C or better.
     Raises whatever attempt() raises but Moved.
     """
-    found: dict[PlacementKind | None, SearchResult] = {}
-    while not found:
+    wanted.await_in(journal)
+    result: SearchResult | None = None
+    while result is None:
         try:
-            found[journal.kind] = attempt()
+            result = attempt()
         except Moved as moved:
-            journal.start(moved.kind)
-            journal.frozen = journal.moves >= MOVES_IN_A_ROW
-    found = {journal.kind: next(iter(found.values()))}
-    restless, journal.frozen = journal.frozen, True
-    for kind in journal.kinds:
-        if kind not in found:
-            journal.start(kind)
-            found[kind] = attempt()
-    placed = [replace(result, placement=kind) for kind, result in found.items()]
-    first = min(placed, key=lambda result: _order(result, wanted))
-    others = tuple(result for result in placed if result is not first)
-    notes = (*first.notes, *_notes(first, others, wanted, restless=restless))
-    merged = [one for one in others if _same(first, one)]
+            journal.start(_next(journal, wanted, moved.placed))
+    found = {journal.placed: result}
+    journal.frozen = True
+    for placed in journal.met:
+        if placed not in found:
+            journal.start(placed)
+            found[placed] = attempt()
+    answers = [_named(answer, placed) for placed, answer in found.items()]
+    first = min(answers, key=lambda answer: order(answer, wanted.kind))
+    others = [answer for answer in answers if answer is not first and answer.grade is not None]
+    merged = [other for other in others if _same(first, other)]
+    notes = [*first.notes, *_missed(first, wanted, journal.waited_s)]
+    notes += [_merged(other) for other in merged]
+    if journal.restless:
+        notes.append(RESTLESS)
     return replace(
         first,
-        trials=tuple(journal.trials) if others else first.trials,
-        by_placement=tuple(replace(o, trials=()) for o in others if o not in merged),
-        notes=notes,
+        trials=tuple(journal.trials),
+        by_placement=tuple(replace(o, trials=(), as_is=None) for o in others if o not in merged),
+        notes=tuple(notes),
     )
 
 
-def _order(result: SearchResult, wanted: PlacementKind | None) -> tuple[bool, bool, int]:
-    rank = NEAREST.index(result.placement) if result.placement is not None else len(NEAREST)
-    graded = result.grade is not None and result.grade <= Grade.C
-    return wanted is not None and result.placement is not wanted, not graded, rank
+RESTLESS: Final = (
+    f"the CPUs moved in each of {MOVES_IN_A_ROW} trials in a row: no search came to its end"
+)
+
+
+def _next(journal: Journal, wanted: Wanted, placed: Placed) -> Placed:
+    """The placement whose search goes on after a move."""
+    if worst(placed) is wanted.kind:
+        return placed
+    return wanted.await_in(journal) or placed
+
+
+def _named(answer: SearchResult, placed: Placed | None) -> SearchResult:
+    if placed is None:
+        return answer
+    pairs = placed if len(placed) > 1 else ()
+    return replace(answer, placement=worst(placed), placement_pairs=pairs)
+
+
+def order(answer: SearchResult, wanted: PlacementKind | None) -> tuple[bool, bool, bool, bool, int]:
+    """Sort first what has a figure, then the wanted placement, then grade C or better that is no
+    mere lower bound, then that grade, then the nearest."""
+    rank = NEAREST.index(answer.placement) if answer.placement is not None else len(NEAREST)
+    graded = answer.grade is not None and answer.grade <= Grade.C
+    unwanted = wanted is not None and answer.placement is not wanted
+    mere = not graded or _only_at_least(answer)
+    return answer.grade is None, unwanted, mere, not graded, rank
+
+
+def _only_at_least(answer: SearchResult) -> bool:
+    """Whether the rate searched for is a lower bound, as the search ended before one failed."""
+    interval = answer.ndr or answer.pdr
+    return interval is not None and interval.upper is None and answer.limited_by is None
 
 
 def _same(a: SearchResult, b: SearchResult) -> bool:
@@ -62,22 +125,19 @@ def _same(a: SearchResult, b: SearchResult) -> bool:
     return abs(b.mrr_fps / a.mrr_fps - 1) + error <= max(a.undisturbed.width, b.undisturbed.width)
 
 
-def _notes(
-    first: SearchResult,
-    others: tuple[SearchResult, ...],
-    wanted: PlacementKind | None,
-    *,
-    restless: bool,
-) -> list[str]:
-    notes = []
-    if wanted is not None and first.placement not in (wanted, None):
-        notes.append(f"no trial ran with {PLACEMENT_WORDS[wanted]}")
-    for other in others:
-        if other.placement is not None and _same(first, other):
-            words = PLACEMENT_WORDS[other.placement]
-            notes.append(f"with {words} the figures are the same: the placements are merged")
-    if restless:
-        notes.append(
-            f"the CPUs moved in each of {MOVES_IN_A_ROW} trials in a row: no search came to its end"
-        )
-    return notes
+def _merged(other: SearchResult) -> str:
+    assert other.placement is not None
+    words = PLACEMENT_WORDS[other.placement]
+    return f"with {words} the figures are the same: the placements are merged"
+
+
+def _missed(first: SearchResult, wanted: Wanted, waited_s: float) -> list[str]:
+    """That the wanted placement did not come."""
+    if wanted.kind is None or first.placement is wanted.kind:
+        return []
+    missed = f"no figure with {PLACEMENT_WORDS[wanted.kind]}, which search.placement asks for"
+    if waited_s:
+        missed += f", after a wait of {seconds(waited_s)}"
+    if first.placement is None:
+        return [f"{missed}: where the CPUs were is not known"]
+    return [f"{missed}: the figures are with {PLACEMENT_WORDS[first.placement]}"]

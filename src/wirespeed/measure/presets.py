@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which parameters does each search run with? All their defaults are here.
+"""Hold the parameters of each search: all their defaults are here.
 
 docs/reference/searches.md shows this table; a test compares the two.
 """
@@ -101,7 +101,7 @@ PRESETS: Mapping[SearchKind, Preset] = {
         as_is_trial_s=1.0,
     ),
     SearchKind.QUICK: Preset(
-        mrr=_SHORT_MRR,
+        mrr=Mrr(trial_s=0.5, trials=3),
         search=_QUICK,
         extension=5.0,
         latency_trial_s=0.5,
@@ -139,6 +139,11 @@ _OF_SEARCH = ("trial_s", "width", "load_fps", "step_fps", "max_r", "max_z", "tot
 
 def resolve(settings: Search) -> Preset:
     """The preset with what the study sets itself. Raises BadSearch."""
+    if settings.wait_for_placement is not None and settings.placement is None:
+        raise BadSearch(
+            "search.wait_for_placement is set and search.placement is not",
+            'Set search.placement, e.g. "one cache".',
+        )
     preset = PRESETS[settings.kind]
     preset = replace(preset, **_given(settings, _OF_PRESET))
     if preset.search is None:

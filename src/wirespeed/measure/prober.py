@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the trials of one search: measures, leaves disturbed time out, keeps every trial.
+"""Run the trials of one search: measure, leave disturbed time out, keep every trial.
 
 A search names a load and gets a verdict on it. Where too little of a trial was undisturbed the
 trial is extended by pieces, until there is enough undisturbed time or the extension is used up.
@@ -15,7 +15,7 @@ from wirespeed.measure.conservation import with_unknown_drop
 from wirespeed.measure.gate import gate
 from wirespeed.measure.generator_limit import offered_at_best
 from wirespeed.measure.interface import Listener, MeasureError, Measurer, Progress
-from wirespeed.measure.journal import Journal
+from wirespeed.measure.journal import Journal, Moved
 from wirespeed.measure.operating_point import OperatingPoint, operating_point
 from wirespeed.measure.windows import (
     drained,
@@ -37,8 +37,17 @@ UNDECIDED_IN_A_ROW = 3
 # With fewer unsent frames the offered load counts as the intended one.
 MAX_UNSENT_RATIO = 0.002
 JUDGING = frozenset({Stage.SEARCH, Stage.CONFIRM, Stage.CONSTANT})
+# A trial that judges a load runs in pieces of at most this length where the CPUs move. RFC 2544
+# section 24: the final determination takes 60 s.
+PIECE_S, FINAL_S = 2.0, 60.0
 # A trial without any undisturbed window uses this share of the extension.
 LOST_TIME = 0.25
+# A load under which queues stay full in most of the time is so near the capacity that more pieces
+# than these tell no more.
+FULL_PIECES = 2
+
+
+UNPLACED = "where its polling CPUs were is not known"
 
 
 class NotMeasurable(MeasureError):
@@ -100,9 +109,17 @@ class Prober:
         self.check_time()
         pieces, before = self._unjudged(load_fps), len(self._unjudged(load_fps))
         while True:
-            pieces.append(self.usable(load_fps, duration_s, stage))
+            lengths = self._lengths(load_fps, duration_s, stage)
+            ran = [self.usable(load_fps, piece_s, stage) for piece_s in lengths]
+            pieces += [trial for trial in ran if not trial.moved]
+            if not pieces:
+                continue
             point = operating_point(load_fps, pieces, self.width, self.pdr_loss, whole=self.whole)
-            if point.decided or self._used(pieces[before:]) >= self.extension or self.out_of_time:
+            if (
+                point.decided
+                or self._used(pieces[before:], duration_s) >= self.extension
+                or self.out_of_time
+            ):
                 break
         self.points.append(point)
         self.undecided = 0 if point.decided else self.undecided + 1
@@ -111,21 +128,37 @@ class Prober:
         return point
 
     def judging(self, load_fps: float) -> list[Trial]:
-        """Return all trials by which a load is judged, those of a search and fresh ones."""
+        """Return all trials by which a load is judged, those of a search and fresh ones, but not
+        those during which the CPUs moved."""
         return [
             trial
             for trial in self.trials
             if trial.stage in JUDGING
             and trial.fault is None
+            and not trial.moved
             and trial.intended_load_fps == load_fps
         ]
 
-    def _used(self, pieces: Sequence[Trial]) -> float:
+    def _lengths(self, load_fps: float, duration_s: float, stage: Stage) -> tuple[float, ...]:
+        """The lengths of the pieces that a trial runs in: where the CPUs move, a long one is split,
+        so that a move costs a piece. RFC 2544's final trials stay whole."""
+        whole = (load_fps, duration_s, stage)
+        if not _splits(duration_s, stage) or not self.journal.moved or self.journal.knows(whole):
+            return (duration_s,)
+        count = math.ceil(duration_s / PIECE_S)
+        return (duration_s / count,) * count
+
+    def _used(self, pieces: Sequence[Trial], duration_s: float) -> float:
         """How much of its extension a load has used."""
-        return sum(
-            1.0 if piece.gated is not None and piece.gated.steady_windows else LOST_TIME
-            for piece in pieces
-        )
+        return sum(piece.duration_s / duration_s * self._weight(piece) for piece in pieces)
+
+    def _weight(self, piece: Trial) -> float:
+        """How many of its extensions a piece counts for."""
+        gated = piece.gated
+        if gated is None or not gated.steady_windows:
+            return LOST_TIME
+        undrained = gated.steady_windows - gated.clean_windows
+        return self.extension / FULL_PIECES if undrained > gated.windows / 2 else 1.0
 
     def _unjudged(self, load_fps: float) -> list[Trial]:
         """The trials of the last attempt at a load, if it could not be judged."""
@@ -139,15 +172,18 @@ class Prober:
         stage: Stage,
         pause_load_fps: float | None = None,
     ) -> Trial:
-        """One trial whose counters agree and whose load was offered, disturbed or not.
+        """One trial whose counters agree, whose load was offered and during which the CPUs did not
+        move, disturbed or not. One that at() splits is returned although they moved.
 
-        pause_load_fps: see windows.geometry_of. Raises NotMeasurable or BeyondGenerator.
+        pause_load_fps: see windows.geometry_of. Raises NotMeasurable, BeyondGenerator or OutOfTime.
         """
         short: list[float] = []
         faults = 0
         while True:
             trial = self.once(load_fps, duration_s, stage, len(short) + faults, pause_load_fps)
             offered_fps = offered_at_best(trial.observation)
+            if trial.moved and stage is not Stage.AS_IS and not _splits(duration_s, stage):
+                continue  # The journal ends a series of these.
             if trial.fault is not None:
                 faults += 1
                 if faults == FAULTY_IN_A_ROW:
@@ -178,8 +214,19 @@ class Prober:
         self.listener.progress(Progress(stage, load_fps, duration_s, attempt, self._left_s()))
         observation = with_unknown_drop(_finite(self.measure(load_fps, duration_s)))
         trial = self._judged(observation, stage, pause_load_fps)
+        if (
+            trial.fault is None
+            and observation.placement is None
+            and self.journal.placed is not None
+        ):
+            trial = replace(trial, quiet=False, gated=None, fault=UNPLACED)
         self.listener.trial(trial)
-        self.journal.add(key, trial)
+        try:
+            self.journal.add(key, trial)
+        except Moved:
+            if self.out_of_time and stage is not Stage.LATENCY:
+                self.check_time()  # No time is left for the search of the other placement.
+            raise
         self.trials.append(trial)
         return trial
 
@@ -215,6 +262,11 @@ class Prober:
         pace = self.spent_s / traffic_s if traffic_s else 1.0
         left_s = max(0.0, self.expected_s - traffic_s) * pace
         return min(left_s, max(0.0, self.time_limit_s - self.spent_s))
+
+
+def _splits(duration_s: float, stage: Stage) -> bool:
+    """Whether a trial runs in pieces where the CPUs move."""
+    return stage in JUDGING and PIECE_S < duration_s < FINAL_S
 
 
 def judged(observation: Observation, stage: Stage, width: float, bounding_fps: float) -> Trial:

@@ -15,6 +15,12 @@ from wirespeed.model.series import COUNTED
 from wirespeed.model.trial import Trial
 from wirespeed.model.words import percent
 
+FINAL_S: Final = 60.0
+"""RFC 2544 section 24: the least length of a final trial."""
+RESIDUAL_S: Final = 2.0
+"""RFC 2544 section 23: the wait for residual frames after a trial."""
+PAUSE_S: Final = 5.0
+"""RFC 2544 section 23: the time that the DUT gets to restabilize before the next trial."""
 NOT_NOISE: Final = (
     "the time left out lost no more than any other time: noise does not explain the loss, so whole "
     "trials count"
@@ -40,6 +46,15 @@ def refuted(deciding: Sequence[Trial], width: float, pdr_loss: float) -> str | N
     if all(trial.lost for trial in deciding) and not (explained and _through_zero(deciding)):
         return NOT_SHOWN
     return None
+
+
+def conforming(deciding: Sequence[Trial]) -> bool:
+    """Return whether the trials that decide kept the length and the waits of RFC 2544, sections 23
+    and 24. Shorter ones only narrowed the search down."""
+    final = [trial.observation for trial in deciding if trial.duration_s >= FINAL_S]
+    return bool(final) and all(
+        seen.residual_wait_s >= RESIDUAL_S and seen.pause_s >= PAUSE_S for seen in final
+    )
 
 
 def noise_explains_loss(deciding: Sequence[Trial]) -> bool | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does one search find at one point?
+"""Run one search at one point.
 
 It runs the warm-up, the MRR, the search itself, trials of this host as it is, and latency.
 
@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wirespeed.measure.as_is import find_lossless, lossless
+from wirespeed.measure.as_is import find_lossless, lossless, over_all_time
 from wirespeed.measure.bounds import known_interval, so_far, without_unjudged
 from wirespeed.measure.conclusion import Found, conclude
-from wirespeed.measure.interface import UNLIMITED, BadSearch, Listener, Measurer
+from wirespeed.measure.interface import UNLIMITED, BadSearch, Listener, Measurer, Placer
 from wirespeed.measure.journal import Journal
 from wirespeed.measure.latency import measure_latency
-from wirespeed.measure.placement_search import by_placement
+from wirespeed.measure.placement_search import Wanted, by_placement
 from wirespeed.measure.presets import Preset, resolve
 from wirespeed.measure.prober import (
     BeyondGenerator,
@@ -41,13 +41,18 @@ MOSTLY, HARDLY = 0.5, 0.02
 
 
 def run_search(
-    search: Search, measure: Measurer, max_load_fps: float, listener: Listener
+    search: Search,
+    measure: Measurer,
+    max_load_fps: float,
+    listener: Listener,
+    place: Placer | None = None,
 ) -> SearchResult:
     """Search with `measure` below max_load_fps, in frames/s over all directions.
 
     max_load_fps: the links' line rate; UNLIMITED where ports have no speed: then the generator's
-    own best is the ceiling. Raises BadSearch before the first trial where `search`
-    contradicts itself; whatever `measure` or `listener` raises passes through.
+    own best is the ceiling. place: what a point that waits for a placement asks. Raises BadSearch
+    before the first trial where `search` contradicts itself; whatever `measure` or `listener`
+    raises passes through.
     """
     preset = resolve(search)
     ceiling_fps = min(max_load_fps, search.max_load_fps or max_load_fps)
@@ -75,7 +80,16 @@ def run_search(
             found.ended = found.ended or error.what
         return conclude(search, preset, prober, found, why)
 
-    return by_placement(journal, attempt, search.placement)
+    wait_s = min(search.wait_for_placement or 0.0, preset.time_limit_s)
+    result = by_placement(journal, attempt, Wanted(search.placement, wait_s, place))
+    if journal.restless and preset.as_is_trial_s is not None:
+        journal.blind, journal.frozen = True, False
+        prober = Prober(
+            measure, listener, WIDTH, search.pdr_loss, preset.extension, 0.0, journal=journal
+        )
+        full_fps = max(trial.forwarding_fps for trial in journal.trials)
+        find_lossless(prober, full_fps, search.min_load_fps, preset.as_is_trial_s)
+    return over_all_time(result, journal, preset.as_is_trial_s or 0.0)
 
 
 def _run(preset: Preset, search: Search, prober: Prober, ceiling_fps: float, found: Found) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the CPUs that poll share a core, a cache or a chip?
+"""Name where polling CPUs are to one another: on one core, within one cache, or across caches.
 
 A hypervisor may place virtual CPUs anywhere and does not tell the guest. The CPU placement probe
 measures it before and after each trial.
@@ -18,7 +18,7 @@ OWN_CORE_SLOWDOWN = 1.2
 
 
 class PlacementKind(StrEnum):
-    """Where the polling CPUs are to one another, the nearest first; of several pairs the worst."""
+    """Where two polling CPUs are to one another, the nearest first."""
 
     ONE_CACHE = "one cache"
     """Cores that share a cache."""
@@ -37,24 +37,65 @@ PLACEMENT_WORDS: Final = {
 }
 
 
+Placed = tuple[PlacementKind, ...]
+"""The kind of each pair of polling CPUs, in the order of the pairs."""
+
+
+def worst(placed: Placed) -> PlacementKind:
+    """Return the kind that names a placement of several pairs."""
+    return max(placed, key=NEAREST.index)
+
+
 @dataclass(frozen=True, slots=True)
-class CpuPlacement:
-    """What two CPUs share, as the CPU placement probe measures it.
+class CpuPair:
+    """Two of more than two polling CPUs of one host, measured as CpuPlacement says."""
 
-    core_to_core_ns: core-to-core latency: how long a cache line takes from one CPU to the other.
-    It is tens of ns within a cache, hundreds between chips. slowdown: how much longer a piece of
-    work takes while the other CPU works too: 1 on two cores, about 1.5 on two threads of a core.
-    """
-
+    host: str
+    cpus: tuple[int, int]
     core_to_core_ns: float
     slowdown: float
 
     @property
     def kind(self) -> PlacementKind:
-        if self.slowdown > OWN_CORE_SLOWDOWN:
-            return PlacementKind.ONE_CORE
-        near = self.core_to_core_ns <= SHARED_CACHE_NS
-        return PlacementKind.ONE_CACHE if near else PlacementKind.ACROSS_CACHES
+        return _kind(self.core_to_core_ns, self.slowdown)
+
+
+@dataclass(frozen=True, slots=True)
+class CpuPlacement:
+    """What polling CPUs share, as the CPU placement probe measures it.
+
+    core_to_core_ns: core-to-core latency: how long a cache line takes from one CPU to the other.
+    It is tens of ns within a cache, hundreds between chips. slowdown: how much longer a piece of
+    work takes while the other CPU works too: 1 on two cores, about 1.5 on two threads of a core.
+    Both are of the worst pair. pairs: each pair, where there is more than one.
+    """
+
+    core_to_core_ns: float
+    slowdown: float
+    pairs: tuple[CpuPair, ...] = ()
+
+    @classmethod
+    def of(cls, pairs: tuple[CpuPair, ...]) -> CpuPlacement | None:
+        """Return the placement of these pairs of one host or several; None without a pair."""
+        if not pairs:
+            return None
+        return cls(
+            max(pair.core_to_core_ns for pair in pairs),
+            max(pair.slowdown for pair in pairs),
+            pairs if len(pairs) > 1 else (),
+        )
+
+    @property
+    def placed(self) -> Placed:
+        """The kind of each pair: two placements are equal where these are."""
+        if not self.pairs:
+            return (_kind(self.core_to_core_ns, self.slowdown),)
+        return tuple(pair.kind for pair in self.pairs)
+
+    @property
+    def kind(self) -> PlacementKind:
+        """The kind of the worst pair."""
+        return worst(self.placed)
 
     # Two chips have three to six times the latency of one cache; two threads of a core are 1.3
     # times and more as slow as two cores. Repeated measurements of one placement differ by less;
@@ -70,3 +111,10 @@ class CpuPlacement:
 
     def __str__(self) -> str:
         return f"core-to-core latency {self.core_to_core_ns:.0f} ns, slowdown {self.slowdown:.2f}x"
+
+
+def _kind(core_to_core_ns: float, slowdown: float) -> PlacementKind:
+    if slowdown > OWN_CORE_SLOWDOWN:
+        return PlacementKind.ONE_CORE
+    near = core_to_core_ns <= SHARED_CACHE_NS
+    return PlacementKind.ONE_CACHE if near else PlacementKind.ACROSS_CACHES

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wirespeed.model.guest_facts import Flavor, Guest, NovaFacts
+from wirespeed.model.neighbours import Neighbours
 from wirespeed.model.ovs_facts import OvsFacts
 from wirespeed.model.text import HexId, HostName, InterfaceName, Line, PciAddress, Word
 
@@ -189,7 +190,8 @@ class HostFacts:
 
     uio_drivers: which of vfio-pci, igb_uio and uio_pci_generic the kernel has registered.
     left_by_killed_runs: a few words for each change to the host that a killed run of this
-    machine's wirespeed has left; None for a recorded host.
+    machine's wirespeed has left; None for a recorded host. neighbours: what a run that was
+    measured there shows of others; None where no run is given.
     """
 
     host: HostName
@@ -213,6 +215,7 @@ class HostFacts:
     firmware: Firmware | None = None
     dimms: tuple[Dimm, ...] = ()
     left_by_killed_runs: tuple[Line, ...] | None = None
+    neighbours: Neighbours | None = None
     missing: tuple[Missing, ...] = ()
 
     @property

@@ -127,12 +127,15 @@ class Observation:
     may be queued. Both are 0 where not known, as with an external SUT.
     windows: None where frames carry no time stamp. steal_ns: steal time of the CPUs that `threads`
     run on, summed.
-    placement: of the polling CPUs, of all pairs the worst, before and after the trial; None where
-    only one polls.
+    placement: of the polling CPUs of all hosts, before and after the trial; None where only one
+    polls on each, or where a probe failed.
     workers: where a network function has several, the frames that each of them took.
     events: what hops counted besides frames. queues: where ports have several, the frames of each.
     competitors: who else used the CPUs that poll, most first; then who used others.
     ports: what every port of every hop counted; empty where an older version measured.
+    residual_wait_s: how long residual frames were waited for before the counters were read.
+    pause_s: how long the SUT was left alone before the trial (RFC 2544 section 23 asks for 2 and 5
+    seconds); 0 where nothing made sure of it.
     latency_rows: see LatencyRows; None where frames carry no time stamp.
     """
 
@@ -157,6 +160,8 @@ class Observation:
     queues: tuple[QueueShare, ...] = ()
     competitors: tuple[Competitor, ...] = ()
     ports: tuple[PortCount, ...] = ()
+    residual_wait_s: float = 0.0
+    pause_s: float = 0.0
 
     def total(self, field: str) -> int:
         """Sum of one count over the directions."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did a search find at one point of a study?"""
+"""Types of what a search found at one point of a study."""
 
 from __future__ import annotations
 
@@ -116,7 +116,8 @@ class AsIs:
     mrr_fps: the median of what overloaded trials received. loss_low, loss_high: the least and the
     most that one trial at load_fps (the undisturbed NDR, or the load held) lost; None where there
     is no such load. lossless_fps: the highest load at which a trial of lossless_s lost nothing;
-    None: none was found. One trial says little about the next.
+    None: none was found. One trial says little about the next. mrr_s, load_s: the length of all
+    trials that mrr_fps, and loss_low and loss_high, rest on; None where an older version measured.
     """
 
     mrr_fps: float | None = None
@@ -125,6 +126,8 @@ class AsIs:
     loss_high: float | None = None
     lossless_fps: float | None = None
     lossless_s: float | None = None
+    mrr_s: float | None = None
+    load_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +160,8 @@ class SearchResult:
     """All trials of a search in the order they ran, and what follows from them.
 
     search: the preset's name; TCP where TCP was measured instead of frames (`tcp`).
-    conformant: whether RFC 2544 trial rules were kept: whole trials only, hence grade A.
+    conformant: whether RFC 2544 trial rules were kept: whole trials of 60 s only, hence grade A,
+    with its waits between them.
     grade: how sure the figures are; None where there are none. because: what keeps it from a better
     grade, a sentence each. ndr, pdr, mrr_fps, constant: of undisturbed time (`undisturbed` says how
     much that was); as_is: of all time. bracket: with grade D instead of an NDR.
@@ -170,7 +174,9 @@ class SearchResult:
     emulated: what of the SUT ran on CPUs that QEMU emulates, and why: rates and latency then say
     nothing about speed; None when nothing did.
     placement: where the polling CPUs were in the trials that the figures rest on; None where that
-    is not known. by_placement: what was found in other placements, without their trials.
+    is not known. placement_pairs: the kind of each pair of them, where there is more than one.
+    by_placement: what was found in other placements, without their trials and without as_is, which
+    is one answer over all placements.
     notes: sentences for the reader of the figures, e.g. that latency could not be measured.
     """
 
@@ -196,4 +202,5 @@ class SearchResult:
     tcp: TcpResult | None = None
     emulated: str | None = None
     placement: PlacementKind | None = None
+    placement_pairs: tuple[PlacementKind, ...] = ()
     by_placement: tuple[SearchResult, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.finding import AuditReport
 from wirespeed.model.text import Address, HostName, Line, Word
@@ -37,7 +38,8 @@ class HostSnapshot:
 class Figure:
     """One measured figure of a host: `name` in `unit` at a point of a study.
 
-    low, high: what the search knows of it; both equal value where it gives no bounds.
+    low, high: what the search knows of it; both equal value where it gives no bounds. placement:
+    where the polling CPUs were; figures of two placements are not compared. None: not known.
     """
 
     host: str
@@ -50,6 +52,7 @@ class Figure:
     high: float
     run: str
     ended_at: str
+    placement: PlacementKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +69,4 @@ class Repeat:
     p99_us: float | None = None
     temperature_c: float | None = None
     frequency_mhz: float | None = None
+    placement: PlacementKind | None = None

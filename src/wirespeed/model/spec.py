@@ -267,6 +267,10 @@ class Search:
     placement: PlacementKind | None = None
     """Where the polling CPUs must be to one another for the figures that come first: "one cache",
     "across caches" or "one core". Left out: the nearest placement with grade C or better."""
+    wait_for_placement: Annotated[float, Gt(0), Le(86_400)] | None = None
+    """How long, in seconds, a point waits for search.placement where the CPUs are elsewhere; this
+    counts towards time_limit_s. Then it measures where they are, and says so. Left out: it does
+    not wait."""
     latency: bool = True
     """Measure latency at 10, 50 and 90% of the PDR after the search."""
     latency_trial_s: Annotated[float, Gt(0), Le(86_400)] | None = None

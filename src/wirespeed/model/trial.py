@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was concluded from one trial?
+"""Types of what was concluded from one trial.
 
 `Trial` is what was observed with its verdict. Loads and counts are sums over all directions.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
-from wirespeed.model.cpus import PlacementKind
+from wirespeed.model.cpus import Placed, PlacementKind, worst
 from wirespeed.model.observation import Latency, Observation
 from wirespeed.model.series import Series
 
@@ -41,9 +42,17 @@ class CleanRun:
     growth_frames: float
 
 
+CORE_SHARED: Final = "core shared"
+GENERATOR_STOPPED: Final = "generator stopped"
+SUT_STOPPED: Final = "SUT stopped"
+GENERATOR_LATE: Final = "generator late"
+CPUS_MOVED: Final = "CPUs moved"
+NOT_DRAINED: Final = "not yet drained"
+
+
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A share of a trial's time that does not count, and why, e.g. "PMD stopped"."""
+    """A share of a trial's time that does not count, and why: one of the reasons above."""
 
     why: str
     share: float
@@ -103,12 +112,22 @@ class Trial:
     series: tuple[Series, ...] = ()
 
     @property
+    def placed(self) -> Placed | None:
+        """Where each pair of polling CPUs was, before and after; None where one of them moved, or
+        that is not known."""
+        at = self.observation.placement
+        return None if at is None or self.moved else at[0].placed
+
+    @property
     def placement(self) -> PlacementKind | None:
-        """Where the polling CPUs were, before and after; None where they moved, or nobody knows."""
-        placed = self.observation.placement
-        if placed is None or placed[0].kind is not placed[1].kind:
-            return None
-        return placed[0].kind
+        """The kind of the worst pair; None as above."""
+        return None if self.placed is None else worst(self.placed)
+
+    @property
+    def moved(self) -> bool:
+        """Whether the CPUs were placed differently before and after."""
+        at = self.observation.placement
+        return at is not None and at[0].placed != at[1].placed
 
     @property
     def intended_load_fps(self) -> float:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which figures were measured on which host of a fleet, and which trials were repeated there?"""
+"""Read which figures were measured on each host of a fleet, and which trials repeated there."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import Connection, Row, Select, func, select
 
+from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result import SearchResult
 from wirespeed.model.snapshot import Figure, Repeat
-from wirespeed.model.trial import Stage
+from wirespeed.model.trial import Stage, Trial
 from wirespeed.store.records import PointState
 from wirespeed.store.results import decode_result
 from wirespeed.store.store import Store
@@ -23,14 +24,19 @@ _ROWS = 500
 
 
 def newest_figures(store: Store) -> tuple[Figure, ...]:
-    """Of each host and point the figures of the newest run, over its repeats their median."""
-    newest: dict[tuple[str, str, str, str], list[Figure]] = {}
-    query = _points(POINTS.c.label, POINTS.c.result, POINTS.c.finished_at)
+    """Return the figures of the newest run of each host, point and placement, over its repeats
+    their median."""
+    newest: dict[tuple[str, str, str, str, PlacementKind | None], list[Figure]] = {}
+    query = _points(
+        POINTS.c.label, POINTS.c.result, POINTS.c.finished_at, POINTS.c.ordinal, POINTS.c.attempt
+    )
     query = query.where(POINTS.c.state == PointState.COMPLETE).order_by(RUNS.c.started_at.desc())
     with store.transaction() as connection:
         for row in connection.execute(query):
-            for figure in _figures(row):
-                key = (figure.host, figure.study, figure.point, figure.name)
+            for figure in _figures(connection, row):
+                key = (
+                    figure.host, figure.study, figure.point, figure.name, figure.placement
+                )  # fmt: skip
                 kept = newest.setdefault(key, [])
                 if not kept or kept[0].run == figure.run:
                     kept.append(figure)
@@ -69,17 +75,31 @@ def _repeat(row: Row[Any]) -> Repeat:
     latency = trial.observation.latency
     return Repeat(
         row.host, row.study, row.label, row.ended_at, trial.forwarding_fps, trial.loss_ratio,
-        None if latency is None else latency.p99_ns / 1000,
+        None if latency is None else latency.p99_ns / 1000, placement=trial.placement,
     )  # fmt: skip
 
 
-def _figures(row: Row[Any]) -> Iterator[Figure]:
+def _figures(connection: Connection, row: Row[Any]) -> Iterator[Figure]:
     if row.result is None:
         return
-    for name, unit, value, low, high in _values(decode_result(row.result)):
-        yield Figure(
-            row.host, row.study, row.label, name, unit, value, low, high, row.id, row.finished_at
-        )
+    result = decode_result(row.result, _trials(connection, row))
+    for one in (result, *result.by_placement):
+        for name, unit, value, low, high in _values(one):
+            yield Figure(
+                row.host, row.study, row.label, name, unit, value, low, high, row.id,
+                row.finished_at, one.placement,
+            )  # fmt: skip
+
+
+def _trials(connection: Connection, row: Row[Any]) -> Iterator[Trial]:
+    """The trials of the point's last attempt."""
+    query = select(TRIALS.c.trial).where(
+        TRIALS.c.run_id == row.id,
+        TRIALS.c.ordinal == row.ordinal,
+        TRIALS.c.attempt == row.attempt,
+    )
+    for trial in connection.execute(query).scalars():
+        yield decode_trial(trial)
 
 
 def _values(result: SearchResult) -> Iterator[tuple[str, str, float, float, float]]:
@@ -114,5 +134,5 @@ def _over_repeats(figures: list[Figure]) -> Figure:
     one, values = figures[0], [figure.value for figure in figures]
     return Figure(
         one.host, one.study, one.point, one.name, one.unit, median(values), min(values),
-        max(values), one.run, max(figure.ended_at for figure in figures),
+        max(values), one.run, max(figure.ended_at for figure in figures), one.placement,
     )  # fmt: skip

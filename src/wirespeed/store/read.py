@@ -17,6 +17,7 @@ from wirespeed.model.explanation import Explanation
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.finding import AuditReport
 from wirespeed.model.plan import Plan
+from wirespeed.model.result import SearchResult
 from wirespeed.model.sut import SutDescription
 from wirespeed.store.codec import decode
 from wirespeed.store.errors import (
@@ -156,7 +157,7 @@ def _point(row: Row[Any], trials: tuple[StoredTrial, ...]) -> PointRecord:
         error=row.error,
         plan=plan,
         bench=row.bench or {},
-        result=None if row.result is None else decode_result(row.result),
+        result=_result(row.result, trials),
         trials=trials,
         sut=sut,
         explanations=_optional(tuple[Explanation, ...], row.explanations),
@@ -164,6 +165,10 @@ def _point(row: Row[Any], trials: tuple[StoredTrial, ...]) -> PointRecord:
         repeat=design["repeat"],
         factors=tuple(design["factors"]),
     )
+
+
+def _result(data: Any, trials: tuple[StoredTrial, ...]) -> SearchResult | None:
+    return None if data is None else decode_result(data, (stored.trial for stored in trials))
 
 
 def _optional(kind: type[T], data: Any) -> T | None:

@@ -1,16 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is the result of a point read that an older version wrote?"""
+"""Read the result of a point, also as an older version wrote it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from wirespeed.model.result import SearchResult
+from wirespeed.model.trial import Trial
 from wirespeed.store.codec import decode
+from wirespeed.store.placements import with_placement
 
 
-def decode_result(data: dict[str, Any]) -> SearchResult:
-    """A result of this schema or an older one, where the `directions` of a TCP run were `ways`."""
+def decode_result(data: dict[str, Any], trials: Iterable[Trial] = ()) -> SearchResult:
+    """Return a result of this schema or an older one.
+
+    trials: those of the point, which are read where an older version stored no placement.
+    """
+    result = _decoded(data)
+    return result if "placement" in data else with_placement(result, trials)
+
+
+def _decoded(data: dict[str, Any]) -> SearchResult:
+    """The `directions` of a TCP run were once called `ways`."""
     tcp = data.get("tcp")
     if tcp is None:
         return decode(SearchResult, data)

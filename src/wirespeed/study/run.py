@@ -69,7 +69,9 @@ def _measure_point(point: Point, writer: RunWriter, rig: Rig, watcher: Watcher) 
         writer.add_bench(point.key, described)
         listener = _StoreThenTell(point.key, writer, watcher)
         ceiling_fps = max_load_fps(point.workload)
-        result = run_search(point.workload.search, bench.measure, ceiling_fps, listener)
+        result = run_search(
+            point.workload.search, bench.measure, ceiling_fps, listener, bench.place
+        )
         result = replace(result, emulated=bench.emulated)
         found = Measured(
             sut, result, workload=point.workload, plan=plan, host=rig.facts,

@@ -16,8 +16,8 @@ from wirespeed.bench.noise.contention import ContentionProbe
 from wirespeed.bench.noise.placement import PlacementProbe
 from wirespeed.bench.noise.silence import corroborated, silences
 from wirespeed.bench.noise.switches import SwitchRecords
-from wirespeed.model.cpus import CpuPlacement
-from wirespeed.model.evidence import Disturbance, DisturbanceKind, Evidence, Source
+from wirespeed.model.cpus import CpuPair
+from wirespeed.model.evidence import Disturbance, Evidence
 
 # When frames were sent and how long they took, in ns and in the order of sending.
 Arrivals = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -25,9 +25,9 @@ Arrivals = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 @dataclass(slots=True)
 class NoiseWatch:
-    """Of one host. placement: None where only one CPU polls, or another host's counts. sut_unknown:
-    a SUT whose threads nobody knows. tsc_invariant: whether one moment reads the same on every CPU
-    and at every clock speed."""
+    """Of one host. placement: None where only one CPU polls. sut_unknown: a SUT whose threads
+    nobody knows. tsc_invariant: whether one moment reads the same on every CPU and at every clock
+    speed."""
 
     contention: ContentionProbe
     switches: SwitchRecords
@@ -35,8 +35,9 @@ class NoiseWatch:
     sut_unknown: bool
     tsc_invariant: bool
 
-    def place(self) -> CpuPlacement | None:
-        return self.placement.now() if self.placement is not None else None
+    def place(self) -> tuple[CpuPair, ...]:
+        """Return what each pair of its polling CPUs shares. Raises BenchError."""
+        return self.placement.now() if self.placement is not None else ()
 
     def start(self, pollers: Iterable[Poller], before_ns: int, duration_s: float) -> None:
         """Right before the generator is asked for traffic that begins before_ns after that."""
@@ -49,9 +50,8 @@ class NoiseWatch:
         clock: TrialClock,
         duration_ns: int,
         arrivals: Sequence[Arrivals],
-        placed: tuple[CpuPlacement, CpuPlacement] | None,
     ) -> Evidence:
-        """What disturbed the trial that has just ended. placed: before and after it."""
+        """What disturbed the trial that has just ended."""
         samples, stopped, unwatched = self.contention.stop(clock)
         switched, unrecorded = self.switches.stop(clock)
         logs = [log for part in parts for log in part.gap_logs()]
@@ -66,9 +66,7 @@ class NoiseWatch:
         unseen += [part.unwatched for part in parts if part.unwatched is not None]
         for log in logs:
             unseen += poll_gaps.unseen(log)
-        return Evidence(
-            (*inside, *_moved(placed, duration_ns)), samples, tuple(unseen), clock.error_ns
-        )
+        return Evidence(tuple(inside), samples, tuple(unseen), clock.error_ns)
 
     def _blind(self) -> Iterator[str]:
         if self.sut_unknown:
@@ -80,10 +78,3 @@ class NoiseWatch:
 def _widened(stop: Disturbance, error_ns: int) -> Disturbance:
     """It was somewhere in there, where the clock may be so wrong."""
     return replace(stop, begin_ns=stop.begin_ns - error_ns, length_ns=stop.length_ns + 2 * error_ns)
-
-
-def _moved(
-    placed: tuple[CpuPlacement, CpuPlacement] | None, duration_ns: int
-) -> Iterator[Disturbance]:
-    if placed is not None and placed[0].kind is not placed[1].kind:
-        yield Disturbance(-1, 0, duration_ns, DisturbanceKind.MOVED, Source.CPU_PLACEMENT, "sut")

@@ -10,7 +10,7 @@ offer, about where the SUT's limit lies, and how quiet this host is.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from wirespeed.measure.interface import UNLIMITED
@@ -65,11 +65,18 @@ class Mrr:
             trials: list[Trial] = []
             load_fps = self._fill(prober, load_fps, limits.max_fps, trials, 1)
             received_fps = _received(trials[0])
-            if load_fps >= min(most_fps, ENOUGH * OVERLOAD * received_fps) or prober.out_of_time:
+            if not prober.out_of_time and _too_low(load_fps, received_fps, most_fps):
+                continue
+            with suppress(NotMeasurable):  # One trial is a figure, too.
+                self._fill(prober, load_fps, limits.max_fps, trials, self.trials)
+            overload = _overload(trials, most_fps, by_generator=by_generator)
+            received_fps = overload.received_fps or overload.whole_fps
+            if prober.out_of_time or not _too_low(load_fps, received_fps, most_fps):
                 break
-        with suppress(NotMeasurable):  # One trial is a figure, too.
-            self._fill(prober, load_fps, limits.max_fps, trials, self.trials)
-        overload = _overload(trials, most_fps, by_generator=by_generator)
+        else:
+            overload = _overload(trials, most_fps, by_generator=by_generator)
+        if _too_low(load_fps, received_fps, most_fps):
+            overload = replace(overload, received_fps=None, error=None)
         prober.overload_fps = overload.received_fps or overload.whole_fps
         return overload
 
@@ -84,6 +91,11 @@ class Mrr:
             except BeyondGenerator as error:
                 load_fps = UNLIMITED if max_fps == UNLIMITED else error.offered_fps
         return load_fps
+
+
+def _too_low(load_fps: float, received_fps: float, most_fps: float) -> bool:
+    """Whether so much of a load was received that it is no overload, and more can be offered."""
+    return load_fps < min(most_fps, ENOUGH * OVERLOAD * received_fps)
 
 
 def _received(trial: Trial) -> float:

@@ -32,18 +32,22 @@ class Soak:
         count = ceil(self.total_s / self.trial_s)
         # The first one shows whether the generator can offer the load at all.
         usable = [prober.usable(self.load_fps, self.trial_s, Stage.CONSTANT)]
-        misread, notes = 0, []
+        misread, moved, notes = 0, 0, []
         for number in range(1, count):
             if prober.out_of_time:
                 notes.append(f"the time limit ended it after {number} of {count} trials")
                 break
             trial = prober.once(self.load_fps, self.trial_s, Stage.CONSTANT)
-            if trial.fault is None:
-                usable.append(trial)
-            else:
+            if trial.fault is not None:
                 misread += 1
+            elif trial.moved:
+                moved += 1
+            else:
+                usable.append(trial)
         if misread:
             notes.append(f"{misread} of {count} trials were misread and left out")
+        if moved:
+            notes.append(f"{moved} of {count} trials do not count: the CPUs moved in them")
         point = operating_point(
             self.load_fps, usable, prober.width, prober.pdr_loss, whole=prober.whole
         )

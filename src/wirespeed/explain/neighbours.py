@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sum up what neighbours took from a host during the trials of a run."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+from wirespeed.model.neighbours import Neighbours
+from wirespeed.model.trial import CORE_SHARED, GENERATOR_STOPPED, SUT_STOPPED, Trial
+from wirespeed.model.words import percent
+
+_TAKEN: Final = frozenset({CORE_SHARED, GENERATOR_STOPPED, SUT_STOPPED})
+_NAMED: Final = 3
+"""How many programs are named at most."""
+
+
+def neighbours(run: str, trials: Sequence[Trial]) -> Neighbours | None:
+    """Return what the trials of a run show; None where it had none."""
+    seconds = sum(trial.duration_s for trial in trials)
+    if not seconds:
+        return None
+    taken_s = stolen_s = 0.0
+    takers: defaultdict[str, float] = defaultdict(float)
+    for trial in trials:
+        seen, left_out = trial.observation, trial.gated.left_out if trial.gated else ()
+        taken_s += sum(part.share for part in left_out if part.why in _TAKEN) * trial.duration_s
+        polling = {(thread.host, thread.cpu) for thread in seen.threads if thread.cpu >= 0}
+        stolen_s += seen.steal_ns / 1e9 / max(1, len(polling))
+        for other in seen.competitors:
+            if (other.host, other.cpu) in polling:
+                takers[other.name] += other.share * trial.duration_s
+    most = sorted(takers.items(), key=lambda taker: -taker[1])[:_NAMED]
+    return Neighbours(
+        run,
+        len(trials),
+        sum(trial.moved for trial in trials),
+        taken_s / seconds,
+        stolen_s / seconds,
+        tuple(f"{name} {percent(took_s / seconds, 2)}" for name, took_s in most),
+    )

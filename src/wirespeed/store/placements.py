@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compute where the CPUs were in results that an older version stored without their placement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from wirespeed.model.cpus import worst
+from wirespeed.model.result import SearchResult
+from wirespeed.model.trial import Stage, Trial
+
+_AT_A_LOAD = frozenset({Stage.SEARCH, Stage.CONFIRM, Stage.CONSTANT})
+
+
+def with_placement(result: SearchResult, trials: Iterable[Trial]) -> SearchResult:
+    """Return the result with the placement of the trials that its rates rest on.
+
+    It stays None where these ran in several placements, or nobody knows where.
+    """
+    if result.placement is not None or result.tcp is not None:
+        return result
+    loads_fps = {
+        interval.lower.load_fps
+        for interval in (result.ndr, result.pdr)
+        if interval is not None and interval.lower is not None
+    }
+    if result.constant is not None:
+        loads_fps.add(result.constant.load_fps)
+    found = {
+        trial.placed
+        for trial in trials
+        if trial.fault is None
+        and not trial.moved
+        and (
+            trial.stage in (Stage.MRR, Stage.BURST)
+            or (trial.stage in _AT_A_LOAD and trial.intended_load_fps in loads_fps)
+        )
+    }
+    placed = found.pop() if len(found) == 1 else None
+    if placed is None:
+        return result
+    pairs = placed if len(placed) > 1 else ()
+    return replace(result, placement=worst(placed), placement_pairs=pairs)
