@@ -131,10 +131,6 @@ class RunWriter:
         """Say why the attempt ended; the point is measured again on resume."""
         self._set(key, state=PointState.FAILED, finished_at=utc_now(), error=error)
 
-    def reopen_point(self, key: str) -> None:
-        """Let a complete point be measured again; its result no longer counts."""
-        self._set(key, state=PointState.PENDING, finished_at=None, result=None, explanations=None)
-
     def leave_out(self, key: str, why: str) -> None:
         """Say what the host lacks for the point."""
         self._set(key, state=PointState.NOT_RUN, finished_at=utc_now(), error=why)
