@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result import SearchResult
@@ -21,6 +22,22 @@ def answers(point: PointRecord) -> Mapping[PlacementKind | None, SearchResult]:
         return {}
     placement = result.placement or _of_trials(point)
     return {placement: result} | {one.placement: one for one in result.by_placement}
+
+
+def by_placement(point: PointRecord) -> Mapping[PlacementKind | None, PointRecord]:
+    """Return the point as if only one placement had been met, for each; trials in which the CPUs
+    moved are in none of several."""
+    found = answers(point)
+    if len(found) < 2:
+        return dict.fromkeys(found, point)
+    return {
+        kind: replace(
+            point,
+            result=result,
+            trials=tuple(s for s in point.trials if s.trial.placement is kind),
+        )
+        for kind, result in found.items()
+    }
 
 
 def _of_trials(point: PointRecord) -> PlacementKind | None:
