@@ -181,7 +181,7 @@ def test_try_tells_the_gain_with_its_interval(queues: Command) -> None:
     assert "Run try-quickstart-1." in said
 
 
-def test_a_try_that_was_cut_short_goes_on_and_measures_half_a_pair_anew(
+def test_try_cut_short_goes_on_and_keeps_half_a_pair(
     queues: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host = QueuesHost()
@@ -205,9 +205,9 @@ def test_a_try_that_was_cut_short_goes_on_and_measures_half_a_pair_anew(
     named = ("explain", "quickstart-1", *command[2:])
     ended = queues(*named)
     assert ended.code == 0
-    assert "run try-quickstart-1 goes on: 4 of its 8 points are measured" in ended.err
-    # Two pairs are whole, the third one began: four points are left.
-    assert len(again.opened) == 4
+    assert "run try-quickstart-1 goes on: 5 of its 8 points are measured" in ended.err
+    assert len(again.opened) == 3
+    assert "8 of 8 measurements matched" in ended.out
     assert "of 4 pairs, of 4 measured" in ended.out
     assert "Run try-quickstart-1." in ended.out
     # A complete one is measured anew, as another run.

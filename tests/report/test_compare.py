@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.cpus import CpuPlacement, PlacementKind
 from wirespeed.model.result import Bound, Bracket, Grade, Interval, SearchResult
 from wirespeed.report.compare import compare_runs
 from wirespeed.report.comparison import (
@@ -16,6 +16,8 @@ from wirespeed.report.comparison import (
     PlacementChange,
 )
 from wirespeed.store.records import PointRecord, PointState, RunRecord
+
+NEAR, FAR = PlacementKind.ONE_CACHE, PlacementKind.ACROSS_CACHES
 
 
 def with_result(point: PointRecord, **changes: object) -> PointRecord:
@@ -95,7 +97,7 @@ def test_what_both_leave_open_is_not_worse(run: RunRecord) -> None:
     wide = replace(ndr, upper=_bound(ndr.lower, 1.1))
     a = only(run, 0, ndr=wide)
     compared = compare_runs(a, only(run, 0, ndr=_interval(wide, 0.94)), 0.05)
-    assert first(compared).verdict is Judgement.WITHIN_ERROR
+    assert first(compared).verdict is Judgement.CANNOT_TELL
     assert not compared.worse
 
 
@@ -206,7 +208,7 @@ def test_compare_single_trial_has_no_known_error(run: RunRecord) -> None:
     assert (difference.figure, difference.error) == ("constant", None)
 
 
-def test_cpus_that_were_placed_differently_are_named(run: RunRecord) -> None:
+def test_compare_old_runs_takes_the_placement_of_their_trials(run: RunRecord) -> None:
     def placed(core_to_core_ns: float) -> RunRecord:
         pair = (CpuPlacement(core_to_core_ns, 1.0), CpuPlacement(core_to_core_ns, 1.0))
         point = run.points[0]
@@ -221,5 +223,76 @@ def test_cpus_that_were_placed_differently_are_named(run: RunRecord) -> None:
     assert compare_runs(run, run, 0.05).placements == ()
     assert compare_runs(placed(45), placed(60), 0.05).placements == ()
     (found,) = compare_runs(placed(45), placed(220), 0.05).placements
-    expected = PlacementChange(run.points[0].label, CpuPlacement(45, 1.0), CpuPlacement(220, 1.0))
-    assert found == expected
+    assert found == PlacementChange(run.points[0].label, (NEAR,), (FAR,))
+
+
+def placed(
+    run: RunRecord, first: PlacementKind | None, factor: float = 1.0,
+    others: dict[PlacementKind, float] | None = None,
+) -> RunRecord:  # fmt: skip
+    """The first point of the run, its rates times a factor, found in that placement; others: those
+    of further placements."""
+    point = run.points[0]
+    more = tuple(
+        replace(one.result, placement=kind)
+        for kind, by in (others or {}).items()
+        if (one := _scaled(point, by)).result is not None
+    )
+    return replace(
+        run,
+        points=(with_result(_scaled(point, factor), placement=first, by_placement=more),),
+    )
+
+
+def verdicts(compared: Comparison) -> dict[tuple[str, PlacementKind | None], Judgement]:
+    return {
+        (d.figure, d.placement): d.verdict
+        for d in compared.differences
+        if d.verdict is not Judgement.AS_IS
+    }
+
+
+def test_compare_runs_without_a_common_placement_judges_nothing(run: RunRecord) -> None:
+    compared = compare_runs(placed(run, NEAR), placed(run, FAR, 0.6), 0.05)
+    assert set(verdicts(compared).values()) == {Judgement.APART}
+    assert all(d.change is None for d in compared.differences if d.verdict is Judgement.APART)
+    assert compared.placements == (PlacementChange(run.points[0].label, (NEAR,), (FAR,)),)
+    assert not compared.worse
+
+
+def test_compare_headlines_of_two_placements_are_matched_with_the_others(run: RunRecord) -> None:
+    """Far headline against near headline: both met both, and near is 10% worse."""
+    a = placed(run, NEAR, 1.0, {FAR: 0.6})
+    b = placed(run, FAR, 0.6, {NEAR: 0.9})
+    found = verdicts(compare_runs(a, b, 0.05))
+    assert found["NDR", NEAR] is Judgement.WORSE
+    assert found["NDR", FAR] is Judgement.SAME
+
+
+def test_compare_one_common_placement_of_several_is_the_one_compared(run: RunRecord) -> None:
+    found = verdicts(compare_runs(placed(run, NEAR, 1.0, {FAR: 0.6}), placed(run, FAR, 0.6), 0.05))
+    assert {kind for _, kind in found} == {FAR}
+    assert found["NDR", FAR] is Judgement.SAME
+
+
+def test_compare_rate_missing_in_one_placement_only_is_not_gone(run: RunRecord) -> None:
+    a, b = placed(run, NEAR, 1.0, {FAR: 0.6}), placed(run, NEAR, 1.0, {FAR: 0.6})
+    assert b.points[0].result is not None
+    (far,) = b.points[0].result.by_placement
+    b = only(b, 0, by_placement=(replace(far, ndr=None),))
+    found = verdicts(compare_runs(a, b, 0.05))
+    assert ("NDR", FAR) not in found
+    assert found["NDR", NEAR] is Judgement.SAME
+
+
+def test_compare_one_placement_in_both_runs_is_as_without_placements(run: RunRecord) -> None:
+    plain = compare_runs(placed(run, None), placed(run, None, 0.9), 0.05)
+    assert compare_runs(placed(run, NEAR), placed(run, NEAR, 0.9), 0.05) == plain
+
+
+def test_compare_placement_known_of_one_run_compares_and_says_so(run: RunRecord) -> None:
+    b = placed(run, None, 0.9)
+    unknown = replace(b, points=(replace(b.points[0], trials=()),))
+    compared = compare_runs(placed(run, NEAR), unknown, 0.05)
+    assert verdicts(compared)["NDR", None] is Judgement.WORSE
+    assert compared.placements == (PlacementChange(run.points[0].label, (NEAR,), ()),)

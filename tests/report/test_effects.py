@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.report.sample import sample_run
+from wirespeed.experiment.effects import Verdict
+from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result import SearchResult
 from wirespeed.report.charts.effects import effect_drawings, interaction_charts
 from wirespeed.report.charts.throughput import throughput_charts
@@ -65,7 +67,8 @@ def test_steps_and_each_alone(tmp_path: Path) -> None:
         "two bridges, on top of no cache: loses, 0.50x (95%: 0.50x to 0.50x, 3 repeats)",
         "all of them together: loses, 0.25x (95%: 0.25x to 0.25x, 3 repeats)",
         "no cache alone: loses, 0.50x (95%: 0.50x to 0.50x, 3 repeats)",
-        "two bridges alone: no gain or loss that is sure, 1.00x (95%: 1.00x to 1.00x, 3 repeats)",
+        "two bridges alone: no gain or loss that is sure, 1.00x (95%: 1.00x to 1.00x, 3 repeats; "
+        "more than 100 to be sure)",
     ]
     keys = [key for key, _, _ in effect_drawings([group])]
     assert keys == ["waterfall-1", "effects-alone-1"]
@@ -125,3 +128,64 @@ def test_charts_show_of_each_point_the_repeat_in_the_middle(tmp_path: Path) -> N
     found = with_rates(run, {NONE: 1.0})
     curve = throughput_charts(found)[0].curves[0]
     assert curve.points == ((0.0, pytest.approx(1.02)), (1.0, pytest.approx(1.02)))
+
+
+def test_effects_of_a_host_that_moved_are_adjusted_to_one_placement(tmp_path: Path) -> None:
+    """Far forwards 0.6 of near; the factor halves the rate in both, and met far more often."""
+    run = run_of(tmp_path, '["one-at-a-time"]', 'repeats = 3\norder = "blocks"')
+    rates = {NONE: 4.0, CACHE: 2.0, TWO: 4.4}
+    run = with_rates(run, rates)
+    far = {(CACHE, 1), (CACHE, 2), (NONE, 1), (TWO, 3)}
+
+    def placed(point: PointRecord) -> PointRecord:
+        assert point.result is not None
+        assert point.result.mrr_fps is not None
+        away = (point.factors, point.repeat) in far
+        result = replace(
+            point.result,
+            placement=PlacementKind.ACROSS_CACHES if away else PlacementKind.ONE_CACHE,
+            mrr_fps=point.result.mrr_fps * (0.6 if away else 1.0),
+        )
+        return replace(point, result=result)
+
+    moved = replace(run, points=tuple(map(placed, run.points)))
+    [group] = factor_groups(moved)
+    assert group.quantity == "MRR, adjusted to polling CPUs within one cache"
+    assert group.missing == 0
+    assert [told.effect.ratio for told in group.alone] == [
+        pytest.approx(0.5, rel=1e-3), pytest.approx(1.1, rel=1e-3),
+    ]  # fmt: skip
+    assert [told.effect.verdict for told in group.alone] == [Verdict.LOSS, Verdict.GAIN]
+    assert group.mean_fps(frozenset({0})) == pytest.approx(2.04e6, rel=1e-3)
+
+
+def test_effects_of_one_placement_are_as_without_placements(tmp_path: Path) -> None:
+    run = run_of(tmp_path, '["one-at-a-time"]', 'repeats = 3\norder = "blocks"')
+    plain = with_rates(run, {NONE: 4.0, CACHE: 2.0, TWO: 4.4})
+    points = tuple(
+        replace(p, result=replace(p.result, placement=PlacementKind.ACROSS_CACHES))
+        for p in plain.points
+        if p.result is not None
+    )
+    assert factor_groups(replace(plain, points=points)) == factor_groups(plain)
+
+
+def test_effects_without_a_common_placement_name_what_is_apart(tmp_path: Path) -> None:
+    run = run_of(tmp_path, '["one-at-a-time"]', "repeats = 2")
+    plain = with_rates(run, {NONE: 4.0, CACHE: 2.0, TWO: 4.4})
+    points = tuple(
+        replace(
+            p,
+            result=replace(
+                p.result,
+                placement=PlacementKind.ACROSS_CACHES
+                if p.factors == TWO
+                else PlacementKind.ONE_CACHE,
+            ),
+        )
+        for p in plain.points
+        if p.result is not None
+    )
+    [group] = factor_groups(replace(plain, points=points))
+    assert group.quantity.endswith("no placement in common: two bridges")
+    assert [told.what for told in group.alone] == ["no cache alone"]

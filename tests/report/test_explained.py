@@ -13,7 +13,7 @@ from tests.store.test_old_runs import opened
 from wirespeed.audit.registry import all_rules
 from wirespeed.explain.audited import RULES
 from wirespeed.explain.tried import Verdict
-from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.cpus import CpuPlacement, PlacementKind
 from wirespeed.model.errors import BadInput
 from wirespeed.model.explanation import KeyChange
 from wirespeed.model.finding import Status
@@ -22,11 +22,12 @@ from wirespeed.report.explained import Explained, check_evidence, explained
 from wirespeed.report.tried import tried
 from wirespeed.store.named import point_named
 from wirespeed.store.read import read_run
-from wirespeed.store.records import PointState, RunRecord
+from wirespeed.store.records import PointRecord, PointState, RunRecord
 
 SCHEMA = json.loads(
     (Path(__file__).parents[2] / "schemas" / "explanation.schema.json").read_text(encoding="utf-8")
 )
+NEAR, FAR = PlacementKind.ONE_CACHE, PlacementKind.ACROSS_CACHES
 KEYS = (KeyChange("sut.vswitch.rx_queues", 2), KeyChange("sut.vswitch.pmd_cpus", (1, 2)))
 
 
@@ -53,6 +54,12 @@ def paired(run: RunRecord, *rates: tuple[float | None, float | None]) -> RunReco
             )
             points.append(replace(point, label=f"{label}, pair {number}", result=result))
     return replace(run, points=tuple(points))
+
+
+def mrr(point: PointRecord) -> float:
+    assert point.result is not None
+    assert point.result.mrr_fps is not None
+    return point.result.mrr_fps
 
 
 def test_the_schema_is_one() -> None:
@@ -191,9 +198,22 @@ class TestTried:
         assert found.gain.verdict is Verdict.MORE
         assert found.pairs == ((1e6, 1.1e6),) * 6
 
-    def test_pairs_between_which_the_cpus_moved_do_not_count(self, run: RunRecord) -> None:
+    def test_tried_half_of_another_placement_waits_for_its_partner(self, run: RunRecord) -> None:
+        """As it was far, changed near, changed far, as it was near: two pairs, not none."""
+        pairs = paired(run, (1e6, 2.2e6), (2e6, 1.1e6))
+        kinds = [FAR if rate < 1.5e6 else NEAR for rate in map(mrr, pairs.points)]
+        placed = zip(pairs.points, kinds, strict=True)
+        points = tuple(replace(p, result=replace(p.result, placement=k)) for p, k in placed)  # type: ignore[type-var]
+        found = tried(replace(pairs, points=points), KEYS, "as it was")
+        assert [(p.before, p.after, p.placement) for p in found.matching.pairs] == [
+            (2e6, 2.2e6, NEAR), (1e6, 1.1e6, FAR),
+        ]  # fmt: skip
+        assert found.gain is not None
+        assert found.gain.gain == pytest.approx(0.1)
+        assert found.matching.share == 1.0
+
+    def test_tried_old_record_takes_the_placement_of_its_trials(self, run: RunRecord) -> None:
         pairs = paired(run, *[(1e6, 1.1e6)] * 3)
-        assert tried(pairs, KEYS, "as it was").moved == 0
         apart = CpuPlacement(300.0, 1.0)
         first = pairs.points[0]
         trials = tuple(
@@ -208,10 +228,20 @@ class TestTried:
         )
         moved = replace(pairs, points=(replace(first, trials=trials), *pairs.points[1:]))
         found = tried(moved, KEYS, "as it was")
-        assert (found.moved, found.wanted, len(found.pairs)) == (1, 3, 2)
+        assert (found.wanted, len(found.pairs), len(found.matching.waiting)) == (3, 2, 2)
 
-    def test_pairs_that_lack_a_figure_are_left_out(self, run: RunRecord) -> None:
+    def test_tried_measurements_are_taken_in_the_order_of_measuring(self, run: RunRecord) -> None:
+        """As stored, the first half of the second pair was measured last."""
+        pairs = paired(run, (1e6, 1.1e6), (2e6, 2.4e6))
+        when = ("2026-01-01T00:00", "2026-01-01T00:01", "2026-01-01T00:09", "2026-01-01T00:02")
+        points = tuple(replace(p, started_at=at) for p, at in zip(pairs.points, when, strict=True))
+        found = tried(replace(pairs, points=points), KEYS, "as it was")
+        assert [pair.in_turn for pair in found.matching.pairs] == [True, True]
+
+    def test_tried_measurements_without_a_rate_leave_their_partners_to_others(
+        self, run: RunRecord
+    ) -> None:
         found = tried(paired(run, (1e6, 1.1e6), (None, 1e6), (1e6, None)), KEYS, "as it was")
-        assert (found.wanted, len(found.pairs)) == (3, 1)
+        assert (found.wanted, len(found.pairs), found.matching.empty) == (3, 2, 2)
         none = tried(paired(run, (None, 1e6)), KEYS, "as it was")
         assert (none.figure, none.gain) == (None, None)

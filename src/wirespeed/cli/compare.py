@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed compare: is run B worse than run A?"""
+"""Compare two runs (`wirespeed compare`)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rich.table import Table
 
 from wirespeed.cli.console import Text, plain_console, print_json
 from wirespeed.cli.options import JsonOption, StoreOption
+from wirespeed.model.cpus import PLACEMENT_WORDS, PlacementKind
 from wirespeed.model.errors import BadInput
 from wirespeed.model.result import Bracket
 from wirespeed.model.words import NONE, mpps, percent
@@ -129,11 +130,14 @@ def _remarks(a: str, b: str, tolerance: float, compared: Comparison) -> Iterator
             f"{change.b or 'not recorded'} in {b}."
         )
     for placement in compared.placements:
-        yield (
-            f"{placement.label}: the polling CPUs were placed differently: {placement.a} in {a}; "
-            f"{placement.b} in {b}. "
-            "That alone changes figures: run again, or pin the guest's CPUs."
-        )
+        said = f"{placement.label}: {_met(placement.a)} in {a}, {_met(placement.b)} in {b}"
+        if placement.a and placement.b:
+            yield (
+                f"{said}: no common placement, so nothing is compared. Run again, or pin the "
+                "guest's CPUs."
+            )
+        else:
+            yield f"{said}: another placement alone changes rates."
     large = sum(d.verdict is Judgement.CANNOT_TELL for d in compared.differences)
     if large:
         yield (
@@ -142,12 +146,17 @@ def _remarks(a: str, b: str, tolerance: float, compared: Comparison) -> Iterator
         )
 
 
+def _met(placements: tuple[PlacementKind, ...]) -> str:
+    return " and ".join(map(PLACEMENT_WORDS.__getitem__, placements)) or "CPU placement not known"
+
+
 def _row(d: Difference) -> tuple[str | Text, ...]:
     change = NONE if d.change is None else f"{100 * d.change:+.1f}%"
     error = f"\N{PLUS-MINUS SIGN}{percent(d.error)}" if d.error else NONE
     style = _STYLE.get(d.verdict, "")
+    label = d.label if d.placement is None else f"{d.label}, {PLACEMENT_WORDS[d.placement]}"
     return (
-        d.label, d.figure, _value(d.a_fps, d.a_bracket), _value(d.b_fps, d.b_bracket), change,
+        label, d.figure, _value(d.a_fps, d.a_bracket), _value(d.b_fps, d.b_bracket), change,
         error, Text(d.verdict, style=style),
     )  # fmt: skip
 

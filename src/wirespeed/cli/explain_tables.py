@@ -126,13 +126,10 @@ def print_tried(
     """
     keys = ", ".join(f"{change.key}={show(change.value)}" for change in found.keys)
     console.print(Text(f"Tried: {keys} ({proposal.change.rstrip('.')})", style="bold"))
-    if found.moved:
-        left_out = f"Left out, {counted(found.moved, 'pair')} of {found.wanted}"
-        why = "the polling CPUs were placed differently for one measurement than for the other"
-        console.print(Text(f"{left_out}: {why}."))
+    console.print(Text(f"{found.matching.words}."))
     gain = found.gain
     if gain is None or found.figure is None:
-        console.print(f"No pair of {found.wanted} has a figure to compare: run {found.run_id}.")
+        console.print(f"No pair of {found.wanted} has a rate to compare: run {found.run_id}.")
         return
     before, after = (rate_words(value, found.figure) for value in (gain.before, gain.after))
     console.print(Text(f"{found.figure}: {before} as it was, {after} changed (medians)."))

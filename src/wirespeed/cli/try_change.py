@@ -23,7 +23,7 @@ from wirespeed.report.explained import Explained
 from wirespeed.report.tried import Tried, tried
 from wirespeed.store.in_use import held
 from wirespeed.store.read import read_run
-from wirespeed.store.records import PointState, RunRecord
+from wirespeed.store.records import RunRecord
 from wirespeed.store.run_writer import RunWriter
 from wirespeed.store.store import Store
 from wirespeed.study.change import AS_IT_WAS, study_of_change
@@ -102,13 +102,8 @@ def try_change(
 
 
 def _go_on(store: Store, begun: RunRecord) -> RunWriter:
-    """Where it was cut short. Of a pair that is half measured both are measured anew: a machine
-    drifts, and what is compared must have been measured one right after the other."""
+    """Continue a run that was cut short. A half keeps until its partner is measured."""
     writer = RunWriter(store, begun.id)
-    for two in zip(begun.points[::2], begun.points[1::2], strict=True):
-        done = [point for point in two if point.state is PointState.COMPLETE]
-        if len(done) == 1:
-            writer.reopen_point(done[0].key)
     measured = len(writer.complete_points())
     print_line(
         f"run {begun.id} goes on: {measured} of its {len(begun.points)} points are measured",

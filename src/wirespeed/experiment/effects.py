@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""By how much does a factor change a rate, and how sure is that? Pure.
+"""Estimate by how much a factor changes a rate, with its interval. Pure.
 
 Effects are factors of the geometric mean: 1.2 is 20% more. Rates differ by factors, not by
 amounts, and so do their errors. Intervals are of the bootstrap over repeats: 95% percentiles of the
@@ -7,7 +7,7 @@ resampled effect. Those of few repeats are far too narrow (Hesterberg, What Teac
 About the Bootstrap, 2015, section 5.3), so their distance from the effect is stretched by what
 Student's t and an unbiased variance are more than they: by 2.7 for three repeats, 1.2 for ten.
 Where repeats were measured in blocks, whole blocks are drawn: what the machine was like in a block
-then falls out of every difference.
+then falls out of every difference. Rates of several CPU placements have intervals of their fit.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wirespeed.experiment.combinations import Combination
+from wirespeed.experiment.placement_fit import PlacementFit
 from wirespeed.model.quantile import two_sided
 
 Floats = npt.NDArray[np.float64]
@@ -32,6 +33,8 @@ _DRAWS = 4000
 _PERCENTILES = (2.5, 97.5)
 # The normal distribution's quantile at 97.5%.
 _NORMAL = 1.96
+# No design has more repeats.
+_MOST_REPEATS = 100
 # The same rates must give the same interval in every report.
 _SEED = 20_250_101
 
@@ -68,16 +71,33 @@ class Effect:
             return Verdict.GAIN
         return Verdict.LOSS if self.high < 1 else Verdict.UNSURE
 
+    @property
+    def repeats_to_be_sure(self) -> float | None:
+        """About how many repeats would leave 1 out of the interval, as it shrinks with their root;
+        infinite for more than a design may have. None where it is sure, or has no interval."""
+        if self.verdict is not Verdict.UNSURE or self.low is None or self.high is None:
+            return None
+        effect = abs(math.log(self.ratio))
+        half = math.log(self.high / self.low) / 2
+        if effect * math.sqrt(_MOST_REPEATS) <= half * math.sqrt(self.repeats):
+            return math.inf
+        return max(self.repeats + 1, math.ceil(self.repeats * (half / effect) ** 2))
 
-def step(cells: Cells, before: Combination, after: Combination, *, blocks: bool) -> Effect | None:
+
+def step(
+    cells: Cells, before: Combination, after: Combination, *, blocks: bool,
+    fit: PlacementFit | None = None,
+) -> Effect | None:  # fmt: skip
     """What turning on the factors of `after` that are not in `before` changes; None where one of
-    the two was not measured."""
+    the two was not measured. fit: of the cells, where they are of several placements."""
     if not cells.get(before) or not cells.get(after):
         return None
-    return _effect(cells, {after: 1.0, before: -1.0}, after - before, before, blocks)
+    return _effect(cells, {after: 1.0, before: -1.0}, (after - before, before), blocks, fit)
 
 
-def contrast(cells: Cells, of: Combination, *, blocks: bool) -> Effect | None:
+def contrast(
+    cells: Cells, of: Combination, *, blocks: bool, fit: PlacementFit | None = None
+) -> Effect | None:
     """A factor's main effect over all combinations, or the interaction of two: by how much more
     one multiplies the rate where the other is on. None where a combination is missing."""
     if not cells or any(not rates for rates in cells.values()):
@@ -92,7 +112,7 @@ def contrast(cells: Cells, of: Combination, *, blocks: bool) -> Effect | None:
     weights = {
         cell: times / ups if sign > 0 else -times / downs for cell, sign in signs.items()
     }  # fmt: skip
-    return _effect(cells, weights, of, frozenset(), blocks)
+    return _effect(cells, weights, (of, frozenset()), blocks, fit)
 
 
 def _sign(of: Combination, cell: Combination) -> int:
@@ -119,14 +139,19 @@ def scatter(cells: Cells) -> float:
 
 
 def _effect(
-    cells: Cells, weights: Mapping[Combination, float], of: Combination, base: Combination,
-    blocks: bool,
+    cells: Cells, weights: Mapping[Combination, float], named: tuple[Combination, Combination],
+    blocks: bool, fit: PlacementFit | None,
 ) -> Effect:  # fmt: skip
+    """named: the factors, and those that were on already."""
     logs = {cell: np.log(np.asarray(cells[cell], dtype=float)) for cell in weights}
     found = sum(weight * float(logs[cell].mean()) for cell, weight in weights.items())
     counts = {len(each) for each in logs.values()}
     low = high = None
-    if min(counts) > 1:
+    if fit is not None:
+        half = fit.half_interval(weights)
+        if half is not None:
+            low, high = math.exp(found - half), math.exp(found + half)
+    elif min(counts) > 1:
         paired = blocks and len(counts) == 1
         drawn = _resampled(logs, weights, paired)
         freedom = min(counts) - 1 if paired else sum(len(each) - 1 for each in logs.values())
@@ -135,7 +160,7 @@ def _effect(
             float(np.exp(found + stretch * (each - found)))
             for each in np.percentile(drawn, _PERCENTILES)
         )
-    return Effect(of, base, float(np.exp(found)), low, high, min(counts))
+    return Effect(*named, float(np.exp(found)), low, high, min(counts))
 
 
 def _stretch(repeats: int, freedom: int) -> float:

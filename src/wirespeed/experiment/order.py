@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In which order are points measured, each so many times? Pure.
+"""Order the measurements of points that are repeated. Pure.
 
 A shared machine drifts: what is measured later finds another machine. In random order drift falls
 on all points alike; in blocks each point is measured once before any is measured again, so that
-points of a block stand beside each other in time.
+points of a block are close in time. Where a hypervisor moves the CPUs, what a placement lacks is
+measured while it lasts.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
+from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.design import Order
 
 T = TypeVar("T")
@@ -40,3 +44,30 @@ def _by_time(pairs: Sequence[tuple[T, int]]) -> list[tuple[T, int]]:
         counts[id(point)] = counts.get(id(point), 0) + 1
         numbered.append((point, counts[id(point)]))
     return numbered
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A measurement that is left. sample: the same for the same parameters. block: what must be
+    measured before anything of another block."""
+
+    sample: str
+    block: int
+
+
+def next_in_placement(
+    left: Sequence[Planned],
+    found: Mapping[PlacementKind, Counter[str]],
+    now: PlacementKind | None,
+) -> int:
+    """Return the index of the measurement that comes next: of the first block, the first of those
+    that have the fewest results in this placement.
+
+    left: in the planned order, at least one. found: results of each sample by placement. While
+    fewer than two placements were met, or now is None (not known), the plan holds.
+    """
+    if now is None or len(found) < 2:
+        return 0
+    here = found.get(now, Counter())
+    block = [at for at, planned in enumerate(left) if planned.block == left[0].block]
+    return min(block, key=lambda at: here[left[at].sample])

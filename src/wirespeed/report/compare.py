@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is run B worse than run A, beyond the uncertainty of both?
+"""Compare two runs point by point, within each CPU placement that both met.
 
-Figures of undisturbed time decide. Figures of the host as it is are shown beside them and decide
-nothing: they depend on how noisy the host was that day as much as on what was changed.
+Clean rates decide. Rates over all time are shown next to them and decide nothing: they depend on
+the noise of that day as much as on what was changed.
 """
 
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterator
+from dataclasses import replace
 
-from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result import Bracket, SearchResult
+from wirespeed.report.answers import answers, by_placement
 from wirespeed.report.comparison import (
     Comparison,
     Difference,
@@ -30,12 +31,35 @@ def compare_runs(a: RunRecord, b: RunRecord, tolerance: float) -> Comparison:
     in_b = {point.key: point for point in b.points if point.state is PointState.COMPLETE}
     both = [(in_a[key], in_b[key]) for key in in_a if key in in_b]
     return Comparison(
-        tuple(d for pair in both for d in _differences(*pair, tolerance)),
-        tuple(placement for pair in both if (placement := placement_change(*pair)) is not None),
+        tuple(d for pair in both for d in _of_point(*pair, tolerance)),
+        tuple(placement for pair in both if (placement := _placement_change(*pair)) is not None),
         tuple(change for pair in both if (change := _grade_change(*pair)) is not None),
         tuple(in_a[i].label for i in in_a if i not in in_b),
         tuple(in_b[i].label for i in in_b if i not in in_a),
     )
+
+
+_MISSING = (Judgement.GONE, Judgement.NEW)
+
+
+def _of_point(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[Difference]:
+    """What a run found in one placement only is missing from the other only if no placement has
+    it."""
+    placed_a, placed_b = by_placement(a), by_placement(b)
+    if (change := _placement_change(a, b)) is not None and change.a and change.b:
+        yield from (replace(d, change=None, error=None, verdict=Judgement.APART)
+                    for d in _differences(a, b, tolerance))  # fmt: skip
+    else:
+        common = [kind for kind in placed_a if kind is not None and kind in placed_b]
+        several = max(len(placed_a), len(placed_b)) > 1
+        found = [
+            replace(difference, placement=kind if several else None)
+            for kind in common
+            for difference in _differences(placed_a[kind], placed_b[kind], tolerance)
+        ] or list(_differences(a, b, tolerance))
+        judged = {d.figure for d in found if d.verdict not in _MISSING}
+        yield from (d for d in found if d.verdict not in _MISSING or d.figure not in judged)
+    yield from _as_is(a, b)
 
 
 def _differences(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[Difference]:
@@ -59,17 +83,14 @@ def _differences(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[D
         else:
             verdict = _judge(change, error, tolerance)
         yield Difference(a.label, figure, a_fps, b_fps, change, error, verdict)
-    yield from _as_is(a, b)
 
 
 def _judge(change: float, error: float | None, tolerance: float) -> Judgement:
-    """A change counts where it exceeds both the tolerance and the error. What is within an error
-    that is larger than the tolerance may be anything."""
+    """Count a change that exceeds both the tolerance and the error. One within an error above the
+    tolerance may be anything."""
     if error is None:
         return Judgement.CANNOT_TELL
     if abs(change) <= error:
-        if change < -tolerance:
-            return Judgement.WITHIN_ERROR
         return Judgement.SAME if error <= tolerance else Judgement.CANNOT_TELL
     if abs(change) > tolerance:
         return Judgement.BETTER if change > 0 else Judgement.WORSE
@@ -140,24 +161,16 @@ def _grade_change(a: PointRecord, b: PointRecord) -> GradeChange | None:
     return GradeChange(a.label, a.result.grade, b.result.grade)
 
 
-def placement_change(a: PointRecord, b: PointRecord) -> PlacementChange | None:
-    """How differently the polling CPUs were placed; None where they may have been the same."""
-    in_a, in_b = _placed(a), _placed(b)
-    if in_a is None or in_b is None or in_a.same_as(in_b):
+def _placement_change(a: PointRecord, b: PointRecord) -> PlacementChange | None:
+    """The placements of both; None where they have one in common, or nothing is known of either."""
+    met_a, met_b = _met(a), _met(b)
+    if set(met_a) & set(met_b) or not (met_a or met_b):
         return None
-    return PlacementChange(a.label, in_a, in_b)
+    return PlacementChange(a.label, met_a, met_b)
 
 
-def _placed(point: PointRecord) -> CpuPlacement | None:
-    """The median placement of the polling CPUs over the trials."""
-    placements = [stored.trial.observation.placement for stored in point.trials]
-    before = [pair[0] for pair in placements if pair is not None]
-    if not before:
-        return None
-    return CpuPlacement(
-        statistics.median(where.core_to_core_ns for where in before),
-        statistics.median(where.slowdown for where in before),
-    )
+def _met(point: PointRecord) -> tuple[PlacementKind, ...]:
+    return tuple(kind for kind in answers(point) if kind is not None)
 
 
 def _bracket(point: PointRecord) -> Bracket | None:

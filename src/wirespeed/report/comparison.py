@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can differ between two runs, and how is each difference judged?"""
+"""Types of the differences between two runs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from wirespeed.model.cpus import CpuPlacement
+from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result import Bracket, Grade
 
 
@@ -16,12 +16,12 @@ class Judgement(StrEnum):
     BETTER = "better"
     BETTER_WITHIN_TOLERANCE = "better, within tolerance"
     WITHIN_TOLERANCE = "worse, within tolerance"
-    WITHIN_ERROR = "worse, within the error"
     OVERLAP = "brackets overlap"
     WORSE = "worse"
     GONE = "no figure in B"
     NEW = "no figure in A"
     AS_IS = "not judged"
+    APART = "no common placement"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,8 @@ class Difference:
 
     a_bracket, b_bracket: of a point of grade D, instead of its figure. change: relative to A; of
     brackets that do not overlap, the least that it can be. error: half of the change's 95%
-    interval, relative to A; None where an error of either run is not known.
+    interval, relative to A; None where an error of either run is not known. placement: of both
+    figures, where a run met several.
     """
 
     label: str
@@ -42,15 +43,16 @@ class Difference:
     verdict: Judgement
     a_bracket: Bracket | None = None
     b_bracket: Bracket | None = None
+    placement: PlacementKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PlacementChange:
-    """A point whose polling CPUs were placed differently in the two runs."""
+    """A point without a placement that both runs met. a, b: those met; empty: not known."""
 
     label: str
-    a: CpuPlacement
-    b: CpuPlacement
+    a: tuple[PlacementKind, ...]
+    b: tuple[PlacementKind, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class GradeChange:
 class Comparison:
     """Every figure that at least one of the runs has, and the points that only one has.
 
-    placements: where the CPUs were placed differently, which alone makes figures differ.
+    placements: points without a placement that is known to be common.
     """
 
     differences: tuple[Difference, ...]

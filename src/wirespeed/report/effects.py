@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did each factor of a study change, and how sure is that?"""
+"""Estimate what each factor of a study changed, with intervals."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wirespeed.experiment.combinations import Combination, aliases, generator, letters
 from wirespeed.experiment.effects import (
@@ -17,9 +18,12 @@ from wirespeed.experiment.effects import (
     scatter,
     step,
 )
+from wirespeed.experiment.placement_fit import PlacementFit, Sample, fit_placements
+from wirespeed.model.cpus import PLACEMENT_WORDS, PlacementKind
 from wirespeed.model.design import Combine, Order, StudyForm
 from wirespeed.model.study import flat
 from wirespeed.model.words import counted
+from wirespeed.report.answers import by_placement
 from wirespeed.report.figures import PointFigures, Rate, point_figures
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -61,6 +65,7 @@ class FactorGroup:
     alone: tuple[Told, ...] = ()
     mains: tuple[Told, ...] = ()
     interactions: tuple[Told, ...] = ()
+    fit: PlacementFit | None = None
 
     @property
     def told(self) -> tuple[Told, ...]:
@@ -95,44 +100,89 @@ def plain_label(point: PointRecord) -> str:
 
 
 def _group(form: StudyForm, points: Sequence[PointRecord]) -> FactorGroup | None:
-    figures = [f for f in map(point_figures, points) if f.best is not None]
+    figures = [
+        (kind, found)
+        for point in points
+        for kind, one in by_placement(point).items()
+        if (found := point_figures(one)).best is not None
+    ]
     if not figures:
         return None
     blocks = form.design.order is Order.BLOCKS
-    by_quantity = {name: _cells(_by_repeat(form, figures, pick), blocks)
-                   for name, pick in _QUANTITIES.items()}  # fmt: skip
-    most = max(sum(map(len, cells.values())) for cells in by_quantity.values())
-    full = {name: c for name, c in by_quantity.items() if sum(map(len, c.values())) == most}
-    name = min(full, key=lambda quantity: scatter(full[quantity]))
-    cells = full[name]
-    missing = len(points) - sum(map(len, cells.values()))
+    rates = {name: _Rates.of(form, figures, pick) for name, pick in _QUANTITIES.items()}
+    tables = {name: each.cells(blocks) for name, each in rates.items()}
+    most = max(sum(map(len, cells.values())) for cells, _ in tables.values())
+    full = {name: t for name, t in tables.items() if sum(map(len, t[0].values())) == most}
+    name = min(full, key=lambda quantity: scatter(full[quantity][0]))
+    cells, fit = full[name]
+    used = rates[name].points if fit is not None else sum(map(len, cells.values()))
+    quantity = name if fit is None else f"{name}, {_adjusted(form, fit)}"
     names = tuple(factor.name for factor in form.factors)
-    group = FactorGroup(plain_label(points[0]), name, missing, names, cells)
+    group = FactorGroup(
+        plain_label(points[0]), quantity, len(points) - used, names, cells, fit=fit
+    )  # fmt: skip
     return _with_effects(group, form, blocks)
 
 
-def _by_repeat(
-    form: StudyForm, figures: Sequence[PointFigures], pick: Callable[[PointFigures], Rate | None]
-) -> Mapping[Combination, Mapping[int, float]]:
-    number = {factor.name: at for at, factor in enumerate(form.factors)}
-    found: dict[Combination, dict[int, float]] = {}
-    for figure in figures:
-        if (rate := pick(figure)) is not None and rate.fps > 0:
-            on = frozenset(number[factor] for factor in figure.point.factors)
-            found.setdefault(on, {})[figure.point.repeat] = rate.fps
-    return found
+def _adjusted(form: StudyForm, fit: PlacementFit) -> str:
+    """Name the placement that rates are adjusted to, and combinations without one in common."""
+    said = f"adjusted to {PLACEMENT_WORDS[fit.reference]}"
+    apart = [cell for cell, rates in fit.cells.items() if not rates]
+    named = "; ".join(" + ".join(form.factors[at].name for at in sorted(cell)) for cell in apart)
+    return f"{said}, no placement in common: {named}" if apart else said
 
 
-def _cells(by_repeat: Mapping[Combination, Mapping[int, float]], blocks: bool) -> Cells:
-    """In blocks, only repeats that every combination has: a block stands as a whole or not."""
-    if not blocks:
-        return {on: tuple(rates[n] for n in sorted(rates)) for on, rates in by_repeat.items()}
-    whole = set.intersection(*(set(rates) for rates in by_repeat.values())) if by_repeat else set()
-    return {on: tuple(rates[n] for n in sorted(whole)) for on, rates in by_repeat.items()}
+@dataclass(frozen=True, slots=True)
+class _Rates:
+    """Rates of one quantity by combination, repeat and placement (None: not known)."""
+
+    found: Mapping[Combination, Mapping[int, Mapping[PlacementKind | None, float]]]
+
+    @classmethod
+    def of(
+        cls, form: StudyForm, figures: Sequence[tuple[PlacementKind | None, PointFigures]],
+        pick: Callable[[PointFigures], Rate | None],
+    ) -> _Rates:  # fmt: skip
+        number = {factor.name: at for at, factor in enumerate(form.factors)}
+        found: dict[Combination, dict[int, dict[PlacementKind | None, float]]] = {}
+        for kind, figure in figures:
+            if (rate := pick(figure)) is not None and rate.fps > 0:
+                on = frozenset(number[factor] for factor in figure.point.factors)
+                found.setdefault(on, {}).setdefault(figure.point.repeat, {})[kind] = rate.fps
+        return cls(found)
+
+    @property
+    def points(self) -> int:
+        """How many results have a rate of a known placement."""
+        placed = (each for repeats in self.found.values() for each in repeats.values())
+        return sum(any(kind is not None for kind in each) for each in placed)
+
+    def cells(self, blocks: bool) -> tuple[Cells, PlacementFit | None]:
+        """In blocks of one placement, only repeats that every combination has: such a block stands
+        as a whole or not. Rates of several placements are adjusted by a fit."""
+        samples = {
+            on: [
+                Sample(fps, kind, repeat)
+                for repeat, rates in repeats.items()
+                for kind, fps in rates.items()
+                if kind is not None
+            ]
+            for on, repeats in self.found.items()
+        }
+        if len({sample.placement for of in samples.values() for sample in of}) > 1:
+            fit = fit_placements({on: of for on, of in samples.items() if of}, blocks=blocks)
+            return fit.cells, fit
+        whole = set().union(*self.found.values())
+        if blocks and self.found:
+            whole = set.intersection(*(set(repeats) for repeats in self.found.values()))
+        return {
+            on: tuple(next(iter(repeats[n].values())) for n in sorted(whole & set(repeats)))
+            for on, repeats in self.found.items()
+        }, None
 
 
 def _with_effects(group: FactorGroup, form: StudyForm, blocks: bool) -> FactorGroup:
-    count, cells, names = len(group.factors), group.cells, group.factors
+    count, cells, names, fit = len(group.factors), group.cells, group.factors, group.fit
     base: Combination = frozenset()
     found: dict[str, tuple[Told, ...]] = {}
     combine = form.design.combine
@@ -142,25 +192,21 @@ def _with_effects(group: FactorGroup, form: StudyForm, blocks: bool) -> FactorGr
         found["cumulative"] = tuple(
             Told(f"{names[at]}, on top of {names[at - 1] if at else 'the base'}", effect)
             for at in range(count)
-            if (effect := step(cells, steps[at], steps[at + 1], blocks=blocks)) is not None
+            if (effect := step(cells, steps[at], steps[at + 1], blocks=blocks, fit=fit)) is not None
         )
-        all_of_them = step(cells, base, steps[-1], blocks=blocks)
+        all_of_them = step(cells, base, steps[-1], blocks=blocks, fit=fit)
         total = None if all_of_them is None else Told("all of them together", all_of_them)
     if Combine.ONE_AT_A_TIME in combine:
         found["alone"] = tuple(
             Told(f"{names[at]} alone", effect)
             for at in range(count)
-            if (effect := step(cells, base, frozenset((at,)), blocks=blocks)) is not None
+            if (effect := step(cells, base, frozenset((at,)), blocks=blocks, fit=fit)) is not None
         )
     if Combine.FACTORIAL in combine or Combine.FRACTION in combine:
         singles = [frozenset((at,)) for at in range(count)]
         found["mains"] = tuple(_contrasts(group, form, singles, blocks))
         found["interactions"] = tuple(_contrasts(group, form, pairs(count), blocks))
-    return FactorGroup(
-        group.name, group.quantity, group.missing, names, cells,
-        found.get("cumulative", ()), total, found.get("alone", ()), found.get("mains", ()),
-        found.get("interactions", ()),
-    )  # fmt: skip
+    return replace(group, total=total, **found)
 
 
 def _contrasts(
@@ -176,7 +222,7 @@ def _contrasts(
             len(other) < len(of) for other in confused[of]
         ):
             continue
-        if (effect := contrast(group.cells, of, blocks=blocks)) is not None:
+        if (effect := contrast(group.cells, of, blocks=blocks, fit=group.fit)) is not None:
             shown.add(of)
             what = " with ".join(names[at] for at in sorted(of))
             yield Told(what, effect, ", ".join(letters(other) for other in confused[of]))
@@ -195,7 +241,14 @@ def effect_words(told: Told) -> str:
         }[effect.verdict]  # fmt: skip
         said = (
             f"{verdict}, {value} (95%: {effect.low:.2f}x to {effect.high:.2f}x, "
-            f"{counted(effect.repeats, 'repeat')})"
+            f"{counted(effect.repeats, 'repeat')}{_to_be_sure(effect)})"
         )
     also = f"; cannot be told from {told.aliased}" if told.aliased else ""
     return f"{told.what}: {said}{also}"
+
+
+def _to_be_sure(effect: Effect) -> str:
+    needed = effect.repeats_to_be_sure
+    if needed is None:
+        return ""
+    return "; more than 100 to be sure" if needed == math.inf else f"; about {needed} to be sure"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is the explanation of a run as one JSON document (schemas/explanation.schema.json)?"""
+"""Write the explanation of a run as one JSON document (schemas/explanation.schema.json)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wirespeed.store.codec import encode
 from wirespeed.store.records import RunRecord
 
 # Raise the second number when a field is added, the first when one changes or goes.
-EXPLANATION_VERSION = "1.0"
+EXPLANATION_VERSION = "2.0"
 
 
 def explain_document(
@@ -35,8 +35,18 @@ def _tried(outcome: Tried) -> dict[str, Any]:
         "keys": [encode(change) for change in outcome.keys],
         "figure": outcome.figure,
         "pairs_measured": outcome.wanted,
-        "pairs": [{"before": before, "after": after} for before, after in outcome.pairs],
-        "moved": outcome.moved,
+        "pairs": [
+            {
+                "before": pair.before,
+                "after": pair.after,
+                "placement": pair.placement,
+                "in_turn": pair.in_turn,
+            }
+            for pair in outcome.matching.pairs
+        ],
+        "matched": 2 * len(outcome.pairs),
+        "measurements": outcome.matching.measured,
+        "waiting": len(outcome.matching.waiting),
         "gain": None if gain is None else {**encode(gain), "verdict": str(gain.verdict)},
     }
 

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did a study that tried a change find?"""
+"""Compare the measurements of a study that tried a change, in pairs of one CPU placement."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from wirespeed.experiment.pairs import Half, Matching, match
 from wirespeed.explain.tried import MeasuredGain, measured_gain
 from wirespeed.model.explanation import KeyChange
 from wirespeed.model.result import SearchResult
 from wirespeed.model.words import gbps, mpps
-from wirespeed.report.compare import placement_change
+from wirespeed.report.answers import answers
 from wirespeed.store.records import PointRecord, RunRecord
 
 _TCP = "TCP rate"
@@ -28,51 +29,44 @@ _FIGURES: Mapping[str, Callable[[SearchResult], float | None]] = MappingProxyTyp
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """keys: what was changed. figure: which figure is compared; pairs: its values before and after
-    (frames/s; of TCP bits/s), those of pairs that have both. wanted: how many pairs were measured.
-    gain: None where no pair has the same figure twice. moved: how many pairs do not count, because
-    the polling CPUs shared other caches or cores for one measurement than for the other; that alone
-    changes a rate, and the placement is told without a look at any count.
+    """keys: what was changed. figure: which rate is compared; None where no pair has one.
+    matching: pairs of its values before and after (frames/s; of TCP bits/s), and what was measured
+    without a partner. wanted: how many pairs were asked for. gain: None without a pair.
     """
 
     run_id: str
     keys: tuple[KeyChange, ...]
     wanted: int
+    matching: Matching[float]
     figure: str | None = None
-    pairs: tuple[tuple[float, float], ...] = ()
     gain: MeasuredGain | None = None
-    moved: int = 0
+
+    @property
+    def pairs(self) -> tuple[tuple[float, float], ...]:
+        """The values before and after of each pair."""
+        return tuple((pair.before, pair.after) for pair in self.matching.pairs)
 
 
 def tried(run: RunRecord, keys: tuple[KeyChange, ...], before: str) -> Tried:
-    """By the strictest figure that most pairs have. before: how labels of points as they were
-    begin."""
-    pairs = _pairs(run, before)
-    alike = [pair for pair in pairs if placement_change(*pair) is None]
-    moved = len(pairs) - len(alike)
-    by_figure = {name: _values(alike, pick) for name, pick in _FIGURES.items()}
-    figure, values = max(by_figure.items(), key=lambda item: len(item[1]))
-    if not values:
-        return Tried(run.id, keys, len(pairs), moved=moved)
-    return Tried(run.id, keys, len(pairs), figure, values, measured_gain(values), moved)
+    """Compare by the strictest rate that most pairs have. before: how labels of points as they
+    were begin."""
+    points = sorted(run.points, key=lambda point: point.started_at or "")
+    matchings = {name: match(_half(p, before, pick) for p in points)
+                 for name, pick in _FIGURES.items()}  # fmt: skip
+    figure, matching = max(matchings.items(), key=lambda item: len(item[1].pairs))
+    found = Tried(run.id, keys, len(points) // 2, matching)
+    if not found.pairs:
+        return found
+    return replace(found, figure=figure, gain=measured_gain(found.pairs))
 
 
-def _pairs(run: RunRecord, before: str) -> list[tuple[PointRecord, PointRecord]]:
-    """As they were measured one after the other, the point as it was first."""
-    two = zip(run.points[::2], run.points[1::2], strict=True)
-    return [(a, b) if a.label.startswith(before) else (b, a) for a, b in two]
-
-
-def _values(
-    pairs: list[tuple[PointRecord, PointRecord]], pick: Callable[[SearchResult], float | None]
-) -> tuple[tuple[float, float], ...]:
-    found = []
-    for a, b in pairs:
-        before = None if a.result is None else pick(a.result)
-        after = None if b.result is None else pick(b.result)
-        if before and after is not None:
-            found.append((before, after))
-    return tuple(found)
+def _half(
+    point: PointRecord, before: str, pick: Callable[[SearchResult], float | None]
+) -> Half[float]:
+    rates = {kind: pick(result) for kind, result in answers(point).items()}
+    return Half(
+        not point.label.startswith(before), {kind: rate for kind, rate in rates.items() if rate}
+    )
 
 
 def rate_words(value: float, figure: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.explanation import Explanation
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.finding import AuditReport
@@ -27,6 +28,7 @@ from wirespeed.model.trial import Trial
 from wirespeed.store.codec import encode
 from wirespeed.store.errors import StoreError, as_store_errors
 from wirespeed.store.records import SETTLED, PointState
+from wirespeed.store.results import decode_result
 from wirespeed.store.series import pack
 from wirespeed.store.store import Store
 from wirespeed.store.tables import POINTS, RUNS, SERIES, TRIALS
@@ -76,6 +78,21 @@ class RunWriter:
         )
         with self.store.transaction() as connection:
             return frozenset(connection.execute(query).scalars())
+
+    def placements(self) -> Mapping[str, tuple[PlacementKind, ...]]:
+        """Return where the CPUs were in the results of complete points, by the points' keys."""
+        query = select(POINTS.c.point_id, POINTS.c.result).where(
+            POINTS.c.run_id == self.run_id, POINTS.c.state == PointState.COMPLETE
+        )
+        with self.store.transaction() as connection:
+            rows = connection.execute(query).all()
+        results = {row.point_id: decode_result(row.result) for row in rows}
+        return {
+            key: tuple(
+                one.placement for one in (result, *result.by_placement) if one.placement is not None
+            )
+            for key, result in results.items()
+        }
 
     def begin_point(self, key: str, plan: Plan, sut: SutDescription) -> None:
         """Start a new attempt; trials of earlier ones no longer count."""
@@ -130,10 +147,6 @@ class RunWriter:
     def fail_point(self, key: str, error: str) -> None:
         """Say why the attempt ended; the point is measured again on resume."""
         self._set(key, state=PointState.FAILED, finished_at=utc_now(), error=error)
-
-    def reopen_point(self, key: str) -> None:
-        """Let a complete point be measured again; its result no longer counts."""
-        self._set(key, state=PointState.PENDING, finished_at=None, result=None, explanations=None)
 
     def leave_out(self, key: str, why: str) -> None:
         """Say what the host lacks for the point."""

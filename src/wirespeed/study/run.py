@@ -23,19 +23,22 @@ from wirespeed.store.run_writer import RunWriter
 from wirespeed.study.interface import Rig, Watcher
 from wirespeed.study.needs import lacking
 from wirespeed.study.tcp import measure_tcp
+from wirespeed.study.upcoming import Upcoming
 
 
 def run_study(study: Study, writer: RunWriter, rig: Rig, watcher: Watcher) -> None:
-    """Measure the study's points in its order, but not those that are complete.
+    """Measure the study's points that are not complete, in its order.
 
+    Where CPUs move, points that lack the placement of the moment come first (study/upcoming.py).
     A point that needs what the host lacks is left out with the reason. An error ends the run; what
     is stored by then stays, and the point is measured again on resume.
     """
-    done = writer.complete_points()
+    upcoming = Upcoming.of(study, writer.placements())
     for point in study.in_order:
-        if point.key in done:
+        if point not in upcoming.left:
             watcher.point_skipped(point, "complete already")
-            continue
+    while upcoming.left:
+        point = upcoming.take()
         if (why := lacking(point.needs, rig.facts, rig.lab_hosts)) is not None:
             writer.leave_out(point.key, why)
             watcher.point_skipped(point, f"not run: {why}")
@@ -48,6 +51,7 @@ def run_study(study: Study, writer: RunWriter, rig: Rig, watcher: Watcher) -> No
         except WirespeedError as error:
             writer.fail_point(point.key, error.what)
             raise
+        upcoming.add(point, result)
         watcher.point_complete(point, result)
     writer.finish()
 

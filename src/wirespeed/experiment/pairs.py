@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Match measurements with and without a change to pairs within a CPU placement. Pure.
+
+A hypervisor may move the CPUs between the two halves of a pair. Such a half waits for a partner
+that was measured in the same placement.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from wirespeed.model.cpus import NEAREST, PLACEMENT_WORDS, PlacementKind
+from wirespeed.model.words import counted
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Half(Generic[Value]):
+    """One measurement. values: by the placement in which they were found; None: not known."""
+
+    changed: bool
+    values: Mapping[PlacementKind | None, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair(Generic[Value]):
+    """Two measurements of one placement. in_turn: whether one followed the other."""
+
+    before: Value
+    after: Value
+    placement: PlacementKind | None
+    in_turn: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Matching(Generic[Value]):
+    """pairs: in the order in which they became whole. waiting: halves without a partner.
+    empty: measurements without a value."""
+
+    pairs: tuple[Pair[Value], ...]
+    waiting: tuple[Half[Value], ...]
+    empty: int
+
+    @property
+    def measured(self) -> int:
+        """All measurements."""
+        return 2 * len(self.pairs) + len(self.waiting) + self.empty
+
+    @property
+    def share(self) -> float:
+        """The share of the measurements that were matched."""
+        return 2 * len(self.pairs) / self.measured if self.measured else 0.0
+
+    @property
+    def words(self) -> str:
+        """Say how many were matched, and how."""
+        said = f"{2 * len(self.pairs)} of {counted(self.measured, 'measurement')} matched"
+        if self.waiting:
+            halves = "half" if len(self.waiting) == 1 else "halves"
+            said += f", {len(self.waiting)} {halves} waiting"
+        if self.empty:
+            said += f", {self.empty} without a rate"
+        places = Counter(pair.placement for pair in self.pairs if pair.placement is not None)
+        if places:
+            each = (
+                f"{counted(places[kind], 'pair')} with {PLACEMENT_WORDS[kind]}"
+                for kind in NEAREST
+                if kind in places
+            )
+            said += f"; {', '.join(each)}"
+        later = sum(not pair.in_turn for pair in self.pairs)
+        return f"{said}; {later} with a later partner" if later else said
+
+
+def match(halves: Iterable[Half[Value]]) -> Matching[Value]:
+    """Match each half with the newest one of the other side that has waited in its placement.
+
+    halves: in the order of measuring. A half with values of several placements is used once, in the
+    nearest that has a partner.
+    """
+    pairs: list[Pair[Value]] = []
+    waiting: dict[int, Half[Value]] = {}
+    empty = 0
+    for number, half in enumerate(halves):
+        if not half.values:
+            empty += 1
+            continue
+        found = _partner(half, waiting)
+        if found is None:
+            waiting[number] = half
+            continue
+        at, kind = found
+        other = waiting.pop(at)
+        before, after = (other, half) if half.changed else (half, other)
+        pairs.append(Pair(before.values[kind], after.values[kind], kind, at == number - 1))
+    return Matching(tuple(pairs), tuple(waiting.values()), empty)
+
+
+def _partner(
+    half: Half[Value], waiting: Mapping[int, Half[Value]]
+) -> tuple[int, PlacementKind | None] | None:
+    for number in reversed(waiting):
+        other = waiting[number]
+        if other.changed is half.changed:
+            continue
+        for kind in (*NEAREST, None):
+            if kind in half.values and kind in other.values:
+                return number, kind
+    return None

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Separate what a CPU placement does to a rate from what the factors do. Pure.
+
+The logarithm of a rate is the sum of a term for its combination, one for its placement and one for
+its block: an analysis of covariance (Montgomery, Design and Analysis of Experiments, chapter 15).
+Least squares estimates all of them together, so that a combination which met another placement more
+often than the others gains nothing from it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from wirespeed.experiment.combinations import Combination
+from wirespeed.model.cpus import NEAREST, PlacementKind
+from wirespeed.model.quantile import two_sided
+
+Floats = npt.NDArray[np.float64]
+
+# A contrast with a larger part outside of what the rates tell is not estimated by them.
+_OUTSIDE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One rate of a combination; block: those measured close in time have the same."""
+
+    fps: float
+    placement: PlacementKind
+    block: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementFit:
+    """reference: the placement that most rates have. cells: rates of each combination as if all had
+    been measured in it, without what their blocks did. Empty where no placement in common
+    connects it to the first combination."""
+
+    reference: PlacementKind
+    cells: Mapping[Combination, tuple[float, ...]]
+    _columns: Mapping[Combination, int]
+    _inverse: Floats
+    _variance: float
+    _freedom: int
+
+    def half_interval(self, weights: Mapping[Combination, float]) -> float | None:
+        """Return half of the 95% interval of a weighted sum of the combinations' logarithms.
+
+        None where nothing is left to tell the scatter.
+        """
+        if self._freedom < 1:
+            return None
+        row = self._row(weights)
+        return two_sided(self._freedom) * float(
+            np.sqrt(max(0.0, row @ self._inverse @ row) * self._variance)
+        )
+
+    def _row(self, weights: Mapping[Combination, float]) -> Floats:
+        row = np.zeros(len(self._inverse))
+        for cell, weight in weights.items():
+            row[self._columns[cell]] = weight
+        return row
+
+
+def fit_placements(
+    samples: Mapping[Combination, Sequence[Sample]], *, blocks: bool
+) -> PlacementFit:
+    """Fit all terms to rates above 0 of at least one combination; blocks: whether these count."""
+    flat = [(cell, sample) for cell, of in samples.items() for sample in of]
+    seen = Counter(sample.placement for _, sample in flat)
+    reference = max(NEAREST, key=lambda kind: seen[kind])
+    columns: dict[object, int] = {cell: at for at, cell in enumerate(samples)}
+    terms = [
+        (cell, sample.placement if sample.placement is not reference else None,
+         sample.block if blocks and sample.block != flat[0][1].block else None)
+        for cell, sample in flat
+    ]  # fmt: skip
+    for row in terms:
+        for term in row[1:]:
+            if term is not None:
+                columns.setdefault(term, len(columns))
+    matrix = np.zeros((len(flat), len(columns)))
+    for number, row in enumerate(terms):
+        for term in row:
+            if term is not None:
+                matrix[number, columns[term]] = 1.0
+    logs = np.log([sample.fps for _, sample in flat])
+    found, _, rank, _ = np.linalg.lstsq(matrix, logs, rcond=None)
+    residuals = logs - matrix @ found
+    freedom = len(flat) - int(rank)
+    variance = float(residuals @ residuals) / freedom if freedom > 0 else 0.0
+    inverse = np.linalg.pinv(matrix.T @ matrix, hermitian=True)
+    outside = np.eye(len(columns)) - inverse @ (matrix.T @ matrix)
+    at = {cell: columns[cell] for cell in samples}
+    block_term = _mean_block(found, columns, terms)
+    rates: dict[Combination, tuple[float, ...]] = dict.fromkeys(samples, ())
+    for (cell, _), residual in zip(flat, residuals, strict=True):
+        if np.linalg.norm(outside[at[cell]] - outside[at[flat[0][0]]]) < _OUTSIDE:
+            rates[cell] += (float(np.exp(found[at[cell]] + block_term + residual)),)
+    return PlacementFit(reference, rates, at, inverse, variance, freedom)
+
+
+def _mean_block(
+    found: Floats, columns: Mapping[object, int],
+    terms: Sequence[tuple[Combination, PlacementKind | None, int | None]],
+) -> float:  # fmt: skip
+    """The blocks' mean term, so that adjusted rates are of an average block."""
+    blocks = [0.0 if block is None else float(found[columns[block]]) for _, _, block in terms]
+    return sum(blocks) / len(blocks)

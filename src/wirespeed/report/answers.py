@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read the results of a stored point by CPU placement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from wirespeed.model.cpus import PlacementKind
+from wirespeed.model.result import SearchResult
+from wirespeed.store.records import PointRecord
+
+
+def answers(point: PointRecord) -> Mapping[PlacementKind | None, SearchResult]:
+    """Return the result of each placement, the headline first; none of a point without result.
+
+    None: the placement is not known. One that an older version did not store is that of all trials,
+    where they have the same.
+    """
+    result = point.result
+    if result is None:
+        return {}
+    placement = result.placement or _of_trials(point)
+    return {placement: result} | {one.placement: one for one in result.by_placement}
+
+
+def by_placement(point: PointRecord) -> Mapping[PlacementKind | None, PointRecord]:
+    """Return the point as if only one placement had been met, for each; trials in which the CPUs
+    moved are in none of several."""
+    found = answers(point)
+    if len(found) < 2:
+        return dict.fromkeys(found, point)
+    return {
+        kind: replace(
+            point,
+            result=result,
+            trials=tuple(s for s in point.trials if s.trial.placement is kind),
+        )
+        for kind, result in found.items()
+    }
+
+
+def _of_trials(point: PointRecord) -> PlacementKind | None:
+    seen = {
+        at.kind for stored in point.trials for at in stored.trial.observation.placement or ()
+    }  # fmt: skip
+    return seen.pop() if len(seen) == 1 else None
