@@ -58,7 +58,8 @@ def searched(seed: int) -> tuple[SearchResult, dict[PlacementKind | None, float]
     measure: Measurer
     if seed % 2:
         still = NoisyHost(capacity_fps, noise(rng), generator_fps=8 * capacity_fps, seed=seed)
-        measure, truth = still.measure, {None: capacity_fps}
+        measure = still.measure
+        truth: dict[PlacementKind | None, float] = {None: capacity_fps}
     else:
         moving = MovingHost(
             capacity_fps, rng.choice(LOSSES), seed=seed, stay_s=(4.0, 12.0), noise=noise(rng)

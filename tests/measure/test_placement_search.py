@@ -199,6 +199,25 @@ def test_search_where_the_probe_fails_at_times_mixes_no_trial_of_unknown_placeme
     assert any(trial.fault == UNPLACED for trial in result.trials)
 
 
+def test_latency_where_the_cpus_move_for_good_leaves_the_rates_and_is_told() -> None:
+    made = 0
+
+    def measure(load_fps: float, duration_s: float) -> Observation:
+        nonlocal made
+        made += 1
+        found = NoisyHost(4e6, generator_fps=32e6, seed=made).measure(load_fps, duration_s)
+        latency = duration_s == 0.5 and load_fps < 3.9e6
+        return placed(found, NEAR, FAR) if latency else placed(found, NEAR, NEAR)
+
+    result = run_search(QUICK, measure, UNLIMITED, Recorder())
+    assert (result.grade, result.placement) == (Grade.A, PlacementKind.ONE_CACHE)
+    assert result.latency == ()
+    assert sum("latency at" in note and "the CPUs moved" in note for note in result.notes) == 3
+    assert RESTLESS not in result.notes
+    assert sum(trial.stage is Stage.LATENCY for trial in result.trials) == 9
+    assert any(", 9 in which they moved" in why for why in result.because)
+
+
 def test_long_trials_run_in_pieces_once_the_cpus_moved() -> None:
     search = Search(SearchKind.FIXED, load_fps=2e6, trial_s=10.0, latency=False)
     host = MovingHost(4e6, 0.35, seed=2, stay_s=(6.0, 9.0))

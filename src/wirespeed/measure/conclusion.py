@@ -68,6 +68,7 @@ def conclude(
         grade = Grade.D
     why = why or found.ended
     usable = [trial for trial in prober.trials if trial.fault is None]
+    everything = [trial for trial in prober.journal.trials if trial.fault is None]
     if why is not None and why is not found.ended and grade is not None:
         found.notes += (why,)
     mrr_error = overload.error if overload is not None else None
@@ -89,7 +90,9 @@ def conclude(
         max_load_fps=found.max_load_fps,
         notes=(*figures.notes, *found.notes, *told),
         grade=grade,
-        because=because(grade, rests_on, deciding or usable, usable) if grade is not None else (),
+        because=because(grade, rests_on, deciding or usable, everything)
+        if grade is not None
+        else (),
         undisturbed=rests_on,
         as_is=answer,
         bracket=within,

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How sure is a point's figure: which grade, on how much undisturbed time, and why not better?"""
+"""Grade a point's figure: on how much undisturbed time it rests, and what keeps it from better."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from wirespeed.measure.verdict import verdict
+from wirespeed.model.cpus import PLACEMENT_WORDS
 from wirespeed.model.result import Grade, Undisturbed
 from wirespeed.model.trial import NOT_DRAINED, LeftOut, Trial
 
@@ -127,24 +128,14 @@ def because(
 
 
 def _placements(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """The placements of the CPUs, if there are many: each gives figures of its own."""
-    kinds: list[list[Trial]] = []
-    for trial in trials:
-        if trial.observation.placement is None:
-            continue
-        before = trial.observation.placement[0]
-        for kind in kinds:
-            same = kind[0].observation.placement
-            if same is not None and same[0].same_as(before):
-                kind.append(trial)
-                break
-        else:
-            kinds.append([trial])
-    if len(kinds) < PLACEMENTS_MENTIONED:
+    """How many trials ran in each placement, and in how many the CPUs moved, if it was not one."""
+    counts = Counter(trial.placement for trial in trials if trial.placement is not None)
+    moved = sum(trial.moved for trial in trials)
+    if len(counts) + bool(moved) < PLACEMENTS_MENTIONED:
         return ()
     texts = [
-        f"{len(kind)} trials with {kind[0].observation.placement[0]}"
-        for kind in sorted(kinds, key=len, reverse=True)
-        if kind[0].observation.placement is not None
+        f"{number} trials with {PLACEMENT_WORDS[kind]}" for kind, number in counts.most_common()
     ]
-    return (f"the hypervisor moved the CPUs: {'; '.join(texts)}",)
+    if moved:
+        texts.append(f"{moved} in which they moved")
+    return (f"the hypervisor moved the CPUs: {', '.join(texts)}",)

@@ -110,13 +110,14 @@ class Journal:
         placed = trial.placed
         if self.placed is None and placed is not None:
             self._adopt(placed)
+        counts = trial.stage is not Stage.LATENCY  # By then the search has ended.
         if placed is None or placed == self.placed:
-            self.moves = self.moves + 1 if trial.moved else 0
+            self.moves = self.moves + counts if trial.moved else 0
             self._kept[self.placed][key].append(trial)
             self._used[key] += 1
             self.frozen = self.restless
             return
-        self.moves += 1
+        self.moves += counts
         self.frozen = self.restless
         self._kept[placed][key].append(trial)
         raise Moved(placed)

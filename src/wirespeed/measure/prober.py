@@ -182,6 +182,9 @@ class Prober:
         while True:
             trial = self.once(load_fps, duration_s, stage, len(short) + faults, pause_load_fps)
             offered_fps = offered_at_best(trial.observation)
+            at = trial.observation.placement
+            if stage is Stage.LATENCY and trial.moved and at is not None:
+                raise Moved(at[1].placed)
             if trial.moved and stage is not Stage.AS_IS and not _splits(duration_s, stage):
                 continue  # The journal ends a series of these.
             if trial.fault is not None:
