@@ -85,7 +85,7 @@ def test_what_disturbs_does_not_move_the_figures(
     assert result.as_is.loss_high > 0.01
     assert "core shared" in result.because[0]
     assert result.undisturbed is not None
-    assert result.undisturbed.width == (WIDTH_WHEN_DISTURBED if search is QUICK else width)
+    assert result.undisturbed.width == width
     assert result.bracket is None
 
 

@@ -37,8 +37,7 @@ class Preset:
     wanted. extension: how many times its length a trial may take until enough of it was
     undisturbed. as_is_trial_s: length of the trials that look for a load which this host carries
     without loss; None: there are none. time_limit_s: for all steps before these and latency,
-    overheads included. fine_from: the share of undisturbed time from which loads are told apart to
-    0.5%, below it to 1%.
+    overheads included.
     """
 
     mrr: Mrr | None
@@ -48,7 +47,6 @@ class Preset:
     as_is_trial_s: float | None = None
     warm_up_s: float = 1.0
     time_limit_s: float = inf
-    fine_from: float = 0.5
 
     @property
     def conformant(self) -> bool:
@@ -109,8 +107,6 @@ PRESETS: Mapping[SearchKind, Preset] = {
         latency_trial_s=0.5,
         as_is_trial_s=0.3,
         warm_up_s=0.5,
-        # With more disturbance, trials of 0.3 s do not tell 0.5% in the time that a demo has.
-        fine_from=0.95,
     ),
     # CSIT: ten trials of 1 s.
     SearchKind.MRR: Preset(

@@ -35,10 +35,9 @@ from wirespeed.model.trial import Stage, Trial
 CEILINGS = 4
 # How far above the MRR a search looks when the MRR itself passes.
 HEADROOM = 1.5
-# The growth of queues that passes: where enough of the time is undisturbed (Preset.fine_from), and
-# elsewhere.
+# The growth of queues that passes: where most of the time is undisturbed, and elsewhere.
 WIDTH, WIDTH_WHEN_DISTURBED = 0.005, 0.01
-HARDLY = 0.02
+MOSTLY, HARDLY = 0.5, 0.02
 
 
 def run_search(
@@ -121,7 +120,7 @@ def _overload(preset: Preset, prober: Prober, limits: Limits, flood: Trial, foun
             f"search.min_load_fps is {limits.min_fps:,.0f}"
         )
     share = _steady_share(overload.trials)
-    prober.width = WIDTH if share >= preset.fine_from else WIDTH_WHEN_DISTURBED
+    prober.width = WIDTH if share >= MOSTLY else WIDTH_WHEN_DISTURBED
     prober.whole = share < HARDLY
     mrr_fps = overload.received_fps or overload.whole_fps
     return replace(limits, max_fps=found.max_load_fps, mrr_fps=mrr_fps)
