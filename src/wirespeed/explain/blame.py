@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from wirespeed.explain.blame_host import generator, host
 from wirespeed.explain.blame_switch import links, nodes, queues, rings, upcalls
+from wirespeed.explain.blame_time import interrupts, threads
 from wirespeed.explain.blame_vnf import vnfs
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.loss import BY_SETTINGS
@@ -22,7 +23,7 @@ from wirespeed.model.explanation import Explanation
 
 # Those that are found by what is nothing but they come before those that are left over.
 _SUSPICIONS: tuple[Callable[[Seen], Iterable[Suspect]], ...] = (
-    vnfs, upcalls, links, queues, nodes, rings, generator, host,
+    threads, interrupts, vnfs, upcalls, links, queues, nodes, rings, generator, host,
 )  # fmt: skip
 
 
@@ -45,4 +46,6 @@ def _ranked(point: Measured, found: Seen) -> list[Suspect]:
     if point.sut.limits_itself or not found.offered:
         return []
     suspects = [suspect for each in _SUSPICIONS for suspect in each(found)]
-    return sorted(suspects, key=lambda suspect: (not suspect.certain, -suspect.frames))
+    ranked = sorted(suspects, key=lambda suspect: (not suspect.certain, -suspect.frames))
+    once = {(s.explanation.limit, s.explanation.hop): s for s in reversed(ranked)}
+    return [suspect for suspect in ranked if suspect in once.values()]

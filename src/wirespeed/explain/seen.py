@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from wirespeed.explain.loss import first_loss
 from wirespeed.model.evidence import DisturbanceKind, Source
 from wirespeed.model.hop_counts import Counted, DropCause
-from wirespeed.model.observation import Observation
+from wirespeed.model.observation import Competitor, Observation, PollingThread
 from wirespeed.model.result import SearchResult
+from wirespeed.model.thread_time import ThreadTime, Throttle
 from wirespeed.model.trial import Stage, Trial
 
 # How Open vSwitch names its polling threads.
@@ -29,6 +30,27 @@ RINGS_OF_SUT = frozenset(
 
 
 @dataclass(slots=True)
+class Spent:
+    """Where the time of one polling thread went over trials, in ns, with its CPUs."""
+
+    role: str
+    cpus: set[int] = field(default_factory=set)
+    elapsed_ns: int = 0
+    waiting_ns: int = 0
+    asleep_ns: int = 0
+    stopped_ns: int = 0
+    stops: int = 0
+    sleeps: bool = False
+    last: ThreadTime | None = None
+    throttle: Throttle | None = None
+    throttled: int = 0
+
+    @property
+    def not_running_ns(self) -> int:
+        return self.waiting_ns + self.asleep_ns + self.stopped_ns
+
+
+@dataclass(slots=True)
 class Seen:
     """Sums over trials. Times in ns.
 
@@ -37,7 +59,8 @@ class Seen:
     stops: by role and source, how long threads were away; longest: the longest of each. beyond: by
     role, how long that was after a ring had filled, each time. waits: by
     name of a thread, how long it waited for its CPU. shares: of competitors by name and CPU, of all
-    the time. load_fps: the mean. pmd_nodes, other_nodes: the NUMA nodes that the switch's threads,
+    the time; beside: the last of each. spent: of polling threads by name. interrupts: by CPU and
+    source. load_fps: the mean. pmd_nodes, other_nodes: the NUMA nodes that the switch's threads,
     and all others, poll on.
     """
 
@@ -58,6 +81,9 @@ class Seen:
     shares: Counter[tuple[str, int]] = field(default_factory=Counter)
     pmd_nodes: set[int] = field(default_factory=set)
     other_nodes: set[int] = field(default_factory=set)
+    spent: dict[str, Spent] = field(default_factory=dict)
+    interrupts: Counter[tuple[int, str]] = field(default_factory=Counter)
+    beside: dict[tuple[str, int], Competitor] = field(default_factory=dict)
     forwarding: set[int] = field(default_factory=set)
     generating: set[int] = field(default_factory=set)
 
@@ -153,5 +179,29 @@ def _add(found: Seen, trial: Trial) -> None:
         if thread.node is not None:
             pmd = thread.name.startswith(PMD)
             (found.pmd_nodes if pmd else found.other_nodes).add(thread.node)
+        _add_time(found, thread)
     for other in observation.competitors:
         found.shares[other.name, other.cpu] += round(other.share * length_ns)
+        found.beside[other.name, other.cpu] = other
+    for each in observation.interrupts:
+        found.interrupts[each.cpu, each.source] += round(each.per_s * trial.duration_s)
+
+
+def _add_time(found: Seen, thread: PollingThread) -> None:
+    """Of a version that did not account for it, nothing."""
+    time = thread.time
+    if time is None:
+        return
+    spent = found.spent.setdefault(thread.name, Spent(thread.role))
+    spent.cpus.add(thread.cpu)
+    spent.elapsed_ns += time.elapsed_ns
+    spent.waiting_ns += time.waiting_ns
+    spent.asleep_ns += time.asleep_ns
+    spent.stopped_ns += time.stopped_ns
+    spent.stops += time.left_cpu if time.stopped_ns else 0
+    spent.sleeps = spent.sleeps or thread.sleeps
+    if spent.last is None or time.not_running_ns >= spent.last.not_running_ns:
+        spent.last = time
+    if time.throttle is not None:
+        spent.throttle = time.throttle
+        spent.throttled += time.throttle.times

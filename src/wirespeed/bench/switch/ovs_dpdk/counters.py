@@ -90,12 +90,13 @@ _CYCLES = re.compile(r"(idle|processing) cycles: (\d+)")
 
 
 def busy_by_core(shown: str) -> Mapping[int, Busy]:
-    """What the PMD thread of each CPU has done, in cycles, from pmd-stats-show."""
+    """Cycles of the PMD thread of each CPU, from pmd-stats-show; sleep is neither idle nor
+    processing there."""
     found = {}
     for thread in _THREAD.finditer(shown):
         cycles = {kind: int(count) for kind, count in _CYCLES.findall(thread["rest"])}
         busy = cycles.get("processing", 0)
-        found[int(thread["core"])] = Busy(busy, busy + cycles.get("idle", 0))
+        found[int(thread["core"])] = Busy(busy, busy + cycles.get("idle", 0), awake=True)
     return found
 
 

@@ -36,7 +36,7 @@ class CounterReader:
         self._control, self._veths = control, veths
         self._hop, self._ports, self._bonds = instance.hop, instance.ports, instance.bonds
         names = (bridge.name for bridge in instance.bridges)
-        self._bridges = (*names, *(bond.bridge for bond in instance.bonds))
+        self.bridges = (*names, *(bond.bridge for bond in instance.bonds))
         self._unmatched: Mapping[tuple[str, DropCause], int] = {}
 
     def read(self) -> HopCount:
@@ -94,7 +94,7 @@ class CounterReader:
 
     def _dump(self, command: str) -> str:
         """Of all bridges: their ports have different numbers."""
-        return "".join(self._control.ofctl(command, bridge=name) for name in self._bridges)
+        return "".join(self._control.ofctl(command, bridge=name) for name in self.bridges)
 
 
 def missing(seen: HopCount) -> int:
