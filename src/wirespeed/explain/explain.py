@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from wirespeed.explain.blame import besides, foremost
+from wirespeed.explain.blame import besides, foremost, not_found
 from wirespeed.explain.blame_host import neighbours
 from wirespeed.explain.ceiling import ceiling
 from wirespeed.explain.changes import with_values
@@ -19,7 +19,7 @@ from wirespeed.model.explanation import Explanation
 from wirespeed.model.result import TCP
 
 OF_FRAMES: tuple[Explainer, ...] = (
-    foremost, loss, besides, ceiling, not_reached, pauses, overload, placement, contention,
+    not_found, foremost, loss, besides, ceiling, not_reached, pauses, overload, placement, contention,
     neighbours, frame_cost, balance, expected,
 )  # fmt: skip
 # Of speed there is nothing to explain then.

@@ -8,10 +8,11 @@ are added up here, but for those that only warm up.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from wirespeed.explain.loss import first_loss
+from wirespeed.model.change import Change
 from wirespeed.model.evidence import DisturbanceKind, Source
 from wirespeed.model.hop_counts import Counted, DropCause
 from wirespeed.model.observation import Competitor, Observation, PollingThread
@@ -50,6 +51,21 @@ class Spent:
         return self.waiting_ns + self.asleep_ns + self.stopped_ns
 
 
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Settings that changed during a trial or between it and the one before it.
+
+    number: of that trial, from 1. frames: lost from it on, beyond the share that the trials before
+    it lost. before, after: shares of the offered frames lost; before is None where no trial was.
+    """
+
+    number: int
+    changes: tuple[Change, ...]
+    frames: float
+    before: float | None
+    after: float
+
+
 @dataclass(slots=True)
 class Seen:
     """Sums over trials. Times in ns.
@@ -84,8 +100,14 @@ class Seen:
     spent: dict[str, Spent] = field(default_factory=dict)
     interrupts: Counter[tuple[int, str]] = field(default_factory=Counter)
     beside: dict[tuple[str, int], Competitor] = field(default_factory=dict)
+    changed: list[Changed] = field(default_factory=list)
     forwarding: set[int] = field(default_factory=set)
     generating: set[int] = field(default_factory=set)
+
+    @property
+    def lost(self) -> int:
+        """Frames that a hop dropped, or that were lost without trace. Unsent ones are not lost."""
+        return sum(self.drops.values())
 
     @property
     def load_fps(self) -> float:
@@ -126,7 +148,28 @@ def seen(result: SearchResult) -> Seen:
     for trial in result.trials:
         if id(trial) not in known:
             _add_late(found, trial)
+    found.changed = list(_changed(result.trials))
     return found
+
+
+def _changed(trials: Sequence[Trial]) -> Iterator[Changed]:
+    for number, trial in enumerate(trials, start=1):
+        if not trial.observation.changes:
+            continue
+        before, after = _lost(trials[: number - 1]), _lost(trials[number - 1 :])
+        usual = before[0] / before[1] if before[1] else 0.0
+        yield Changed(
+            number, trial.observation.changes, max(0.0, after[0] - usual * after[1]),
+            usual if before[1] else None, after[0] / after[1] if after[1] else 0.0,
+        )  # fmt: skip
+
+
+def _lost(trials: Sequence[Trial]) -> tuple[int, int]:
+    """Frames that did not arrive, unsent ones among them, and frames intended."""
+    return (
+        sum(trial.lost + trial.observation.total("unsent") for trial in trials),
+        sum(trial.observation.total("intended") for trial in trials),
+    )
 
 
 def _add_late(found: Seen, trial: Trial) -> None:

@@ -52,10 +52,16 @@ def settings(control: Control, bridges: Sequence[str], who: str) -> Mapping[str,
 
 
 def rules(shown: str) -> Mapping[str, str]:
-    """Actions by match, from bridge/dump-flows; rules of the hidden table 254 are not settings."""
-    lines = (_COUNTERS.sub("", line).strip() for line in shown.splitlines())
-    split = (line.partition("actions=") for line in lines if line and "table_id=254" not in line)
+    """Actions by match, from bridge/dump-flows."""
+    split = (line.partition("actions=") for line in counted_rules(shown))
     return {f"rule {match.rstrip(', ')}": actions for match, _, actions in split}
+
+
+def counted_rules(shown: str) -> Mapping[str, str]:
+    """Lines of bridge/dump-flows by the same without counters; rules of the hidden table 254 are
+    Open vSwitch's own."""
+    lines = (line for line in shown.splitlines() if line and "table_id=254" not in line)
+    return {_COUNTERS.sub("", line).strip(): line for line in lines}
 
 
 def ports(shown: str) -> Mapping[str, str]:
