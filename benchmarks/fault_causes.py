@@ -35,8 +35,8 @@ from benchmarks.fault_on_threads import (
 from wirespeed.bench.interface import Part, Step
 from wirespeed.bench.session import RealBench
 from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
-from wirespeed.bench.topology.wiring import GENERATOR
 
+GENERATOR = "generator"
 Act = Callable[["Live"], AbstractContextManager[None]]
 BOTH, PVP = ("p2p", "pvp"), ("pvp",)
 
@@ -66,8 +66,9 @@ class Live:
 
 @dataclass(frozen=True, slots=True)
 class Causing:
-    """A kind. limits: those that name its mechanism; a changed setting does as well. stop: a part
-    that is stopped by SIGSTOP for a share of each trial, instead of an act."""
+    """A kind. limits: those that name its mechanism; setting: what names it as a changed setting,
+    a part of its name. stop: a part that is stopped by SIGSTOP for a share of each trial, instead
+    of an act."""
 
     kind: str
     act: Act
@@ -75,6 +76,12 @@ class Causing:
     topologies: tuple[str, ...] = BOTH
     settings: tuple[str, ...] = ()
     stop: str | None = None
+    setting: str = ""
+
+    @property
+    def delays(self) -> bool:
+        """Whether it acts on the generator, so that unsent frames are its effect."""
+        return "generator" in self.kind
 
     @property
     def each_trial(self) -> bool:
@@ -123,9 +130,12 @@ _MTU = ("traffic.frame=512",)
 VNF, SWITCH = "vnf0", "switch"
 CAUSES = (
     # Time of polling threads.
-    Causing("pmd-throttled", on(SWITCH, limited, 0.3), ("throttled",)),
-    Causing("vnf-throttled", on(VNF, limited, 0.2), ("throttled",), PVP),
-    Causing("generator-throttled", on(GENERATOR, limited, 0.4), ("throttled",)),
+    Causing("pmd-throttled", on(SWITCH, limited, 0.3), ("throttled",),
+            setting="cgroup"),
+    Causing("vnf-throttled", on(VNF, limited, 0.2), ("throttled",), PVP,
+            setting="cgroup"),
+    Causing("generator-throttled", on(GENERATOR, limited, 0.4), ("throttled",),
+            setting="cgroup"),
     Causing("pmd-traced", on(SWITCH, traced, 0.15), ("poller_stopped",)),
     Causing("vnf-traced", on(VNF, traced, 0.15), ("vnf_stopped", "poller_stopped"), PVP),
     Causing("generator-traced", on(GENERATOR, traced, 0.15), ("poller_stopped",)),
@@ -133,43 +143,68 @@ CAUSES = (
     Causing("switch-stopped", nothing, ("poller_stopped",), stop=SWITCH),
     Causing("vnf-stopped", nothing, ("vnf_stopped",), PVP, stop=VNF),
     Causing("generator-stopped", nothing, ("poller_stopped",), stop=GENERATOR),
-    Causing("pmd-moved", _move(SWITCH, GENERATOR), _SHARED),
-    Causing("generator-moved", _move(GENERATOR, SWITCH), _SHARED),
-    Causing("vnf-moved", _move(VNF, GENERATOR), _SHARED, PVP),
-    Causing("pmd-sleeps", on_switch(other_config, "pmd-maxsleep", "10000"), ("poller_asleep",)),
-    Causing("pmd-niced", on(SWITCH, niced, 19)),
-    Causing("generator-niced", on(GENERATOR, niced, 19)),
-    Causing("pmd-idle-policy", on(SWITCH, scheduled, os.SCHED_IDLE)),
-    Causing("vnf-batch-policy", on(VNF, scheduled, os.SCHED_BATCH), (), PVP),
+    Causing("pmd-moved", _move(SWITCH, GENERATOR), _SHARED,
+            setting=": CPUs changed"),
+    Causing("generator-moved", _move(GENERATOR, SWITCH), _SHARED,
+            setting=": CPUs changed"),
+    Causing("vnf-moved", _move(VNF, GENERATOR), _SHARED, PVP,
+            setting=": CPUs changed"),
+    Causing("pmd-sleeps", on_switch(other_config, "pmd-maxsleep", "10000"), ("poller_asleep",),
+            setting="other_config:"),
+    Causing("pmd-niced", on(SWITCH, niced, 19),
+            setting=": nice changed"),
+    Causing("generator-niced", on(GENERATOR, niced, 19),
+            setting=": nice changed"),
+    Causing("pmd-idle-policy", on(SWITCH, scheduled, os.SCHED_IDLE),
+            setting=": policy changed"),
+    Causing("vnf-batch-policy", on(VNF, scheduled, os.SCHED_BATCH), (), PVP,
+            setting=": policy changed"),
     # The host.
     Causing("fifo-hog-on-pmd", on_cpu(SWITCH, hog, 0.5), ("pmd_core_shared",)),
     Causing("fifo-hog-on-generator", on_cpu(GENERATOR, hog, 0.5), ("generator_core_shared",)),
     Causing("timer-interrupts", on_cpu(SWITCH, interrupted, 20_000), ("interrupts",)),
     Causing("generator-interrupts", on_cpu(GENERATOR, interrupted, 20_000), ("interrupts",)),
     # The switch.
-    Causing("rule-drops-all", on_switch(added_rule, "", "drop"), ("foreign_rule",)),
-    Causing("rule-drops-some", on_switch(added_rule, ",udp,tp_dst=0x0/0x1", "drop"),
-            ("foreign_rule",)),
-    Causing("rule-changed-to-drop", on_switch(changed_rule, "drop"), ("foreign_rule",)),
-    Causing("rule-back-to-sender", on_switch(changed_rule, "in_port"), ("foreign_rule",)),
-    Causing("rules-deleted", on_switch(deleted_rules), ("no_flow",)),
-    Causing("endless-resubmit", on_switch(added_rule, "", "resubmit(,0)"), ("datapath",)),
-    Causing("rule-to-nowhere", on_switch(added_rule, "", "goto_table:7"), ("datapath",)),
-    Causing("meter", on_switch(meter, 5_000), ("meter",)),
-    Causing("group-drops-half", on_switch(group), ("datapath",)),
-    Causing("port-down", on_switch(moved_port, "down"), ("port_down", "not_connected")),
-    Causing("port-no-forward", on_switch(moved_port, "no-forward"), ("datapath", "port_down")),
-    Causing("port-no-receive", on_switch(moved_port, "no-receive"), ("datapath",)),
-    Causing("mtu-lowered", on_switch(interface, "mtu_request=400"), ("mtu",), BOTH, _MTU),
-    Causing("policed-in", on_switch(policed, 2_000), ("policer",)),
+    Causing("rule-drops-all", on_switch(added_rule, "", "drop"), ("foreign_rule",),
+            setting="Open vSwitch: rule"),
+    Causing("rule-drops-some", on_switch(added_rule, ",ip,nw_src=0.0.0.1/0.0.0.1", "drop"),
+            ("foreign_rule",),
+            setting="Open vSwitch: rule"),
+    Causing("rule-changed-to-drop", on_switch(changed_rule, "drop"), ("foreign_rule",),
+            setting="Open vSwitch: rule"),
+    Causing("rule-back-to-sender", on_switch(changed_rule, "in_port"), ("foreign_rule",),
+            setting="Open vSwitch: rule"),
+    Causing("rules-deleted", on_switch(deleted_rules), ("no_flow",),
+            setting="Open vSwitch: rule"),
+    Causing("endless-resubmit", on_switch(added_rule, "", "resubmit(,0)"), ("datapath",),
+            setting="Open vSwitch: rule"),
+    Causing("rule-to-nowhere", on_switch(added_rule, "", "goto_table:7"), ("datapath",),
+            setting="Open vSwitch: rule"),
+    Causing("meter", on_switch(meter, 5_000), ("meter",),
+            setting="Open vSwitch: rule"),
+    Causing("group-drops-half", on_switch(group), ("datapath",),
+            setting="Open vSwitch: rule"),
+    Causing("port-down", on_switch(moved_port, "down"), ("port_down", "not_connected"),
+            setting=", config changed"),
+    Causing("port-no-forward", on_switch(moved_port, "no-forward"), ("datapath", "port_down"),
+            setting=", config changed"),
+    Causing("port-no-receive", on_switch(moved_port, "no-receive"), ("datapath",),
+            setting=", config changed"),
+    Causing("mtu-lowered", on_switch(interface, "mtu_request=400"), ("mtu",), BOTH, _MTU,
+            setting="mtu changed"),
+    Causing("policed-in", on_switch(policed, 2_000), ("policer",),
+            setting="ingress_policing"),
     Causing("tiny-flow-limit", on_switch(other_config, "max-idle", "1"),
-            ("flows_deleted", "upcalls")),
-    Causing("emc-off", on_switch(other_config, "emc-insert-inv-prob", "0")),
-    Causing("smc-on", on_switch(other_config, "smc-enable", "true")),
-    Causing("stats-interval", on_switch(other_config, "stats-update-interval", "60000")),
+            ("flows_deleted", "upcalls"),
+            setting="other_config:"),
+    Causing("emc-off", on_switch(other_config, "emc-insert-inv-prob", "0"),
+            setting="other_config:"),
+    Causing("smc-on", on_switch(other_config, "smc-enable", "true"),
+            setting="other_config:"),
+    Causing("stats-interval", on_switch(other_config, "stats-update-interval", "60000"),
+            setting="other_config:"),
 )  # fmt: skip
 # Settings that no frame is lost for.
 EFFECTLESS = frozenset(
-    {"pmd-niced", "generator-niced", "pmd-idle-policy", "vnf-batch-policy", "emc-off", "smc-on",
-     "stats-interval"}
+    {"emc-off", "smc-on", "stats-interval", "vnf-batch-policy"}
 )  # fmt: skip

@@ -34,18 +34,17 @@ def changed_rule(switch: OvsDpdk, actions: str) -> Iterator[None]:
 @contextmanager
 def deleted_rules(switch: OvsDpdk) -> Iterator[None]:
     """All rules of that port that forward; its drop rule stays."""
-    switch.control.ofctl("--strict", "add-flow", f"priority=1,in_port={_in_port(switch)},actions=drop")
-    for flow in _forwarding(switch):
-        switch.control.ofctl("del-flows", flow)
+    for rule in _rules(switch):
+        match = rule.partition(",in_port=")[2].partition(",actions=")[0]
+        switch.control.ofctl("del-flows", f"in_port={match}")
     yield
 
 
-def _forwarding(switch: OvsDpdk) -> list[str]:
+def _rules(switch: OvsDpdk) -> list[str]:
+    """Those that forward what comes in by that port."""
     shown = switch.control.ask("bridge/dump-flows", switch.bridges[0].name)
     begin = f"priority=100,in_port={_in_port(switch)},"
-    matches = (line.partition("actions=")[0].rstrip(", ") for line in shown.splitlines())
-    return [m.partition(begin)[1].removeprefix("priority=100,") + m.partition(begin)[2]
-            for m in matches if begin in m]  # fmt: skip
+    return [line.strip() for line in shown.splitlines() if begin in line]
 
 
 @contextmanager
@@ -67,10 +66,7 @@ def group(switch: OvsDpdk) -> Iterator[None]:
 
 
 def _actions(switch: OvsDpdk) -> list[str]:
-    """Of the rules that forward what comes in by that port."""
-    shown = switch.control.ask("bridge/dump-flows", switch.bridges[0].name)
-    return [line.partition("actions=")[2].strip() for line in shown.splitlines()
-            if f"priority=100,in_port={_in_port(switch)}," in line]  # fmt: skip
+    return [rule.partition("actions=")[2] for rule in _rules(switch)]
 
 
 @contextmanager

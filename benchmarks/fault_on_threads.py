@@ -33,7 +33,7 @@ def limited(tid: int, cpus: float) -> Iterator[None]:
 
 @contextmanager
 def frozen(tid: int, for_s: float) -> Iterator[None]:
-    """A freezer cgroup (v1) freezes and thaws the thread; another program does that by the clock."""
+    """A freezer cgroup (v1) freezes and thaws the thread, as another program tells it."""
     group = _FREEZER / f"frozen-{tid}"
     group.mkdir()
     try:
@@ -103,4 +103,3 @@ def niced(tid: int, nice: int) -> Iterator[None]:
 def scheduled(tid: int, policy: int) -> Iterator[None]:
     os.sched_setscheduler(tid, policy, os.sched_param(0))
     yield
-

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program that freezes, traces or interrupts: run by path, with nothing of ours.
 
-    freeze FILE SECONDS    freeze the cgroup of that freezer.state, and thaw it, for as long each
-    trace TID SECONDS      stop the thread as a debugger does, and let it run, for as long each
-    interrupt CPU RATE     let a timer interrupt the CPU so often a second (perf_event_open)
+freeze FILE SECONDS    freeze the cgroup of that freezer.state, and thaw it, for as long each
+trace TID SECONDS      stop the thread as a debugger does, and let it run, for as long each
+interrupt CPU RATE     let a timer interrupt the CPU so often a second (perf_event_open)
 """
 
 import ctypes

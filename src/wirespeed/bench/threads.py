@@ -15,6 +15,7 @@ from wirespeed.bench.noise import interrupts
 from wirespeed.bench.noise.cgroups import CpuLimits, cpu_limits
 from wirespeed.bench.noise.competing import booted_at, by_cpu, look, look_at_tasks
 from wirespeed.bench.noise.scheduler import Snapshot, snapshot, time_between
+from wirespeed.model.evidence import Disturbance
 from wirespeed.model.observation import Competitor, PollingThread
 from wirespeed.model.thread_time import CpuInterrupts, ThreadTime
 from wirespeed.remote.interface import Runner
@@ -70,6 +71,12 @@ class HostThreads:
         """All frames are handled."""
         self._then = _busy(self._parts)
 
+    def interrupted(self, duration_s: float) -> tuple[Disturbance, ...]:
+        """CPUs whose time does not count, since interrupts took too much of it."""
+        roles = {self._after.threads[p.tid].cpu: p.role for p in self.pollers
+                 if p.tid in self._after.threads}  # fmt: skip
+        return interrupts.disturbances(self.interrupts, roles, round(duration_s * 1e9))
+
     def competitors(self) -> tuple[Competitor, ...]:
         """Who else used the CPUs that poll, and then others, while frames were offered."""
         return self._competitors
@@ -104,7 +111,9 @@ class HostThreads:
 
     def _time(self, tid: int) -> ThreadTime:
         tracer = self._after.threads[tid].tracer
-        named = f"{self._runner.read(f'/proc/{tracer}/comm').strip()}, PID {tracer}" if tracer else ""
+        named = (
+            f"{self._runner.read(f'/proc/{tracer}/comm').strip()}, PID {tracer}" if tracer else ""
+        )
         before, after = self._limits
         return time_between(self._before, self._after, tid, named, after.since(before, tid))
 

@@ -56,7 +56,8 @@ _MARGIN_S = 0.002
 class TrialHost:
     """One host that a trial runs on. name: "" where there is no other.
 
-    cpus: all that poll there. settings: what may change there meanwhile. clock: on another host than the generator's, how its TSC follows.
+    cpus: all that poll there. settings: those that may change meanwhile. clock: on another host
+    than the generator's, how its TSC follows.
     """
 
     name: str
@@ -152,6 +153,7 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
     directions = figures.directions()
     offered_s = figures.elapsed_ns() / 1e9
     offered = sum(d.offered for d in directions)
+    evidence += Evidence(tuple(d for seen in threads for d in seen.interrupted(duration_s)))
     return Observation(
         intended_load_fps=offered / offered_s if math.isinf(load_fps) else load_fps,
         duration_s=duration_s,

@@ -10,11 +10,12 @@ the one that explains most comes first, but what is certain before what noise co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from wirespeed.explain.blame_change import changes
 from wirespeed.explain.blame_host import generator, host
 from wirespeed.explain.blame_switch import links, nodes, queues, rings, upcalls
-from wirespeed.explain.blame_time import interrupts, threads
+from wirespeed.explain.blame_time import interrupts, moved, threads
 from wirespeed.explain.blame_vnf import vnfs
 from wirespeed.explain.causes import CAUSES
 from wirespeed.explain.interface import Measured
@@ -29,7 +30,8 @@ from wirespeed.model.words import share
 
 # Those that are found by what is nothing but they come before those that are left over.
 _SUSPICIONS: tuple[Callable[[Seen], Iterable[Suspect]], ...] = (
-    changes, threads, interrupts, vnfs, upcalls, links, queues, nodes, rings, generator, host,
+    changes, threads, moved, interrupts, vnfs, upcalls, links, queues, nodes, rings, generator,
+    host,
 )  # fmt: skip
 
 
@@ -39,14 +41,23 @@ ENOUGH = 0.5
 
 def foremost(point: Measured) -> Iterator[Explanation]:
     """Who explains most of what was lost, and at least as much as settings that drop frames do."""
-    found = seen(point.result)
+    found = seen(point.result, point.plan)
     yield from (s.explanation for s in _ranked(point, found) if _leads(found, s))
 
 
 def besides(point: Measured) -> Iterator[Explanation]:
     """Who explains less than these."""
-    found = seen(point.result)
-    yield from (s.explanation for s in _ranked(point, found) if not _leads(found, s))
+    found = seen(point.result, point.plan)
+    suspects = (s for s in _ranked(point, found) if not s.harmless)
+    yield from (s.explanation for s in suspects if not _leads(found, s))
+
+
+def harmless(point: Measured) -> Iterator[Explanation]:
+    """What was noticed and explains no loss: the limit says so."""
+    for suspect in _ranked(point, seen(point.result, point.plan)):
+        if suspect.harmless:
+            told = suspect.explanation
+            yield replace(told, limit=f"{told.limit}_harmless")
 
 
 def not_found(point: Measured) -> Iterator[Explanation]:
@@ -54,7 +65,7 @@ def not_found(point: Measured) -> Iterator[Explanation]:
 
     A stage that had frames to handle all the time needs no further cause.
     """
-    found = seen(point.result)
+    found = seen(point.result, point.plan)
     suspects = _ranked(point, found)
     if not found.drops or found.lost <= STRAY * found.intended or point.sut.limits_itself:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blame what took CPU time from a polling thread: a quota, a stop, sleep, another poller, interrupts.
+"""Blame what took CPU time from a polling thread: a quota, a stop, sleep, a poller, interrupts.
 
 Each suspect can explain the frames that were offered while its thread did not run, and no more.
 """
@@ -7,16 +7,16 @@ Each suspect can explain the frames that were offered while its thread did not r
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
-from wirespeed.explain.seen import RINGS_OF_SUT, Seen, Spent
+from wirespeed.explain.seen import PMD, RINGS_OF_SUT, Seen, Spent
 from wirespeed.explain.suspect import MUCH, PLAINLY, STRAY, Suspect, figure
 from wirespeed.model.explanation import EvidenceFigure, Explanation, Proposal
 from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.thread_time import MANY_INTERRUPTS_PER_S
 from wirespeed.model.words import counted, share
 
-_SWITCH, _GENERATOR, _PMD = "switch", "tg", "pmd-"
-# Of one source on one CPU: at some microseconds each they take a few percent of its time.
-MANY_INTERRUPTS_PER_S = 10_000
+_SWITCH, _GENERATOR = "switch", "tg"
 
 
 def threads(found: Seen) -> Iterator[Suspect]:
@@ -25,9 +25,9 @@ def threads(found: Seen) -> Iterator[Suspect]:
         if not spent.elapsed_ns:
             continue
         explanation = (
-            _throttled(found, name, spent)
-            or _stopped(found, name, spent)
-            or _asleep(found, name, spent)
+            _throttled(name, spent)
+            or _stopped(name, spent)
+            or _asleep(name, spent)
             or _beside_poller(found, name, spent)
         )
         if explanation is not None:
@@ -44,7 +44,7 @@ def _explains(found: Seen, spent: Spent) -> float:
     return min(lost, part * found.intended)
 
 
-def _throttled(found: Seen, name: str, spent: Spent) -> Explanation | None:
+def _throttled(name: str, spent: Spent) -> Explanation | None:
     limit = spent.throttle
     if limit is None or not spent.throttled or spent.not_running_ns < MUCH * spent.elapsed_ns:
         return None
@@ -61,7 +61,7 @@ def _throttled(found: Seen, name: str, spent: Spent) -> Explanation | None:
     )  # fmt: skip
 
 
-def _stopped(found: Seen, name: str, spent: Spent) -> Explanation | None:
+def _stopped(name: str, spent: Spent) -> Explanation | None:
     if spent.stopped_ns < MUCH * spent.elapsed_ns or spent.last is None:
         return None
     how, last = "its process was stopped (SIGSTOP), frozen, or waited for a lock", spent.last
@@ -80,10 +80,10 @@ def _stopped(found: Seen, name: str, spent: Spent) -> Explanation | None:
     )
 
 
-def _asleep(found: Seen, name: str, spent: Spent) -> Explanation | None:
+def _asleep(name: str, spent: Spent) -> Explanation | None:
     if spent.sleeps or spent.asleep_ns < MUCH * spent.elapsed_ns:
         return None
-    setting = "other_config:pmd-maxsleep, pmd-sleep-max" if name.startswith(_PMD) else None
+    setting = "other_config:pmd-maxsleep, pmd-sleep-max" if name.startswith(PMD) else None
     return Explanation(
         "poller_asleep" if _hop(name, spent) in (_SWITCH, _GENERATOR) else "slow_vnf",
         f"{name} slept between polls for {share(spent.asleep_ns / spent.elapsed_ns)} of the time, "
@@ -104,7 +104,9 @@ def _beside_poller(found: Seen, name: str, spent: Spent) -> Explanation | None:
     others = [
         other
         for other, theirs in found.spent.items()
-        if other != name and spent.cpus & theirs.cpus and theirs.waiting_ns > MUCH * theirs.elapsed_ns
+        if other != name
+        and spent.cpus & theirs.cpus
+        and theirs.waiting_ns > MUCH * theirs.elapsed_ns
     ]
     longest = max((name, *others), key=lambda each: found.spent[each].waiting_ns)
     used = found.competitor(spent.cpus)[2]
@@ -112,15 +114,41 @@ def _beside_poller(found: Seen, name: str, spent: Spent) -> Explanation | None:
         return None
     if _explains(found, spent) <= STRAY * found.intended:
         return None
-    cpus = ", ".join(map(str, sorted(spent.cpus & found.spent[others[0]].cpus)))
+    both = (name, *others)
+    cpus = _listed(spent.cpus & found.spent[others[0]].cpus)
+    strayed = [told for each in both if (told := _strayed(found, each))]
+    planned = f"{'; '.join(strayed)}." if strayed else "The plan has it so."
     return Explanation(
         "pollers_share_cpu",
         f"{name} and {' and '.join(others)} polled on CPU {cpus} in turns: {name} waited for "
-        f"{share(waited)} of the time, and no other program used that CPU for as long.",
-        tuple(f for each in (name, *others) for f in _account(each, found.spent[each])),
+        f"{share(waited)} of the time, and no other program used that CPU for as long. {planned}",
+        tuple(f for each in both for f in _account(each, found.spent[each])),
         Proposal("Give each polling thread a CPU of its own; isolation does not help here."),
         hop=_hop(name, spent),
     )
+
+
+def _strayed(found: Seen, name: str) -> str | None:
+    """Where a thread ran that the plan has elsewhere."""
+    planned, ran = found.planned.get(name), found.spent[name].cpus
+    if not planned or ran <= planned:
+        return None
+    return f"{name} ran on CPU {_listed(ran)}, the plan gives it CPU {_listed(planned)}"
+
+
+def moved(found: Seen) -> Iterator[Suspect]:
+    """Threads that ran on CPUs that the plan does not give them; costs no frames by itself."""
+    for name, spent in found.spent.items():
+        if told := _strayed(found, name):
+            frames = _explains(found, spent)
+            yield Suspect(frames, Explanation(
+                "poller_moved", f"{told}: somebody changed its affinity.", _account(name, spent),
+                Proposal(f"Pin {name} where the plan has it (taskset)."), hop=_hop(name, spent),
+            ), certain=True, harmless=frames <= STRAY * found.intended)  # fmt: skip
+
+
+def _listed(cpus: AbstractSet[int]) -> str:
+    return ", ".join(map(str, sorted(cpus)))
 
 
 def interrupts(found: Seen) -> Iterator[Suspect]:
@@ -141,7 +169,7 @@ def interrupts(found: Seen) -> Iterator[Suspect]:
             Proposal("Move the source of these interrupts to another CPU.",
                      "/proc/irq/N/smp_affinity_list for a device"),
             hop=_SWITCH if forwards else _GENERATOR,
-        ), certain=True)  # fmt: skip
+        ), certain=True, harmless=lost <= STRAY * found.intended)  # fmt: skip
 
 
 def _hop(name: str, spent: Spent) -> str:
@@ -149,13 +177,14 @@ def _hop(name: str, spent: Spent) -> str:
     if spent.role == "generator":
         return _GENERATOR
     owner, slash, _ = name.partition("/")
-    return owner if slash and not name.startswith(_PMD) else _SWITCH
+    return owner if slash and not name.startswith(PMD) else _SWITCH
 
 
 def _account(name: str, spent: Spent) -> tuple[EvidenceFigure, ...]:
     ran_ns = spent.elapsed_ns - spent.not_running_ns
     return (
-        figure(f"{name} on its CPU", ran_ns, "ns"), figure(f"{name} waiting", spent.waiting_ns, "ns"),
+        figure(f"{name} on its CPU", ran_ns, "ns"),
+        figure(f"{name} waiting", spent.waiting_ns, "ns"),
         figure(f"{name} stopped", spent.stopped_ns, "ns"),
         figure(f"{name} asleep", spent.asleep_ns, "ns"),
     )  # fmt: skip

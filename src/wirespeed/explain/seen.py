@@ -8,7 +8,8 @@ are added up here, but for those that only warm up.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from wirespeed.explain.loss import first_loss
@@ -16,6 +17,7 @@ from wirespeed.model.change import Change
 from wirespeed.model.evidence import DisturbanceKind, Source
 from wirespeed.model.hop_counts import Counted, DropCause
 from wirespeed.model.observation import Competitor, Observation, PollingThread
+from wirespeed.model.plan import Plan
 from wirespeed.model.result import SearchResult
 from wirespeed.model.thread_time import ThreadTime, Throttle
 from wirespeed.model.trial import Stage, Trial
@@ -55,13 +57,15 @@ class Spent:
 class Changed:
     """Settings that changed during a trial or between it and the one before it.
 
-    number: of that trial, from 1. frames: lost from it on, beyond the share that the trials before
-    it lost. before, after: shares of the offered frames lost; before is None where no trial was.
+    number: of that trial, from 1. lost, unsent: frames from it on, beyond the share that the trials
+    before it lost; 0 where no trial was before it, since there is nothing to compare with. before,
+    after: shares of the frames lost; before is None where no trial was.
     """
 
     number: int
     changes: tuple[Change, ...]
-    frames: float
+    lost: float
+    unsent: float
     before: float | None
     after: float
 
@@ -75,9 +79,9 @@ class Seen:
     stops: by role and source, how long threads were away; longest: the longest of each. beyond: by
     role, how long that was after a ring had filled, each time. waits: by
     name of a thread, how long it waited for its CPU. shares: of competitors by name and CPU, of all
-    the time; beside: the last of each. spent: of polling threads by name. interrupts: by CPU and
-    source. load_fps: the mean. pmd_nodes, other_nodes: the NUMA nodes that the switch's threads,
-    and all others, poll on.
+    the time; beside: the last of each. spent: of polling threads by name. planned: CPUs that the
+    plan gives each of these. interrupts: by CPU and source. load_fps: the mean. pmd_nodes,
+    other_nodes: the NUMA nodes that the switch's threads, and all others, poll on.
     """
 
     held: bool = False
@@ -101,6 +105,7 @@ class Seen:
     interrupts: Counter[tuple[int, str]] = field(default_factory=Counter)
     beside: dict[tuple[str, int], Competitor] = field(default_factory=dict)
     changed: list[Changed] = field(default_factory=list)
+    planned: Mapping[str, AbstractSet[int]] = field(default_factory=dict)
     forwarding: set[int] = field(default_factory=set)
     generating: set[int] = field(default_factory=set)
 
@@ -137,7 +142,7 @@ class Seen:
                    if cause in wanted and hop.startswith(at))  # fmt: skip
 
 
-def seen(result: SearchResult) -> Seen:
+def seen(result: SearchResult, plan: Plan | None = None) -> Seen:
     """All trials of the point that are judged; of a search those up to the load that first lost
     frames, since what gives way later follows from that."""
     found = Seen(held=result.ndr is None and result.pdr is None and result.mrr_fps is None)
@@ -149,25 +154,55 @@ def seen(result: SearchResult) -> Seen:
         if id(trial) not in known:
             _add_late(found, trial)
     found.changed = list(_changed(result.trials))
+    if plan is not None:
+        found.planned = {name: _planned(plan, name, spent) for name, spent in found.spent.items()}
     return found
+
+
+def _planned(plan: Plan, name: str, spent: Spent) -> AbstractSet[int]:
+    """The CPUs that the plan gives a polling thread; none where it does not name them."""
+    sut, generator = plan.sut_host, plan.generator_host.generator
+    if spent.role == "generator":
+        shared = set() if sut.partner is None else set(sut.partner.pmd_cpus.value)
+        return shared | set(generator.cpus.value if generator is not None else ())
+    if name.startswith(PMD):
+        return set(sut.vswitch.pmd_cpus.value) if sut.vswitch is not None else set()
+    owner = name.partition("/")[0]
+    of_it = [guest for guest in sut.guests if guest.name == owner]
+    return {cpu for g in of_it for cpu in (g.floats_over or g.cpus).value}
 
 
 def _changed(trials: Sequence[Trial]) -> Iterator[Changed]:
     for number, trial in enumerate(trials, start=1):
         if not trial.observation.changes:
             continue
-        before, after = _lost(trials[: number - 1]), _lost(trials[number - 1 :])
-        usual = before[0] / before[1] if before[1] else 0.0
+        before, after = _losses(trials[: number - 1]), _losses(trials[number - 1 :])
+        lost, unsent = (
+            max(0.0, now - usual) if before.intended else 0.0
+            for now, usual in zip(after.shares, before.shares, strict=True)
+        )
         yield Changed(
-            number, trial.observation.changes, max(0.0, after[0] - usual * after[1]),
-            usual if before[1] else None, after[0] / after[1] if after[1] else 0.0,
+            number, trial.observation.changes, lost * after.intended, unsent * after.intended,
+            before.shares[0] if before.intended else None, after.shares[0],
         )  # fmt: skip
 
 
-def _lost(trials: Sequence[Trial]) -> tuple[int, int]:
-    """Frames that did not arrive, unsent ones among them, and frames intended."""
-    return (
-        sum(trial.lost + trial.observation.total("unsent") for trial in trials),
+@dataclass(frozen=True, slots=True)
+class _Losses:
+    lost: int
+    unsent: int
+    intended: int
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """Lost and unsent, of the frames intended."""
+        return self.lost / max(1, self.intended), self.unsent / max(1, self.intended)
+
+
+def _losses(trials: Sequence[Trial]) -> _Losses:
+    return _Losses(
+        sum(trial.lost for trial in trials),
+        sum(trial.observation.total("unsent") for trial in trials),
         sum(trial.observation.total("intended") for trial in trials),
     )
 
@@ -226,8 +261,8 @@ def _add(found: Seen, trial: Trial) -> None:
     for other in observation.competitors:
         found.shares[other.name, other.cpu] += round(other.share * length_ns)
         found.beside[other.name, other.cpu] = other
-    for each in observation.interrupts:
-        found.interrupts[each.cpu, each.source] += round(each.per_s * trial.duration_s)
+    for source in observation.interrupts:
+        found.interrupts[source.cpu, source.source] += round(source.per_s * trial.duration_s)
 
 
 def _add_time(found: Seen, thread: PollingThread) -> None:

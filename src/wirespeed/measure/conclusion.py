@@ -67,7 +67,8 @@ def conclude(
         grade = grade_of(rests_on, deciding)
     elif answer.mrr_fps is not None or answer.lossless_fps is not None or figures.constant:
         grade = Grade.D
-    doubted = doubts(prober.trials, _lower_fps(figures.ndr), mrr_fps)
+    overloaded = overload.trials if overload is not None else ()
+    doubted = doubts(prober.trials, _lower_fps(figures.ndr), mrr_fps, overloaded)
     if doubted and grade is not None:
         grade = Grade.D
     why = why or found.ended

@@ -15,9 +15,18 @@ UNKNOWN = 0.001
 FAR_APART = 2.0
 
 
-def doubts(trials: Sequence[Trial], ndr_fps: float | None, mrr_fps: float | None) -> tuple[str, ...]:
-    """Sentences; with any of them the figures are no better than grade D."""
-    return (*_changed(trials), *_unaccounted(trials), *_far_apart(ndr_fps, mrr_fps))
+def doubts(
+    trials: Sequence[Trial],
+    ndr_fps: float | None,
+    mrr_fps: float | None,
+    overloaded: Sequence[Trial],
+) -> tuple[str, ...]:
+    """Sentences; with any of them the figures are no better than grade D.
+
+    overloaded: the trials of the MRR; where one lost nothing, the MRR is a lower bound.
+    """
+    apart = _far_apart(ndr_fps, mrr_fps) if all(trial.lost for trial in overloaded) else ()
+    return (*_changed(trials), *_unaccounted(trials), *apart)
 
 
 def _changed(trials: Sequence[Trial]) -> Iterator[str]:

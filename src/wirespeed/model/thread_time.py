@@ -10,6 +10,10 @@ from dataclasses import dataclass
 LONGEST_SLEEP_NS = 20_000_000
 
 
+# Of one source on one CPU: at some microseconds each they take a few percent of its time.
+MANY_INTERRUPTS_PER_S = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class Throttle:
     """Limit of CPU time by a cgroup, and how often it stopped the cgroup's threads in a trial."""

@@ -112,10 +112,10 @@ def by_cpu(
 ) -> tuple[Competitor, ...]:
     """Who else used each of these CPUs, and for which share of the time, most first.
 
-    Processes of one name count together; the PID is that of the one that used most. booted_s: see
-    booted_at. A process counts where it ran last; one that ended between the looks is not seen here. bench:
-    processes that are not told, with their children; us: we, without ours, since what we start on
-    purpose may compete.
+    Processes of one name count together, with the PID of the one that used most. A process counts
+    where it ran last; one that ended between the looks is not seen here. bench: processes that are
+    not told, with their children; us: we, without ours, since what we start on purpose may compete.
+    booted_s: see booted_at.
     """
     used: Counter[tuple[str, int]] = Counter()
     most: dict[tuple[str, int], tuple[int, int]] = {}

@@ -6,9 +6,10 @@ From /proc/interrupts and /proc/softirqs (proc(5)). Their columns are the online
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from wirespeed.model.thread_time import CpuInterrupts
+from wirespeed.model.evidence import Disturbance, DisturbanceKind, Source
+from wirespeed.model.thread_time import MANY_INTERRUPTS_PER_S, CpuInterrupts
 from wirespeed.remote.interface import Runner
 
 _HARD, _SOFT = "/proc/interrupts", "/proc/softirqs"
@@ -38,6 +39,20 @@ def since(
         if (n := count - before.get((cpu, source), 0)) > 0 and elapsed_s > 0
     ]
     return tuple(sorted(found, key=lambda each: -each.count))
+
+
+def disturbances(
+    seen: Iterable[CpuInterrupts], roles: Mapping[int, str], duration_ns: int
+) -> tuple[Disturbance, ...]:
+    """CPUs that one source interrupted too often for a trial's time to count, with their roles."""
+    return tuple(
+        Disturbance(
+            each.cpu, 0, duration_ns, DisturbanceKind.INTERRUPTED, Source.INTERRUPTS,
+            roles[each.cpu],
+        )
+        for each in seen
+        if each.per_s >= MANY_INTERRUPTS_PER_S and each.cpu in roles
+    )  # fmt: skip
 
 
 def _rows(text: str) -> Iterator[tuple[int, str, int]]:
