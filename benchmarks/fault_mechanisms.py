@@ -50,9 +50,8 @@ EFFECT = 0.001
 VOID, OURS = 0.1, frozenset({"python", "python3"})
 # Explanations that accuse nobody.
 NEUTRAL = frozenset(
-    {"changed_harmless", "interrupts_harmless", "poller_moved_harmless", "not_reached",
-     "frame_cost", "worker_balance", "core_to_core_latency", "smt_siblings", "memory_contention",
-     "core_contention", "shared_lcore", "max_load"}
+    {"not_reached", "frame_cost", "worker_balance", "core_to_core_latency", "smt_siblings",
+     "memory_contention", "core_contention", "shared_lcore", "max_load"}
 )  # fmt: skip
 # What this host's own noise looks like: no alarm where a kind had no effect.
 NOISE = frozenset(
@@ -146,7 +145,8 @@ def measured(rig: Rig, causing: Causing, topology: str, load_fps: float) -> Cell
     share = lost / max(1, sum(t.observation.total("intended") for t in acted))
     beside = max((o.share for t in result.trials for o in t.observation.competitors
                   if not o.own and o.name not in OURS), default=0.0)  # fmt: skip
-    first = next((each for each in named if each.limit not in NEUTRAL), None)
+    accusing = (each for each in named if not each.limit.endswith("_harmless"))
+    first = next((each for each in accusing if each.limit not in NEUTRAL), None)
     came_to = "void" if beside > VOID else verdict(causing, first, share)
     return Cell(
         causing.kind, topology, load_fps, round(share, 5), came_to, told,
@@ -161,10 +161,10 @@ def verdict(causing: Causing, first: Explanation | None, missing: float) -> str:
     """
     limit = first.limit if first else None
     setting = causing.setting and first and causing.setting in first.sentence
-    if limit in causing.limits or (limit == "changed" and setting):
-        return "named"
     if missing <= EFFECT or causing.kind in EFFECTLESS:
         return "silent" if limit is None or limit in NOISE else "wrong"
+    if limit in causing.limits or (limit == "changed" and setting):
+        return "named"
     if limit in ("cause_not_found", "unaccounted"):
         return "honest"
     return "missed" if limit is None else "wrong"

@@ -14,6 +14,8 @@ from pathlib import Path
 _PROGRAMS = Path(__file__).with_name("fault_program.py")
 _HOG = Path(__file__).parents[1] / "src/wirespeed/bench/fault/hog_program.py"
 _PERIOD_US = 100_000
+# In a cgroup the nice value counts no longer: its weight is the most there is.
+_WEIGHT = 262_144
 _CPU, _FREEZER = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/freezer")
 
 
@@ -24,6 +26,7 @@ def limited(tid: int, cpus: float) -> Iterator[None]:
     group.mkdir()
     try:
         (group / "cpu.cfs_period_us").write_text(str(_PERIOD_US))
+        (group / "cpu.shares").write_text(str(_WEIGHT))
         (group / "cpu.cfs_quota_us").write_text(str(round(cpus * _PERIOD_US)))
         (group / "tasks").write_text(str(tid))
         yield

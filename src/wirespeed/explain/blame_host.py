@@ -84,8 +84,8 @@ def neighbours(point: Measured) -> Iterator[Explanation]:
         yield Explanation(
             "memory_contention",
             f"{_who(found, name, cpu)} used CPU {cpu}, on which nothing of the bench polls, for "
-            f"{share(used)} of the time. Whether it took bandwidth of memory, or cache, from the CPUs "
-            "that poll, nothing measured here can tell: a candidate.",
+            f"{share(used)} of the time. Whether it took bandwidth of memory, or cache, from the "
+            "CPUs that poll, nothing measured here can tell: a candidate.",
             (figure(f"CPU {cpu} used by {name}", used, "ratio"),),
             Proposal("Measure once more without that program."), hop="memory",
         )  # fmt: skip

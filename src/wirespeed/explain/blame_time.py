@@ -17,6 +17,7 @@ from wirespeed.model.thread_time import MANY_INTERRUPTS_PER_S
 from wirespeed.model.words import counted, share
 
 _SWITCH, _GENERATOR = "switch", "tg"
+_SHARE = "pollers_share_cpu"
 
 
 def threads(found: Seen) -> Iterator[Suspect]:
@@ -31,8 +32,12 @@ def threads(found: Seen) -> Iterator[Suspect]:
             or _beside_poller(found, name, spent)
         )
         if explanation is not None:
-            much = spent.not_running_ns > PLAINLY * spent.elapsed_ns
-            yield Suspect(_explains(found, spent), explanation, certain=much)
+            # Pollers that share a CPU as planned wait all the time: something else may be worse.
+            as_planned = explanation.limit == _SHARE and not _strayed(found, name)
+            much = spent.not_running_ns > PLAINLY * spent.elapsed_ns and not as_planned
+            frames = _explains(found, spent)
+            no_loss = frames <= STRAY * found.intended
+            yield Suspect(frames, explanation, certain=much, harmless=no_loss)
 
 
 def _explains(found: Seen, spent: Spent) -> float:
@@ -119,7 +124,7 @@ def _beside_poller(found: Seen, name: str, spent: Spent) -> Explanation | None:
     strayed = [told for each in both if (told := _strayed(found, each))]
     planned = f"{'; '.join(strayed)}." if strayed else "The plan has it so."
     return Explanation(
-        "pollers_share_cpu",
+        _SHARE,
         f"{name} and {' and '.join(others)} polled on CPU {cpus} in turns: {name} waited for "
         f"{share(waited)} of the time, and no other program used that CPU for as long. {planned}",
         tuple(f for each in both for f in _account(each, found.spent[each])),
