@@ -107,8 +107,10 @@ class OvsDpdk:
         return (self._counters.read(),)
 
     def pollers(self) -> tuple[Poller, ...]:
-        """The threads that forward, which stay. Open vSwitch does not time their polls."""
-        if not self._pollers:
+        """The threads that forward. Open vSwitch does not time their polls; it starts others where
+        somebody gives it other CPUs."""
+        lasting = self._host.runner.glob(*(f"/proc/{poller.tid}" for poller in self._pollers))
+        if not self._pollers or len(lasting) < len(self._pollers):
             pid = self._programs.daemon.pid
             found = pollers_of(self._host.runner, pid)
             if any(not port.polled for port in self._ports):
