@@ -197,6 +197,8 @@ CAUSES = (
     Causing("tiny-flow-limit", on_switch(other_config, "max-idle", "1"),
             ("flows_deleted", "upcalls"),
             setting="other_config:"),
+    Causing("pmd-mask-changed", on_switch(other_config, "pmd-cpu-mask", "1"), _SHARED,
+            setting="other_config:pmd-cpu-mask"),
     Causing("emc-off", on_switch(other_config, "emc-insert-inv-prob", "0"),
             setting="other_config:"),
     Causing("smc-on", on_switch(other_config, "smc-enable", "true"),
