@@ -123,4 +123,4 @@ def test_who_used_which_cpu_but_not_the_bench() -> None:
         14: Usage("elsewhere", 1, 90, 0, 7), 15: Usage("ksoftirqd/1", 2, 5, 0, 1),
     }  # fmt: skip
     found = by_cpu(before, after, bench={10}, us=1, cpus={0, 1}, elapsed_s=1.0)
-    assert found == (Competitor("hog", 1, 0.4), Competitor("cc1", 0, 0.1))
+    assert found == (Competitor("hog", 1, 0.4, pid=11), Competitor("cc1", 0, 0.1, pid=13))

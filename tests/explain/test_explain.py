@@ -11,10 +11,10 @@ from tests.report.sample import sample_run
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.loss import first_loss, lost_in_what_counts
-from wirespeed.model.cpus import CpuPlacement
-from wirespeed.model.explanation import EvidenceFigure, Explanation
+from wirespeed.model.cpus import CpuPlacement, PlacementKind
+from wirespeed.model.explanation import EvidenceFigure, Explanation, GainKind
 from wirespeed.model.hop_counts import Drop, DropCause, WorkerShare
-from wirespeed.model.result import SearchResult
+from wirespeed.model.result import Grade, SearchResult
 from wirespeed.model.trial import Stage, Trial
 from wirespeed.report.limits import measured
 from wirespeed.store.records import PointRecord, RunRecord
@@ -223,41 +223,46 @@ def test_cpus_that_share_no_cache_or_share_a_core_are_told(run: RunRecord) -> No
     assert "slow each other 1.5x: they are threads of one core" in placed(35, 1.5)
 
 
-def test_what_one_cache_brings_is_told_by_trials_on_both_placements(run: RunRecord) -> None:
-    """The first overloaded trials ran on CPUs of two caches, all others on one."""
+def found_at(kind: PlacementKind, mrr_fps: float, **found: object) -> SearchResult:
+    rate = {"mrr_half_interval": 0.05, "grade": Grade.B, **found}
+    return SearchResult("quick", False, (), mrr_fps=mrr_fps, placement=kind, **rate)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("near_fps", "found", "told"),
+    [
+        (8e6, {}, True),
+        (6.2e6, {}, False),
+        (8e6, {"grade": Grade.D}, False),
+        (8e6, {"mrr_half_interval": None}, False),
+    ],
+    ids=["plain", "within the intervals", "a bracket", "without an interval"],
+)
+def test_gain_of_one_cache_is_measured_or_not_told(
+    run: RunRecord, near_fps: float, found: dict[str, object], told: bool
+) -> None:
+    """Across caches 6 Mpps were received, give or take 5%."""
+    far = CpuPlacement(210, 1.0)
     point = run.points[2]
-    near, far = CpuPlacement(45, 1.0), CpuPlacement(210, 1.0)
-
-    def placed(*apart: int) -> Explanation:
-        """The last trial is one of them: it is the one that is told of."""
-        trials = tuple(
-            replace(
-                stored,
-                trial=replace(
-                    stored.trial,
-                    observation=replace(
-                        stored.trial.observation,
-                        placement=(far, far) if number in apart else (near, near),
-                    ),
-                ),
-            )
-            for number, stored in enumerate(point.trials)
+    trials = tuple(
+        replace(
+            t,
+            trial=replace(t.trial, observation=replace(t.trial.observation, placement=(far, far))),
         )
-        return only(replace(point, trials=trials), "core_to_core_latency")
-
-    last = len(point.trials) - 1
-    trials = [stored.trial for stored in point.trials]
-    rates = [t.gated.receive_fps or 0.0 if t.gated else 0.0 for t in trials]
-    overloaded = min(
-        (n for n in range(last) if trials[n].loss_ratio > 0.02), key=lambda n: rates[n]
+        for t in point.trials
     )
-    others = [rate for n, rate in enumerate(rates) if n not in (overloaded, last)]
-    gain = placed(overloaded, last).gain
-    assert gain is not None
-    assert gain.value == pytest.approx(max(others) - rates[overloaded])
-    # A trial that was not overloaded tells nothing of what its CPUs can carry.
-    assert placed(last).gain is None
-    assert trials[last].loss_ratio < 0.02
+    assert point.result is not None
+    near = found_at(PlacementKind.ONE_CACHE, near_fps, **found)
+    result = replace(
+        point.result, placement=PlacementKind.ACROSS_CACHES, mrr_fps=6e6, mrr_half_interval=0.05,
+        grade=Grade.C, by_placement=(near,),
+    )  # fmt: skip
+    gain = only(replace(point, trials=trials, result=result), "core_to_core_latency").gain
+    assert (gain is not None) is told
+    if gain is not None:
+        assert gain.kind is GainKind.MEASURED
+        assert gain.value == pytest.approx(2e6)
+        assert "95% interval 1.500 to 2.500" in gain.estimated
 
 
 def test_a_core_that_something_else_uses_is_told(run: RunRecord) -> None:

@@ -24,6 +24,7 @@ from wirespeed.model.evidence import (
     Source,
     Windows,
 )
+from wirespeed.model.hop_counts import Drop, DropCause
 from wirespeed.model.observation import LatencyRows, Observation
 
 Floats = NDArray[np.float64]
@@ -93,6 +94,7 @@ class NoisyHost:
         directions = tuple(
             self._direction(f"d{i}", offered, running, rng) for i in range(self.directions)
         )
+        lost = sum(sum(each.offered) - sum(each.received) for each in directions)
         late = _late(offered, offered_fps / self.directions)
         evidence = Evidence(
             (
@@ -111,7 +113,7 @@ class NoisyHost:
                 count(w.name, intended or sum(w.offered), sum(w.offered), sum(w.received))
                 for w in directions
             ),
-            drops=(),
+            drops=(Drop("sut-ingress", DropCause.RX_RING_FULL, lost),),
             threads=THREADS,
             steal_ns=0,
             overhead_s=0.2,

@@ -47,16 +47,16 @@ def test_an_explanation_in_words_says_what_to_change_and_what_it_brings() -> Non
     )
     assert explanation_words(whole) == (
         "The ring was full. To change: Give it more CPUs (sut.vswitch.pmd_cpus). "
-        "Expected gain: 1.240 Mpps (the PDR minus the NDR)."
+        "Expected gain: at most 1.240 Mpps (the PDR minus the NDR)."
     )
 
 
 @pytest.mark.parametrize(
     ("gain", "words"),
     [
-        (ExpectedGain(2.5e9, "bits/s", "so"), "2.50 Gbps (so)"),
-        (ExpectedGain(1.5, "x", "so"), "1.5x (so)"),
-        (ExpectedGain(70, "ns", "so"), "70 ns (so)"),
+        (ExpectedGain(2.5e9, "bits/s", "so"), "at most 2.50 Gbps (so)"),
+        (ExpectedGain(1.5, "x", "so"), "at most 1.5x (so)"),
+        (ExpectedGain(70, "ns", "so"), "at most 70 ns (so)"),
     ],
 )
 def test_a_gain_is_written_in_the_units_of_the_report(gain: ExpectedGain, words: str) -> None:

@@ -17,6 +17,7 @@ from typing import TypeVar
 from wirespeed.bench.interface import HopCount, Way
 from wirespeed.bench.topology.wiring import GENERATOR, PARTNER, Cable, End
 from wirespeed.model.hop_counts import (
+    EXTERNAL,
     INGRESS,
     Counted,
     Drop,
@@ -27,8 +28,6 @@ from wirespeed.model.hop_counts import (
     WorkerShare,
 )
 from wirespeed.model.observation import DirectionCount
-
-OUTSIDE = "external"
 
 Counts = Mapping[str, HopCount]
 K = TypeVar("K")
@@ -85,7 +84,7 @@ def drops(
     arrived = sum(counts[GENERATOR].entered.values())
     if not cables:
         sent = sum(counts[GENERATOR].left.values())
-        found[OUTSIDE, DropCause.UNKNOWN] += sent - arrived
+        found[EXTERNAL, DropCause.UNKNOWN] += sent - arrived
     wrong = {
         DropCause.MISDIRECTED: sum(d.misdirected for d in directions),
         DropCause.CORRUPTED: sum(d.corrupted for d in directions),

@@ -93,12 +93,14 @@ class HopCount:
 
 @dataclass(frozen=True, slots=True)
 class Poller:
-    """A thread that polls. timed: whether it times its own polls (`Part.gap_logs`)."""
+    """A thread that polls. timed: whether it times its own polls (`Part.gap_logs`). sleeps: whether
+    it sleeps without frames on purpose."""
 
     tid: int
     name: str
     role: str
     timed: bool
+    sleeps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +121,11 @@ class GapLog:
 @dataclass(frozen=True, slots=True)
 class Busy:
     """How long a polling thread has had frames to handle, and how long it has polled; both in the
-    same unit, cycles or ns."""
+    same unit, cycles or ns. awake: whether the total excludes the time that the thread slept."""
 
     busy: int
     total: int
+    awake: bool = False
 
 
 class Part(Protocol):

@@ -139,6 +139,8 @@ def _with_fault(
             stack.callback(injection.down)
             injection.up()
         bench.rig = replace(bench.rig, injections=found)
+        for each in bench.rig.hosts:
+            each.settings.remember()
         yield
 
 

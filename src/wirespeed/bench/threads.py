@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did the polling threads of one host do during a trial, and how did its kernel treat them?"""
+"""Account for the polling threads of one host in a trial: time, CPUs, frames, interrupts."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from wirespeed.bench.assembly.parts import first_ended
 from wirespeed.bench.interface import BenchError, Busy, Part, Poller
-from wirespeed.bench.noise.competing import by_cpu, look
-from wirespeed.bench.noise.scheduler import Snapshot, snapshot
+from wirespeed.bench.noise import interrupts
+from wirespeed.bench.noise.cgroups import CpuLimits, cpu_limits
+from wirespeed.bench.noise.competing import booted_at, by_cpu, look, look_at_tasks
+from wirespeed.bench.noise.scheduler import Snapshot, snapshot, time_between
+from wirespeed.model.evidence import Disturbance
 from wirespeed.model.observation import Competitor, PollingThread
+from wirespeed.model.thread_time import CpuInterrupts, ThreadTime
 from wirespeed.remote.interface import Runner
 
 
@@ -28,7 +33,11 @@ class HostThreads:
         self._before = self._after = Snapshot({}, 0)
         self._nodes = _nodes(runner, cpus)
         self._usage = (time.monotonic(), look(runner))
+        self._tasks = look_at_tasks(runner, self._ours)
         self._competitors: tuple[Competitor, ...] = ()
+        self._limits = (cpu_limits(runner, self._tids), CpuLimits({}))
+        self._interrupts = interrupts.interrupts(runner, cpus)
+        self.interrupts: tuple[CpuInterrupts, ...] = ()
 
     def before_traffic(self) -> None:
         """Raises BenchError when a thread has ended."""
@@ -37,21 +46,36 @@ class HostThreads:
     def after_traffic(self) -> None:
         self._after = self._snapshot()
         at_s, usage = self._usage
-        ours = {process.pid for part in self._parts for process in part.processes}
+        interrupted = interrupts.interrupts(self._runner, self._cpus)
+        self.interrupts = interrupts.since(
+            self._interrupts, interrupted, time.monotonic() - at_s, self._host
+        )
+        self._limits = (self._limits[0], cpu_limits(self._runner, self._tids))
         now, elapsed_s = look(self._runner), time.monotonic() - at_s
+        tasks = look_at_tasks(self._runner, self._ours)
         beside = {process.cpu for process in now.values()} - self._cpus
-        self._competitors = tuple(
-            other
+        told = partial(
+            by_cpu, elapsed_s=elapsed_s, host=self._host, booted_s=booted_at(self._runner)
+        )
+        foreign = [
+            told(usage, now, bench=self._ours, us=os.getpid(), cpus=cpus)
             for cpus in (self._cpus, beside)
-            for other in by_cpu(
-                usage, now, bench=ours, us=os.getpid(), cpus=cpus, elapsed_s=elapsed_s,
-                host=self._host,
-            )
-        )  # fmt: skip
+        ]
+        own = told(self._tasks, tasks, bench=set(self._tids), us=0, cpus=self._cpus)
+        self._competitors = (
+            *(other for others in foreign for other in others),
+            *(replace(other, own=True) for other in own),
+        )
 
     def at_rest(self) -> None:
         """All frames are handled."""
         self._then = _busy(self._parts)
+
+    def interrupted(self, duration_s: float) -> tuple[Disturbance, ...]:
+        """CPUs whose time does not count, since interrupts took too much of it."""
+        roles = {self._after.threads[p.tid].cpu: p.role for p in self.pollers
+                 if p.tid in self._after.threads}  # fmt: skip
+        return interrupts.disturbances(self.interrupts, roles, round(duration_s * 1e9))
 
     def competitors(self) -> tuple[Competitor, ...]:
         """Who else used the CPUs that poll, and then others, while frames were offered."""
@@ -68,19 +92,41 @@ class HostThreads:
 
     def _thread(self, poller: Poller, shares: Mapping[int, float]) -> PollingThread:
         was, now = self._before.threads[poller.tid], self._after.threads[poller.tid]
+        spent = self._time(poller.tid)
+        busy = shares.get(poller.tid)
+        if busy is not None and self._then.busy[poller.tid].awake:
+            busy *= 1 - spent.asleep_ns / max(1, spent.elapsed_ns)
         return PollingThread(
             name=poller.name,
             role=poller.role,
             cpu=now.cpu,
             involuntary_switches=now.involuntary_switches - was.involuntary_switches,
             runqueue_wait_ns=now.runqueue_wait_ns - was.runqueue_wait_ns,
-            busy_share=shares.get(poller.tid),
+            busy_share=busy,
             host=self._host,
             node=self._nodes.get(now.cpu),
+            time=spent,
+            sleeps=poller.sleeps,
         )
 
+    def _time(self, tid: int) -> ThreadTime:
+        tracer = self._after.threads[tid].tracer
+        named = (
+            f"{self._runner.read(f'/proc/{tracer}/comm').strip()}, PID {tracer}" if tracer else ""
+        )
+        before, after = self._limits
+        return time_between(self._before, self._after, tid, named, after.since(before, tid))
+
+    @property
+    def _ours(self) -> set[int]:
+        return {process.pid for part in self._parts for process in part.processes}
+
+    @property
+    def _tids(self) -> list[int]:
+        return [poller.tid for poller in self.pollers]
+
     def _snapshot(self) -> Snapshot:
-        tids = [poller.tid for poller in self.pollers]
+        tids = self._tids
         try:
             return snapshot(self._runner, tids, self._cpus)
         except OSError as error:

@@ -17,6 +17,7 @@ from wirespeed.bench import frame_accounting
 from wirespeed.bench.interface import BenchError, HopCount, Injection, Part
 from wirespeed.bench.noise.clock import ClockElsewhere, TrialClock
 from wirespeed.bench.noise.moves import moves, place
+from wirespeed.bench.noise.settings import SettingsWatch
 from wirespeed.bench.noise.watch import Arrivals, NoiseWatch
 from wirespeed.bench.threads import HostThreads, check_alive
 from wirespeed.bench.topology.wiring import End, Wiring
@@ -55,7 +56,8 @@ _MARGIN_S = 0.002
 class TrialHost:
     """One host that a trial runs on. name: "" where there is no other.
 
-    cpus: all that poll there. clock: on another host than the generator's, how its TSC follows.
+    cpus: all that poll there. settings: those that may change meanwhile. clock: on another host
+    than the generator's, how its TSC follows.
     """
 
     name: str
@@ -63,6 +65,7 @@ class TrialHost:
     parts: Sequence[Part]
     watch: NoiseWatch
     cpus: frozenset[int]
+    settings: SettingsWatch
     clock: ClockElsewhere | None = None
 
 
@@ -150,6 +153,7 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
     directions = figures.directions()
     offered_s = figures.elapsed_ns() / 1e9
     offered = sum(d.offered for d in directions)
+    evidence += Evidence(tuple(d for seen in threads for d in seen.interrupted(duration_s)))
     return Observation(
         intended_load_fps=offered / offered_s if math.isinf(load_fps) else load_fps,
         duration_s=duration_s,
@@ -173,6 +177,8 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
         ports=drained.ports,
         residual_wait_s=_RESIDUAL_S if duration_s >= _LONG_S else 0.0,
         pause_s=_RESTABILIZE_S if duration_s >= _LONG_S else 0.0,
+        interrupts=tuple(each for seen in threads for each in seen.interrupts),
+        changes=tuple(change for host in setup.hosts for change in host.settings.changes()),
     )
 
 

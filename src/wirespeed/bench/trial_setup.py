@@ -13,6 +13,7 @@ from wirespeed.bench.host.host import Host
 from wirespeed.bench.noise.clock import ClockElsewhere
 from wirespeed.bench.noise.contention import ContentionProbe, Reference
 from wirespeed.bench.noise.placement import PlacementProbe
+from wirespeed.bench.noise.settings import SettingsWatch
 from wirespeed.bench.noise.switches import SwitchRecords
 from wirespeed.bench.noise.watch import NoiseWatch
 from wirespeed.bench.program.watcher import Watcher
@@ -31,7 +32,8 @@ def setup_on_one_host(frames: Frames, on: OpenHost, assembly: Assembly) -> Trial
     probe = ContentionProbe(generator.program, cpus, _forwarding(plan), _reference(on.host))
     watch = _watch(probe, generator.program, assembly)
     watch.placement = PlacementProbe.of(cpus, generator.program.placement)
-    host = TrialHost("", on.host.runner, assembly.parts, watch, cpus)
+    settings = SettingsWatch(on.host.runner, assembly.parts)
+    host = TrialHost("", on.host.runner, assembly.parts, watch, cpus, settings)
     return _setup(frames, assembly, (host,), _limited_by(plan))
 
 
@@ -61,9 +63,13 @@ def setup_between(
     hosts = (
         TrialHost(
             sut.host.name, sut.host.runner, (*assembly.sut, watcher), far, cpus,
+            SettingsWatch(sut.host.runner, assembly.sut, sut.host.name),
             ClockElsewhere(program, there),
         ),
-        TrialHost(generator.host.name, generator.host.runner, (assembly.generator,), near, own),
+        TrialHost(
+            generator.host.name, generator.host.runner, (assembly.generator,), near, own,
+            SettingsWatch(generator.host.runner, (assembly.generator,), generator.host.name),
+        ),
     )  # fmt: skip
     return _setup(frames, assembly, hosts, None)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is to blame: the VNF, the switch, its settings, the generator or the host?
+"""Blame the VNF, the switch, its settings, the generator or the host.
 
 A full ring says where frames were lost, not why. Other evidence tells: programs that ended or were
 stopped, buffers that ran out, upcalls, flows that were deleted, queues that got no frames, other
@@ -10,39 +10,116 @@ the one that explains most comes first, but what is certain before what noise co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
+from wirespeed.explain.blame_change import changes
 from wirespeed.explain.blame_host import generator, host
 from wirespeed.explain.blame_switch import links, nodes, queues, rings, upcalls
+from wirespeed.explain.blame_time import interrupts, moved, threads
 from wirespeed.explain.blame_vnf import vnfs
+from wirespeed.explain.causes import CAUSES
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.loss import BY_SETTINGS
 from wirespeed.explain.seen import Seen, seen
-from wirespeed.explain.suspect import Suspect
-from wirespeed.model.explanation import Explanation
+from wirespeed.explain.stages import time_left
+from wirespeed.explain.suspect import STRAY, Suspect, figure
+from wirespeed.model.explanation import Explanation, Proposal
+from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.words import frames as frames_of
+from wirespeed.model.words import share
 
 # Those that are found by what is nothing but they come before those that are left over.
 _SUSPICIONS: tuple[Callable[[Seen], Iterable[Suspect]], ...] = (
-    vnfs, upcalls, links, queues, nodes, rings, generator, host,
+    changes, threads, moved, interrupts, vnfs, upcalls, links, queues, nodes, rings, generator,
+    host,
 )  # fmt: skip
 
 
+# Of what was lost: who explains less is told after what explains more.
+ENOUGH = 0.5
+
+
 def foremost(point: Measured) -> Iterator[Explanation]:
-    """Who explains at least as much as settings that drop frames do."""
-    found = seen(point.result)
-    by_settings = found.dropped(BY_SETTINGS)
-    yield from (s.explanation for s in _ranked(point, found) if s.frames >= by_settings)
+    """Who explains most of what was lost, and at least as much as settings that drop frames do."""
+    found = seen(point.result, point.plan)
+    yield from (s.explanation for s in _ranked(point, found) if _leads(found, s))
 
 
 def besides(point: Measured) -> Iterator[Explanation]:
     """Who explains less than these."""
-    found = seen(point.result)
-    by_settings = found.dropped(BY_SETTINGS)
-    yield from (s.explanation for s in _ranked(point, found) if s.frames < by_settings)
+    found = seen(point.result, point.plan)
+    suspects = (s for s in _ranked(point, found) if not s.harmless)
+    yield from (s.explanation for s in suspects if not _leads(found, s))
+
+
+def harmless(point: Measured) -> Iterator[Explanation]:
+    """What was noticed and explains no loss: the limit says so."""
+    for suspect in _ranked(point, seen(point.result, point.plan)):
+        if suspect.harmless:
+            told = suspect.explanation
+            yield replace(told, limit=f"{told.limit}_harmless")
+
+
+def not_found(point: Measured) -> Iterator[Explanation]:
+    """That nothing seen explains most of what was lost, and what was looked at.
+
+    A stage that had frames to handle all the time needs no further cause.
+    """
+    found = seen(point.result, point.plan)
+    suspects = _ranked(point, found)
+    if not found.drops or found.lost <= STRAY * found.intended or point.sut.limits_itself:
+        return
+    if any(_leads(found, suspect) for suspect in suspects):
+        return
+    (hop, cause), frames = found.drops.most_common(1)[0]
+    known = found.dropped(BY_SETTINGS) >= ENOUGH * found.lost
+    if cause is not DropCause.UNKNOWN and (known or not _had_time(point, cause)):
+        return
+    weaker = [f"{s.explanation.limit} ({frames_of(s.frames)})" for s in suspects if not s.harmless]
+    checked = ", ".join((*weaker, *_checked(found)))
+    where = f"{hop} ({CAUSES[cause].meaning.split(':')[0]})"
+    yield Explanation(
+        "unaccounted" if cause is DropCause.UNKNOWN else "cause_not_found",
+        f"Cause not found: {frames_of(found.lost)} of {frames_of(found.intended)} were lost "
+        f"({share(found.lost / found.intended)}), most at {where}. Not: {checked} (checked).",
+        (figure("lost", found.lost, "frames"), figure(f"lost at {hop}", frames, "frames")),
+        Proposal("Repeat at a lower load, and compare `perf record -C CPU` of the CPUs that poll."),
+        hop=hop,
+    )
+
+
+def _checked(found: Seen) -> Iterator[str]:
+    """What was looked at without a finding, with the number that clears it."""
+    if found.spent:
+        worst = max(s.not_running_ns / max(1, s.elapsed_ns) for s in found.spent.values())
+        yield f"polling threads not running (at most {share(worst)} of the time)"
+    used = max((ns / found.time_ns for ns in found.shares.values()), default=0.0)
+    yield f"other programs (at most {share(used)} of a CPU)"
+    yield f"steal ({share(found.steal_ns / found.time_ns)})"
+    if found.interrupts:
+        most = max(found.interrupts.values()) / found.time_ns * 1e9
+        yield f"interrupts (at most {most:,.0f}/s of one source)"
+    yield f"changed settings ({len(found.changed)})"
+
+
+def _had_time(point: Measured, cause: DropCause) -> bool:
+    """Whether the stage behind a full ring is known to have had time left in every trial."""
+    trials = [t for t in point.result.trials if any(d.cause is cause for d in t.observation.drops)]
+    return all(time_left(point, trial, cause) is not None for trial in trials)
+
+
+def _leads(found: Seen, suspect: Suspect) -> bool:
+    if suspect.harmless or suspect.frames < found.dropped(BY_SETTINGS):
+        return False
+    return found.lost <= STRAY * found.intended or suspect.frames >= ENOUGH * found.lost
 
 
 def _ranked(point: Measured, found: Seen) -> list[Suspect]:
-    """A SUT that does what it was told to is to blame for nothing."""
+    """Those who explain most first, each kind at a hop once; a SUT that does what it was told to is
+    to blame for nothing."""
     if point.sut.limits_itself or not found.offered:
         return []
     suspects = [suspect for each in _SUSPICIONS for suspect in each(found)]
-    return sorted(suspects, key=lambda suspect: (not suspect.certain, -suspect.frames))
+    ranked = sorted(suspects, key=lambda suspect: (not suspect.certain, -suspect.frames))
+    once = {(s.explanation.limit, s.explanation.hop): s for s in reversed(ranked)}
+    return [suspect for suspect in ranked if suspect in once.values()]

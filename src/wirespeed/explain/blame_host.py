@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.seen import RINGS_OF_SUT, Seen, seen
@@ -27,10 +28,11 @@ def host(found: Seen) -> Iterator[Suspect]:
     name, cpu, used = found.competitor(found.forwarding - found.generating)
     away_ns = found.away_ns("sut")
     if used > MUCH:
-        yield Suspect(lost, Explanation(
+        # It cannot have cost more than what was offered while it ran.
+        yield Suspect(min(lost, used * found.intended), Explanation(
             "pmd_core_shared",
-            f"{name} used CPU {cpu}, which forwards, for {share(used)} of the time: the SUT could "
-            "not poll its rings meanwhile.",
+            f"{_who(found, name, cpu)} used CPU {cpu}, which forwards, for {share(used)} of the "
+            "time: the SUT could not poll its rings meanwhile.",
             (figure(f"CPU {cpu} used by {name}", used, "ratio"),
              figure("threads of the SUT away", away_ns, "ns"),
              figure("lost at full rings", lost, "frames")),
@@ -60,6 +62,17 @@ def host(found: Seen) -> Iterator[Suspect]:
         ))  # fmt: skip
 
 
+def _who(found: Seen, name: str, cpu: int) -> str:
+    """The program with its PID and start; a thread of the bench's own as such."""
+    other = found.beside[name, cpu]
+    if other.own:
+        return f"{name}, a thread of the bench that does not poll,"
+    if not other.pid:
+        return name
+    started = datetime.fromtimestamp(other.started, UTC).strftime("%H:%M:%S UTC")
+    return f"{name} (PID {other.pid}, started {started}, not the bench's own)"
+
+
 def neighbours(point: Measured) -> Iterator[Explanation]:
     """Other programs on CPUs that nothing polls on: no more than candidates, for no counter of a
     trial tells one that takes memory's bandwidth from one that harms nobody."""
@@ -70,9 +83,9 @@ def neighbours(point: Measured) -> Iterator[Explanation]:
     if used > MUCH:
         yield Explanation(
             "memory_contention",
-            f"{name} used CPU {cpu}, on which nothing of the bench polls, for {share(used)} of the "
-            "time. Whether it took bandwidth of memory, or cache, from the CPUs that poll, nothing "
-            "measured here can tell: a candidate.",
+            f"{_who(found, name, cpu)} used CPU {cpu}, on which nothing of the bench polls, for "
+            f"{share(used)} of the time. Whether it took bandwidth of memory, or cache, from the "
+            "CPUs that poll, nothing measured here can tell: a candidate.",
             (figure(f"CPU {cpu} used by {name}", used, "ratio"),),
             Proposal("Measure once more without that program."), hop="memory",
         )  # fmt: skip
@@ -85,10 +98,12 @@ def generator(found: Seen) -> Iterator[Suspect]:
     away_ns = found.away_ns("generator")
     enough = found.frames_in(away_ns) >= late / 2
     if used > PLAINLY or (used > MUCH and enough):
-        yield Suspect(late, Explanation(
+        # Rings that functions in its own process read overflow meanwhile as well.
+        lost = late + found.dropped(RINGS_OF_SUT)
+        yield Suspect(min(lost, used * found.intended), Explanation(
             "generator_core_shared",
-            f"{name} used CPU {cpu}, the generator's, for {share(used)} of the time: frames were "
-            "offered late or not at all, which is no fault of the SUT.",
+            f"{_who(found, name, cpu)} used CPU {cpu}, the generator's, for {share(used)} of the "
+            "time: frames were offered late or not at all, which is no fault of the SUT.",
             (figure(f"CPU {cpu} used by {name}", used, "ratio"),
              figure("generator away", away_ns, "ns"), figure("unsent", found.unsent, "frames")),
             _ISOLATE, hop=_GENERATOR,

@@ -36,7 +36,7 @@ def upcalls(found: Seen) -> Iterator[Suspect]:
     many = asked > _MANY_UPCALLS * found.offered
     new = many and (deleted < asked / 2 or asked > _MOSTLY_NEW * found.offered)
     if asked and deleted > 1 and not new:
-        yield Suspect(lost, Explanation(
+        yield Suspect(lost + found.dropped({DropCause.RX_RING_FULL}, INGRESS), Explanation(
             "flows_deleted",
             f"The datapath's flows were deleted while frames flowed ({deleted:,} of them), and "
             f"{asked:,} frames had to ask the slow path for them anew: rules change all the time, "

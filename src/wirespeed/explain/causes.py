@@ -84,6 +84,22 @@ CAUSES = {
         "the bridges is wrong, so this is no limit of the data plane",
         Proposal("Correct the tag that the first bridge's rule sets."),
     ),
+    DropCause.PORT_DOWN: Cause(
+        "the port was set down, or its device could not send",
+        Proposal("Set the port up: ovs-ofctl mod-port BRIDGE PORT up."),
+    ),
+    DropCause.METER: Cause(
+        "a meter dropped them: its band is set below the load",
+        Proposal("Raise the meter's rate above the load, or remove the rule that uses it."),
+    ),
+    DropCause.FOREIGN_RULE: Cause(
+        "a rule dropped them that the bench did not write",
+        Proposal("Remove the rule: ovs-ofctl dump-flows BRIDGE shows it."),
+    ),
+    DropCause.DATAPATH: Cause(
+        "the datapath dropped them and counted them under this name",
+        Proposal("Look the counter up in ovs-actions(7) and ovs-vswitchd's log."),
+    ),
     DropCause.NOT_CONNECTED: Cause(
         "nobody was connected to the port: the VNF behind it had ended, or had not yet begun",
         Proposal("Find out in the VNF's log why it was away."),

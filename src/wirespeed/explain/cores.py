@@ -3,15 +3,21 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 
-from wirespeed.explain.decisive import carried_fps
 from wirespeed.explain.interface import Measured
-from wirespeed.explain.trial import BEYOND_DOUBT, counted_time
-from wirespeed.model.cpus import OWN_CORE_SLOWDOWN, SHARED_CACHE_NS
-from wirespeed.model.explanation import EvidenceFigure, ExpectedGain, Explanation, Proposal
-from wirespeed.model.words import counted, percent, share
+from wirespeed.model.cpus import OWN_CORE_SLOWDOWN, SHARED_CACHE_NS, PlacementKind
+from wirespeed.model.explanation import (
+    EvidenceFigure,
+    ExpectedGain,
+    Explanation,
+    GainKind,
+    Proposal,
+)
+from wirespeed.model.result import Grade
+from wirespeed.model.words import mpps, percent, share
 
 # Of the time: below it, that a core was shared does not explain a difference worth a sentence.
 MUCH_SHARED = 0.1
@@ -52,26 +58,27 @@ def placement(point: Measured) -> Iterator[Explanation]:
 
 
 def _gain_of_one_cache(point: Measured) -> ExpectedGain | None:
-    """From the point's own trials, where a hypervisor moved the CPUs from one cache to another.
+    """From the MRRs that this point's search found on CPUs of one cache and on others.
 
-    On CPUs of several caches only overloaded trials tell what they can carry at most.
+    None unless both have a grade, an interval, and a difference that the intervals leave.
     """
-    near, far = [], []
-    for trial in point.result.trials:
-        placed, found = trial.observation.placement, counted_time(trial)
-        if placed is None or found is None or not placed[0].same_as(placed[1]):
-            continue
-        if placed[0].core_to_core_ns <= SHARED_CACHE_NS:
-            near.append(carried_fps(trial))
-        elif found.overload > BEYOND_DOUBT:
-            far.append(carried_fps(trial))
-    if not near or not far or max(near) <= max(far):
+    found = {r.placement: r for r in (point.result, *point.result.by_placement)}
+    near, far = found.get(PlacementKind.ONE_CACHE), found.get(PlacementKind.ACROSS_CACHES)
+    if near is None or far is None or {near.grade, far.grade} & {None, Grade.D}:
         return None
-    estimated = (
-        f"measured here: the most that passed in {counted(len(near), 'trial')} on CPUs of one "
-        f"cache minus the most in {counted(len(far), 'overloaded trial')} on others"
-    )
-    return ExpectedGain(max(near) - max(far), "frames/s", estimated)
+    rates = [(r.mrr_fps, r.mrr_half_interval) for r in (near, far)]
+    known = [(fps, half * fps) for fps, half in rates if fps is not None and half is not None]
+    if len(known) < len(rates):
+        return None
+    (near_fps, near_error), (far_fps, far_error) = known
+    gain, error = near_fps - far_fps, math.hypot(near_error, far_error)
+    if gain <= error:
+        return None
+    return ExpectedGain(
+        gain, "frames/s",
+        f"the MRR on CPUs of one cache minus that across caches, 95% interval "
+        f"{mpps(gain - error)} to {mpps(gain + error)}", GainKind.MEASURED,
+    )  # fmt: skip
 
 
 def contention(point: Measured) -> Iterator[Explanation]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from wirespeed.explain.blame import besides, foremost
+from wirespeed.explain.blame import besides, foremost, harmless, not_found
 from wirespeed.explain.blame_host import neighbours
 from wirespeed.explain.ceiling import ceiling
 from wirespeed.explain.changes import with_values
@@ -19,8 +19,8 @@ from wirespeed.model.explanation import Explanation
 from wirespeed.model.result import TCP
 
 OF_FRAMES: tuple[Explainer, ...] = (
-    foremost, loss, besides, ceiling, not_reached, pauses, overload, placement, contention,
-    neighbours, frame_cost, balance, expected,
+    not_found, foremost, loss, besides, ceiling, not_reached, pauses, overload, placement,
+    contention, neighbours, frame_cost, balance, expected, harmless,
 )  # fmt: skip
 # Of speed there is nothing to explain then.
 OF_EMULATED: tuple[Explainer, ...] = (emulated, loss)
@@ -30,7 +30,7 @@ OF_TCP: tuple[Explainer, ...] = (tcp,)
 def explain(point: Measured) -> tuple[Explanation, ...]:
     """Pure: a stored point is explained as one that has just been measured."""
     return tuple(
-        with_values(point, with_gain(point, found))
+        with_gain(point, with_values(point, found))
         for explainer in _explainers(point)
         for found in explainer(point)
     )

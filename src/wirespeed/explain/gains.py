@@ -23,9 +23,20 @@ from wirespeed.model.words import mpps, percent
 _MORE_CPUS_HELP = frozenset(DropCause) - {DropCause.SOCKET_FULL}
 
 
+# Keys of a study that give a stage one CPU more.
+_CPU_KEYS = frozenset({"sut.vswitch.pmd_cpus", "sut.vnf.workers"})
+
+
 def with_gain(point: Measured, found: Explanation) -> Explanation:
-    """With what one CPU more would bring at most, where a stage without time left is the limit."""
+    """With what one CPU more would bring at most, where a stage without time left is the limit.
+
+    found: with the values of its keys. Where what can be tried here gives no further CPU, the gain
+    of one is not printed beside it.
+    """
     if found.proposal is None or found.gain is not None or found.limit not in _MORE_CPUS_HELP:
+        return found
+    keys = {change.key for change in found.proposal.keys}
+    if keys and not keys & _CPU_KEYS:
         return found
     if point.result.emulated is not None:
         return found

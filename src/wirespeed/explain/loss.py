@@ -14,8 +14,10 @@ from wirespeed.explain.causes import CAUSES, longer_rings, proposal_for
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.stages import time_left
 from wirespeed.explain.trial import STEADY_GROWTH, counted_time, growth_ratio
+from wirespeed.model.evidence import DisturbanceKind
 from wirespeed.model.explanation import EvidenceFigure, Explanation, Proposal
 from wirespeed.model.hop_counts import INGRESS, Drop, DropCause
+from wirespeed.model.observation import PollingThread
 from wirespeed.model.result import SearchResult
 from wirespeed.model.trial import Stage, Trial
 from wirespeed.model.words import frames, mpps, percent
@@ -68,7 +70,8 @@ def first_loss(trials: Sequence[Trial], result: SearchResult | None) -> tuple[in
 # What settings drop they drop at any time, whether the trial was disturbed or not.
 BY_SETTINGS = frozenset(
     {DropCause.NO_FLOW, DropCause.MTU, DropCause.POLICER, DropCause.EGRESS_POLICER,
-     DropCause.WRONG_VLAN, DropCause.NO_ROUTE, DropCause.NIC_DISCARD}
+     DropCause.WRONG_VLAN, DropCause.NO_ROUTE, DropCause.NIC_DISCARD, DropCause.PORT_DOWN,
+     DropCause.METER, DropCause.FOREIGN_RULE, DropCause.DATAPATH}
 )  # fmt: skip
 
 
@@ -136,10 +139,30 @@ def _because(point: Measured, trial: Trial, drop: Drop) -> str:
         busy = percent(thread.busy_share, 0)
         return (
             f"{place}: the ring there was full, though {thread.name} had frames to handle for only "
-            f"{busy} of the time: it paused for longer than the ring lasts, or frames came in "
-            "bursts."
+            f"{busy} of the time{_paused(trial, thread)}."
         )
     return f"{place}: {CAUSES[drop.cause].meaning}."
+
+
+def _paused(trial: Trial, thread: PollingThread) -> str:
+    """How the longest pause seen compares with what the ring holds; nothing where unknown."""
+    seen = trial.observation
+    one_way_fps = trial.intended_load_fps / max(1, len(seen.directions))
+    if not seen.ring_frames or not one_way_fps:
+        return ""
+    ring_ms = 1e3 * seen.ring_frames / one_way_fps
+    pauses = [
+        d.length_ns / 1e6
+        for d in seen.evidence.disturbances
+        if d.role == thread.role and d.kind is DisturbanceKind.STOPPED
+    ]
+    longest_ms = max(pauses, default=0.0)
+    if longest_ms > ring_ms:
+        return f": it paused for up to {longest_ms:.3g} ms, and the ring lasts {ring_ms:.3g} ms"
+    return (
+        f"; no pause as long as the ring lasts ({ring_ms:.3g} ms) was seen, the longest was "
+        f"{longest_ms:.3g} ms"
+    )
 
 
 def _evidence(number: int, trial: Trial) -> tuple[EvidenceFigure, ...]:

@@ -8,14 +8,18 @@ are added up here, but for those that only warm up.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from wirespeed.explain.loss import first_loss
+from wirespeed.model.change import Change
 from wirespeed.model.evidence import DisturbanceKind, Source
 from wirespeed.model.hop_counts import Counted, DropCause
-from wirespeed.model.observation import Observation
+from wirespeed.model.observation import Competitor, Observation, PollingThread
+from wirespeed.model.plan import Plan
 from wirespeed.model.result import SearchResult
+from wirespeed.model.thread_time import ThreadTime, Throttle
 from wirespeed.model.trial import Stage, Trial
 
 # How Open vSwitch names its polling threads.
@@ -29,6 +33,44 @@ RINGS_OF_SUT = frozenset(
 
 
 @dataclass(slots=True)
+class Spent:
+    """Where the time of one polling thread went over trials, in ns, with its CPUs."""
+
+    role: str
+    cpus: set[int] = field(default_factory=set)
+    elapsed_ns: int = 0
+    waiting_ns: int = 0
+    asleep_ns: int = 0
+    stopped_ns: int = 0
+    stops: int = 0
+    sleeps: bool = False
+    last: ThreadTime | None = None
+    throttle: Throttle | None = None
+    throttled: int = 0
+
+    @property
+    def not_running_ns(self) -> int:
+        return self.waiting_ns + self.asleep_ns + self.stopped_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Settings that changed during a trial or between it and the one before it.
+
+    number: of that trial, from 1. lost, unsent: frames from it on, beyond the share that the trials
+    before it lost; 0 where no trial was before it, since there is nothing to compare with. before,
+    after: shares of the frames lost; before is None where no trial was.
+    """
+
+    number: int
+    changes: tuple[Change, ...]
+    lost: float
+    unsent: float
+    before: float | None
+    after: float
+
+
+@dataclass(slots=True)
 class Seen:
     """Sums over trials. Times in ns.
 
@@ -37,8 +79,9 @@ class Seen:
     stops: by role and source, how long threads were away; longest: the longest of each. beyond: by
     role, how long that was after a ring had filled, each time. waits: by
     name of a thread, how long it waited for its CPU. shares: of competitors by name and CPU, of all
-    the time. load_fps: the mean. pmd_nodes, other_nodes: the NUMA nodes that the switch's threads,
-    and all others, poll on.
+    the time; beside: the last of each. spent: of polling threads by name. planned: CPUs that the
+    plan gives each of these. interrupts: by CPU and source. load_fps: the mean. pmd_nodes,
+    other_nodes: the NUMA nodes that the switch's threads, and all others, poll on.
     """
 
     held: bool = False
@@ -58,8 +101,18 @@ class Seen:
     shares: Counter[tuple[str, int]] = field(default_factory=Counter)
     pmd_nodes: set[int] = field(default_factory=set)
     other_nodes: set[int] = field(default_factory=set)
+    spent: dict[str, Spent] = field(default_factory=dict)
+    interrupts: Counter[tuple[int, str]] = field(default_factory=Counter)
+    beside: dict[tuple[str, int], Competitor] = field(default_factory=dict)
+    changed: list[Changed] = field(default_factory=list)
+    planned: Mapping[str, AbstractSet[int]] = field(default_factory=dict)
     forwarding: set[int] = field(default_factory=set)
     generating: set[int] = field(default_factory=set)
+
+    @property
+    def lost(self) -> int:
+        """Frames that a hop dropped, or that were lost without trace. Unsent ones are not lost."""
+        return sum(self.drops.values())
 
     @property
     def load_fps(self) -> float:
@@ -89,7 +142,7 @@ class Seen:
                    if cause in wanted and hop.startswith(at))  # fmt: skip
 
 
-def seen(result: SearchResult) -> Seen:
+def seen(result: SearchResult, plan: Plan | None = None) -> Seen:
     """All trials of the point that are judged; of a search those up to the load that first lost
     frames, since what gives way later follows from that."""
     found = Seen(held=result.ndr is None and result.pdr is None and result.mrr_fps is None)
@@ -100,7 +153,58 @@ def seen(result: SearchResult) -> Seen:
     for trial in result.trials:
         if id(trial) not in known:
             _add_late(found, trial)
+    found.changed = list(_changed(result.trials))
+    if plan is not None:
+        found.planned = {name: _planned(plan, name, spent) for name, spent in found.spent.items()}
     return found
+
+
+def _planned(plan: Plan, name: str, spent: Spent) -> AbstractSet[int]:
+    """The CPUs that the plan gives a polling thread; none where it does not name them."""
+    sut, generator = plan.sut_host, plan.generator_host.generator
+    if spent.role == "generator":
+        shared = set() if sut.partner is None else set(sut.partner.pmd_cpus.value)
+        return shared | set(generator.cpus.value if generator is not None else ())
+    if name.startswith(PMD):
+        return set(sut.vswitch.pmd_cpus.value) if sut.vswitch is not None else set()
+    owner = name.partition("/")[0]
+    of_it = [guest for guest in sut.guests if guest.name == owner]
+    return {cpu for g in of_it for cpu in (g.floats_over or g.cpus).value}
+
+
+def _changed(trials: Sequence[Trial]) -> Iterator[Changed]:
+    for number, trial in enumerate(trials, start=1):
+        if not trial.observation.changes:
+            continue
+        before, after = _losses(trials[: number - 1]), _losses(trials[number - 1 :])
+        lost, unsent = (
+            max(0.0, now - usual) if before.intended else 0.0
+            for now, usual in zip(after.shares, before.shares, strict=True)
+        )
+        yield Changed(
+            number, trial.observation.changes, lost * after.intended, unsent * after.intended,
+            before.shares[0] if before.intended else None, after.shares[0],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Losses:
+    lost: int
+    unsent: int
+    intended: int
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """Lost and unsent, of the frames intended."""
+        return self.lost / max(1, self.intended), self.unsent / max(1, self.intended)
+
+
+def _losses(trials: Sequence[Trial]) -> _Losses:
+    return _Losses(
+        sum(trial.lost for trial in trials),
+        sum(trial.observation.total("unsent") for trial in trials),
+        sum(trial.observation.total("intended") for trial in trials),
+    )
 
 
 def _add_late(found: Seen, trial: Trial) -> None:
@@ -153,5 +257,29 @@ def _add(found: Seen, trial: Trial) -> None:
         if thread.node is not None:
             pmd = thread.name.startswith(PMD)
             (found.pmd_nodes if pmd else found.other_nodes).add(thread.node)
+        _add_time(found, thread)
     for other in observation.competitors:
         found.shares[other.name, other.cpu] += round(other.share * length_ns)
+        found.beside[other.name, other.cpu] = other
+    for source in observation.interrupts:
+        found.interrupts[source.cpu, source.source] += round(source.per_s * trial.duration_s)
+
+
+def _add_time(found: Seen, thread: PollingThread) -> None:
+    """Of a version that did not account for it, nothing."""
+    time = thread.time
+    if time is None:
+        return
+    spent = found.spent.setdefault(thread.name, Spent(thread.role))
+    spent.cpus.add(thread.cpu)
+    spent.elapsed_ns += time.elapsed_ns
+    spent.waiting_ns += time.waiting_ns
+    spent.asleep_ns += time.asleep_ns
+    spent.stopped_ns += time.stopped_ns
+    spent.stops += time.left_cpu if time.stopped_ns else 0
+    spent.sleeps = spent.sleeps or thread.sleeps
+    if spent.last is None or time.not_running_ns >= spent.last.not_running_ns:
+        spent.last = time
+    if time.throttle is not None:
+        spent.throttle = time.throttle
+        spent.throttled += time.throttle.times

@@ -18,12 +18,14 @@ PLAINLY = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """frames: 0 where nothing was lost, though the evidence is there. certain: the evidence is of
-    something that no noise of the host looks like."""
+    """frames: that it can explain, 0 where nothing was lost, though the evidence is there. certain:
+    the evidence is of something that no noise of the host looks like. harmless: it explains
+    nothing."""
 
     frames: float
     explanation: Explanation
     certain: bool = False
+    harmless: bool = False
 
 
 def figure(name: str, value: float, unit: str) -> EvidenceFigure:

@@ -15,6 +15,7 @@ from wirespeed.measure.proof import NOT_NOISE, conforming, noise_explains_loss, 
 from wirespeed.measure.remarks import remarks
 from wirespeed.measure.search.interface import Figures
 from wirespeed.measure.search.mrr import Overload
+from wirespeed.measure.trust import doubts
 from wirespeed.model.result import (
     Grade,
     Interval,
@@ -66,6 +67,9 @@ def conclude(
         grade = grade_of(rests_on, deciding)
     elif answer.mrr_fps is not None or answer.lossless_fps is not None or figures.constant:
         grade = Grade.D
+    doubted = doubts(prober.journal.trials, _lower_fps(figures.ndr), mrr_fps, overloads)
+    if doubted and grade is not None:
+        grade = Grade.D
     why = why or found.ended
     usable = [trial for trial in prober.trials if trial.fault is None]
     everything = [trial for trial in prober.journal.trials if trial.fault is None]
@@ -90,7 +94,7 @@ def conclude(
         max_load_fps=found.max_load_fps,
         notes=(*figures.notes, *found.notes, *told),
         grade=grade,
-        because=because(grade, rests_on, deciding or usable, everything)
+        because=(*doubted, *because(grade, rests_on, deciding or usable, everything))
         if grade is not None
         else (),
         undisturbed=rests_on,

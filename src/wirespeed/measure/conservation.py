@@ -22,8 +22,12 @@ def unaccounted_frames(observation: Observation) -> int:
 
 
 def with_unknown_drop(observation: Observation) -> Observation:
-    """The observation with its unaccounted frames, if any, as one drop of unknown cause."""
-    located = tuple(d for d in observation.drops if d.frames and d.cause is not DropCause.UNKNOWN)
-    missing = unaccounted_frames(observation)
+    """The observation with its unaccounted frames, if any, as drops of unknown cause.
+
+    Those that the bench found missing at a hop or cable stay there; the others are at UNKNOWN_HOP.
+    """
+    told = tuple(d for d in observation.drops if d.frames)
+    at_hops = sum(d.frames for d in told if d.cause is DropCause.UNKNOWN)
+    missing = unaccounted_frames(observation) - at_hops
     unknown = (Drop(UNKNOWN_HOP, DropCause.UNKNOWN, missing),) if missing else ()
-    return replace(observation, drops=located + unknown)
+    return replace(observation, drops=told + unknown)

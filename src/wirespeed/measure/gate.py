@@ -26,6 +26,7 @@ from wirespeed.model.trial import (
     CPUS_MOVED,
     GENERATOR_LATE,
     GENERATOR_STOPPED,
+    INTERRUPTED,
     NOT_DRAINED,
     SUT_STOPPED,
     LeftOut,
@@ -120,6 +121,7 @@ def gate(evidence: Evidence, geometry: Geometry, drained: Sequence[bool]) -> Mas
             geometry.count,
             any(d.kind is DisturbanceKind.MOVED for d in evidence.disturbances),
         ),
+        INTERRUPTED: _of_kind(evidence.disturbances, DisturbanceKind.INTERRUPTED, geometry),
     }
     steady = ~np.logical_or.reduce(list(reasons.values()))
     clean = _after_draining(steady, np.asarray(drained, dtype=np.bool_), geometry)

@@ -19,6 +19,9 @@ class DisturbanceKind(StrEnum):
     MOVED = "moved"
     """The hypervisor moved the CPUs to other cores during the trial; it covers the whole trial."""
 
+    INTERRUPTED = "interrupted"
+    """Interrupts came too often on the CPU for its time to count; it covers the whole trial."""
+
 
 class Source(StrEnum):
     """What shows a disturbance."""
@@ -36,6 +39,8 @@ class Source(StrEnum):
     """The generator offered less than was due."""
     CPU_PLACEMENT = "CPU placement probe"
     """What the CPUs share differed before and after the trial."""
+    INTERRUPTS = "interrupt counts"
+    """The kernel's counts before and after the trial; no moment is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,17 @@ class Proposal:
     cannot_try: str | None = None
 
 
+class GainKind(StrEnum):
+    """How sure an expected gain is."""
+
+    MEASURED = "measured"
+    """This point was measured with the change and without it; the interval is in `estimated`."""
+    PREDICTED = "predicted"
+    """A model of this host says so."""
+    BOUND = "at most"
+    """Nothing that was measured lets it be more; it may be nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExpectedGain:
     """How much a proposal should bring. estimated: how the value was found."""
@@ -49,6 +60,7 @@ class ExpectedGain:
     value: float
     unit: str
     estimated: str
+    kind: GainKind = GainKind.BOUND
 
 
 @dataclass(frozen=True, slots=True)

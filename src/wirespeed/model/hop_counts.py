@@ -12,6 +12,8 @@ from enum import StrEnum
 
 # The hop of frames that the SUT's first ring refused.
 INGRESS = "sut-ingress"
+# The hop that is a SUT without counters: all that it loses has an unknown cause.
+EXTERNAL = "external"
 
 
 class DropCause(StrEnum):
@@ -40,6 +42,10 @@ class DropCause(StrEnum):
     VNF_HANDLED = "vnf_handled"
     NIC_DISCARD = "nic_discard"
     LINK_DOWN = "link_down"
+    PORT_DOWN = "port_down"
+    METER = "meter"
+    FOREIGN_RULE = "foreign_rule"
+    DATAPATH = "datapath"
     PARTNER_RING_FULL = "partner_ring_full"
     IMPAIRED = "impaired"
     TG_RX_RING_FULL = "tg_rx_ring_full"

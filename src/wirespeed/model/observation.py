@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from wirespeed.model.change import Change
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.evidence import Evidence, Windows
 from wirespeed.model.hop_counts import (
@@ -20,6 +21,7 @@ from wirespeed.model.hop_counts import (
     QueueShare,
     WorkerShare,
 )
+from wirespeed.model.thread_time import CpuInterrupts, ThreadTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,8 @@ class PollingThread:
     role is "generator" (generates or analyses) or "sut" (forwards). cpu: where it ran, -1 where
     that is not known. busy_share: for how much of the time frames were offered it had some to
     handle; None where it does not measure that. host: whose CPU, where a bench has several hosts.
-    node: the NUMA node of that CPU; None where that is not known.
+    node: the NUMA node of that CPU; None where that is not known. time: where its time went; None
+    where an older version measured. sleeps: whether it sleeps without frames on purpose.
     """
 
     name: str
@@ -69,17 +72,26 @@ class PollingThread:
     busy_share: float | None = None
     host: str = ""
     node: int | None = None
+    time: ThreadTime | None = None
+    sleeps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Competitor:
-    """A process that is not the bench's and used a CPU, one that the bench polls on or another.
-    share: of the trial's time. host: whose CPU, where a bench has several hosts."""
+    """A process that used a CPU, one that the bench polls on or another, without polling itself.
+
+    share: of the trial's time. host: whose CPU, where a bench has several hosts. pid, started: its
+    number, and when it was started (s since the epoch); 0 where an older version measured. own:
+    whether it is a thread of the bench's programs that does not poll.
+    """
 
     name: str
     cpu: int
     share: float
     host: str = ""
+    pid: int = 0
+    started: float = 0.0
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +149,8 @@ class Observation:
     pause_s: how long the SUT was left alone before the trial (RFC 2544 section 23 asks for 2 and 5
     seconds); 0 where nothing made sure of it.
     latency_rows: see LatencyRows; None where frames carry no time stamp.
+    interrupts: of the CPUs that poll, by source, most first. changes: settings that differ from
+    those before the trial.
     """
 
     intended_load_fps: float
@@ -162,6 +176,8 @@ class Observation:
     ports: tuple[PortCount, ...] = ()
     residual_wait_s: float = 0.0
     pause_s: float = 0.0
+    interrupts: tuple[CpuInterrupts, ...] = ()
+    changes: tuple[Change, ...] = ()
 
     def total(self, field: str) -> int:
         """Sum of one count over the directions."""

@@ -47,6 +47,7 @@ GENERATOR_STOPPED: Final = "generator stopped"
 SUT_STOPPED: Final = "SUT stopped"
 GENERATOR_LATE: Final = "generator late"
 CPUS_MOVED: Final = "CPUs moved"
+INTERRUPTED: Final = "interrupts"
 NOT_DRAINED: Final = "not yet drained"
 
 

@@ -71,13 +71,14 @@ def explanation_words(found: Explanation) -> str:
 
 
 def gain_words(gain: ExpectedGain) -> str:
-    """E.g. "1.240 Mpps (the PDR minus the NDR)"."""
+    """E.g. "at most 1.240 Mpps (the PDR minus the NDR)"."""
     values = {
         "frames/s": f"{mpps(gain.value)} Mpps",
         "bits/s": f"{gbps(gain.value)} Gbps",
         "x": f"{gain.value:.1f}x",
     }
-    return f"{values.get(gain.unit, f'{gain.value:g} {gain.unit}')} ({gain.estimated})"
+    value = values.get(gain.unit, f"{gain.value:g} {gain.unit}")
+    return f"{gain.kind} {value} ({gain.estimated})"
 
 
 def figure_words(value: float) -> str:

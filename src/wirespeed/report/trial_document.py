@@ -97,6 +97,8 @@ def _evidence(trial: Trial) -> dict[str, Any]:
         "events": encode(list(observation.events)),
         "queues": encode(list(observation.queues)),
         "competitors": encode(list(observation.competitors)),
+        "interrupts": encode(list(observation.interrupts)),
+        "changes": encode(list(observation.changes)),
         "ports": encode(list(observation.ports)),
     }
 

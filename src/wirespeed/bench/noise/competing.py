@@ -25,13 +25,14 @@ SERVES = "ksoftirqd/"
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What a process had used by then, in ticks; children: those that it has waited for. cpu: where
-    it ran last."""
+    it ran last. started: in ticks since boot."""
 
     name: str
     parent: int
     own: int
     children: int
     cpu: int = -1
+    started: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,18 @@ class Competing:
 
 def look(runner: Runner) -> Mapping[int, Usage]:
     """Every process by its id (proc_pid_stat(5))."""
-    found = runner.read_many(runner.glob("/proc/[0-9]*/stat"))
+    return _look(runner, "/proc/[0-9]*/stat")
+
+
+def look_at_tasks(runner: Runner, pids: Collection[int]) -> Mapping[int, Usage]:
+    """Every thread of these processes by its id."""
+    return _look(runner, *(f"/proc/{pid}/task/[0-9]*/stat" for pid in pids))
+
+
+def _look(runner: Runner, *patterns: str) -> Mapping[int, Usage]:
+    found = runner.read_many(runner.glob(*patterns))
     return {
-        int(path.split("/")[2]): _usage(text)
+        int(path.split("/")[-2]): _usage(text)
         for path, text in found.items()
         if isinstance(text, str)
     }
@@ -58,7 +68,7 @@ def _usage(stat: str) -> Usage:
     user, system, children_user, children_system = (int(field) for field in fields[11:15])
     return Usage(
         head.partition("(")[2], int(fields[1]), user + system, children_user + children_system,
-        int(fields[36]),
+        int(fields[36]), int(fields[19]),
     )  # fmt: skip
 
 
@@ -98,24 +108,38 @@ def by_cpu(
     cpus: Collection[int],
     elapsed_s: float,
     host: str = "",
+    booted_s: float = 0.0,
 ) -> tuple[Competitor, ...]:
     """Who else used each of these CPUs, and for which share of the time, most first.
 
-    A process counts where it ran last; one that ended between the looks is not seen here. bench:
-    processes that are not told, with their children; us: we, without ours, since what we start on
-    purpose may compete.
+    Processes of one name count together, with the PID of the one that used most. A process counts
+    where it ran last; one that ended between the looks is not seen here. bench: processes that are
+    not told, with their children; us: we, without ours, since what we start on purpose may compete.
+    booted_s: see booted_at.
     """
-    found: Counter[tuple[str, int]] = Counter()
+    used: Counter[tuple[str, int]] = Counter()
+    most: dict[tuple[str, int], tuple[int, int]] = {}
     for pid, now in after.items():
         ours = pid == us or pid in bench or now.parent in bench or now.name.startswith(SERVES)
         if not ours and now.cpu in cpus:
-            found[now.name, now.cpu] += now.own - (before[pid].own if pid in before else 0)
+            own = now.own - (before[pid].own if pid in before else 0)
+            used[now.name, now.cpu] += own
+            most[now.name, now.cpu] = max(most.get((now.name, now.cpu), (-1, 0)), (own, pid))
     ticks = elapsed_s * _TICKS_PER_S
     return tuple(
-        Competitor(name, cpu, min(1.0, used / ticks), host)
-        for (name, cpu), used in found.most_common(_NAMED)
-        if used > 0 and ticks > 0
-    )
+        Competitor(
+            name, cpu, min(1.0, ran / ticks), host, pid=most[name, cpu][1],
+            started=booted_s + after[most[name, cpu][1]].started / _TICKS_PER_S,
+        )
+        for (name, cpu), ran in used.most_common(_NAMED)
+        if ran > 0 and ticks > 0
+    )  # fmt: skip
+
+
+def booted_at(runner: Runner) -> float:
+    """When the host was booted, in s since the epoch (proc_stat(5), btime)."""
+    lines = (line.split() for line in runner.read("/proc/stat").splitlines())
+    return next((float(words[1]) for words in lines if words[:1] == ["btime"]), 0.0)
 
 
 def _used(

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How did the kernel treat a thread: was it taken off its CPU, did it wait for one?"""
+"""Read how the kernel treated threads: time on a CPU, waiting for one, and away by themselves."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from wirespeed.model.thread_time import ThreadTime, Throttle
 from wirespeed.remote.interface import Runner
 
 # The names of polling threads: Open vSwitch's, and DPDK's workers before, in and since 22.11.
@@ -27,11 +29,16 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """Counts since the thread started. cpu: where it ran last."""
+    """Counts since the thread started. cpu: where it ran last. state: the kernel's words, e.g.
+    "R (running)". tracer: PID of the program that traces it, 0 where none does."""
 
     cpu: int
     involuntary_switches: int
+    voluntary_switches: int
+    on_cpu_ns: int
     runqueue_wait_ns: int
+    state: str
+    tracer: int
 
 
 def pollers_of(runner: Runner, pid: int) -> tuple[Thread, ...]:
@@ -63,16 +70,21 @@ def on_cpu_ns(runner: Runner, tid: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What the kernel has counted so far: by thread, and the time that the hypervisor took."""
+    """What the kernel has counted so far: by thread, and the time that the hypervisor took.
+
+    at_ns: when it was read, on our monotonic clock.
+    """
 
     threads: Mapping[int, Treatment]
     steal_ns: int
+    at_ns: int = 0
 
 
 def snapshot(runner: Runner, tids: Collection[int], cpus: Collection[int]) -> Snapshot:
     """Of these threads and CPUs, all in one reading. Raises OSError when a thread has ended."""
     paths = [f"/proc/{tid}/task/{tid}/{name}" for tid in tids for name in _FILES]
     found: dict[str, str] = {}
+    at_ns = time.monotonic_ns()
     for path, text in runner.read_many([*paths, _STAT]).items():
         if isinstance(text, OSError):
             raise text
@@ -82,16 +94,45 @@ def snapshot(runner: Runner, tids: Collection[int], cpus: Collection[int]) -> Sn
         tid: _treatment(*(found[f"/proc/{tid}/task/{tid}/{name}"] for name in _FILES))
         for tid in tids
     }
-    return Snapshot(threads, sum(stolen.get(cpu, 0) for cpu in cpus))
+    return Snapshot(threads, sum(stolen.get(cpu, 0) for cpu in cpus), at_ns)
+
+
+_STATUS = re.compile(r"^(\w+):\s*(.*?)\s*$", re.MULTILINE)
 
 
 def _treatment(status: str, schedstat: str, stat: str) -> Treatment:
-    switches = re.search(r"^nonvoluntary_ctxt_switches:\s+(\d+)", status, re.MULTILINE)
+    said = dict(_STATUS.findall(status))
+    # Time on the CPU, time waiting for one (both ns), number of slices.
+    on_cpu, waited, _ = schedstat.split()
     return Treatment(
         cpu=int(stat.rpartition(")")[2].split()[36]),
-        involuntary_switches=int(switches[1]) if switches else 0,
-        # Time on the CPU, time waiting for one (both ns), number of slices.
-        runqueue_wait_ns=int(schedstat.split()[1]),
+        involuntary_switches=int(said.get("nonvoluntary_ctxt_switches", 0)),
+        voluntary_switches=int(said.get("voluntary_ctxt_switches", 0)),
+        on_cpu_ns=int(on_cpu),
+        runqueue_wait_ns=int(waited),
+        state=said.get("State", ""),
+        tracer=int(said.get("TracerPid", 0)),
+    )
+
+
+def time_between(
+    before: Snapshot, after: Snapshot, tid: int, tracer: str = "", throttle: Throttle | None = None
+) -> ThreadTime:
+    """Account for a thread's time between two snapshots that both have it.
+
+    The kernel adds a wait when it ends. A thread that has not left its CPU by itself, and is ready
+    to run, still waits for what is missing.
+    """
+    was, now = before.threads[tid], after.threads[tid]
+    elapsed_ns = after.at_ns - before.at_ns
+    on_cpu_ns = now.on_cpu_ns - was.on_cpu_ns
+    waiting_ns = now.runqueue_wait_ns - was.runqueue_wait_ns
+    missing_ns = max(0, elapsed_ns - on_cpu_ns - waiting_ns)
+    left_cpu = now.voluntary_switches - was.voluntary_switches
+    if not left_cpu and now.state.startswith("R"):
+        waiting_ns, missing_ns = waiting_ns + missing_ns, 0
+    return ThreadTime(
+        elapsed_ns, on_cpu_ns, waiting_ns, missing_ns, left_cpu, now.state, tracer, throttle
     )
 
 

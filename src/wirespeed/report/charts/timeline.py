@@ -195,6 +195,7 @@ def _why(disturbance: Disturbance) -> str:
         DisturbanceKind.STOPPED: f"{who} stopped",
         DisturbanceKind.LATE: "generator late",
         DisturbanceKind.MOVED: "CPUs moved",
+        DisturbanceKind.INTERRUPTED: "interrupts",
     }[disturbance.kind]
 
 

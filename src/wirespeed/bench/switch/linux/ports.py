@@ -54,7 +54,7 @@ class KernelForwarding(UnstartedPart):
         """ksoftirqd, which forwards on behalf of softirqs where there is too much for them."""
         cpus = {f"ksoftirqd/{cpu}" for cpu in self._setup.plan.pmd_cpus.value}
         return tuple(
-            Poller(thread.tid, thread.name, "sut", timed=False)
+            Poller(thread.tid, thread.name, "sut", timed=False, sleeps=True)
             for thread in kernel_threads(self._setup.host.runner, cpus)
         )
 

@@ -85,17 +85,38 @@ def events(hop: str, pmd_stats: str, coverage: str) -> Mapping[tuple[str, Counte
     }
 
 
+_DROPPED = re.compile(r"^((?:datapath_drop|drop_action)_\w+)\s.*total: (\d+)", re.MULTILINE)
+_METER = "datapath_drop_meter"
+# Counted elsewhere already: failed upcalls.
+_KNOWN = frozenset({"datapath_drop_upcall_error"})
+
+
+def dropped_by_datapath(hop: str, coverage: str) -> Mapping[tuple[str, DropCause], int]:
+    """Frames that Open vSwitch says it dropped, from coverage/show: of meters at the hop, of each
+    other reason at a place of its name.
+
+    Its threads report about once a second. What drop rules and empty actions dropped is one reason
+    (drop_action_of_pipeline).
+    """
+    return {
+        (hop, DropCause.METER) if name == _METER else (f"{hop}:{name}", DropCause.DATAPATH): int(n)
+        for name, n in _DROPPED.findall(coverage)
+        if name not in _KNOWN
+    }
+
+
 _THREAD = re.compile(r"^pmd thread .*core_id (?P<core>\d+):$(?P<rest>(?:\n\s+.*)*)", re.MULTILINE)
 _CYCLES = re.compile(r"(idle|processing) cycles: (\d+)")
 
 
 def busy_by_core(shown: str) -> Mapping[int, Busy]:
-    """What the PMD thread of each CPU has done, in cycles, from pmd-stats-show."""
+    """Cycles of the PMD thread of each CPU, from pmd-stats-show; sleep is neither idle nor
+    processing there."""
     found = {}
     for thread in _THREAD.finditer(shown):
         cycles = {kind: int(count) for kind, count in _CYCLES.findall(thread["rest"])}
         busy = cycles.get("processing", 0)
-        found[int(thread["core"])] = Busy(busy, busy + cycles.get("idle", 0))
+        found[int(thread["core"])] = Busy(busy, busy + cycles.get("idle", 0), awake=True)
     return found
 
 
@@ -140,7 +161,8 @@ class Pdus:
 class Answers:
     """What one Open vSwitch said, read together. ports: by number. unmatched: what drop rules and
     bonds have counted. upcalls: that failed. pdus: by link. veths: of ports that are interfaces of
-    the kernel, which counts for them."""
+    the kernel, which counts for them. located: what the switch says it dropped of the frames that
+    nothing else explains, by place."""
 
     ports: Mapping[int, PortCount]
     unmatched: Mapping[tuple[str, DropCause], int] = field(default_factory=dict)
@@ -148,6 +170,7 @@ class Answers:
     happened: Mapping[tuple[str, Counted], int] = field(default_factory=dict)
     pdus: Mapping[str, Pdus] = field(default_factory=dict)
     veths: Mapping[str, VethCount] = field(default_factory=dict)
+    located: Mapping[tuple[str, DropCause], int] = field(default_factory=dict)
 
 
 def hop(name: str, ports: Sequence[SwitchPort], answers: Answers) -> HopCount:
@@ -162,6 +185,7 @@ def hop(name: str, ports: Sequence[SwitchPort], answers: Answers) -> HopCount:
     entered, left = Counter[str](), Counter[str]()
     links: dict[tuple[str, Way], int] = {}
     drops = Counter[tuple[str, DropCause]]({(name, DropCause.UPCALL): answers.upcalls})
+    drops.update(answers.located)
     for (port_name, cause), frames in answers.unmatched.items():
         drops[f"{name}:{port_name}", cause] += frames
     for port in ports:
@@ -201,9 +225,9 @@ def _port_drops(
     drops[place, DropCause.RX_RING_FULL] += count.custom.get("rx_missed_errors", 0)
     for reason, where in _tx_causes(hop, port).items():
         drops[where] += count.custom.get(reason, 0)
-    if link.peer_serves:
-        known = sum(count.custom.get(reason, 0) for reason in _TX_REASONS)
-        drops[place, DropCause.NOT_CONNECTED] += max(0, count.tx_dropped - known)
+    known = sum(count.custom.get(reason, 0) for reason in _TX_REASONS)
+    away = DropCause.NOT_CONNECTED if link.peer_serves else DropCause.PORT_DOWN
+    drops[place, away] += max(0, count.tx_dropped - known)
     return drops
 
 

@@ -8,7 +8,7 @@ meets the drop rule of its port, which counts: a frame that goes wrong is seen, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.bench.topology.wiring import Flow
@@ -61,4 +61,28 @@ def dropped_by_port(dump: str, ports: Sequence[SwitchPort]) -> Mapping[tuple[str
         if cause is not None:
             place = name.get(int(match["port"]), PATCH), cause
             found[place] = found.get(place, 0) + int(match["packets"])
+    return found
+
+
+_COUNTED = re.compile(r"n_packets=(\d+)")
+_IN_PORT = re.compile(r"in_port=(\d+)")
+
+
+def dropped_by_foreign(
+    shown: Mapping[str, str], own: Collection[str], hop: str, ports: Sequence[SwitchPort]
+) -> Mapping[tuple[str, DropCause], int]:
+    """Frames that rules dropped which the bench did not write, by the port they came in by.
+
+    shown: lines of bridge/dump-flows with counters by the same without; own: those of the bench. A
+    rule that was changed keeps its count: it is a bound.
+    """
+    name = {port.number: port.name for port in ports}
+    found: dict[tuple[str, DropCause], int] = {}
+    for rule, line in shown.items():
+        if rule in own or not rule.endswith("actions=drop"):
+            continue
+        match, counted = _IN_PORT.search(rule), _COUNTED.search(line)
+        port = name.get(int(match[1])) if match else None
+        place = f"{hop}:{port}" if port else hop, DropCause.FOREIGN_RULE
+        found[place] = found.get(place, 0) + (int(counted[1]) if counted else 0)
     return found

@@ -14,7 +14,7 @@ from wirespeed.bench.host.process import last_words
 from wirespeed.bench.interface import BenchError, Busy, GapLog, HopCount, Poller
 from wirespeed.bench.noise.scheduler import Thread, on_cpu_ns, pollers_of
 from wirespeed.bench.switch.interface import SwitchSetup
-from wirespeed.bench.switch.ovs_dpdk import counters, factors
+from wirespeed.bench.switch.ovs_dpdk import counters, factors, settings
 from wirespeed.bench.switch.ovs_dpdk.bonds import Bond, not_ready
 from wirespeed.bench.switch.ovs_dpdk.bridges import add_bridges_command
 from wirespeed.bench.switch.ovs_dpdk.control import Control
@@ -107,16 +107,24 @@ class OvsDpdk:
         return (self._counters.read(),)
 
     def pollers(self) -> tuple[Poller, ...]:
-        """The threads that forward, which stay. Open vSwitch does not time their polls."""
-        if not self._pollers:
+        """The threads that forward. Open vSwitch does not time their polls; it starts others where
+        somebody gives it other CPUs."""
+        lasting = self._host.runner.glob(*(f"/proc/{poller.tid}" for poller in self._pollers))
+        if not self._pollers or len(lasting) < len(self._pollers):
             pid = self._programs.daemon.pid
             found = pollers_of(self._host.runner, pid)
             if any(not port.polled for port in self._ports):
                 found = (*found, Thread(pid, _MAIN_THREAD))
             self._pollers = tuple(
-                Poller(t.tid, t.name, self._instance.role, timed=False) for t in found
+                Poller(t.tid, t.name, self._instance.role, timed=False, sleeps=self._sleeps(t))
+                for t in found
             )
         return self._pollers
+
+    def _sleeps(self, thread: Thread) -> bool:
+        """Whether the thread is set to sleep without frames, as the main thread always does."""
+        set_to = factors.sleeps(1).keys() & self._instance.settings.keys()
+        return thread.name == _MAIN_THREAD or bool(self._factors.pmd_max_sleep_us or set_to)
 
     def gap_logs(self) -> tuple[GapLog, ...]:
         return ()
@@ -133,6 +141,10 @@ class OvsDpdk:
         mains = [poller.tid for poller in self.pollers() if poller.name == _MAIN_THREAD]
         ran = {tid: on_cpu_ns(self._host.runner, tid) for tid in mains}
         return found | {tid: Busy(ns, time.monotonic_ns()) for tid, ns in ran.items()}
+
+    def settings(self) -> Mapping[str, str]:
+        """See noise.settings.Configured."""
+        return settings.settings(self.control, self._counters.bridges, self.name)
 
     def down(self) -> None:
         self._programs.stop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the switch's counters until they agree: what entered, what left, what was dropped, why."""
+"""Read the switch's counters until they agree: what entered, what left, what was dropped, why."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from wirespeed.bench.switch.ovs_dpdk.bonds import not_admitted, parse_pdus
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.switch.ovs_dpdk.counters import Pdus
 from wirespeed.bench.switch.ovs_dpdk.instance import Instance
+from wirespeed.bench.switch.ovs_dpdk.settings import counted_rules
 from wirespeed.bench.switch.ovs_dpdk.veths import VethCount
 from wirespeed.model.hop_counts import DropCause
 
@@ -36,10 +37,14 @@ class CounterReader:
         self._control, self._veths = control, veths
         self._hop, self._ports, self._bonds = instance.hop, instance.ports, instance.bonds
         names = (bridge.name for bridge in instance.bridges)
-        self._bridges = (*names, *(bond.bridge for bond in instance.bonds))
+        self.bridges = (*names, *(bond.bridge for bond in instance.bonds))
         self._unmatched: Mapping[tuple[str, DropCause], int] = {}
+        self._located: Mapping[tuple[str, DropCause], int] = {}
+        self._own_rules: frozenset[str] | None = None
 
     def read(self) -> HopCount:
+        if self._own_rules is None:
+            self._own_rules = frozenset(self._rules())
         seen = self._read()
         deadline = time.monotonic() + _SETTLE_S
         while missing(seen) != 0 and time.monotonic() < deadline:
@@ -50,7 +55,30 @@ class CounterReader:
             if self._bonds and missing(seen) > 0:
                 self._unmatched = {**self._unmatched, **self._by_bonds(dump, missing(seen))}
                 seen = self._read()
+            if (lost := missing(seen) + sum(self._located.values())) > 0:
+                self._located = self._by_switch(lost)
+                seen = self._read()
         return seen
+
+    def _by_switch(self, lost: int) -> Mapping[tuple[str, DropCause], int]:
+        """Which of the frames that are missing the switch itself says it dropped.
+
+        Rules that others wrote come first, then what the datapath counts: that includes rules.
+        """
+        rules = flows.dropped_by_foreign(
+            self._rules(), self._own_rules or (), self._hop, self._ports
+        )
+        coverage = self._control.ask("coverage/show")
+        bounds = {**rules, **counters.dropped_by_datapath(self._hop, coverage)}
+        found = {}
+        for place, bound in bounds.items():
+            found[place] = min(bound, lost)
+            lost -= found[place]
+        return found
+
+    def _rules(self) -> Mapping[str, str]:
+        shown = (self._control.ask("bridge/dump-flows", name) for name in self.bridges)
+        return counted_rules("".join(shown))
 
     def _by_bonds(self, dump: str, lost: int) -> Mapping[tuple[str, DropCause], int]:
         """Which of the frames that are missing came in by links that bonds hold for down.
@@ -76,6 +104,7 @@ class CounterReader:
             counters.events(self._hop, pmd_stats, self._control.ask("coverage/show")),
             pdus,
             self._veths(),
+            self._located,
         )
         return counters.hop(self._hop, self._ports, answers)
 
@@ -94,7 +123,7 @@ class CounterReader:
 
     def _dump(self, command: str) -> str:
         """Of all bridges: their ports have different numbers."""
-        return "".join(self._control.ofctl(command, bridge=name) for name in self._bridges)
+        return "".join(self._control.ofctl(command, bridge=name) for name in self.bridges)
 
 
 def missing(seen: HopCount) -> int:

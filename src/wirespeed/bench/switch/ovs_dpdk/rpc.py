@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Sequence
+from typing import Any
 
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.bounded import BeyondBounds, load_json
@@ -14,22 +16,28 @@ _TIMEOUT_S = 10.0
 
 
 def call(runner: Runner, path: str, method: str, *params: str) -> str:
-    """The text that the command answers. Raises BenchError when it refuses or does not answer.
+    """The text that the command answers. Raises BenchError when it refuses or does not answer."""
+    return str(request(runner, path, method, params))
+
+
+def request(runner: Runner, path: str, method: str, params: Sequence[object]) -> Any:
+    """The result of a method, of the daemon or the database (RFC 7047). Raises BenchError.
 
     A socket of our own rather than `ovs-appctl`: starting a program takes longer than the answer,
     and a trial waits for several.
     """
-    request = json.dumps({"id": 0, "method": method, "params": list(params)})
+    text = json.dumps({"id": 0, "method": method, "params": list(params)})
     try:
         with runner.connect(path, socket.SOCK_STREAM) as connection:
             connection.settimeout(_TIMEOUT_S)
-            connection.sendall(request.encode())
+            connection.sendall(text.encode())
             reply = _read_object(connection)
     except OSError as fault:
         raise BenchError(f"Open vSwitch does not answer `{method}` on {path}: {fault}") from fault
     if reply.get("error") is not None:
-        raise BenchError(f"Open vSwitch refused `{method} {' '.join(params)}`: {reply['error']}")
-    return str(reply["result"])
+        asked = " ".join(map(str, (method, *params)))
+        raise BenchError(f"Open vSwitch refused `{asked}`: {reply['error']}")
+    return reply["result"]
 
 
 def _read_object(connection: Connection) -> dict[str, object]:

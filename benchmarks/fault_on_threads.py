@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults by mechanism that a host can do to a polling thread, each by the kernel's own means."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_PROGRAMS = Path(__file__).with_name("fault_program.py")
+_HOG = Path(__file__).parents[1] / "src/wirespeed/bench/fault/hog_program.py"
+_PERIOD_US = 100_000
+# In a cgroup the nice value counts no longer: its weight is the most there is.
+_WEIGHT = 262_144
+_CPU, _FREEZER = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/freezer")
+
+
+@contextmanager
+def limited(tid: int, cpus: float) -> Iterator[None]:
+    """A cgroup (v1) with a CPU quota holds the thread."""
+    group = _CPU / f"limited-{tid}"
+    group.mkdir()
+    try:
+        (group / "cpu.cfs_period_us").write_text(str(_PERIOD_US))
+        (group / "cpu.shares").write_text(str(_WEIGHT))
+        (group / "cpu.cfs_quota_us").write_text(str(round(cpus * _PERIOD_US)))
+        (group / "tasks").write_text(str(tid))
+        yield
+    finally:
+        _leave(group, _CPU, tid)
+
+
+@contextmanager
+def frozen(tid: int, for_s: float) -> Iterator[None]:
+    """A freezer cgroup (v1) freezes and thaws the thread, as another program tells it."""
+    group = _FREEZER / f"frozen-{tid}"
+    group.mkdir()
+    try:
+        (group / "tasks").write_text(str(tid))
+        with _running(_PROGRAMS, "freeze", group / "freezer.state", for_s):
+            yield
+        (group / "freezer.state").write_text("THAWED")
+    finally:
+        _leave(group, _FREEZER, tid)
+
+
+def _leave(group: Path, to: Path, tid: int) -> None:
+    if Path(f"/proc/{tid}").exists():
+        (to / "tasks").write_text(str(tid))
+    group.rmdir()
+
+
+@contextmanager
+def traced(tid: int, for_s: float) -> Iterator[None]:
+    """A debugger interrupts the thread again and again."""
+    with _running(_PROGRAMS, "trace", tid, for_s):
+        yield
+
+
+@contextmanager
+def interrupted(cpu: int, per_s: int) -> Iterator[None]:
+    """A profiler's timer interrupts the CPU."""
+    with _running(_PROGRAMS, "interrupt", cpu, per_s):
+        yield
+
+
+@contextmanager
+def hog(cpu: int, share: float) -> Iterator[None]:
+    """A real-time program takes a share of the CPU."""
+    with _running(_HOG, cpu, share, 0.04, 0) as program:
+        os.waitid(os.P_PID, program.pid, os.WSTOPPED)
+        program.send_signal(signal.SIGCONT)
+        yield
+
+
+@contextmanager
+def _running(path: Path, *words: object) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [sys.executable, path, *map(str, words)], stdout=subprocess.PIPE, text=True
+    ) as program:
+        try:
+            assert program.stdout is not None
+            assert program.stdout.readline() == "ready\n"
+            yield program
+        finally:
+            program.kill()
+
+
+@contextmanager
+def moved(tid: int, cpu: int) -> Iterator[None]:
+    os.sched_setaffinity(tid, {cpu})
+    yield
+
+
+@contextmanager
+def niced(tid: int, nice: int) -> Iterator[None]:
+    os.setpriority(os.PRIO_PROCESS, tid, nice)
+    yield
+
+
+@contextmanager
+def scheduled(tid: int, policy: int) -> Iterator[None]:
+    os.sched_setscheduler(tid, policy, os.sched_param(0))
+    yield

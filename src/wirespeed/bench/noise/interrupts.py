@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Count the interrupts of each CPU by source: devices, timers, other CPUs, and softirqs.
+
+From /proc/interrupts and /proc/softirqs (proc(5)). Their columns are the online CPUs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from wirespeed.model.evidence import Disturbance, DisturbanceKind, Source
+from wirespeed.model.thread_time import MANY_INTERRUPTS_PER_S, CpuInterrupts
+from wirespeed.remote.interface import Runner
+
+_HARD, _SOFT = "/proc/interrupts", "/proc/softirqs"
+Counts = Mapping[tuple[int, str], int]
+
+
+def interrupts(runner: Runner, cpus: Collection[int]) -> Counts:
+    """Interrupts since boot by CPU and source; nothing where the kernel does not say."""
+    files = runner.read_many((_HARD, _SOFT))
+    found: dict[tuple[int, str], int] = {}
+    for path, prefix in ((_HARD, ""), (_SOFT, "softirq ")):
+        if isinstance(text := files[path], str):
+            for cpu, source, count in _rows(text):
+                if cpu in cpus:
+                    key = cpu, prefix + source
+                    found[key] = found.get(key, 0) + count
+    return found
+
+
+def since(
+    before: Counts, after: Counts, elapsed_s: float, host: str = ""
+) -> tuple[CpuInterrupts, ...]:
+    """Interrupts between two readings, most first; sources that were silent are not listed."""
+    found = [
+        CpuInterrupts(cpu, source, n, n / elapsed_s, host)
+        for (cpu, source), count in after.items()
+        if (n := count - before.get((cpu, source), 0)) > 0 and elapsed_s > 0
+    ]
+    return tuple(sorted(found, key=lambda each: -each.count))
+
+
+def disturbances(
+    seen: Iterable[CpuInterrupts], roles: Mapping[int, str], duration_ns: int
+) -> tuple[Disturbance, ...]:
+    """CPUs that one source interrupted too often for a trial's time to count, with their roles."""
+    return tuple(
+        Disturbance(
+            each.cpu, 0, duration_ns, DisturbanceKind.INTERRUPTED, Source.INTERRUPTS,
+            roles[each.cpu],
+        )
+        for each in seen
+        if each.per_s >= MANY_INTERRUPTS_PER_S and each.cpu in roles
+    )  # fmt: skip
+
+
+def _rows(text: str) -> Iterator[tuple[int, str, int]]:
+    heading, *lines = text.splitlines()
+    cpus = [int(word.removeprefix("CPU")) for word in heading.split()]
+    for line in lines:
+        label, _, rest = line.partition(":")
+        words = rest.split()
+        counts = words[: len(cpus)]
+        if len(counts) < len(cpus) or not all(word.isdigit() for word in counts):
+            continue  # ERR and MIS are counts of the whole host.
+        source = _source(label.strip(), words[len(cpus) :])
+        yield from ((cpu, source, int(n)) for cpu, n in zip(cpus, counts, strict=True))
+
+
+def _source(label: str, words: list[str]) -> str:
+    """The name of a device's handler, the kernel's words for another interrupt, or a softirq."""
+    if not words:
+        return label
+    return f"interrupt {label} of {words[-1]}" if label.isdigit() else " ".join(words)

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blame what took CPU time from a polling thread: a quota, a stop, sleep, a poller, interrupts.
+
+Each suspect can explain the frames that were offered while its thread did not run, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+
+from wirespeed.explain.seen import PMD, RINGS_OF_SUT, Seen, Spent
+from wirespeed.explain.suspect import MUCH, PLAINLY, STRAY, Suspect, figure
+from wirespeed.model.explanation import EvidenceFigure, Explanation, Proposal
+from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.thread_time import MANY_INTERRUPTS_PER_S
+from wirespeed.model.words import counted, share
+
+_SWITCH, _GENERATOR = "switch", "tg"
+_SHARE = "pollers_share_cpu"
+
+
+def threads(found: Seen) -> Iterator[Suspect]:
+    """The most specific suspicion of each polling thread that did not run for long."""
+    for name, spent in found.spent.items():
+        if not spent.elapsed_ns:
+            continue
+        explanation = (
+            _throttled(name, spent)
+            or _stopped(name, spent)
+            or _asleep(name, spent)
+            or _beside_poller(found, name, spent)
+        )
+        if explanation is not None:
+            # Pollers that share a CPU as planned wait all the time: something else may be worse.
+            as_planned = explanation.limit == _SHARE and not _strayed(found, name)
+            much = spent.not_running_ns > PLAINLY * spent.elapsed_ns and not as_planned
+            frames = _explains(found, spent)
+            no_loss = frames <= STRAY * found.intended
+            yield Suspect(frames, explanation, certain=much, harmless=no_loss)
+
+
+def _explains(found: Seen, spent: Spent) -> float:
+    """Frames lost where the thread polls, as far as they were offered while it did not run."""
+    lost = found.dropped((*RINGS_OF_SUT, DropCause.NOT_CONNECTED, DropCause.UNKNOWN))
+    if spent.role == "generator":
+        lost += found.unsent + found.dropped({DropCause.TG_RX_RING_FULL})
+    part = spent.not_running_ns / spent.elapsed_ns
+    return min(lost, part * found.intended)
+
+
+def _throttled(name: str, spent: Spent) -> Explanation | None:
+    limit = spent.throttle
+    if limit is None or not spent.throttled or spent.not_running_ns < MUCH * spent.elapsed_ns:
+        return None
+    return Explanation(
+        "throttled",
+        f"{name} did not run for {share(spent.not_running_ns / spent.elapsed_ns)} of the time, "
+        f"although it was ready: cgroup {limit.cgroup} may use {limit.quota_us:,} of each "
+        f"{limit.period_us:,} \N{MICRO SIGN}s of CPU time, and its quota was used up "
+        f"{counted(spent.throttled, 'time')}.",
+        (*_account(name, spent), figure("times throttled", spent.throttled, "1"),
+         figure("quota", limit.cpus, "CPUs")),
+        Proposal(f"Remove the CPU quota of cgroup {limit.cgroup}.", "cpu.max, or cpu.cfs_quota_us"),
+        hop=_hop(name, spent),
+    )  # fmt: skip
+
+
+def _stopped(name: str, spent: Spent) -> Explanation | None:
+    if spent.stopped_ns < MUCH * spent.elapsed_ns or spent.last is None:
+        return None
+    how, last = "its process was stopped (SIGSTOP), frozen, or waited for a lock", spent.last
+    if last.tracer:
+        how = f"{last.tracer}, traced it"
+    elif last.stopped_state:
+        how = f"its state was {last.state} as the traffic ended"
+    return Explanation(
+        "poller_stopped" if _hop(name, spent) in (_SWITCH, _GENERATOR) else "vnf_stopped",
+        f"{name} was stopped for {spent.stopped_ns / 1e6:,.0f} ms "
+        f"({share(spent.stopped_ns / spent.elapsed_ns)} of the time) in "
+        f"{counted(spent.stops, 'piece')}, although no other thread took its CPU: {how}.",
+        _account(name, spent),
+        Proposal(f"Find out what stops {name}: a signal, a debugger, a freezer cgroup, a lock."),
+        hop=_hop(name, spent),
+    )
+
+
+def _asleep(name: str, spent: Spent) -> Explanation | None:
+    if spent.sleeps or spent.asleep_ns < MUCH * spent.elapsed_ns:
+        return None
+    setting = "other_config:pmd-maxsleep, pmd-sleep-max" if name.startswith(PMD) else None
+    return Explanation(
+        "poller_asleep" if _hop(name, spent) in (_SWITCH, _GENERATOR) else "slow_vnf",
+        f"{name} slept between polls for {share(spent.asleep_ns / spent.elapsed_ns)} of the time, "
+        "although the plan lets it poll all the time: frames wait until it wakes up.",
+        _account(name, spent),
+        Proposal("Let the thread poll without sleeping.", setting),
+        hop=_hop(name, spent),
+    )
+
+
+def _beside_poller(found: Seen, name: str, spent: Spent) -> Explanation | None:
+    """Two polling threads that took turns on one CPU; told once, of the one that waited longer.
+
+    A plan may want that; it is a cause only where frames were lost. Where another program used the
+    CPU for half of the wait, that program is the cause.
+    """
+    waited = spent.waiting_ns / spent.elapsed_ns
+    others = [
+        other
+        for other, theirs in found.spent.items()
+        if other != name
+        and spent.cpus & theirs.cpus
+        and theirs.waiting_ns > MUCH * theirs.elapsed_ns
+    ]
+    longest = max((name, *others), key=lambda each: found.spent[each].waiting_ns)
+    used = found.competitor(spent.cpus)[2]
+    if not others or longest != name or waited < max(MUCH, 2 * used):
+        return None
+    if _explains(found, spent) <= STRAY * found.intended:
+        return None
+    both = (name, *others)
+    cpus = _listed(spent.cpus & found.spent[others[0]].cpus)
+    strayed = [told for each in both if (told := _strayed(found, each))]
+    planned = f"{'; '.join(strayed)}." if strayed else "The plan has it so."
+    return Explanation(
+        _SHARE,
+        f"{name} and {' and '.join(others)} polled on CPU {cpus} in turns: {name} waited for "
+        f"{share(waited)} of the time, and no other program used that CPU for as long. {planned}",
+        tuple(f for each in both for f in _account(each, found.spent[each])),
+        Proposal("Give each polling thread a CPU of its own; isolation does not help here."),
+        hop=_hop(name, spent),
+    )
+
+
+def _strayed(found: Seen, name: str) -> str | None:
+    """Where a thread ran that the plan has elsewhere."""
+    planned, ran = found.planned.get(name), found.spent[name].cpus
+    if not planned or ran <= planned:
+        return None
+    return f"{name} ran on CPU {_listed(ran)}, the plan gives it CPU {_listed(planned)}"
+
+
+def moved(found: Seen) -> Iterator[Suspect]:
+    """Threads that ran on CPUs that the plan does not give them; costs no frames by itself."""
+    for name, spent in found.spent.items():
+        if told := _strayed(found, name):
+            frames = _explains(found, spent)
+            yield Suspect(frames, Explanation(
+                "poller_moved", f"{told}: somebody changed its affinity.", _account(name, spent),
+                Proposal(f"Pin {name} where the plan has it (taskset)."), hop=_hop(name, spent),
+            ), certain=True, harmless=frames <= STRAY * found.intended)  # fmt: skip
+
+
+def _listed(cpus: AbstractSet[int]) -> str:
+    return ", ".join(map(str, sorted(cpus)))
+
+
+def interrupts(found: Seen) -> Iterator[Suspect]:
+    """Interrupts of one source that came too often on a CPU that forwards or generates."""
+    if not found.time_ns:
+        return
+    for (cpu, source), count in found.interrupts.most_common(1):
+        per_s = count / found.time_ns * 1e9
+        if per_s < MANY_INTERRUPTS_PER_S:
+            continue
+        forwards = cpu in found.forwarding
+        lost = found.dropped(RINGS_OF_SUT) + (0 if forwards else found.unsent)
+        yield Suspect(lost, Explanation(
+            "interrupts",
+            f"{source} interrupted CPU {cpu}, which {'forwards' if forwards else 'generates'}, "
+            f"{per_s:,.0f} times a second.",
+            (figure(f"{source} on CPU {cpu}", per_s, "1/s"), figure("lost", lost, "frames")),
+            Proposal("Move the source of these interrupts to another CPU.",
+                     "/proc/irq/N/smp_affinity_list for a device"),
+            hop=_SWITCH if forwards else _GENERATOR,
+        ), certain=True, harmless=lost <= STRAY * found.intended)  # fmt: skip
+
+
+def _hop(name: str, spent: Spent) -> str:
+    """The hop that the thread belongs to: the switch, a network function, or the generator."""
+    if spent.role == "generator":
+        return _GENERATOR
+    owner, slash, _ = name.partition("/")
+    return owner if slash and not name.startswith(PMD) else _SWITCH
+
+
+def _account(name: str, spent: Spent) -> tuple[EvidenceFigure, ...]:
+    ran_ns = spent.elapsed_ns - spent.not_running_ns
+    return (
+        figure(f"{name} on its CPU", ran_ns, "ns"),
+        figure(f"{name} waiting", spent.waiting_ns, "ns"),
+        figure(f"{name} stopped", spent.stopped_ns, "ns"),
+        figure(f"{name} asleep", spent.asleep_ns, "ns"),
+    )  # fmt: skip

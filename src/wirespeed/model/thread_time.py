@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Account for the time of polling threads, and for the interrupts of the CPUs that they poll on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# A thread that leaves its CPU by itself for longer each time does not sleep between polls: Open
+# vSwitch's PMD threads sleep 10 ms at most (pmd-maxsleep).
+LONGEST_SLEEP_NS = 20_000_000
+
+
+# Of one source on one CPU: at some microseconds each they take a few percent of its time.
+MANY_INTERRUPTS_PER_S = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    """Limit of CPU time by a cgroup, and how often it stopped the cgroup's threads in a trial."""
+
+    cgroup: str
+    """Path of the cgroup, e.g. "/system.slice/ovs.service"."""
+    quota_us: int
+    """CPU time that its threads may use in each period, in µs."""
+    period_us: int
+    times: int
+    """Periods in which the quota was used up."""
+    throttled_ns: int
+    """Time for which a run queue of the cgroup was stopped, in ns, summed over CPUs."""
+
+    @property
+    def cpus(self) -> float:
+        """CPUs' worth of time that the quota allows."""
+        return self.quota_us / self.period_us
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadTime:
+    """Where the time of a thread went while frames were offered, in ns, as the kernel counted it.
+
+    elapsed = on CPU + waiting + away, to one tick of the kernel.
+    """
+
+    elapsed_ns: int
+    on_cpu_ns: int
+    waiting_ns: int
+    """Ready to run, without a CPU: another thread had it, or a quota was used up."""
+    away_ns: int
+    """Not ready to run: stopped, or asleep."""
+    left_cpu: int
+    """How often the thread gave up its CPU by itself."""
+    state: str = ""
+    """State in the kernel's words as the traffic ended, e.g. "t (tracing stop)"."""
+    tracer: str = ""
+    """Program that traced the thread then, with its PID; empty where none did."""
+    throttle: Throttle | None = None
+    """Tightest limit of the thread's cgroups; None where none was reached."""
+
+    @property
+    def not_running_ns(self) -> int:
+        return self.waiting_ns + self.away_ns
+
+    @property
+    def asleep_ns(self) -> int:
+        """Time away in stretches that a poller may sleep between polls."""
+        sleeps = self.left_cpu and self.away_ns / self.left_cpu <= LONGEST_SLEEP_NS
+        return self.away_ns if sleeps and not self.stopped_state else 0
+
+    @property
+    def stopped_ns(self) -> int:
+        """Time away that is no sleep: a signal, a tracer or a freezer stopped the thread."""
+        return self.away_ns - self.asleep_ns
+
+    @property
+    def stopped_state(self) -> bool:
+        """Whether the thread was still stopped as the traffic ended."""
+        return self.state[:1] in ("T", "t", "D")
+
+
+@dataclass(frozen=True, slots=True)
+class CpuInterrupts:
+    """Interrupts of one source on one polling CPU in a trial.
+
+    source: the kernel's words, e.g. "Local timer interrupts", "virtio3-rx" or "softirq NET_RX".
+    """
+
+    cpu: int
+    source: str
+    count: int
+    per_s: float
+    host: str = ""

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Account for the time of threads, quotas and interrupts, from what the kernel counts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.bench.fake_host import FakeHost
+from wirespeed.bench.noise.cgroups import cpu_limits
+from wirespeed.bench.noise.interrupts import disturbances, interrupts, since
+from wirespeed.bench.noise.scheduler import Snapshot, Treatment, snapshot, time_between
+from wirespeed.model.evidence import DisturbanceKind
+from wirespeed.model.thread_time import CpuInterrupts, ThreadTime, Throttle
+from wirespeed.remote.local import LocalRunner
+
+S, MS = 1_000_000_000, 1_000_000
+RUNNING, STOPPED = "R (running)", "T (stopped)"
+
+
+def spent(
+    on_cpu_ns: int, waited_ns: int = 0, left: int = 0, state: str = RUNNING, elapsed_ns: int = S
+) -> ThreadTime:
+    before = Treatment(1, 0, 0, 0, 0, RUNNING, 0)
+    after = Treatment(1, 0, left, on_cpu_ns, waited_ns, state, 0)
+    return time_between(Snapshot({7: before}, 0, 0), Snapshot({7: after}, 0, elapsed_ns), 7)
+
+
+def test_time_of_a_thread_that_slept_in_short_stretches_is_asleep() -> None:
+    found = spent(700 * MS, 100 * MS, left=200)
+    assert (found.waiting_ns, found.asleep_ns, found.stopped_ns) == (100 * MS, 200 * MS, 0)
+
+
+def test_time_of_a_thread_that_was_away_for_long_is_stopped() -> None:
+    found = spent(700 * MS, 100 * MS, left=1)
+    assert (found.asleep_ns, found.stopped_ns) == (0, 200 * MS)
+
+
+def test_time_of_a_thread_still_stopped_is_stopped_however_often_it_left() -> None:
+    assert spent(700 * MS, left=1000, state=STOPPED).stopped_ns == 300 * MS
+
+
+def test_time_that_is_missing_of_a_ready_thread_is_a_wait_without_end() -> None:
+    """The kernel adds a wait to its sum when it ends."""
+    found = spent(400 * MS, 100 * MS)
+    assert (found.waiting_ns, found.away_ns) == (600 * MS, 0)
+
+
+SPIN = "print('spins', flush=True)\nwhile True: pass"
+
+
+def test_time_of_a_real_process_stopped_by_a_signal_is_stopped() -> None:
+    runner = LocalRunner()
+    with subprocess.Popen([sys.executable, "-c", SPIN], stdout=subprocess.PIPE, text=True) as spins:
+        try:
+            assert spins.stdout is not None
+            assert spins.stdout.readline() == "spins\n"
+            before = snapshot(runner, [spins.pid], [])
+            spins.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, spins.pid, os.WSTOPPED)
+            time.sleep(0.3)  # The stretch that is to be found.
+            found = time_between(before, snapshot(runner, [spins.pid], []), spins.pid)
+        finally:
+            spins.kill()
+    assert found.state == STOPPED
+    assert found.stopped_ns >= 250 * MS
+
+
+V1 = {
+    "/proc/mounts": "cgroup /sys/fs/cgroup/cpu cgroup rw,relatime,cpu 0 0\n",
+    "/proc/7/task/7/cgroup": "2:cpuset:/\n1:cpu:/a/b\n0::/\n",
+    "/sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us": "-1\n",
+    "/sys/fs/cgroup/cpu/a/b/cpu.cfs_period_us": "100000\n",
+    "/sys/fs/cgroup/cpu/a/b/cpu.stat": "nr_periods 0\nnr_throttled 0\nthrottled_time 0\n",
+    "/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us": "30000\n",
+    "/sys/fs/cgroup/cpu/a/cpu.cfs_period_us": "100000\n",
+    "/sys/fs/cgroup/cpu/a/cpu.stat": "nr_periods 9\nnr_throttled 5\nthrottled_time 350000000\n",
+}
+V2 = {
+    "/proc/mounts": "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n",
+    "/proc/7/task/7/cgroup": "0::/a/b\n",
+    "/sys/fs/cgroup/a/b/cpu.max": "max 100000\n",
+    "/sys/fs/cgroup/a/b/cpu.stat": "usage_usec 1\nnr_throttled 0\nthrottled_usec 0\n",
+    "/sys/fs/cgroup/a/cpu.max": "30000 100000\n",
+    "/sys/fs/cgroup/a/cpu.stat": "usage_usec 1\nnr_throttled 5\nthrottled_usec 350000\n",
+}
+
+
+@pytest.mark.parametrize("files", [V1, V2], ids=["v1", "v2"])
+def test_cpu_limits_of_an_ancestor_that_was_reached_is_named(files: dict[str, str]) -> None:
+    before = cpu_limits(FakeHost(files), [7])
+    stat = next(path for path in files if path.endswith("/a/cpu.stat"))
+    later = files[stat].replace("throttled 5", "throttled 8").replace("350000", "650000")
+    after = cpu_limits(FakeHost({**files, stat: later}), [7])
+    assert after.since(before, 7) == Throttle("/a", 30_000, 100_000, 3, 300 * MS)
+    assert before.since(before, 7) is None
+
+
+HARD = """           CPU0       CPU1
+ 24:          1          0  IO-APIC   5-edge      ACPI:Ged
+LOC:         10         20   Local timer interrupts
+ERR:          0
+"""
+SOFT = """                    CPU0       CPU1
+      NET_RX:          7          9
+"""
+
+
+def test_interrupts_by_cpu_are_named_by_their_source() -> None:
+    quiet = FakeHost({"/proc/interrupts": HARD, "/proc/softirqs": SOFT})
+    noisy = {"/proc/interrupts": HARD.replace(" 20 ", " 90020 "), "/proc/softirqs": SOFT}
+    before, after = interrupts(quiet, {1}), interrupts(FakeHost(noisy), {1})
+    assert before == {
+        (1, "interrupt 24 of ACPI:Ged"): 0,
+        (1, "Local timer interrupts"): 20,
+        (1, "softirq NET_RX"): 9,
+    }
+    [found] = since(before, after, 2.0)
+    assert found == CpuInterrupts(1, "Local timer interrupts", 90_000, 45_000.0)
+    [made] = disturbances([found], {1: "sut"}, S)
+    assert (made.kind, made.cpu, made.length_ns) == (DisturbanceKind.INTERRUPTED, 1, S)
+    assert disturbances([found], {0: "generator"}, S) == ()

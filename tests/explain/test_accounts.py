@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Name what took time or frames by the account that closes, and say so where none does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.explain.test_blame import (
+    AT_ENTRANCE,
+    FPS,
+    MS,
+    SUT,
+    THREADS,
+    explained,
+    first,
+    observed,
+)
+from wirespeed.explain.explain import explain
+from wirespeed.explain.interface import Measured
+from wirespeed.model.change import Change
+from wirespeed.model.hop_counts import Drop, DropCause
+from wirespeed.model.observation import Competitor, Observation, PollingThread
+from wirespeed.model.result import Bound, SearchResult
+from wirespeed.model.thread_time import CpuInterrupts, ThreadTime, Throttle
+from wirespeed.model.trial import Stage, Trial
+
+S = 1000 * MS
+QUOTA = Throttle("/ovs", 30_000, 100_000, 9, 600 * MS)
+
+
+def time(waiting: int = 0, away: int = 0, left: int = 0, **more: object) -> ThreadTime:
+    """Of a second, in ms."""
+    on_cpu = S - (waiting + away) * MS
+    return ThreadTime(S, on_cpu, waiting * MS, away * MS, left, **more)  # type: ignore[arg-type]
+
+
+def threads(**times: ThreadTime) -> tuple[PollingThread, ...]:
+    """generator, pmd or vnf, with their times; the others ran all the time."""
+    names = ("generator", "pmd", "vnf")
+    return tuple(
+        replace(thread, time=times.get(name, time()))
+        for thread, name in zip(THREADS, names, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("seen", "named", "words"),
+    [
+        (
+            observed(AT_ENTRANCE, threads=threads(pmd=time(waiting=600, throttle=QUOTA))),
+            ("throttled", "switch"),
+            ("/ovs", "30,000 of each 100,000", "9 times"),
+        ),
+        (
+            observed(AT_ENTRANCE, threads=threads(pmd=time(away=500, left=1))),
+            ("poller_stopped", "switch"),
+            ("500 ms", "50%", "1 piece"),
+        ),
+        (
+            observed(
+                AT_ENTRANCE,
+                threads=threads(pmd=time(away=500, left=2, tracer="gdb, PID 7")),
+            ),
+            ("poller_stopped", "switch"),
+            ("gdb, PID 7, traced it",),
+        ),
+        (
+            observed(AT_ENTRANCE, threads=threads(pmd=time(away=500, left=500))),
+            ("poller_asleep", "switch"),
+            ("slept between polls for 50%",),
+        ),
+        (
+            observed(AT_ENTRANCE, threads=threads(pmd=time(waiting=500), vnf=time(waiting=400))),
+            ("pollers_share_cpu", "switch"),
+            ("pmd-c01/id:8 and vnf0/lcore1 polled on CPU 1 in turns",),
+        ),
+        (
+            observed(
+                AT_ENTRANCE,
+                interrupts=(CpuInterrupts(1, "Local timer interrupts", 20_000, 20_000.0),),
+            ),
+            ("interrupts", "switch"),
+            ("Local timer interrupts interrupted CPU 1", "20,000 times a second"),
+        ),
+    ],
+    ids=["quota", "stop", "tracer", "sleep", "two pollers", "interrupts"],
+)
+def test_time_that_a_thread_did_not_run_is_named(
+    seen: Observation, named: tuple[str, str], words: tuple[str, ...]
+) -> None:
+    assert first(seen) == named
+    sentence = explained(seen)[0].sentence
+    assert [word for word in words if word not in sentence] == []
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        observed(threads=threads(pmd=time(waiting=500), vnf=time(waiting=400))),
+        observed(interrupts=(CpuInterrupts(1, "Local timer interrupts", 20_000, 20_000.0),)),
+        observed(
+            threads=tuple(
+                replace(thread, sleeps=True, time=time(away=500, left=500)) for thread in THREADS
+            )
+        ),
+    ],
+    ids=["two pollers as planned", "interrupts", "sleep on purpose"],
+)
+def test_time_that_cost_no_frame_leads_nothing(seen: Observation) -> None:
+    blamed = {"interrupts", "pollers_share_cpu", "poller_asleep", "cause_not_found"}
+    assert {e.limit for e in explained(seen)[:1]}.isdisjoint(blamed)
+
+
+def test_two_pollers_beside_a_program_are_not_the_cause() -> None:
+    shared = threads(pmd=time(waiting=600), vnf=time(waiting=600))
+    hog = Competitor("cc1", 1, 0.5, pid=4711, started=1.7e9)
+    found = explained(observed(AT_ENTRANCE, threads=shared, competitors=(hog,)))[0]
+    assert found.limit == "pmd_core_shared"
+    assert "cc1 (PID 4711, started 22:13:20 UTC, not the bench's own)" in found.sentence
+
+
+def result_of(*trials: Observation) -> SearchResult:
+    kept = tuple(Trial(each, Stage.CONSTANT, quiet=False) for each in trials)
+    return SearchResult("fixed", False, kept, constant=Bound(FPS, FPS, 0.0))
+
+
+RULE = Change("Open vSwitch: rule priority=100,in_port=1", "output:2", "drop")
+LOST = Drop("switch:east", DropCause.FOREIGN_RULE, FPS)
+
+
+def test_changed_rule_before_a_loss_is_named_with_from_to_and_when() -> None:
+    found = explain(Measured(SUT, result_of(observed(), observed(LOST, changes=(RULE,)))))[0]
+    assert (found.limit, found.hop) == ("changed", "switch")
+    assert "between trials 1 and 2" in found.sentence
+    assert "changed from output:2 to drop" in found.sentence
+    assert "100% of the frames were lost, 0% before it" in found.sentence
+
+
+def test_changed_setting_of_the_host_is_told_but_not_blamed() -> None:
+    pages = Change("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "197", "248")
+    trials = result_of(observed(), observed(AT_ENTRANCE, changes=(pages,)))
+    found = explain(Measured(SUT, trials))
+    assert found[0].limit != "changed"
+    [told] = [e for e in found if e.limit == "changed_harmless"]
+    assert "nr_hugepages changed from 197 to 248" in told.sentence
+
+
+def test_changed_rule_without_a_loss_is_not_blamed() -> None:
+    found = explain(Measured(SUT, result_of(observed(), observed(changes=(RULE,)))))
+    assert "changed" not in {e.limit for e in found}
+
+
+def test_loss_that_a_weak_suspect_cannot_explain_comes_first() -> None:
+    """A program that took 3.6% of the CPU beside 40% lost."""
+    weak = Competitor("cc1", 1, 0.036)
+    busy = replace(THREADS[1], busy_share=0.5)
+    seen = observed(AT_ENTRANCE, competitors=(weak,), threads=(THREADS[0], busy))
+    limits = [e.limit for e in explained(seen)]
+    assert limits[0] == "cause_not_found"
+    assert "pmd_core_shared" in limits[1:]
+    sentence = explained(seen)[0].sentence
+    assert "20.0 k frames of 50.0 k frames were lost (40%)" in sentence
+    assert "pmd_core_shared (1,800 frames)" in sentence
+
+
+def test_frames_without_trace_are_the_first_sentence() -> None:
+    seen = observed(Drop("switch:vnf0a-vnf0:a", DropCause.UNKNOWN, 20_000))
+    found = explained(seen)[0]
+    assert (found.limit, found.hop) == ("unaccounted", "switch:vnf0a-vnf0:a")
+    stray = observed(Drop("switch:vnf0a-vnf0:a", DropCause.UNKNOWN, 20))
+    assert "unaccounted" not in {e.limit for e in explained(stray)[:1]}
+
+
+def test_saturated_stage_needs_no_further_cause() -> None:
+    full = replace(THREADS[1], busy_share=0.99)
+    seen = observed(AT_ENTRANCE, threads=(THREADS[0], full))
+    assert "cause_not_found" not in {e.limit for e in explained(seen)}
