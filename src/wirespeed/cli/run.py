@@ -64,9 +64,7 @@ def run(
     ] = None,
     verbose: Annotated[
         bool,
-        typer.Option(
-            "--verbose", "-v", help="Print each trial as it ends, and all that limits each point."
-        ),
+        typer.Option("--verbose", "-v", help="Print each trial as it ends."),
     ] = False,
     require_grade: Annotated[
         str | None,
@@ -149,7 +147,7 @@ def run(
     if json:
         print_json(json_text.dumps(document(record), indent=2, allow_nan=False))
     else:
-        print_results(record, results_console(), html, verbose=verbose, store=store)
+        print_results(record, results_console(), html, store=store)
     needed.check_run(record)
 
 

@@ -14,7 +14,7 @@ from wirespeed.model.words import share
 
 _SWITCH, _GENERATOR = "switch", "tg"
 _ISOLATE = Proposal(
-    "Keep other programs off the CPUs that poll: isolate them.",
+    "Isolate the polling CPUs from other programs.",
     "isolcpus, as wirespeed plan writes it",
 )
 

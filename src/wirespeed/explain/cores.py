@@ -18,8 +18,7 @@ MUCH_SHARED = 0.1
 
 _PROBE = "CPU placement probe before the last trial that has one"
 _OWN_CORES = Proposal(
-    "Give the CPUs that forward cores of their own: isolate them and keep the other thread of "
-    "each core idle.",
+    "Isolate the forwarding CPUs and keep the other thread of each core idle.",
     "isolcpus, as wirespeed plan writes it; for a guest hw:cpu_policy=dedicated, "
     "hw:cpu_thread_policy=isolate",
 )
@@ -37,8 +36,7 @@ def placement(point: Measured) -> Iterator[Explanation]:
             f"A cache line takes {last.core_to_core_ns:.0f} ns from one polling CPU to another; "
             "between CPUs of one cache it takes 20 to 70 ns: every frame crosses chips.",
             (EvidenceFigure("core-to-core latency", last.core_to_core_ns, "ns", _PROBE),),
-            Proposal("On a host, choose CPUs that share a cache; for a guest, pin its CPUs to "
-                     "such."),
+            Proposal("Poll on CPUs that share a cache; pin a guest's CPUs so."),
             _gain_of_one_cache(point),
         )  # fmt: skip
     if last.slowdown > OWN_CORE_SLOWDOWN:
@@ -46,7 +44,7 @@ def placement(point: Measured) -> Iterator[Explanation]:
             "smt_siblings",
             f"Polling CPUs slow each other {last.slowdown:.1f}x: they are threads of one core.",
             (EvidenceFigure("slowdown", last.slowdown, "x", _PROBE),),
-            Proposal("Put each on a core of its own."),
+            Proposal("Put each polling CPU on a core of its own."),
             ExpectedGain(last.slowdown, "x", "the probe alone on its core, at most"),
         )
 

@@ -56,7 +56,7 @@ def resources(point: Measured, found: Sequence[Explanation]) -> tuple[ResourceUs
     decided = decisive(point)
     if decided is None or point.result.emulated is not None:
         return ()
-    limits = _limiting(point, found)
+    limits = limiting(point, found)
     uses = [use(point, *decided) for use in _USES]
     marked = [
         replace(use, state=ResourceState.LIMITS) if use.resource is limits else use for use in uses
@@ -64,8 +64,8 @@ def resources(point: Measured, found: Sequence[Explanation]) -> tuple[ResourceUs
     return tuple(sorted(marked, key=lambda use: use.state is not ResourceState.LIMITS))
 
 
-def _limiting(point: Measured, found: Sequence[Explanation]) -> Resource | None:
-    """That of the first explanation that is of a resource."""
+def limiting(point: Measured, found: Sequence[Explanation]) -> Resource | None:
+    """Return the resource that the first explanation of one names; None where none does."""
     for explanation in found:
         if explanation.limit in _CAUSES:
             resource = _overflowing(point, DropCause(explanation.limit))

@@ -27,20 +27,6 @@ def lossless(result: SearchResult) -> float | None:
     return found.lossless_fps
 
 
-def short_as_is(result: SearchResult) -> str:
-    """For one line of a log; empty for grade A, where whole trials decided."""
-    found = result.as_is
-    if found is None or result.grade in (None, Grade.A):
-        return ""
-    parts = [f"{loss_range(found)} lost there"] if found.loss_high is not None else []
-    if (fps := lossless(result)) is not None:
-        trial = f" in a trial of {seconds(found.lossless_s)}" if found.lossless_s else ""
-        parts.append(f"nothing lost up to {mpps(fps)}{trial}")
-    if found.mrr_fps is not None:
-        parts.append(f"MRR {mpps(found.mrr_fps)}")
-    return ", ".join(parts)
-
-
 def bracket_words(bracket: Bracket) -> str:
     """A range in Mpps: "at least 4.900, at most 8.250", or one of the two."""
     carried, overloads = bracket.carried_fps, bracket.overloads_fps

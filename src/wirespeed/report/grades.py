@@ -16,9 +16,8 @@ MEANING = {
 }
 
 BETTER_GRADE = (
-    "A better grade needs CPUs of their own: isolate those that poll and keep the other thread of "
-    "their cores idle (wirespeed plan writes the settings); give a guest whole pinned cores "
-    "(hw:cpu_policy=dedicated, hw:cpu_thread_policy=isolate)."
+    "For a better grade: isolate the polling CPUs, keep the other thread of their cores idle, "
+    "and pin a guest's CPUs to whole cores; `wirespeed plan` writes these settings."
 )
 
 

@@ -72,12 +72,17 @@ def explanation_words(found: Explanation) -> str:
 
 def gain_words(gain: ExpectedGain) -> str:
     """E.g. "1.240 Mpps (the PDR minus the NDR)"."""
+    return f"{gain_value(gain)} ({gain.estimated})"
+
+
+def gain_value(gain: ExpectedGain) -> str:
+    """E.g. "1.240 Mpps"."""
     values = {
         "frames/s": f"{mpps(gain.value)} Mpps",
         "bits/s": f"{gbps(gain.value)} Gbps",
         "x": f"{gain.value:.1f}x",
     }
-    return f"{values.get(gain.unit, f'{gain.value:g} {gain.unit}')} ({gain.estimated})"
+    return values.get(gain.unit, f"{gain.value:g} {gain.unit}")
 
 
 def figure_words(value: float) -> str:

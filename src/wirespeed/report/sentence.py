@@ -33,7 +33,7 @@ from wirespeed.model.words import (
     tiny,
     two_digits,
 )
-from wirespeed.report.as_is import bound_words, bracket_words, loss_range, lossless, short_as_is
+from wirespeed.report.as_is import bound_words, bracket_words, loss_range, lossless
 from wirespeed.report.grades import grade_words
 from wirespeed.report.tcp import undisturbed
 from wirespeed.store.records import PointRecord, PointState
@@ -83,21 +83,16 @@ def _placements(result: SearchResult) -> Iterator[str]:
 
 
 def short_sentence(result: SearchResult) -> str:
-    """One line of a log: the figures and how sure they are."""
+    """One line of a log: the rates and their grade."""
     if result.tcp is not None:
         return _tcp(result)
     found = [f"{name} {rate}" for name, rate in _figures(result)]
     if result.back_to_back is not None:
         found.append(f"bursts of {result.back_to_back.mean_frames:,.0f} frames")
     if not found:
-        return "not measurable" if result.not_measurable is not None else "no figure"
-    basis = result.undisturbed
-    sure = grade_words(result)
-    if basis is not None and result.grade is not Grade.A:
-        sure += f", {share(basis.share)} of {seconds(basis.measured_s)} undisturbed"
-    as_is = f"; as this host is: {there}" if (there := short_as_is(result)) else ""
+        return "not measurable" if result.not_measurable is not None else "no rate"
     emulated = f"; {EMULATED}" if result.emulated is not None else ""
-    return f"{', '.join(found)} Mpps ({sure}){as_is}{emulated}"
+    return f"{', '.join(found)} Mpps, {grade_words(result)}{emulated}"
 
 
 def _figures(result: SearchResult) -> Iterator[tuple[str, str]]:
