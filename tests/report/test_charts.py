@@ -108,7 +108,7 @@ def test_a_point_of_grade_d_is_a_bar_and_never_a_dot(run: RunRecord) -> None:
     assert bracket.carried_fps is not None
     assert bracket.overloads_fps is not None
     (bar,) = mpps.ranges
-    assert (bar.x, bar.name) == (0.0, "pvp")
+    assert (round(bar.x), bar.name) == (0, "pvp")
     assert (bar.low, bar.high) == (bracket.carried_fps / 1e6, bracket.overloads_fps / 1e6)
     pvp = [series for series in mpps.curves if series.name == "pvp"]
     assert all(x != 0.0 for series in pvp for x, _ in series.points)

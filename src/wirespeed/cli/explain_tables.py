@@ -149,4 +149,4 @@ def print_tried(
     if gain.confidence < WANTED:
         console.print(f"Few pairs: {percent(WANTED, 0)} takes 6 that count (--pairs).")
     full = typed("report", found.run_id, store=store)
-    console.print(f"Report: {full}", soft_wrap=True)
+    console.print(f"Run {found.run_id}. Report: {full}", soft_wrap=True)

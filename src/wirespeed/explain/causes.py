@@ -58,7 +58,7 @@ ADD_PMD = "Add a PMD core and an Rx queue."
 MORE_CPUS = "Add a CPU to the stage that polls the first ring."
 CAUSES = {
     DropCause.RX_RING_FULL: Cause(
-        "the receive ring there was full: the core that polls it had no time left for more frames",
+        "the core that polls this receive ring had no time left",
         Proposal(MORE_CPUS),
     ),
     DropCause.VHOST_TX_RING_FULL: Cause(

@@ -33,8 +33,8 @@ def placement(point: Measured) -> Iterator[Explanation]:
     if last.core_to_core_ns > SHARED_CACHE_NS:
         yield Explanation(
             "core_to_core_latency",
-            f"A cache line takes {last.core_to_core_ns:.0f} ns from one polling CPU to another; "
-            "between CPUs of one cache it takes 20 to 70 ns: every frame crosses chips.",
+            f"The polling CPUs share no cache: a cache line takes {last.core_to_core_ns:.0f} ns from "
+            "one to another, and 20 to 70 ns between CPUs of one cache.",
             (EvidenceFigure("core-to-core latency", last.core_to_core_ns, "ns", _PROBE),),
             Proposal("Poll on CPUs that share a cache; pin a guest's CPUs so."),
             _gain_of_one_cache(point),
@@ -84,17 +84,16 @@ def contention(point: Measured) -> Iterator[Explanation]:
     whole_fps = result.as_is.mrr_fps if result.as_is is not None else None
     if result.mrr_fps is not None and whole_fps is not None:
         evidence += [
-            EvidenceFigure("MRR undisturbed", result.mrr_fps, "frames/s", "result"),
-            EvidenceFigure("MRR as this host is", whole_fps, "frames/s", "result"),
+            EvidenceFigure("MRR, clean time", result.mrr_fps, "frames/s", "result"),
+            EvidenceFigure("MRR, all time", whole_fps, "frames/s", "result"),
         ]
         if result.mrr_fps > whole_fps:
-            estimated = "the MRR of undisturbed time minus that of whole trials"
+            estimated = "the MRR of clean time minus that of all time"
             gain = ExpectedGain(result.mrr_fps - whole_fps, "frames/s", estimated)
     yield Explanation(
         "core_contention",
-        f"Something else used a forwarding core for {share(shared)} of the time: such a core "
-        "does up to half less, which is why this host as it is gives less than the SUT "
-        "undisturbed.",
+        f"Something else used a forwarding core for {share(shared)} of the time. A shared core "
+        "does up to half less.",
         tuple(evidence), _OWN_CORES, gain,
     )  # fmt: skip
 

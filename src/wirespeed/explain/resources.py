@@ -21,7 +21,7 @@ _USES: tuple[Callable[[Measured, int, Trial], ResourceUse], ...] = (
 )  # fmt: skip
 
 # What an explanation that is no cause of a drop says of the resources.
-_LIMITS = {
+LIMITS = {
     "shared_lcore": Resource.GENERATOR,
     "shared_partner": Resource.GENERATOR,
     "generator": Resource.GENERATOR,
@@ -70,7 +70,7 @@ def limiting(point: Measured, found: Sequence[Explanation]) -> Resource | None:
         if explanation.limit in _CAUSES:
             resource = _overflowing(point, DropCause(explanation.limit))
         else:
-            resource = _LIMITS.get(explanation.limit)
+            resource = LIMITS.get(explanation.limit)
         if resource is not None:
             return resource
     return None

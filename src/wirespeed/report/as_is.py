@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are a bracket and the figures of a host as it is written in a few words?"""
+"""Write a bracket and the rates of all time in a few words."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from wirespeed.model.words import mpps, seconds, share
 
 
 def loss_range(found: AsIs) -> str:
-    """What whole trials lost: "nothing", "12%", "9.0-35%"."""
+    """What whole trials lost: "nothing", "12%", "9.0 to 35%"."""
     low, high = share(found.loss_low or 0.0), share(found.loss_high or 0.0)
     if not found.loss_high:
         return "nothing"
-    return high if low == high else f"{low.removesuffix('%')}-{high}"
+    return high if low == high else f"{low.removesuffix('%')} to {high}"
 
 
 def lossless(result: SearchResult) -> float | None:

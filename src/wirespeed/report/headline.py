@@ -13,7 +13,9 @@ from wirespeed.report.table import latency_at
 from wirespeed.report.tcp import offload_gains, split, tcp_result
 from wirespeed.store.records import PointRecord, RunRecord
 
-_AS_IS = "Highest rate received (MRR) as this host is"
+_NDR = "Highest rate without loss (NDR), clean time"
+_AT_LEAST = "Highest rate without loss (NDR) is at least"
+_AS_IS = "Highest rate received (MRR), all time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,8 @@ def _tcp(points: tuple[PointRecord, ...]) -> Iterator[KeyFigure]:
 
 def _rates(figures: list[PointFigures]) -> Iterator[KeyFigure]:
     picks: tuple[tuple[str, Callable[[PointFigures], Rate | None]], ...] = (
-        ("Highest rate without loss (NDR), undisturbed", lambda f: f.ndr),
-        ("Highest rate carried without loss (bracket)", lambda f: f.carried),
+        (_NDR, lambda f: f.ndr),
+        (_AT_LEAST, lambda f: f.carried),
         ("Highest rate within the loss goal (PDR)", lambda f: f.pdr),
         ("Highest rate received (MRR)", lambda f: f.mrr),
         ("Forwarded", lambda f: f.constant),
@@ -64,6 +66,8 @@ def _rates(figures: list[PointFigures]) -> Iterator[KeyFigure]:
         if not found:
             continue
         best, rate = max(found, key=lambda pair: pair[1].fps)
+        if what == _NDR and best.ndr_is_bound:
+            what = _AT_LEAST
         share = f"{percent(rate.line_share)} of {line_rate_words(best.point.frames)}"
         of_line = f"{best.point.label}; {share}"
         grade = best.grade if what != _AS_IS else None
@@ -84,7 +88,7 @@ def _lossless(figures: list[PointFigures]) -> Iterator[KeyFigure]:
     ]
     if found:
         best, fps = max(found, key=lambda pair: pair[1])
-        what = "Highest rate without loss as this host is"
+        what = "Highest rate without loss, all time"
         yield KeyFigure(what, mpps(fps), "Mpps", best.point.label)
 
 
@@ -94,7 +98,7 @@ def _latency(figures: list[PointFigures]) -> Iterator[KeyFigure]:
     if found:
         best, at = min(found, key=lambda pair: pair[1].latency.p50_ns)
         value = f"{microseconds(at.latency.p50_ns)} / {microseconds(at.latency.p99_ns)}"
-        what = "Latency at half the PDR as this host is, p50 / p99"
+        what = "Latency at half the PDR, all time, p50 / p99"
         yield KeyFigure(what, value, "\N{MICRO SIGN}s", best.point.label)
 
 

@@ -56,7 +56,7 @@ def _of_frames(result: SearchResult) -> Iterator[str]:
     if result.not_measurable is not None:
         yield f"Not measurable: {result.not_measurable}."
     yield from because(result)
-    yield from (note.rstrip(".") + "." for note in result.notes)
+    yield from (f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in result.notes)
 
 
 def explanation_words(found: Explanation) -> str:

@@ -12,21 +12,25 @@ from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result import Bracket, Interval, SearchResult
 from wirespeed.model.words import NONE, loss, microseconds, mpps, percent
 from wirespeed.report.as_is import bound_words, bracket_words
+from wirespeed.report.figures import figures_by_placement
 from wirespeed.report.limit_words import limited_by
 from wirespeed.report.tcp import split
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 
 _NDR, _PDR, _MRR, _LATENCY = "NDR, Mpps", "PDR", "MRR", "p50 / p99 \N{MICRO SIGN}s"
 _LOAD, _FORWARDED, _LOST = "load, Mpps", "forwarded", "lost"
-_BURST, _GRADE, _LIMIT = "burst, frames", "grade", "limited by"
+_BURST, _CPUS, _GRADE, _LIMIT = "burst, frames", "CPUs", "grade", "limited by"
 # In the order in which they are printed.
-_COLUMNS = (_NDR, _PDR, _MRR, _LOAD, _FORWARDED, _LOST, _BURST, _LATENCY, _GRADE, _LIMIT)
+_COLUMNS = (_NDR, _PDR, _MRR, _LOAD, _FORWARDED, _LOST, _BURST, _LATENCY, _CPUS, _GRADE, _LIMIT)
 # Left out in this order where a terminal is too narrow.
 _LESS_IMPORTANT = (_LATENCY, _PDR, _MRR)
 _GAP = "  "
-_INDENTED = (
-    "Indented: the same point while its polling CPUs were placed otherwise, e.g. across caches."
-)
+_KINDS = {
+    PlacementKind.ONE_CACHE: "one cache",
+    PlacementKind.ACROSS_CACHES: "across",
+    PlacementKind.ONE_CORE: "one core",
+}
+_MEANING_OF_CPUS = "CPUs: whether those that poll were within one cache or across caches."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,9 @@ class Row:
 def summary_lines(run: RunRecord, width: int) -> list[str]:
     """Return the lines of the table, at most `width` cells each; the first one is the heading."""
     rows = [row for point in split(run)[0] for row in _rows(point)]
+    if len(_kinds(run)) < 2:
+        for row in rows:
+            row.cells.pop(_CPUS, None)
     columns = [name for name in _COLUMNS if any(_has(row, name) for row in rows)]
     dropped: list[str] = []
     for name in _LESS_IMPORTANT:
@@ -61,7 +68,7 @@ def summary_lines(run: RunRecord, width: int) -> list[str]:
 
 
 def meaning(run: RunRecord) -> str:
-    """Explain the headings of the table, and its indented rows where it has some."""
+    """Explain the headings of the table."""
     points = split(run)[0]
     goal = percent(points[0].frames.search.pdr_loss) if points else ""
     found = [point.result for point in points if point.result is not None]
@@ -70,9 +77,15 @@ def meaning(run: RunRecord) -> str:
         (f"PDR: at most {goal} lost.", any(r.pdr for r in found)),
         ("MRR: received under overload.", any(r.mrr_fps for r in found)),
         ("Latency at half the PDR.", any(_latency(r) for r in found)),
-        (_INDENTED, any(len(list(_rows(point))) > 1 for point in points)),
+        (_MEANING_OF_CPUS, len(_kinds(run)) > 1),
     ]
     return " ".join(words for words, there in said if there)
+
+
+def _kinds(run: RunRecord) -> set[PlacementKind]:
+    """The placements of the run's points."""
+    figures = (found for point in split(run)[0] for found in figures_by_placement(point))
+    return {found.placement for found in figures if found.placement is not None}
 
 
 def _cut(line: str, width: int) -> str:
@@ -108,8 +121,7 @@ class _Layout:
         yield [self._line("" if self._above else "point", {name: name for name in self._columns})]
         for row in self._rows:
             if row.why:
-                yield [f"{set_cell_size(row.label, self._label)}{_GAP}{row.why}"
-                       if cell_len(row.label) <= self._label else f"{row.label}: {row.why}"]  # fmt: skip
+                yield [f"{set_cell_size(row.label, max(self._label, cell_len(row.label)))}{_GAP}{row.why}"]
             else:
                 cells = {name: _text(row, name) for name in self._columns}
                 figures = self._line("" if self._above else row.label, cells, row.span)
@@ -139,19 +151,15 @@ def _rows(point: PointRecord) -> Iterator[Row]:
         yield _row(point.caption, result, limited_by(point))
     for other in result.by_placement if result is not None else ():
         if other.grade is not None and other.placement is not None and _figures(other):
-            yield _row(f"  {_where(other.placement)}", other, "")
-
-
-def _where(kind: PlacementKind) -> str:
-    preposition = {PlacementKind.ONE_CACHE: "within ", PlacementKind.ONE_CORE: "on "}
-    return f"{preposition.get(kind, '')}{kind}"
+            yield _row("", other, "")
 
 
 def _row(label: str, result: SearchResult, limit: str) -> Row:
     cells = _figures(result)
     span = cells[_NDR] if result.bracket is not None and _NDR in cells and _PDR not in cells else ""
     grade = NONE if result.grade is None else str(result.grade)
-    return Row(label, {**cells, _GRADE: grade, _LIMIT: limit}, span)
+    placed = {} if result.placement is None else {_CPUS: _KINDS[result.placement]}
+    return Row(label, {**cells, **placed, _GRADE: grade, _LIMIT: limit}, span)
 
 
 def _figures(result: SearchResult) -> dict[str, str]:
@@ -196,7 +204,7 @@ def _latency(result: SearchResult) -> str | None:
 def _why(point: PointRecord) -> str:
     result = point.result
     if result is not None:
-        placed = f" {_where(result.placement)}" if result.placement and result.by_placement else ""
+        placed = f", {_KINDS[result.placement]}" if result.placement and result.by_placement else ""
         return f"no rate{placed}: {result.not_measurable or 'no trial decides one'}"
     if point.state is PointState.NOT_RUN:
         return f"not run: {point.error}"
