@@ -68,7 +68,10 @@ def only(point: PointRecord, limit: str) -> Explanation:
 def test_what_the_vnf_consumed_on_purpose_is_no_loss(run: RunRecord) -> None:
     drops = [Drop("vnf0", DropCause.VNF_HANDLED, 200), Drop("tg", DropCause.MISDIRECTED, 123)]
     first = explained(with_drops(run.points[2], *drops))[0].sentence
-    assert "all of them were dropped at tg: they arrived, but bore what belongs to somebody else" in first
+    assert (
+        "all of them were dropped at tg: they arrived, but bore what belongs to somebody else"
+        in first
+    )
 
 
 @pytest.mark.parametrize("cause", sorted(set(DropCause) - {DropCause.VNF_HANDLED}))
@@ -326,7 +329,9 @@ def test_a_full_first_ring_proposes_what_gives_that_sut_more_cpus(run: RunRecord
     assert found.proposal.setting == "sut.vswitch.pmd_cpus, sut.vswitch.rx_queues"
     own = replace(point.sut, name="my own", entrance="its only port", more_cpus="sut.my.cpus")
     found = explained(replace(point, sut=own))[0]
-    assert "all were dropped at its only port: the core that polls this receive ring" in found.sentence
+    assert (
+        "all were dropped at its only port: the core that polls this receive ring" in found.sentence
+    )
     assert found.proposal is not None
     assert (found.proposal.setting, found.proposal.keys) == ("sut.my.cpus", ())
     reference = replace(point.sut, reference=True)

@@ -100,9 +100,7 @@ def test_a_full_ring_is_blamed_on_the_stage_behind_it(
 def test_a_ring_that_overflows_while_its_poller_has_time_is_too_short(run: RunRecord) -> None:
     idle = threads(replace(PMD, busy_share=0.77), VNF, GENERATOR)
     first = explain(seen(run.points[0], **idle))[0]
-    assert "full although pmd-c01/id:8 was busy for only 77% of the time" in (
-        first.sentence
-    )
+    assert "full although pmd-c01/id:8 was busy for only 77% of the time" in (first.sentence)
     for descriptors, keys in (
         (1024, (KeyChange("sut.vswitch.descriptors", 2048),)),
         (MAX_DESCRIPTORS, (KeyChange("sut.vswitch.rx_queues", 2),)),

@@ -80,7 +80,10 @@ def test_a_quiet_point_counts_whole() -> None:
 @pytest.mark.parametrize(
     ("bracket", "starts"),
     [
-        (Bracket(4.9e6, 8.25e6), "NDR at least 4.900, at most 8.250 Mpps: a whole trial at the lower"),
+        (
+            Bracket(4.9e6, 8.25e6),
+            "NDR at least 4.900, at most 8.250 Mpps: a whole trial at the lower",
+        ),
         (Bracket(None, 8.25e6), "NDR at most 8.250 Mpps, which is too much"),
         (Bracket(4.9e6, None), "NDR at least 4.900 Mpps, where a whole trial lost nothing"),
         (Bracket(None, None), "NDR unknown: no load could be judged"),
@@ -114,7 +117,10 @@ def test_other_searches_have_their_own_figure() -> None:
 
 
 def test_latency_is_given_both_ways(run: RunRecord) -> None:
-    assert "\N{MICRO SIGN}s in clean time, 3.2 and 95.7 \N{MICRO SIGN}s in all time." in point_sentence(run.points[0])
+    assert (
+        "\N{MICRO SIGN}s in clean time, 3.2 and 95.7 \N{MICRO SIGN}s in all time."
+        in point_sentence(run.points[0])
+    )
     assert point_sentence(run.points[2]).endswith("p50 and p99: 3.2 and 8.0 \N{MICRO SIGN}s.")
 
 

@@ -115,7 +115,7 @@ def test_summary_point_without_result_says_why(
 def _emitted() -> set[str]:
     """The limits that the explainers' source names."""
     found = set()
-    for path in inspect.getfile(explain), :
+    for path in (inspect.getfile(explain),):
         folder = __import__("pathlib").Path(path).parent
         for file in folder.glob("*.py"):
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -47,7 +47,7 @@ def run(
         typer.Option(
             "--fault",
             metavar="NAME[:STRENGTH]",
-            help="Cause this fault at every point, as the study's table `fault` would.",
+            help="Inject this fault at every point, e.g. pmd-core-hog:0.2 (docs/reference/faults.md).",
         ),
     ] = None,
     quick: QuickOption = False,
@@ -55,12 +55,12 @@ def run(
         bool,
         typer.Option(
             "--resume",
-            help="Continue the study's newest incomplete run, or the run given as STUDY.",
+            help="Continue the newest incomplete run of STUDY, or the run whose id is STUDY.",
         ),
     ] = False,
     json: JsonOption = False,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write the report to FILE, too.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Also write the report to FILE.")
     ] = None,
     verbose: Annotated[
         bool,
@@ -71,7 +71,7 @@ def run(
         typer.Option(
             "--require-grade",
             metavar="GRADE",
-            help="Exit with 1 when a point's grade is below this one: A, B or C.",
+            help="Exit with 1 if any point's grade is below A, B or C.",
         ),
     ] = None,
     require_placement: Annotated[
@@ -86,7 +86,7 @@ def run(
         typer.Option(
             "--lab",
             metavar="FILE",
-            help="The hosts that the study names in its table hosts: a TOML file.",
+            help="Testbed file (TOML): the hosts that the study's table [hosts] names.",
         ),
     ] = None,
     fence: Annotated[
@@ -95,12 +95,12 @@ def run(
             "--fence",
             metavar="TOKEN",
             min=1,
-            help="The token of a lease on the hosts: a host that was shown a higher one refuses.",
+            help="Fencing token of the host lease; a host rejects a token older than one it has seen.",
         ),
     ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Measure every point of a study, store each trial, then print the results."""
+    """Measure every point of a study, then print rates, limits and what to change."""
     needed = required(require_grade, placement=require_placement)
     if html is not None:
         check_file(html)

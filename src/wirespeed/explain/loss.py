@@ -112,7 +112,9 @@ def total_drops(trial: Trial) -> tuple[Drop, ...]:
 def _first_sentence(point: Measured, trial: Trial, drop: Drop, part: float) -> str:
     which = "all" if part == 1 else percent(part, 0)
     if trial.quiet:
-        return f"{_first_frames(trial)}; {which} of them were dropped {_because(point, trial, drop)}"
+        return (
+            f"{_first_frames(trial)}; {which} of them were dropped {_because(point, trial, drop)}"
+        )
     return (
         f"{_first_frames(trial)}. Of the frames that the whole trial lost, {which} were dropped "
         f"{_because(point, trial, drop)}"

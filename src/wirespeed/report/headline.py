@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which few figures stand for a run?"""
+"""Choose the few rates that stand for a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from wirespeed.model.result import Grade
 from wirespeed.model.words import gbps, microseconds, mpps, percent
-from wirespeed.report.figures import PointFigures, Rate, line_rate_words, point_figures
+from wirespeed.report.figures import PointFigures, Rate, figures_by_placement, line_rate_words
 from wirespeed.report.table import latency_at
 from wirespeed.report.tcp import offload_gains, split, tcp_result
 from wirespeed.store.records import PointRecord, RunRecord
@@ -32,7 +32,9 @@ class KeyFigure:
 def key_figures(run: RunRecord) -> tuple[KeyFigure, ...]:
     """The best rates, the lowest latency, and how many trials were run."""
     frames, tcp = split(run)
-    figures = [point_figures(point) for point in frames if not point.emulated]
+    figures = [
+        found for point in frames if not point.emulated for found in figures_by_placement(point)
+    ]
     real = tuple(point for point in tcp if not point.emulated)
     trials = _trials(run) if frames else ()
     return (*_rates(figures), *_lossless(figures), *_latency(figures), *_tcp(real), *trials)

@@ -162,8 +162,7 @@ def _basis(result: SearchResult) -> str:
         said = f"all of {seconds(basis.measured_s)} count"
     else:
         said = (
-            f"{share(basis.share)} of {seconds(basis.measured_s)} clean, "
-            f"{basis.windows:,} windows"
+            f"{share(basis.share)} of {seconds(basis.measured_s)} clean, {basis.windows:,} windows"
         )
     return f": {said}; {_loss(basis)}{_growth(basis)}"
 

@@ -12,6 +12,7 @@ from wirespeed.report.figures import PointFigures, figures_by_placement, point_f
 from wirespeed.report.tcp import CSV_FIELDS, csv_fields, split
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 
+
 def without_figures(run: RunRecord) -> tuple[str, ...]:
     """The labels of points that should have a figure and have none; their sentences say why."""
     return tuple(point.label for point in _wanted(run) if not _has_figure(point))

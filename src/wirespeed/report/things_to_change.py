@@ -36,9 +36,7 @@ def things_to_change(run: RunRecord) -> tuple[Change, ...]:
     for same in proposed.values():
         first = min(same, key=lambda change: gain_rank(change.relative))
         best.append(
-            Change(
-                first.change, first.setting, first.gain, first.label, len(same), first.relative
-            )
+            Change(first.change, first.setting, first.gain, first.label, len(same), first.relative)
         )
     return tuple(sorted(best, key=lambda change: gain_rank(change.relative)))
 

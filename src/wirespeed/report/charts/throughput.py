@@ -106,7 +106,9 @@ def _moved(figures: Sequence[PointFigures]) -> Iterator[tuple[PointFigures, Poin
 
 
 def _move(
-    pair: tuple[PointFigures, PointFigures], quantity: _Quantity, x_of: dict[tuple[float, str], float]
+    pair: tuple[PointFigures, PointFigures],
+    quantity: _Quantity,
+    x_of: dict[tuple[float, str], float],
 ) -> Move:
     rates = [figure.best for figure in pair]
     start, end = (quantity.of(rate) if rate is not None else 0.0 for rate in rates)
