@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from tests.report.sample import sample_run
 from wirespeed.explain.explain import explain

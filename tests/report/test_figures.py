@@ -6,7 +6,6 @@ import io
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
 
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.result import BackToBack, Grade, Interval

@@ -82,7 +82,7 @@ def test_a_quiet_point_counts_whole() -> None:
     [
         (
             Bracket(4.9e6, 8.25e6),
-            "NDR at least 4.900, at most 8.250 Mpps: a whole trial at the lower",
+            "NDR at least 4.900, at most 8.250 Mpps: a whole trial at the",
         ),
         (Bracket(None, 8.25e6), "NDR at most 8.250 Mpps, which is too much"),
         (Bracket(4.9e6, None), "NDR at least 4.900 Mpps, where a whole trial lost nothing"),

@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -115,14 +115,12 @@ def test_summary_point_without_result_says_why(
 def _emitted() -> set[str]:
     """The limits that the explainers' source names."""
     found = set()
-    for path in (inspect.getfile(explain),):
-        folder = __import__("pathlib").Path(path).parent
-        for file in folder.glob("*.py"):
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Explanation":
-                    first = node.args[0] if node.args else None
-                    if isinstance(first, ast.Constant):
-                        found.add(str(first.value))
+    for file in Path(explain.__path__[0]).glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Explanation":
+                first = node.args[0] if node.args else None
+                if isinstance(first, ast.Constant):
+                    found.add(str(first.value))
     return found
 
 

@@ -50,7 +50,7 @@ def explain(
         typer.Option(
             "--pairs",
             metavar="N",
-            help="Number of pairs that --try measures. Default: 8; 95% confidence needs 6 valid ones.",
+            help="Pairs that --try measures. Default: 8; 95% confidence needs 6 valid ones.",
         ),
     ] = None,
     lab: Annotated[

@@ -29,9 +29,7 @@ SetOption = Annotated[
 ]
 QuickOption = Annotated[
     bool,
-    typer.Option(
-        "--quick", help="Run the study's short form, if it has one: fewer points, shorter trials."
-    ),
+    typer.Option("--quick", help="Run the study's short form: fewer points, shorter trials."),
 ]
 StudyArgument = Annotated[
     str,

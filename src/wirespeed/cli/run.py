@@ -47,7 +47,7 @@ def run(
         typer.Option(
             "--fault",
             metavar="NAME[:STRENGTH]",
-            help="Inject this fault at every point, e.g. pmd-core-hog:0.2 (docs/reference/faults.md).",
+            help="Inject a fault at every point, e.g. pmd-core-hog:0.2 (docs/reference/faults.md).",
         ),
     ] = None,
     quick: QuickOption = False,
@@ -95,7 +95,7 @@ def run(
             "--fence",
             metavar="TOKEN",
             min=1,
-            help="Fencing token of the host lease; a host rejects a token older than one it has seen.",
+            help="Fencing token of the host lease; a host rejects one older than it has seen.",
         ),
     ] = None,
     store: StoreOption = None,

@@ -33,8 +33,8 @@ def placement(point: Measured) -> Iterator[Explanation]:
     if last.core_to_core_ns > SHARED_CACHE_NS:
         yield Explanation(
             "core_to_core_latency",
-            f"The polling CPUs share no cache: a cache line takes {last.core_to_core_ns:.0f} ns from "
-            "one to another, and 20 to 70 ns between CPUs of one cache.",
+            f"The polling CPUs share no cache: a cache line takes {last.core_to_core_ns:.0f} ns "
+            "from one to another, and 20 to 70 ns between CPUs of one cache.",
             (EvidenceFigure("core-to-core latency", last.core_to_core_ns, "ns", _PROBE),),
             Proposal("Poll on CPUs that share a cache; pin a guest's CPUs so."),
             _gain_of_one_cache(point),

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from wirespeed.model.result import AsIs, Bracket, Grade, Interval, SearchResult
-from wirespeed.model.words import mpps, seconds, share
+from wirespeed.model.result import AsIs, Bracket, Interval, SearchResult
+from wirespeed.model.words import mpps, share
 
 
 def loss_range(found: AsIs) -> str:

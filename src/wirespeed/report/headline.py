@@ -68,12 +68,11 @@ def _rates(figures: list[PointFigures]) -> Iterator[KeyFigure]:
         if not found:
             continue
         best, rate = max(found, key=lambda pair: pair[1].fps)
-        if what == _NDR and best.ndr_is_bound:
-            what = _AT_LEAST
+        name = _AT_LEAST if what == _NDR and best.ndr_is_bound else what
         share = f"{percent(rate.line_share)} of {line_rate_words(best.point.frames)}"
         of_line = f"{best.point.label}; {share}"
         grade = best.grade if what != _AS_IS else None
-        yield KeyFigure(what, mpps(rate.fps), "Mpps", of_line, grade)
+        yield KeyFigure(name, mpps(rate.fps), "Mpps", of_line, grade)
         widest, rate = max(found, key=lambda pair: pair[1].l1_bps)
         if widest is not best:
             label = widest.point.label

@@ -72,7 +72,7 @@ LIMIT_WORDS = {
 
 
 def limited_by(point: PointRecord) -> str:
-    """Return what limits the point first, in at most 16 characters; a dash where nothing is known."""
+    """Return what limits the point first, in at most 16 characters; a dash where unknown."""
     seen, found = measured(point), explanations(point)
     for explanation in found:
         if explanation.limit not in LIMIT_WORDS:

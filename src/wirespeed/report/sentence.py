@@ -196,8 +196,8 @@ def _bracket(bracket: Bracket) -> str:
     carried, overloads = mpps(bracket.carried_fps), mpps(bracket.overloads_fps)
     if bracket.carried_fps is not None and bracket.overloads_fps is not None:
         return (
-            f"NDR at least {carried}, at most {overloads} Mpps: a whole trial at the lower load lost "
-            "nothing, and the higher load is too much"
+            f"NDR at least {carried}, at most {overloads} Mpps: a whole trial at the lower load "
+            "lost nothing, and the higher load is too much"
         )
     if bracket.overloads_fps is not None:
         return f"NDR at most {overloads} Mpps, which is too much; no trial was without loss"

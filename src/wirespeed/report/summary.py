@@ -121,9 +121,8 @@ class _Layout:
         yield [self._line("" if self._above else "point", {name: name for name in self._columns})]
         for row in self._rows:
             if row.why:
-                yield [
-                    f"{set_cell_size(row.label, max(self._label, cell_len(row.label)))}{_GAP}{row.why}"
-                ]
+                label = row.label + " " * (self._label - cell_len(row.label))
+                yield [f"{label}{_GAP}{row.why}"]
             else:
                 cells = {name: _text(row, name) for name in self._columns}
                 figures = self._line("" if self._above else row.label, cells, row.span)

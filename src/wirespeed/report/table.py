@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from wirespeed.model.result import Grade, LatencyAtLoad
 from wirespeed.report.figures import PointFigures, figures_by_placement, point_figures
-from wirespeed.report.tcp import CSV_FIELDS, csv_fields, split
+from wirespeed.report.tcp import CSV_FIELDS, csv_fields
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 
 
@@ -48,14 +48,15 @@ def latency_at(point: PointRecord, share: float) -> LatencyAtLoad | None:
 
 
 _CSV_COLUMNS = (
-    "point_id", "label", "placement", "topology_kind", "frame", "state", "rfc2544_conformant", "ndr_fps",
-    "pdr_fps", "mrr_fps", "constant_fps", "ndr_upper_fps", "pdr_upper_fps", "theoretical_max_fps",
+    "point_id", "label", "placement", "topology_kind", "frame", "state", "rfc2544_conformant",
+    "ndr_fps", "pdr_fps", "mrr_fps", "constant_fps", "ndr_upper_fps", "pdr_upper_fps",
+    "theoretical_max_fps",
     "best_l1_bps", "best_l2_bps", "best_line_share", "latency_pdr50_p50_us", "latency_pdr50_p99_us",
     "trials", "quiet_trials", "grade", "undisturbed_share", "undisturbed_windows",
     "bracket_carried_fps", "bracket_overloads_fps", "as_is_mrr_fps", "as_is_loss_low",
     "as_is_loss_high",
-    "as_is_lossless_fps", "as_is_lossless_s", "latency_pdr50_undisturbed_p50_us", "latency_pdr50_undisturbed_p99_us",
-    "limited_by", "emulated", "not_measurable", *CSV_FIELDS,
+    "as_is_lossless_fps", "as_is_lossless_s", "latency_pdr50_undisturbed_p50_us",
+    "latency_pdr50_undisturbed_p99_us", "limited_by", "emulated", "not_measurable", *CSV_FIELDS,
 )  # fmt: skip
 
 

@@ -42,7 +42,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A point whose polling CPUs moved while it was measured: its rate before and after, at one x."""
+    """A point whose polling CPUs moved while it was measured: its rates at one x."""
 
     x: float
     start: float
