@@ -74,7 +74,7 @@ def neighbours(point: Measured) -> Iterator[Explanation]:
             "time. Whether it took bandwidth of memory, or cache, from the CPUs that poll, nothing "
             "measured here can tell: a candidate.",
             (figure(f"CPU {cpu} used by {name}", used, "ratio"),),
-            Proposal("Measure once more without that program."), hop="memory",
+            Proposal(f"Measure again without {name} running."), hop="memory",
         )  # fmt: skip
 
 
