@@ -78,7 +78,7 @@ def run(
         bool,
         typer.Option(
             "--require-placement",
-            help="Exit with 1 when a point's figures are not of the study's search.placement.",
+            help="Exit with 1 if a point has no rate in the placement that search.placement names.",
         ),
     ] = False,
     lab: Annotated[

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result import AsIs, Bracket, Grade, Interval, Undisturbed
 from wirespeed.model.spec import Frames
 from wirespeed.model.units import l1_bps, l2_bps
+from wirespeed.report.answers import by_placement
 from wirespeed.report.as_is import bound_words, bracket_words
 from wirespeed.store.records import PointRecord
 
@@ -141,10 +142,11 @@ def point_figures(point: PointRecord) -> PointFigures:
 
 def figures_by_placement(point: PointRecord) -> Iterator[PointFigures]:
     """Yield the point's own figures, then those of the other placements that gave a rate."""
-    yield point_figures(point)
-    for other in point.result.by_placement if point.result is not None else ():
-        if other.grade is not None:
-            yield point_figures(replace(point, result=other, trials=()))
+    first, *others = by_placement(point).values() or (point,)
+    yield point_figures(first)
+    for other in others:
+        if other.result is not None and other.result.grade is not None:
+            yield point_figures(other)
 
 
 def _lower(interval: Interval | None, spec: Frames) -> Rate | None:

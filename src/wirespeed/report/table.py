@@ -81,7 +81,6 @@ def _csv_row(figures: PointFigures) -> dict[str, object]:
     best, at = figures.best, latency_at(point, 0.5)
     clean = at and at.undisturbed
     of_frames = point.tcp is None
-    quiet = sum(stored.trial.quiet for stored in point.trials)
     ndr = result.ndr if result else None
     pdr = result.pdr if result else None
     return {
@@ -104,8 +103,8 @@ def _csv_row(figures: PointFigures) -> dict[str, object]:
         "best_line_share": best and best.line_share,
         "latency_pdr50_p50_us": at and at.latency.p50_ns / 1e3,
         "latency_pdr50_p99_us": at and at.latency.p99_ns / 1e3,
-        "trials": len(point.trials) if point.trials or result is None else None,
-        "quiet_trials": quiet if point.trials or result is None else None,
+        "trials": len(point.trials),
+        "quiet_trials": sum(stored.trial.quiet for stored in point.trials),
         **_grade_fields(figures),
         "latency_pdr50_undisturbed_p50_us": clean and clean.p50_ns / 1e3,
         "latency_pdr50_undisturbed_p99_us": clean and clean.p99_ns / 1e3,
