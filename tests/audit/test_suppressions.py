@@ -88,7 +88,7 @@ rule = "WS01"
 becase = "typo"
 until = "soon"
 """
-    with pytest.raises(BadInput, match=r"f\.toml: 5 faults") as caught:
+    with pytest.raises(BadInput, match=r"f\.toml: 5 errors") as caught:
         parse(text, "f.toml")
     for told in (
         'colour = "red": unknown key',

@@ -117,4 +117,4 @@ def test_all_of_it_is_told_at_once() -> None:
         bench_host(LabHost("tester", reachable=False)),
         bench_host(LabHost(clock_off_s=5), wsdp="/opt/none", east="eth9"),
     )
-    assert "lab.toml: 4 faults" in said
+    assert "lab.toml: 4 errors" in said

@@ -111,7 +111,7 @@ def test_people_get_a_table_a_warning_and_the_way_to_the_report(wirespeed: Comma
     assert "pvp, 1518 B" in ended.out
     assert "Not RFC 2544 conformant" in ended.out
     report = Path("out/first.html").absolute()
-    assert f"Full report: {report}" in ended.out
+    assert f"Report:  {report}" in ended.out
     assert "quickstart-1" in report.read_text(encoding="utf-8")
     assert not list(report.parent.glob(".*.partial"))
 
@@ -123,7 +123,7 @@ def test_in_a_file_every_point_has_one_line(
     ended = wirespeed("run", "tcp-messages")
     rows = [line for line in ended.out.splitlines() if line.startswith("TCP over ")]
     assert len(rows) == 21
-    assert all("Gbps" not in row and " - " in row for row in rows)
+    assert all("Gbps" not in row and " to " in row for row in rows)
 
 
 def test_a_point_that_was_not_measurable_is_a_failure_with_its_reason(
@@ -132,7 +132,7 @@ def test_a_point_that_was_not_measurable_is_a_failure_with_its_reason(
     host.misread_share = 1.0
     ended = wirespeed("run", "wire")
     assert ended.code == 1
-    assert "wire, 64 B: Not measurable: " in ended.out
+    assert "wire, 64 B  no rate: " in ended.out
     assert "wirespeed: 1 of 1 points have no figure: wire, 64 B\n" in ended.err
     assert wirespeed("runs").code == 0
 

@@ -134,7 +134,7 @@ def test_a_bad_file_is_refused_with_all_its_faults() -> None:
     document = CLOUD_FILE.document(collect(lab()))
     document["hosts"][0]["up"] = "yes"
     document["extra"] = 1
-    with pytest.raises(BadInput, match="2 faults") as failure:
+    with pytest.raises(BadInput, match="2 errors") as failure:
         CLOUD_FILE.parse(json.dumps(document), "CLOUD.json")
     assert 'hosts.0.up = "yes": must be a valid boolean' in failure.value.what
     assert "extra = 1: unknown key" in failure.value.what

@@ -68,14 +68,17 @@ def only(point: PointRecord, limit: str) -> Explanation:
 def test_what_the_vnf_consumed_on_purpose_is_no_loss(run: RunRecord) -> None:
     drops = [Drop("vnf0", DropCause.VNF_HANDLED, 200), Drop("tg", DropCause.MISDIRECTED, 123)]
     first = explained(with_drops(run.points[2], *drops))[0].sentence
-    assert "all of them at tg: they arrived, but bore what belongs to somebody else" in first
+    assert (
+        "all of them were dropped at tg: they arrived, but bore what belongs to somebody else"
+        in first
+    )
 
 
 @pytest.mark.parametrize("cause", sorted(set(DropCause) - {DropCause.VNF_HANDLED}))
 def test_every_cause_is_explained(run: RunRecord, cause: DropCause) -> None:
     point = with_drops(run.points[2], Drop("ovs:port0", cause, 1000))
     first = explained(point)[0].sentence
-    assert "all of them at ovs:port0: " in first
+    assert "all of them were dropped at ovs:port0: " in first
     assert len(first.partition("ovs:port0: ")[2]) > 20
 
 
@@ -87,9 +90,9 @@ def test_the_cause_with_the_most_frames_comes_first(run: RunRecord) -> None:
     )
     first, second, *_ = explained(point)
     assert (first.limit, second.limit) == ("vhost_tx_ring_full", "rx_ring_full")
-    assert "90% at switch:vnf0a" in first.sentence
+    assert "90% were dropped at switch:vnf0a" in first.sentence
     assert "the VNF took frames more slowly" in first.sentence
-    assert second.sentence.startswith("Another 10% were lost at the SUT's first ring")
+    assert second.sentence.startswith("Another 10% were dropped at the SUT's first ring")
 
 
 def test_a_lone_stray_frame_is_not_worth_a_sentence(run: RunRecord) -> None:
@@ -123,8 +126,8 @@ def test_it_looks_at_the_lowest_load_that_lost_frames_in_time_that_counts(run: R
 
 
 def test_whole_trial_counters_are_called_that_beside_gated_figures(run: RunRecord) -> None:
-    assert "lost in undisturbed time" in said(run.points[0])
-    assert "Of all that the trial lost, disturbed time included, all at" in said(run.points[0])
+    assert "lost frames in clean time" in said(run.points[0])
+    assert "Of the frames that the whole trial lost, all were dropped at" in said(run.points[0])
     assert "disturbed" not in explained(run.points[2])[0].sentence
 
 
@@ -144,13 +147,13 @@ def test_loss_in_disturbed_time_explains_nothing(run: RunRecord) -> None:
     point = without_counted_loss(run.points[0], 0.0)
     assert any(stored.trial.lost for stored in point.trials)
     assert deciding(point) is None
-    assert "the limit was not reached" in said(point)
+    assert "The limit was not reached" in said(point)
 
 
 def test_queues_that_grow_tell_of_an_overload_without_loss(run: RunRecord) -> None:
     text = said(without_counted_loss(run.points[0], 1e4))
     assert "queues grew by" in text
-    assert "the limit was not reached" not in text
+    assert "The limit was not reached" not in text
 
 
 def test_where_nothing_counts_nobody_knows(run: RunRecord) -> None:
@@ -160,7 +163,7 @@ def test_where_nothing_counts_nobody_knows(run: RunRecord) -> None:
     )
     point = replace(run.points[0], trials=trials)
     assert deciding(point) is None
-    assert "the limit was not reached" not in said(point)
+    assert "The limit was not reached" not in said(point)
 
 
 def test_what_bounds_the_rig_is_said(run: RunRecord) -> None:
@@ -188,7 +191,7 @@ def test_loss_far_below_saturation_is_told_from_saturation(run: RunRecord) -> No
     low = replace(result.ndr, lower=replace(result.ndr.lower, load_fps=4e6))
     point = replace(run.points[0], result=replace(result, ndr=low))
     assert "the SUT itself pauses for longer than its rings last" in said(point)
-    assert "256 us of traffic" in said(point)
+    assert "256 \N{MICRO SIGN}s of traffic" in said(point)
     assert "pauses" not in said(run.points[0])
 
 
@@ -218,7 +221,7 @@ def test_cpus_that_share_no_cache_or_share_a_core_are_told(run: RunRecord) -> No
 
     assert "cache line" not in said(run.points[3])
     assert "cache line" not in placed(45, 1.0)
-    assert "takes 210 ns from one polling CPU to another" in placed(210, 1.0)
+    assert "takes 210 ns from one to another" in placed(210, 1.0)
     assert "slow each other" not in placed(210, 1.05)
     assert "slow each other 1.5x: they are threads of one core" in placed(35, 1.5)
 
@@ -300,7 +303,7 @@ def test_evidence_is_data_with_unit_and_source(run: RunRecord) -> None:
     number, trial = decisive
     (drop,) = trial.observation.drops
     found = explained(run.points[4])[0]
-    source = f"trial {number}, counters of switch:vnf0a, disturbed time included"
+    source = f"trial {number}, counters of switch:vnf0a, whole trial"
     dropped = EvidenceFigure("dropped for vhost_tx_ring_full", drop.frames, "frames", source)
     assert dropped in found.evidence
     load = EvidenceFigure("load", trial.intended_load_fps, "frames/s", f"trial {number}")
@@ -331,7 +334,9 @@ def test_a_full_first_ring_proposes_what_gives_that_sut_more_cpus(run: RunRecord
     assert found.proposal.setting == "sut.vswitch.pmd_cpus, sut.vswitch.rx_queues"
     own = replace(point.sut, name="my own", entrance="its only port", more_cpus="sut.my.cpus")
     found = explained(replace(point, sut=own))[0]
-    assert "all at its only port: the receive ring" in found.sentence
+    assert (
+        "all were dropped at its only port: the core that polls this receive ring" in found.sentence
+    )
     assert found.proposal is not None
     assert (found.proposal.setting, found.proposal.keys) == ("sut.my.cpus", ())
     reference = replace(point.sut, reference=True)

@@ -77,7 +77,7 @@ def test_all_faults_are_told_at_once() -> None:
     document = good()
     _break("colour", "red")(document)
     _break("cpus.3.node", "zero")(document)
-    with pytest.raises(BadInput, match="2 faults"):
+    with pytest.raises(BadInput, match="2 errors"):
         HOST_FILE.parse(json.dumps(document), "host.json")
 
 
@@ -104,7 +104,7 @@ def test_flavors_as_the_openstack_client_prints_them(tmp_path: Path) -> None:
 def test_flavor_entries_that_are_none_are_all_named(tmp_path: Path) -> None:
     path = tmp_path / "flavors.json"
     path.write_text('[{"Name": "x"}, {"Name": "y", "VCPUs": 1, "RAM": 1, "Properties": 3}]')
-    with pytest.raises(BadInput, match="2 faults") as caught:
+    with pytest.raises(BadInput, match="2 errors") as caught:
         flavor_file.load(path)
     assert "entry 1: has no 'VCPUs'" in caught.value.what
     assert "entry 2: Properties is neither" in caught.value.what

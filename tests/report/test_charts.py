@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import csv
+import io
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from itertools import pairwise
@@ -11,13 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report.sample import sample_run
-from wirespeed.model.result import Bracket
+from wirespeed.model.cpus import PlacementKind
+from wirespeed.model.result import Bound, Bracket, Interval
 from wirespeed.report.charts.canvas import Scale, round_ticks
 from wirespeed.report.charts.latency import latency_chart
 from wirespeed.report.charts.search import search_chart
 from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
 from wirespeed.report.charts.svg import SMALL, line_svg, search_svg
 from wirespeed.report.charts.throughput import throughput_charts
+from wirespeed.report.html import html_report
+from wirespeed.report.table import csv_text
 from wirespeed.store.records import RunRecord
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -108,7 +113,7 @@ def test_a_point_of_grade_d_is_a_bar_and_never_a_dot(run: RunRecord) -> None:
     assert bracket.carried_fps is not None
     assert bracket.overloads_fps is not None
     (bar,) = mpps.ranges
-    assert (bar.x, bar.name) == (0.0, "pvp")
+    assert (round(bar.x), bar.name) == (0, "pvp")
     assert (bar.low, bar.high) == (bracket.carried_fps / 1e6, bracket.overloads_fps / 1e6)
     pvp = [series for series in mpps.curves if series.name == "pvp"]
     assert all(x != 0.0 for series in pvp for x, _ in series.points)
@@ -203,3 +208,69 @@ def test_ticks_are_few_and_reach_the_top(top: float) -> None:
     assert ticks[0] == 0
     assert ticks[-1] >= top * (1 - 1e-9)
     assert 3 <= len(ticks) <= 7
+
+
+def _moved(run: RunRecord) -> RunRecord:
+    """The first point met both placements, the others one."""
+    first = run.points[0]
+    assert first.result is not None
+    far = replace(
+        first.result, trials=(), placement=PlacementKind.ACROSS_CACHES, mrr_fps=1e6,
+        ndr=Interval(Bound(0.9e6, 0.9e6, 0.0), Bound(1e6, 1e6, 0.1)),
+    )  # fmt: skip
+    points = [
+        replace(p, result=replace(p.result, placement=PlacementKind.ONE_CACHE))
+        for p in run.points
+        if p.result is not None
+    ]
+    assert points[0].result is not None
+    met = replace(points[0].result, by_placement=(far,))
+    return replace(run, points=(replace(points[0], result=met), *points[1:]))
+
+
+def test_throughput_each_placement_is_a_series_and_a_move_an_arrow(run: RunRecord) -> None:
+    mpps, _ = throughput_charts(_moved(run))
+    names = {series.name for series in mpps.curves}
+    assert {"p2p, polling CPUs within one cache", "p2p, polling CPUs across caches"} <= names
+    (move,) = mpps.moves
+    assert move.end == 0.9
+    assert move.start > 1
+    assert "met both: polling CPUs within one cache, and polling CPUs across" in move.hover
+    assert move.hover in line_svg(mpps)
+    assert "arrow: its CPUs moved" in mpps.legend
+
+
+def test_throughput_one_placement_is_not_in_the_legend(run: RunRecord) -> None:
+    mpps, _ = throughput_charts(run)
+    assert not any("polling" in series.name for series in mpps.curves)
+    assert mpps.moves == ()
+
+
+def test_throughput_ndr_without_upper_end_is_an_open_bar(run: RunRecord) -> None:
+    first = run.points[0]
+    assert first.result is not None
+    passed = replace(first.result, ndr=Interval(Bound(4e6, 4e6, 0.0), None))
+    points = (replace(first, result=passed), *run.points[1:])
+    mpps, _ = throughput_charts(replace(run, points=points))
+    (bar,) = [bar for bar in mpps.ranges if bar.name == "p2p"]
+    assert (bar.low, bar.high) == (4.0, None)
+    assert "at least 4.000" in bar.hover
+
+
+def test_csv_has_a_line_for_each_placement(run: RunRecord) -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_text(_moved(run)))))
+    assert [row["placement"] for row in rows[:3]] == ["one cache", "across caches", "one cache"]
+    assert float(rows[1]["ndr_fps"]) == 0.9e6
+    assert rows[2]["trials"] == str(len(run.points[1].trials))
+    assert rows[0]["as_is_lossless_s"] == "2.0"
+    assert len(rows) == len(run.points) + 1
+
+
+def test_html_has_a_row_for_each_placement_and_the_length_of_the_lossless_trial(
+    run: RunRecord,
+) -> None:
+    page = html_report(_moved(run))
+    assert page.count('placed">polling CPUs across caches') == 1
+    assert page.count('placed">polling CPUs within one cache') == len(run.points)
+    assert "(2 s)</td>" in page
+    assert 'placed">' not in html_report(run)

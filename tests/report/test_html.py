@@ -128,7 +128,7 @@ def test_every_point_has_its_figures_limits_and_trials(page: str, run: RunRecord
         assert point_sentence(point) in text
     assert "Theoretical" in text
     assert "Not measurable" not in text
-    assert "the receive ring there was full" in text
+    assert "the core that polls this receive ring had no time left" in text
 
 
 def test_what_disturbed_a_trial_is_said_and_no_trial_is_invalid(page: str, run: RunRecord) -> None:
@@ -196,7 +196,7 @@ def test_each_limit_says_what_to_change_and_what_it_rests_on(page: str, run: Run
             assert all(figure.source in text for figure in found.evidence)
             if found.proposal is not None:
                 assert f"To change: {found.proposal.change}" in text
-    assert "(the MRR of undisturbed time minus that of whole trials)" in text
+    assert "(the MRR of clean time minus that of all time)" in text
 
 
 def test_quick_is_labelled_and_rfc2544_is_not(page: str, run: RunRecord) -> None:

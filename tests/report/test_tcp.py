@@ -69,7 +69,7 @@ def test_the_sentences_name_the_limiter_its_evidence_and_who_used_the_cpu(
     rates, rfc6349, cpu = remarks(tcp_run.points[0])
     (limited,) = explanations(tcp_run.points[0])
     assert rates.startswith("Down: 4.24 +- ")
-    assert rates.endswith(" Gbps undisturbed (grade A); as this host is, 4.24 (4.04 to 4.44).")
+    assert rates.endswith(" Gbps in clean time (grade A); all time, 4.24 (4.04 to 4.44).")
     assert limited.limit == "path"
     assert limited.sentence.startswith("Down: path, as 7 of 90 segments")
     verdicts = {figure.name: figure.value for figure in limited.evidence}
@@ -149,11 +149,11 @@ def test_a_point_without_undisturbed_time_says_so_and_shows_the_other_answer(
     )  # fmt: skip
     run = replace(tcp_run, points=(replace(tcp_run.points[0], result=graded),))
     first, second, *_ = remarks(run.points[0])
-    assert first.startswith("Down: as this host is, 4.24 (4.04 to 4.44) Gbps (grade D)")
+    assert first.startswith("Down: all time, 4.24 (4.04 to 4.44) Gbps (grade D)")
     assert second == "Only 0.3 s were undisturbed."
     out = io.StringIO()
     print_results(run, Console(file=out, width=200))
-    assert "4.04 - 4.44" in out.getvalue()
+    assert "4.04 to 4.44" in out.getvalue()
     [line] = csv.DictReader(io.StringIO(csv_text(run)))
     assert line["tcp_down_undisturbed_bps"] == ""
     assert float(line["tcp_undisturbed_share"]) == pytest.approx(0.3 / 4)

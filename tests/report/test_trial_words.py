@@ -37,7 +37,7 @@ def test_only_time_that_counts_decides(loud: Trial) -> None:
     assert loud.lost > 0
     assert outcome(loud, 0.005) is Outcome.NO_LOSS
     assert outcome(replace(loud, quiet=True), 0.005) is Outcome.OVERLOAD
-    assert "; undisturbed " in trial_words(loud)
+    assert "; clean " in trial_words(loud)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_faults_say_where_what_and_what_would_be_right(text: str, told: str) -> 
 
 
 def test_all_faults_are_told_at_once() -> None:
-    with pytest.raises(BadInput, match=r"lab\.toml: 2 faults"):
+    with pytest.raises(BadInput, match=r"lab\.toml: 2 errors"):
         lab_of('[hosts.a]\nport = 1\nwspd = "x"')
 
 

@@ -28,18 +28,20 @@ _STYLE = {Judgement.WORSE: "red", Judgement.GONE: "red", Judgement.BETTER: "gree
 
 
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="The run to compare with.")],
-    b: Annotated[str, typer.Argument(metavar="B", help='The run to judge, or "latest".')],
+    a: Annotated[str, typer.Argument(metavar="A", help="Id of the run to compare with.")],
+    b: Annotated[str, typer.Argument(metavar="B", help='Id of the run to judge, or "latest".')],
     tolerance: Annotated[
         str,
         typer.Option(
-            "--tolerance", metavar="SHARE", help="How much worse B may be, e.g. 5% or 0.05."
+            "--tolerance",
+            metavar="SHARE",
+            help="Accept a rate of B that is lower by this share, e.g. 5% or 0.05.",
         ),
     ] = "5%",
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Compare two runs point by point; exit with 1 when B is certainly worse."""
+    """Compare two runs point by point; exit with 1 if B is worse beyond tolerance and error."""
     share = _share(tolerance)
     with open_to_read(store) as opened:
         run_a, run_b = read_run(opened, a), read_run(opened, b)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from textwrap import wrap
 from typing import Any, NoReturn
 
 from rich import text as rich_text
@@ -25,6 +26,8 @@ _CONTROLS = [*(c for c in range(0x20) if chr(c) not in "\n\t"), *range(0x7F, 0xA
 _UNSEEN = [0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A),
            *range(0xD800, 0xE000)]  # fmt: skip
 _IN_JSON = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *_UNSEEN)}
+# Longer lines of a paragraph are hard to read.
+_READABLE = 100
 _IN_TEXT = _IN_JSON | {code: f"\\x{code:02x}" for code in _CONTROLS}
 
 
@@ -51,6 +54,22 @@ def print_json(text: str) -> None:
 def plain_console(*, stderr: bool = False, width: int | None = None) -> Console:
     """A console for tables; [brackets] and :words: in titles and names are text."""
     return _VisibleConsole(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+
+
+def print_paragraph(
+    text: str, console: Console, *, first: str = "", width: int = _READABLE, style: str = ""
+) -> None:
+    """Print text broken between words at `width`, or the console's width if that is less.
+
+    first: what stands before the first line; later lines are indented by as much.
+    """
+    columns = min(console.width, width)
+    lines = wrap(
+        visible(text), columns, initial_indent=first, subsequent_indent=" " * len(first),
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    for line in lines:
+        console.print(line, style=style, soft_wrap=True)
 
 
 class Text(rich_text.Text):

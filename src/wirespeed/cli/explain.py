@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed explain: what limits a measured point, and what would change it?"""
+"""wirespeed explain: say what limits a measured point, and what would change it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def explain(
         str | None,
         typer.Argument(
             metavar="POINT",
-            help="A point's label or id, or its first characters. Left out: all points.",
+            help='Label or id of a point, or how it begins, e.g. "pvp, 64". Default: all points.',
             show_default=False,
         ),
     ] = None,
@@ -41,8 +41,8 @@ def explain(
         bool,
         typer.Option(
             "--try",
-            help="Measure the first change that this host can try: the point as it was and "
-            "changed, in turn, stored as a run.",
+            help="Measure the first proposed change that this host can make: the point with and "
+            "without it, in turn. Stored as a run.",
         ),
     ] = False,
     pairs: Annotated[
@@ -50,18 +50,18 @@ def explain(
         typer.Option(
             "--pairs",
             metavar="N",
-            help="How often --try measures both, 8 times by default; 6 that count give 95%.",
+            help="Pairs that --try measures. Default: 8; 95% confidence needs 6 valid ones.",
         ),
     ] = None,
     lab: Annotated[
         Path | None,
         typer.Option(
-            "--lab", metavar="FILE", help="For --try: the hosts that the point names, as for run."
+            "--lab", metavar="FILE", help="For --try: testbed file, as for `wirespeed run`."
         ),
     ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Say what limits the points of a run, by which figures, and what to change first."""
+    """Explain what limits each point of a run, with evidence, and what to change first."""
     if not try_ and (pairs is not None or lab is not None):
         raise BadInput("--pairs and --lab are for --try", "Add --try, or leave them out.")
     console = results_console()

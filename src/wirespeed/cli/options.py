@@ -13,27 +13,34 @@ StoreOption = Annotated[
         "--store",
         metavar="URL",
         envvar="WIRESPEED_STORE",
-        help="Where results are kept: a file (SQLite) or postgresql://user@host/database. "
-        "Default: wirespeed/wirespeed.sqlite in the XDG data directory.",
+        help="Database of results: an SQLite file or postgresql://user@host/database. "
+        "Default: ~/.local/share/wirespeed/wirespeed.sqlite (XDG_DATA_HOME).",
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and only JSON, on stdout.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else.")]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Set a key of the study, e.g. traffic.frame=128; vary.KEY=[...] varies it. "
-        "Repeatable.",
+        help="Set a key of the study, e.g. traffic.frame=128, or vary it, e.g. "
+        "vary.traffic.frame=[64,512]. Repeatable.",
     ),
 ]
 QuickOption = Annotated[
     bool,
-    typer.Option("--quick", help="The study's short form, as its table `quick` says."),
+    typer.Option("--quick", help="Run the study's short form: fewer points, shorter trials."),
 ]
 StudyArgument = Annotated[
-    str, typer.Argument(metavar="STUDY", help="A shipped study's name, or a file.")
+    str,
+    typer.Argument(
+        metavar="STUDY",
+        help="A shipped study (`wirespeed study list`) or a TOML file, e.g. ./my.toml.",
+    ),
 ]
 RunArgument = Annotated[
-    str, typer.Argument(metavar="RUN", help='A run\'s id, or "latest".', show_default=False)
+    str,
+    typer.Argument(
+        metavar="RUN", help='Id of a run (`wirespeed runs`), or "latest".', show_default=False
+    ),
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed report: what did a run find?"""
+"""wirespeed report: write what a run measured."""
 
 from __future__ import annotations
 
@@ -25,16 +25,21 @@ def report(
     *,
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="Where to write it. Default: ./RUN.html."),
+        typer.Option(
+            "--html", metavar="FILE", help="Write the HTML report to FILE. Default: ./RUN.html."
+        ),
     ] = None,
     csv: Annotated[
-        bool, typer.Option("--csv", help="Print one CSV line for each point on stdout instead.")
+        bool,
+        typer.Option(
+            "--csv", help="Print CSV on stdout: one line for each point and placement of its CPUs."
+        ),
     ] = False,
     json: JsonOption = False,
     svg: Annotated[
         Path | None,
         typer.Option(
-            "--svg", metavar="DIRECTORY", help="Write the charts as SVG files into this directory."
+            "--svg", metavar="DIRECTORY", help="Write the charts as SVG files into DIRECTORY."
         ),
     ] = None,
     params: Annotated[
@@ -42,7 +47,7 @@ def report(
         typer.Option(
             "--params",
             metavar="FILE",
-            help="Parameters written by `wirespeed predict fit`: say what they predict, too.",
+            help="Also show what these parameters predict; `wirespeed predict fit` writes them.",
         ),
     ] = None,
     store: StoreOption = None,

@@ -47,7 +47,7 @@ def run(
         typer.Option(
             "--fault",
             metavar="NAME[:STRENGTH]",
-            help="Cause this fault at every point, as the study's table `fault` would.",
+            help="Inject a fault at every point, e.g. pmd-core-hog:0.2 (docs/reference/faults.md).",
         ),
     ] = None,
     quick: QuickOption = False,
@@ -55,32 +55,30 @@ def run(
         bool,
         typer.Option(
             "--resume",
-            help="Continue the study's newest incomplete run, or the run given as STUDY.",
+            help="Continue the newest incomplete run of STUDY, or the run whose id is STUDY.",
         ),
     ] = False,
     json: JsonOption = False,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write the report to FILE, too.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Also write the report to FILE.")
     ] = None,
     verbose: Annotated[
         bool,
-        typer.Option(
-            "--verbose", "-v", help="Print each trial as it ends, and all that limits each point."
-        ),
+        typer.Option("--verbose", "-v", help="Print each trial as it ends."),
     ] = False,
     require_grade: Annotated[
         str | None,
         typer.Option(
             "--require-grade",
             metavar="GRADE",
-            help="Exit with 1 when a point's grade is below this one: A, B or C.",
+            help="Exit with 1 if any point's grade is below A, B or C.",
         ),
     ] = None,
     require_placement: Annotated[
         bool,
         typer.Option(
             "--require-placement",
-            help="Exit with 1 when a point's figures are not of the study's search.placement.",
+            help="Exit with 1 if a point has no rate in the placement that search.placement names.",
         ),
     ] = False,
     lab: Annotated[
@@ -88,7 +86,7 @@ def run(
         typer.Option(
             "--lab",
             metavar="FILE",
-            help="The hosts that the study names in its table hosts: a TOML file.",
+            help="Testbed file (TOML): the hosts that the study's table [hosts] names.",
         ),
     ] = None,
     fence: Annotated[
@@ -97,12 +95,12 @@ def run(
             "--fence",
             metavar="TOKEN",
             min=1,
-            help="The token of a lease on the hosts: a host that was shown a higher one refuses.",
+            help="Fencing token of the host lease; a host rejects one older than it has seen.",
         ),
     ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Measure every point of a study, store each trial, then print the results."""
+    """Measure every point of a study, then print rates, limits and what to change."""
     needed = required(require_grade, placement=require_placement)
     if html is not None:
         check_file(html)
@@ -149,7 +147,7 @@ def run(
     if json:
         print_json(json_text.dumps(document(record), indent=2, allow_nan=False))
     else:
-        print_results(record, results_console(), html, verbose=verbose, store=store)
+        print_results(record, results_console(), html, store=store)
     needed.check_run(record)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a run printed as a table, or written as a report file?"""
+"""Print a run as a table, or write it as a report file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from wirespeed.cli.console import plain_console
+from wirespeed.cli.console import plain_console, print_paragraph
 from wirespeed.cli.typed import typed
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.words import NONE
@@ -26,12 +26,11 @@ from wirespeed.report.effects import effect_words, factor_groups
 from wirespeed.report.emulated_tcp import offload_direction
 from wirespeed.report.grades import BETTER_GRADE, could_be_better
 from wirespeed.report.html import html_report
-from wirespeed.report.limits import explanation_words, explanations
 from wirespeed.report.papers.beside import beside_published, counts, panels
 from wirespeed.report.papers.interface import Beside
-from wirespeed.report.sentence import point_sentence
-from wirespeed.report.table import terminal_table
+from wirespeed.report.summary import meaning, summary_lines
 from wirespeed.report.tcp import offload_gains, split, tcp_table
+from wirespeed.report.things_to_change import change_line, things_to_change
 from wirespeed.report.waterfall import waterfall_table, waterfalls
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -48,48 +47,57 @@ def results_console() -> Console:
 
 
 def print_results(
-    run: RunRecord,
-    console: Console,
-    html: Path | None = None,
-    *,
-    verbose: bool = False,
-    store: str | None = None,
+    run: RunRecord, console: Console, html: Path | None = None, *, store: str | None = None
 ) -> None:
-    """Print the table of results, and a sentence for each point with what limits it most.
+    """Print the table of results, what to change, and where to read more.
 
-    verbose: with all that limits it. html: where the report is. store: as --store named it.
+    html: where the report is. store: as --store named it.
     """
     frames, tcp = split(run)
     if frames:
-        console.print(terminal_table(run))
-        console.print()
-    for point in frames:
-        console.print(f"{point.label}: {point_sentence(point)}", soft_wrap=True)
-        _print_limits(point, console, verbose=verbose)
+        _print_table(run, console)
     if tcp:
-        console.print(tcp_table(tcp))
-    for point in tcp if verbose else ():
-        console.print(f"{point.caption}:", soft_wrap=True)
-        _print_limits(point, console, verbose=True)
-    for gain in offload_gains(tcp):
-        factor = NONE if gain.factor is None else f"{gain.factor:.1f}x"
-        console.print(f"Offloads gain {factor}: {gain.what}", soft_wrap=True)
-    if (direction := offload_direction(tcp)) is not None:
-        console.print(direction, soft_wrap=True)
-    for waterfall in waterfalls(tcp):
-        console.print(waterfall_table(waterfall))
+        _print_tcp(tcp, console)
+    _print_changes(run, console)
     _print_effects(run, console)
     _print_paper(run, console)
+    console.print()
     if could_be_better(run):
-        console.print(BETTER_GRADE, style="dim", soft_wrap=True)
+        print_paragraph(BETTER_GRADE, console)
     if any(p.result and not p.result.conformant for p in frames):
         message = "Not RFC 2544 conformant: that needs whole trials of 60 s on a quiet host."
-        console.print(message, style="yellow", soft_wrap=True)
-    if html is None:
-        full = typed("report", run.id, store=store)
-        console.print(f"Run {run.id}. Full report: {full}", soft_wrap=True)
-    else:
-        console.print(f"Run {run.id}. Full report: {html.absolute()}", soft_wrap=True)
+        print_paragraph(message, console, style="yellow")
+    full = typed("report", run.id, store=store) if html is None else str(html.absolute())
+    console.print(f"Report:  {full}", soft_wrap=True)
+    console.print(f"Details: {typed('explain', run.id, store=store)}", soft_wrap=True)
+
+
+def _print_table(run: RunRecord, console: Console) -> None:
+    heading, *lines = summary_lines(run, console.width)
+    console.print(heading, style="bold", soft_wrap=True)
+    for line in lines:
+        console.print(line, soft_wrap=True)
+    if words := meaning(run):
+        print_paragraph(words, console, style="dim")
+
+
+def _print_tcp(points: tuple[PointRecord, ...], console: Console) -> None:
+    console.print(tcp_table(points))
+    for gain in offload_gains(points):
+        factor = NONE if gain.factor is None else f"{gain.factor:.1f}x"
+        console.print(f"Offloads gain {factor}: {gain.what}", soft_wrap=True)
+    if (direction := offload_direction(points)) is not None:
+        print_paragraph(direction, console)
+    for waterfall in waterfalls(points):
+        console.print(waterfall_table(waterfall))
+
+
+def _print_changes(run: RunRecord, console: Console) -> None:
+    if not (changes := things_to_change(run)):
+        return
+    console.print("\nTo change, the largest expected gain first:", style="bold", soft_wrap=True)
+    for number, change in enumerate(changes, start=1):
+        print_paragraph(change_line(change, run), console, first=f"  {number}. ", width=_FILE_WIDTH)
 
 
 def _print_effects(run: RunRecord, console: Console) -> None:
@@ -102,7 +110,7 @@ def _print_effects(run: RunRecord, console: Console) -> None:
 def _print_paper(run: RunRecord, console: Console) -> None:
     if (paper := beside_published(run)) is None:
         return
-    print_agreement(paper, "Beside", console)
+    print_agreement(paper, "Next to", console)
     for row, why in paper.without.items():
         console.print(f"  no point: {row}: {why}.", style="dim", soft_wrap=True)
 
@@ -113,12 +121,6 @@ def print_agreement(paper: Beside, how: str, console: Console) -> None:
     console.print(heading, style="bold", soft_wrap=True)
     for one in paper.said:
         console.print(f"  {one.agreement}: {one.text}", soft_wrap=True)
-
-
-def _print_limits(point: PointRecord, console: Console, *, verbose: bool) -> None:
-    found = explanations(point)
-    for explanation in found if verbose else found[:1]:
-        console.print(f"  Limit: {explanation_words(explanation)}", style="dim", soft_wrap=True)
 
 
 def write_html(run: RunRecord, path: Path, store: str | None = None) -> None:

@@ -15,7 +15,7 @@ from wirespeed.model.words import share
 
 _SWITCH, _GENERATOR = "switch", "tg"
 _ISOLATE = Proposal(
-    "Keep other programs off the CPUs that poll: isolate them.",
+    "Isolate the polling CPUs from other programs.",
     "isolcpus, as wirespeed plan writes it",
 )
 
@@ -87,7 +87,7 @@ def neighbours(point: Measured) -> Iterator[Explanation]:
             f"{share(used)} of the time. Whether it took bandwidth of memory, or cache, from the "
             "CPUs that poll, nothing measured here can tell: a candidate.",
             (figure(f"CPU {cpu} used by {name}", used, "ratio"),),
-            Proposal("Measure once more without that program."), hop="memory",
+            Proposal(f"Measure again without {name} running."), hop="memory",
         )  # fmt: skip
 
 

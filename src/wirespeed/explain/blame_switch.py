@@ -124,8 +124,8 @@ def rings(found: Seen) -> Iterator[Suspect]:
     )  # fmt: skip
     yield Suspect(lost, Explanation(
         "small_ring",
-        f"Rings hold {found.ring_frames} frames, {held_us:,.0f} us of the load: whoever reads them "
-        f"may not be away for longer; {told}.",
+        f"Rings hold {found.ring_frames} frames, {held_us:,.0f} \N{MICRO SIGN}s of the load: who "
+        f"reads them may not pause for longer; {told}.",
         (
             figure("descriptors of the shallowest ring", found.ring_frames, "frames"),
             figure("lost at full rings", lost, "frames"),

@@ -27,8 +27,15 @@ def proposal_for(drop: Drop, sut: SutDescription) -> Proposal | None:
     if drop.cause is DropCause.VNF_TX_RING_FULL and sut.more_cpus is None:
         return None  # a NIC's switch needs no CPUs
     if drop.cause is DropCause.RX_RING_FULL and drop.hop == INGRESS:
-        return Proposal(MORE_CPUS, sut.more_cpus)
+        return Proposal(ADD_PMD if _polls_queues(sut) else MORE_CPUS, sut.more_cpus)
     return CAUSES[drop.cause].proposal
+
+
+def _polls_queues(sut: SutDescription) -> bool:
+    """Whether PMD cores poll the first ring, each its own receive queues."""
+    return sut.more_cpus is not None and {"pmd_cpus", "rx_queues"} <= {
+        key.rpartition(".")[2] for key in sut.more_cpus.split(", ")
+    }
 
 
 def longer_rings(point: Measured) -> Proposal:
@@ -36,21 +43,22 @@ def longer_rings(point: Measured) -> Proposal:
     descriptors at most; then a further one for the same port holds as many frames again."""
     frames = point.frames
     if frames is not None and frames.sut.vswitch.ovs.ports.on_veth:
-        free = "Keep the SUT's CPUs free of interrupts and other work: sockets hold few frames."
+        free = "Isolate the SUT's CPUs from interrupts and other work: sockets hold few frames."
         return Proposal(free, "wirespeed plan writes the kernel's settings")
     longest = frames is not None and frames.sut.vswitch.descriptors >= MAX_DESCRIPTORS
     key = "sut.vswitch.rx_queues" if longest else "sut.vswitch.descriptors"
     more = "add a receive queue" if longest else "deepen its rings"
     return Proposal(
-        f"Keep the SUT's CPUs free of interrupts and other work, or {more}.",
+        f"Isolate the SUT's CPUs from interrupts and other work, or {more}.",
         f"{key}; wirespeed plan writes the kernel's settings",
     )
 
 
-MORE_CPUS = "Give the stage that polls this ring more CPUs and receive queues."
+ADD_PMD = "Add a PMD core and an Rx queue."
+MORE_CPUS = "Add a CPU to the stage that polls the first ring."
 CAUSES = {
     DropCause.RX_RING_FULL: Cause(
-        "the receive ring there was full: the core that polls it had no time left for more frames",
+        "the core that polls this receive ring had no time left",
         Proposal(MORE_CPUS),
     ),
     DropCause.VHOST_TX_RING_FULL: Cause(
@@ -160,7 +168,7 @@ CAUSES = {
         "the socket that the vSwitch reads the port by was full: the one thread that reads it took "
         "frames more slowly than the kernel delivered them",
         Proposal(
-            "Let the vSwitch share memory with the programs instead of reading sockets.",
+            "Use ports that share memory with the vSwitch instead of sockets.",
             "sut.vswitch.ovs.ports",
         ),
     ),
@@ -168,8 +176,7 @@ CAUSES = {
         "they came by a link that the bond there holds for down: the other end went on sending by "
         "it",
         Proposal(
-            "Repair the link, and let both ends find out sooner that it fails (BFD, or LACP with "
-            "its short timeout)."
+            "Repair the link, and detect its failure sooner (BFD, or LACP with its short timeout)."
         ),
     ),
     DropCause.PARTNER_RING_FULL: Cause(

@@ -11,12 +11,12 @@ from wirespeed.model.explanation import EvidenceFigure, Explanation, Proposal
 _LIMITS = {
     "shared_lcore": (
         "Generator and VNF share a core: on a machine with more cores the figure may be higher.",
-        Proposal("Measure on a host with a core for each of them."),
+        Proposal("Use a host with separate cores for generator and VNF."),
     ),
     "shared_partner": (
         "The SUT and the partner of its bonds take turns on one core: the SUT alone may be much "
         "faster than the figure says.",
-        Proposal("Measure on a host with a core for each of them."),
+        Proposal("Use a host with separate cores for the SUT and its bonds' partner."),
     ),
     "generator": (
         "The generator could not offer more: the SUT may be faster than the figure says.",

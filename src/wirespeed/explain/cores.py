@@ -24,8 +24,7 @@ MUCH_SHARED = 0.1
 
 _PROBE = "CPU placement probe before the last trial that has one"
 _OWN_CORES = Proposal(
-    "Give the CPUs that forward cores of their own: isolate them and keep the other thread of "
-    "each core idle.",
+    "Isolate the forwarding CPUs and keep the other thread of each core idle.",
     "isolcpus, as wirespeed plan writes it; for a guest hw:cpu_policy=dedicated, "
     "hw:cpu_thread_policy=isolate",
 )
@@ -40,11 +39,10 @@ def placement(point: Measured) -> Iterator[Explanation]:
     if last.core_to_core_ns > SHARED_CACHE_NS:
         yield Explanation(
             "core_to_core_latency",
-            f"A cache line takes {last.core_to_core_ns:.0f} ns from one polling CPU to another; "
-            "between CPUs of one cache it takes 20 to 70 ns: every frame crosses chips.",
+            f"The polling CPUs share no cache: a cache line takes {last.core_to_core_ns:.0f} ns "
+            "from one to another, and 20 to 70 ns between CPUs of one cache.",
             (EvidenceFigure("core-to-core latency", last.core_to_core_ns, "ns", _PROBE),),
-            Proposal("On a host, choose CPUs that share a cache; for a guest, pin its CPUs to "
-                     "such."),
+            Proposal("Poll on CPUs that share a cache; pin a guest's CPUs so."),
             _gain_of_one_cache(point),
         )  # fmt: skip
     if last.slowdown > OWN_CORE_SLOWDOWN:
@@ -52,7 +50,7 @@ def placement(point: Measured) -> Iterator[Explanation]:
             "smt_siblings",
             f"Polling CPUs slow each other {last.slowdown:.1f}x: they are threads of one core.",
             (EvidenceFigure("slowdown", last.slowdown, "x", _PROBE),),
-            Proposal("Put each on a core of its own."),
+            Proposal("Put each polling CPU on a core of its own."),
             ExpectedGain(last.slowdown, "x", "the probe alone on its core, at most"),
         )
 
@@ -93,17 +91,16 @@ def contention(point: Measured) -> Iterator[Explanation]:
     whole_fps = result.as_is.mrr_fps if result.as_is is not None else None
     if result.mrr_fps is not None and whole_fps is not None:
         evidence += [
-            EvidenceFigure("MRR undisturbed", result.mrr_fps, "frames/s", "result"),
-            EvidenceFigure("MRR as this host is", whole_fps, "frames/s", "result"),
+            EvidenceFigure("MRR, clean time", result.mrr_fps, "frames/s", "result"),
+            EvidenceFigure("MRR, all time", whole_fps, "frames/s", "result"),
         ]
         if result.mrr_fps > whole_fps:
-            estimated = "the MRR of undisturbed time minus that of whole trials"
+            estimated = "the MRR of clean time minus that of all time"
             gain = ExpectedGain(result.mrr_fps - whole_fps, "frames/s", estimated)
     yield Explanation(
         "core_contention",
-        f"Something else used a forwarding core for {share(shared)} of the time: such a core "
-        "does up to half less, which is why this host as it is gives less than the SUT "
-        "undisturbed.",
+        f"Something else used a forwarding core for {share(shared)} of the time. A shared core "
+        "does up to half less.",
         tuple(evidence), _OWN_CORES, gain,
     )  # fmt: skip
 

@@ -85,11 +85,11 @@ def advice(point: Measured, found: Sequence[Explanation]) -> tuple[Explanation, 
     for explanation in found:
         if explanation.proposal is not None:
             once.setdefault(explanation.proposal.change, explanation)
-    return tuple(sorted(once.values(), key=lambda each: _rank(relative_gain(point, each))))
+    return tuple(sorted(once.values(), key=lambda each: gain_rank(relative_gain(point, each))))
 
 
-def _rank(gain: float | None) -> tuple[int, float]:
-    """A change that is known to bring nothing comes last."""
+def gain_rank(gain: float | None) -> tuple[int, float]:
+    """Order relative gains: the largest first, then unknown ones, then those of nothing."""
     if gain is None:
         return 1, 0.0
     return (0, -gain) if gain > 0 else (2, 0.0)

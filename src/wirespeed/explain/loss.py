@@ -46,7 +46,7 @@ def loss(point: Measured) -> Iterator[Explanation]:
         if drop is drops[0]:
             sentence = _first_sentence(point, trial, drop, part)
         elif part >= _WORTH_TELLING:
-            sentence = f"Another {percent(part, 0)} were lost {_because(point, trial, drop)}"
+            sentence = f"Another {percent(part, 0)} were dropped {_because(point, trial, drop)}"
         else:
             continue
         evidence = (*_evidence(number, trial), _dropped(number, drop))
@@ -115,9 +115,11 @@ def total_drops(trial: Trial) -> tuple[Drop, ...]:
 def _first_sentence(point: Measured, trial: Trial, drop: Drop, part: float) -> str:
     which = "all" if part == 1 else percent(part, 0)
     if trial.quiet:
-        return f"{_first_frames(trial)}, {which} of them {_because(point, trial, drop)}"
+        return (
+            f"{_first_frames(trial)}; {which} of them were dropped {_because(point, trial, drop)}"
+        )
     return (
-        f"{_first_frames(trial)}. Of all that the trial lost, disturbed time included, {which} "
+        f"{_first_frames(trial)}. Of the frames that the whole trial lost, {which} were dropped "
         f"{_because(point, trial, drop)}"
     )
 
@@ -125,9 +127,9 @@ def _first_sentence(point: Measured, trial: Trial, drop: Drop, part: float) -> s
 def _first_frames(trial: Trial) -> str:
     load, found = mpps(trial.intended_load_fps), counted_time(trial)
     if trial.quiet or found is None:
-        return f"At {load} Mpps the first frames were lost ({trial.lost:,})"
+        return f"{load} Mpps is the lowest load that lost frames ({trial.lost:,})"
     return (
-        f"At {load} Mpps the first frames were lost in undisturbed time ({found.lost:,} of "
+        f"{load} Mpps is the lowest load that lost frames in clean time ({found.lost:,} of "
         f"{frames(found.offered)}, {loss_ratio(found.loss_ratio)})"
     )
 
@@ -138,7 +140,7 @@ def _because(point: Measured, trial: Trial, drop: Drop) -> str:
     if (thread := time_left(point, trial, drop.cause)) is not None:
         busy = percent(thread.busy_share, 0)
         return (
-            f"{place}: the ring there was full, though {thread.name} had frames to handle for only "
+            f"{place}. That ring was full, though {thread.name} had frames to handle for only "
             f"{busy} of the time{_paused(trial, thread)}."
         )
     return f"{place}: {CAUSES[drop.cause].meaning}."
@@ -181,7 +183,7 @@ def _evidence(number: int, trial: Trial) -> tuple[EvidenceFigure, ...]:
 
 
 def _dropped(number: int, drop: Drop) -> EvidenceFigure:
-    source = f"trial {number}, counters of {drop.hop}, disturbed time included"
+    source = f"trial {number}, counters of {drop.hop}, whole trial"
     return EvidenceFigure(f"dropped for {drop.cause}", drop.frames, "frames", source)
 
 
@@ -190,8 +192,8 @@ def _queue_growth(point: Measured) -> Iterator[Explanation]:
     for load_fps, number, growth in sorted(_growing(point))[:1]:
         yield Explanation(
             "queue_growth",
-            f"At {mpps(load_fps)} Mpps queues grew by {percent(growth)} of what was offered in "
-            "undisturbed time: the SUT forwards less than that, though its rings still held it.",
+            f"At {mpps(load_fps)} Mpps queues grew by {percent(growth)} of the frames offered in "
+            "clean time: the SUT forwards less, though its rings still held the rest.",
             (
                 EvidenceFigure("load", load_fps, "frames/s", f"trial {number}"),
                 EvidenceFigure("growth of queues", growth, "ratio", f"trial {number}, clean runs"),
@@ -217,6 +219,5 @@ def not_reached(point: Measured) -> Iterator[Explanation]:
     if judged and first_loss(trials, point.result) is None and not _growing(point):
         yield Explanation(
             "not_reached",
-            "No trial above the figure lost a frame in time that counts: the limit was not "
-            "reached.",
+            "The limit was not reached: no load above the rate lost a frame in time that counts.",
         )

@@ -21,7 +21,7 @@ _USES: tuple[Callable[[Measured, int, Trial], ResourceUse], ...] = (
 )  # fmt: skip
 
 # What an explanation that is no cause of a drop says of the resources.
-_LIMITS = {
+LIMITS = {
     "shared_lcore": Resource.GENERATOR,
     "shared_partner": Resource.GENERATOR,
     "generator": Resource.GENERATOR,
@@ -56,7 +56,7 @@ def resources(point: Measured, found: Sequence[Explanation]) -> tuple[ResourceUs
     decided = decisive(point)
     if decided is None or point.result.emulated is not None:
         return ()
-    limits = _limiting(point, found)
+    limits = limiting(point, found)
     uses = [use(point, *decided) for use in _USES]
     marked = [
         replace(use, state=ResourceState.LIMITS) if use.resource is limits else use for use in uses
@@ -64,13 +64,13 @@ def resources(point: Measured, found: Sequence[Explanation]) -> tuple[ResourceUs
     return tuple(sorted(marked, key=lambda use: use.state is not ResourceState.LIMITS))
 
 
-def _limiting(point: Measured, found: Sequence[Explanation]) -> Resource | None:
-    """That of the first explanation that is of a resource."""
+def limiting(point: Measured, found: Sequence[Explanation]) -> Resource | None:
+    """Return the resource that the first explanation of one names; None where none does."""
     for explanation in found:
         if explanation.limit in _CAUSES:
             resource = _overflowing(point, DropCause(explanation.limit))
         else:
-            resource = _LIMITS.get(explanation.limit)
+            resource = LIMITS.get(explanation.limit)
         if resource is not None:
             return resource
     return None

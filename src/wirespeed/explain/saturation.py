@@ -24,12 +24,12 @@ def pauses(point: Measured) -> Iterator[Explanation]:
     evidence = [_of_result("NDR", ndr.load_fps), _of_result("PDR", pdr.load_fps)]
     rings = ""
     if (held_us := _ring_us(point, ndr.load_fps)) is not None:
-        rings = f" The rings hold {held_us:.0f} us of traffic at that load."
+        rings = f" The rings hold {held_us:.0f} \N{MICRO SIGN}s of traffic at that load."
         evidence.append(EvidenceFigure("traffic in the rings", held_us, "us", "depth at the NDR"))
     yield Explanation(
         "pauses",
-        f"The NDR is only {percent(ndr.load_fps / pdr.load_fps, 0)} of the PDR: below saturation "
-        f"a few frames are lost when the SUT itself pauses for longer than its rings last.{rings}",
+        f"The NDR is only {percent(ndr.load_fps / pdr.load_fps, 0)} of the PDR: a few frames are "
+        f"lost when the SUT itself pauses for longer than its rings last.{rings}",
         tuple(evidence),
         longer_rings(point),
         ExpectedGain(
@@ -60,7 +60,7 @@ def frame_cost(point: Measured) -> Iterator[Explanation]:
     cost_ns = 1e9 / _best_fps(point)
     yield Explanation(
         "frame_cost",
-        f"At its best each frame takes {cost_ns:.0f} ns of the slowest stage.",
+        f"The slowest stage spends {cost_ns:.0f} ns on each frame at best.",
         (EvidenceFigure("time of a frame", cost_ns, "ns", "1 / the highest forwarding rate"),),
     )
 

@@ -34,8 +34,8 @@ _FAULTS_SHOWN = 20
 
 
 def faulty_file(source: str, faults: Sequence[str], next_step: str) -> BadInput:
-    """One error for all faults of a file, so that it is corrected once."""
-    count = f"{len(faults)} faults" if len(faults) > 1 else "1 fault"
+    """Report all errors of a file at once, so that it is corrected once."""
+    count = f"{len(faults)} errors" if len(faults) > 1 else "1 error"
     more = [f"and {len(faults) - _FAULTS_SHOWN} more"] if len(faults) > _FAULTS_SHOWN else []
     lines = "\n".join(f"  {fault}" for fault in [*faults[:_FAULTS_SHOWN], *more])
     return BadInput(f"{source}: {count}\n{lines}", next_step)

@@ -30,6 +30,6 @@ class FileFaults(PlanError):
 
     def __init__(self, source: str, faults: Iterable[Fault], next_step: str) -> None:
         self.faults = tuple(dict.fromkeys(faults))
-        count = "1 fault" if len(self.faults) == 1 else f"{len(self.faults)} faults"
+        count = "1 error" if len(self.faults) == 1 else f"{len(self.faults)} errors"
         lines = "\n".join(f"  {fault}" for fault in self.faults)
         super().__init__(f"{source}: {count}\n{lines}", next_step)

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are a bracket and the figures of a host as it is written in a few words?"""
+"""Write a bracket and the rates of all time in a few words."""
 
 from __future__ import annotations
 
-from wirespeed.model.result import AsIs, Bracket, Grade, Interval, SearchResult
-from wirespeed.model.words import mpps, seconds, share
+from wirespeed.model.result import AsIs, Bracket, Interval, SearchResult
+from wirespeed.model.words import mpps, share
 
 
 def loss_range(found: AsIs) -> str:
-    """What whole trials lost: "nothing", "12%", "9.0-35%"."""
+    """What whole trials lost: "nothing", "12%", "9.0 to 35%"."""
     low, high = share(found.loss_low or 0.0), share(found.loss_high or 0.0)
     if not found.loss_high:
         return "nothing"
-    return high if low == high else f"{low.removesuffix('%')}-{high}"
+    return high if low == high else f"{low.removesuffix('%')} to {high}"
 
 
 def lossless(result: SearchResult) -> float | None:
@@ -25,20 +25,6 @@ def lossless(result: SearchResult) -> float | None:
     if found.loss_high == 0 and found.load_fps is not None:
         return found.lossless_fps if found.lossless_fps > found.load_fps else None
     return found.lossless_fps
-
-
-def short_as_is(result: SearchResult) -> str:
-    """For one line of a log; empty for grade A, where whole trials decided."""
-    found = result.as_is
-    if found is None or result.grade in (None, Grade.A):
-        return ""
-    parts = [f"{loss_range(found)} lost there"] if found.loss_high is not None else []
-    if (fps := lossless(result)) is not None:
-        trial = f" in a trial of {seconds(found.lossless_s)}" if found.lossless_s else ""
-        parts.append(f"nothing lost up to {mpps(fps)}{trial}")
-    if found.mrr_fps is not None:
-        parts.append(f"MRR {mpps(found.mrr_fps)}")
-    return ", ".join(parts)
 
 
 def bracket_words(bracket: Bracket) -> str:

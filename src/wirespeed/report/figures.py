@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What are a point's rates in Mpps, Gbps on both layers, and % of what the link could carry?"""
+"""Give a point's rates in Mpps, in Gbps on both layers, and as a share of the link's."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result import AsIs, Bracket, Grade, Interval, Undisturbed
 from wirespeed.model.spec import Frames
 from wirespeed.model.units import l1_bps, l2_bps
+from wirespeed.report.answers import by_placement
+from wirespeed.report.as_is import bound_words, bracket_words
 from wirespeed.store.records import PointRecord
 
 
@@ -66,6 +70,32 @@ class PointFigures:
         return self.point.result is not None and self.point.result.conformant
 
     @property
+    def placement(self) -> PlacementKind | None:
+        """Where the polling CPUs were; None where that is not known."""
+        return self.point.result.placement if self.point.result is not None else None
+
+    @property
+    def ndr_words(self) -> str | None:
+        """The NDR in Mpps, which may be a bracket or a lower bound; None where there is none."""
+        result = self.point.result
+        if self.bracket is not None:
+            return bracket_words(self.bracket)
+        return bound_words(result.ndr) if result is not None and result.ndr is not None else None
+
+    @property
+    def pdr_words(self) -> str | None:
+        """The PDR in Mpps, which may be a lower bound; None where there is none."""
+        result = self.point.result
+        return bound_words(result.pdr) if result is not None and result.pdr is not None else None
+
+    @property
+    def ndr_is_bound(self) -> bool:
+        """Whether no load above the NDR failed, so that it is only a lower bound."""
+        result = self.point.result
+        found = result.ndr if result is not None else None
+        return found is not None and found.lower is not None and found.upper is None
+
+    @property
     def best(self) -> Rate | None:
         """The strictest figure there is, for one bar or one line of a summary."""
         return self.ndr or self.carried or self.pdr or self.mrr or self.constant or self.as_is_mrr
@@ -108,6 +138,15 @@ def point_figures(point: PointRecord) -> PointFigures:
         as_is=result.as_is,
         bracket=result.bracket,
     )
+
+
+def figures_by_placement(point: PointRecord) -> Iterator[PointFigures]:
+    """Yield the point's own figures, then those of the other placements that gave a rate."""
+    first, *others = by_placement(point).values() or (point,)
+    yield point_figures(first)
+    for other in others:
+        if other.result is not None and other.result.grade is not None:
+            yield point_figures(other)
 
 
 def _lower(interval: Interval | None, spec: Frames) -> Rate | None:

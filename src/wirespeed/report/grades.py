@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How sure is a figure, in words, and what would make it surer?"""
+"""Say in words how sure a rate is, and what would make it surer."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from wirespeed.model.result import Grade, SearchResult
 from wirespeed.store.records import RunRecord
 
 MEANING = {
-    Grade.A: "quiet: nothing disturbed the trials that decide, so they count whole",
-    Grade.B: "most of the time was undisturbed; the rest was left out",
-    Grade.C: "little of the time was undisturbed; the rest was left out",
+    Grade.A: "quiet: nothing disturbed the trials that decide, so whole trials count",
+    Grade.B: "most of the time was clean; the rest was excluded",
+    Grade.C: "little of the time was clean; the rest was excluded",
     Grade.D: "a bracket: what was carried without loss, and what is too much",
 }
 
 BETTER_GRADE = (
-    "A better grade needs CPUs of their own: isolate those that poll and keep the other thread of "
-    "their cores idle (wirespeed plan writes the settings); give a guest whole pinned cores "
-    "(hw:cpu_policy=dedicated, hw:cpu_thread_policy=isolate)."
+    "For a better grade: isolate the polling CPUs, keep the other thread of their cores idle, "
+    "and pin a guest's CPUs to whole cores; `wirespeed plan` writes these settings."
 )
 
 

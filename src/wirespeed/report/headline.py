@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which few figures stand for a run?"""
+"""Choose the few rates that stand for a run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 from wirespeed.model.result import Grade
 from wirespeed.model.words import gbps, microseconds, mpps, percent
-from wirespeed.report.figures import PointFigures, Rate, line_rate_words, point_figures
+from wirespeed.report.figures import PointFigures, Rate, figures_by_placement, line_rate_words
 from wirespeed.report.table import latency_at
 from wirespeed.report.tcp import offload_gains, split, tcp_result
 from wirespeed.store.records import PointRecord, RunRecord
 
-_AS_IS = "Highest rate received (MRR) as this host is"
+_NDR = "Highest rate without loss (NDR), clean time"
+_AT_LEAST = "Highest rate without loss (NDR) is at least"
+_AS_IS = "Highest rate received (MRR), all time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,9 @@ class KeyFigure:
 def key_figures(run: RunRecord) -> tuple[KeyFigure, ...]:
     """The best rates, the lowest latency, and how many trials were run."""
     frames, tcp = split(run)
-    figures = [point_figures(point) for point in frames if not point.emulated]
+    figures = [
+        found for point in frames if not point.emulated for found in figures_by_placement(point)
+    ]
     real = tuple(point for point in tcp if not point.emulated)
     trials = _trials(run) if frames else ()
     return (*_rates(figures), *_lossless(figures), *_latency(figures), *_tcp(real), *trials)
@@ -52,8 +56,8 @@ def _tcp(points: tuple[PointRecord, ...]) -> Iterator[KeyFigure]:
 
 def _rates(figures: list[PointFigures]) -> Iterator[KeyFigure]:
     picks: tuple[tuple[str, Callable[[PointFigures], Rate | None]], ...] = (
-        ("Highest rate without loss (NDR), undisturbed", lambda f: f.ndr),
-        ("Highest rate carried without loss (bracket)", lambda f: f.carried),
+        (_NDR, lambda f: f.ndr),
+        (_AT_LEAST, lambda f: f.carried),
         ("Highest rate within the loss goal (PDR)", lambda f: f.pdr),
         ("Highest rate received (MRR)", lambda f: f.mrr),
         ("Forwarded", lambda f: f.constant),
@@ -64,10 +68,11 @@ def _rates(figures: list[PointFigures]) -> Iterator[KeyFigure]:
         if not found:
             continue
         best, rate = max(found, key=lambda pair: pair[1].fps)
+        name = _AT_LEAST if what == _NDR and best.ndr_is_bound else what
         share = f"{percent(rate.line_share)} of {line_rate_words(best.point.frames)}"
         of_line = f"{best.point.label}; {share}"
         grade = best.grade if what != _AS_IS else None
-        yield KeyFigure(what, mpps(rate.fps), "Mpps", of_line, grade)
+        yield KeyFigure(name, mpps(rate.fps), "Mpps", of_line, grade)
         widest, rate = max(found, key=lambda pair: pair[1].l1_bps)
         if widest is not best:
             label = widest.point.label
@@ -84,7 +89,7 @@ def _lossless(figures: list[PointFigures]) -> Iterator[KeyFigure]:
     ]
     if found:
         best, fps = max(found, key=lambda pair: pair[1])
-        what = "Highest rate without loss as this host is"
+        what = "Highest rate without loss, all time"
         yield KeyFigure(what, mpps(fps), "Mpps", best.point.label)
 
 
@@ -94,7 +99,7 @@ def _latency(figures: list[PointFigures]) -> Iterator[KeyFigure]:
     if found:
         best, at = min(found, key=lambda pair: pair[1].latency.p50_ns)
         value = f"{microseconds(at.latency.p50_ns)} / {microseconds(at.latency.p99_ns)}"
-        what = "Latency at half the PDR as this host is, p50 / p99"
+        what = "Latency at half the PDR, all time, p50 / p99"
         yield KeyFigure(what, value, "\N{MICRO SIGN}s", best.point.label)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a run look like as one HTML file that opens anywhere, without a network?
+"""Write a run as one HTML file that opens anywhere, without a network.
 
 The template only arranges; every figure and sentence is made here or in the modules this imports.
 """
@@ -16,10 +16,11 @@ from markupsafe import Markup
 from wirespeed.explain.loss import lost_in_what_counts, total_drops
 from wirespeed.explain.tcp import limited_by
 from wirespeed.model import words
+from wirespeed.model.cpus import PLACEMENT_WORDS, PlacementKind
 from wirespeed.model.form_words import design_words, quick_words
 from wirespeed.model.observation import Latency
 from wirespeed.model.result import LatencyAtLoad
-from wirespeed.report.as_is import bracket_words, loss_range
+from wirespeed.report.as_is import loss_range
 from wirespeed.report.charts.canvas import CHART_CSS
 from wirespeed.report.charts.effects import effect_drawings
 from wirespeed.report.charts.latency import PERCENTILES
@@ -92,7 +93,9 @@ def html_report(run: RunRecord) -> str:
         lift=BETTER_GRADE if could_be_better(run) else "",
         meaning=MEANING,
         not_recorded=any(p.record.result and p.figures.grade is None for p in points),
-        bracket_words=bracket_words,
+        placed=len({f.placement for point in points for f in point.by_placement}) > 1,
+        placement_words=_placement_words,
+        dash=words.NONE,
         loss_range=loss_range,
         latencies=list(_latencies(points)),
         percentile_names=[name for name, _ in PERCENTILES],
@@ -154,11 +157,15 @@ def _latencies(
     """One row for each point, load and kind of time: percentiles in ns, as in PERCENTILES."""
     for point in points:
         for at in point.record.result.latency if point.record.result else ():
-            answers = [("as is", at.latency)]
+            answers = [("all time", at.latency)]
             if at.undisturbed is not None:
-                answers.insert(0, ("undisturbed", at.undisturbed))
+                answers.insert(0, ("clean time", at.undisturbed))
             for of, latency in answers:
                 yield point, at, of, latency, [pick(latency) for _, pick in PERCENTILES]
+
+
+def _placement_words(kind: PlacementKind | None) -> str:
+    return "placement not known" if kind is None else PLACEMENT_WORDS[kind]
 
 
 def _moment(iso: str | None) -> str:

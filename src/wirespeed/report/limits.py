@@ -56,7 +56,7 @@ def _of_frames(result: SearchResult) -> Iterator[str]:
     if result.not_measurable is not None:
         yield f"Not measurable: {result.not_measurable}."
     yield from because(result)
-    yield from (note.rstrip(".") + "." for note in result.notes)
+    yield from (f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in result.notes)
 
 
 def explanation_words(found: Explanation) -> str:
@@ -72,13 +72,17 @@ def explanation_words(found: Explanation) -> str:
 
 def gain_words(gain: ExpectedGain) -> str:
     """E.g. "at most 1.240 Mpps (the PDR minus the NDR)"."""
+    return f"{gain.kind} {gain_value(gain)} ({gain.estimated})"
+
+
+def gain_value(gain: ExpectedGain) -> str:
+    """E.g. "1.240 Mpps"."""
     values = {
         "frames/s": f"{mpps(gain.value)} Mpps",
         "bits/s": f"{gbps(gain.value)} Gbps",
         "x": f"{gain.value:.1f}x",
     }
-    value = values.get(gain.unit, f"{gain.value:g} {gain.unit}")
-    return f"{gain.kind} {value} ({gain.estimated})"
+    return values.get(gain.unit, f"{gain.value:g} {gain.unit}")
 
 
 def figure_words(value: float) -> str:

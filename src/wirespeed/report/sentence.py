@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is the result of a point written in sentences?
+"""Write the result of a point in sentences.
 
-First the undisturbed figure and its evidence, then the figures of the host as it is, then the time
-that was left out.
+First the rate of clean time and its evidence, then the rates of all time, then the excluded time.
 """
 
 from __future__ import annotations
@@ -33,22 +32,23 @@ from wirespeed.model.words import (
     tiny,
     two_digits,
 )
-from wirespeed.report.as_is import bound_words, bracket_words, loss_range, lossless, short_as_is
+from wirespeed.report.as_is import bound_words, bracket_words, loss_range, lossless
 from wirespeed.report.grades import grade_words
 from wirespeed.report.tcp import undisturbed
 from wirespeed.store.records import PointRecord, PointState
 
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
+_US = "\N{MICRO SIGN}s"
 _AT_MOST = "\N{LESS-THAN OR EQUAL TO}"
 
 
 def point_sentence(point: PointRecord) -> str:
-    """All that was found at the point, or why nothing was."""
+    """Say all that was found at the point, or why nothing was."""
     return " ".join(point_sentences(point))
 
 
 def point_sentences(point: PointRecord) -> tuple[str, ...]:
-    """In parts: the main figure, the others, the host as it is, time left out, latency."""
+    """In parts: the strictest rate, the others, all time, excluded time, latency."""
     if point.result is not None:
         return result_sentences(point.result)
     if point.state is PointState.NOT_RUN:
@@ -73,7 +73,7 @@ def result_sentences(result: SearchResult) -> tuple[str, ...]:
 def _placements(result: SearchResult) -> Iterator[str]:
     """One part for each placement of the CPUs, where a point met several."""
     if result.placement is not None and result.by_placement:
-        yield f"All this with {PLACEMENT_WORDS[result.placement]}."
+        yield f"These rates are with {PLACEMENT_WORDS[result.placement]}."
     for other in result.by_placement:
         if other.placement is None:
             continue
@@ -83,21 +83,16 @@ def _placements(result: SearchResult) -> Iterator[str]:
 
 
 def short_sentence(result: SearchResult) -> str:
-    """One line of a log: the figures and how sure they are."""
+    """One line of a log: the rates and their grade."""
     if result.tcp is not None:
         return _tcp(result)
     found = [f"{name} {rate}" for name, rate in _figures(result)]
     if result.back_to_back is not None:
         found.append(f"bursts of {result.back_to_back.mean_frames:,.0f} frames")
     if not found:
-        return "not measurable" if result.not_measurable is not None else "no figure"
-    basis = result.undisturbed
-    sure = grade_words(result)
-    if basis is not None and result.grade is not Grade.A:
-        sure += f", {share(basis.share)} of {seconds(basis.measured_s)} undisturbed"
-    as_is = f"; as this host is: {there}" if (there := short_as_is(result)) else ""
+        return "not measurable" if result.not_measurable is not None else "no rate"
     emulated = f"; {EMULATED}" if result.emulated is not None else ""
-    return f"{', '.join(found)} Mpps ({sure}){as_is}{emulated}"
+    return f"{', '.join(found)} Mpps, {grade_words(result)}{emulated}"
 
 
 def _figures(result: SearchResult) -> Iterator[tuple[str, str]]:
@@ -118,11 +113,10 @@ def _headline(result: SearchResult) -> str:
         return f"{_tcp(result)}."
     found = next(_headlines(result), "")
     if not found:
-        return "" if result.grade is None else f"No undisturbed figure ({grade_words(result)})."
+        return "" if result.grade is None else f"No rate of clean time ({grade_words(result)})."
     if result.bracket is not None:
         return f"{found} ({grade_words(result)}: a bracket)."
-    undisturbed = " undisturbed" if result.grade in (Grade.B, Grade.C) else ""
-    return f"{found}{undisturbed} ({grade_words(result)}{_basis(result)})."
+    return f"{found} ({grade_words(result)}{_basis(result)})."
 
 
 def _headlines(result: SearchResult) -> Iterator[str]:
@@ -165,11 +159,10 @@ def _basis(result: SearchResult) -> str:
     if basis is None:
         return ""
     if result.grade is Grade.A:
-        said = f"the whole {seconds(basis.measured_s)} count"
+        said = f"all of {seconds(basis.measured_s)} count"
     else:
         said = (
-            f"{share(basis.share)} of {seconds(basis.measured_s)} undisturbed, "
-            f"{basis.windows:,} windows count"
+            f"{share(basis.share)} of {seconds(basis.measured_s)} clean, {basis.windows:,} windows"
         )
     return f": {said}; {_loss(basis)}{_growth(basis)}"
 
@@ -203,11 +196,11 @@ def _bracket(bracket: Bracket) -> str:
     carried, overloads = mpps(bracket.carried_fps), mpps(bracket.overloads_fps)
     if bracket.carried_fps is not None and bracket.overloads_fps is not None:
         return (
-            f"NDR between {carried} and {overloads} Mpps: a whole trial at the lower load lost "
-            "nothing, the higher is provably too much"
+            f"NDR at least {carried}, at most {overloads} Mpps: a whole trial at the lower load "
+            "lost nothing, and the higher load is too much"
         )
     if bracket.overloads_fps is not None:
-        return f"NDR under {overloads} Mpps, which is provably too much; no trial was lossless"
+        return f"NDR at most {overloads} Mpps, which is too much; no trial was without loss"
     if bracket.carried_fps is not None:
         return f"NDR at least {carried} Mpps, where a whole trial lost nothing"
     return "NDR unknown: no load could be judged"
@@ -221,46 +214,46 @@ def _burst(burst: BackToBack) -> str:
 
 
 def _as_is(result: SearchResult) -> str:
-    """The figures of the host as it is."""
+    """The rates of all time."""
     found = result.as_is
     if found is None:
         return ""
     where = "the NDR" if _lower(result.ndr) is not None else "that load"
     parts = [f"{loss_range(found)} lost at {where}"] if found.loss_high is not None else []
     if (fps := lossless(result)) is not None:
-        trial = f" in a trial of {seconds(found.lossless_s)}" if found.lossless_s else ""
-        parts.append(f"nothing lost up to {mpps(fps)} Mpps{trial}")
+        trial = f" (one trial of {seconds(found.lossless_s)})" if found.lossless_s else ""
+        parts.append(f"highest rate without loss {mpps(fps)} Mpps{trial}")
     elif found.lossless_fps is None and found.loss_high:
-        parts.append("no whole trial was lossless")
+        parts.append("no whole trial was without loss")
     if found.mrr_fps is not None:
         parts.append(f"MRR {mpps(found.mrr_fps)} Mpps")
-    return f"As this host is: {', '.join(parts)}." if parts else ""
+    return f"All time counted: {', '.join(parts)}." if parts else ""
 
 
 def _left_out(result: SearchResult) -> str:
-    """The reasons for time left out, of at least a thousandth of the time each."""
+    """The reasons for excluded time, of at least a thousandth of the time each."""
     basis = result.undisturbed
-    if basis is None:
-        return ""
+    if basis is None or result.because:
+        return ""  # The reasons for the grade list it, too.
     listed = [f"{out.why} {share(out.share)}" for out in basis.left_out if out.share >= 0.001]
-    return f"Left out: {', '.join(listed)}." if listed else ""
+    return f"Excluded: {', '.join(listed)}." if listed else ""
 
 
 def _latency(at: LatencyAtLoad) -> str:
     what = f"Latency at {mpps(at.load_fps)} Mpps, p50 and p99"
-    whole = f"{microseconds(at.latency.p50_ns)} and {microseconds(at.latency.p99_ns)} us"
+    whole = f"{microseconds(at.latency.p50_ns)} and {microseconds(at.latency.p99_ns)} {_US}"
     if at.undisturbed is None:
-        return f"{what}: {whole} as this host is."
-    clean = f"{microseconds(at.undisturbed.p50_ns)} and {microseconds(at.undisturbed.p99_ns)} us"
+        return f"{what}: {whole}, all time."
+    clean = f"{microseconds(at.undisturbed.p50_ns)} and {microseconds(at.undisturbed.p99_ns)} {_US}"
     if clean == whole:
         return f"{what}: {whole}."
-    return f"{what}: {clean} undisturbed, {whole} as this host is."
+    return f"{what}: {clean} in clean time, {whole} in all time."
 
 
 def _tcp(result: SearchResult) -> str:
     rates = ", ".join(
-        f"{figure.direction} {undisturbed(figure)} Gbps undisturbed, {gbps(figure.median_bps)} as "
-        f"this host is, limited by {limited_by(figure)}"
+        f"{figure.direction} {undisturbed(figure)} Gbps in clean time, {gbps(figure.median_bps)} "
+        f"in all time, limited by {limited_by(figure)}"
         for figure in (result.tcp.figures if result.tcp is not None else ())
     )
     return f"{rates} ({grade_words(result)})" if result.search == TCP and result.grade else rates

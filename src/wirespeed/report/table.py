@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is the results table of a run: on a terminal, and as CSV?"""
+"""Write the results of a run as CSV, and name the points that lack a rate or a grade."""
 
 from __future__ import annotations
 
@@ -7,31 +7,10 @@ import csv
 import io
 from collections.abc import Iterator
 
-from rich.table import Table
-
-from wirespeed.model.result import Grade, Interval, LatencyAtLoad
-from wirespeed.model.words import NONE, mpps, share
-from wirespeed.report.as_is import bound_words, bracket_words, loss_range
-from wirespeed.report.figures import PointFigures, Rate, point_figures
-from wirespeed.report.tcp import CSV_FIELDS, csv_fields, split
+from wirespeed.model.result import Grade, LatencyAtLoad
+from wirespeed.report.figures import PointFigures, figures_by_placement, point_figures
+from wirespeed.report.tcp import CSV_FIELDS, csv_fields
 from wirespeed.store.records import PointRecord, PointState, RunRecord
-
-# Two lines of heading: what the first five columns are, and the last three.
-_HEADINGS = (
-    ("undisturbed", "NDR"), ("Mpps", "PDR"), ("", "MRR"), ("", "grade"), ("", "share"),
-    ("as is", "lost there"), ("Mpps", "lossless"), ("", "MRR"),
-)  # fmt: skip
-
-
-def terminal_table(run: RunRecord) -> Table:
-    """One row for each point, in Mpps: undisturbed with its grade, then as this host is."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("\npoint")
-    for above, heading in _HEADINGS:
-        table.add_column(f"{above}\n{heading}", justify="right")
-    for point in split(run)[0]:
-        table.add_row(point.caption, *_cells(point_figures(point)))
-    return table
 
 
 def without_figures(run: RunRecord) -> tuple[str, ...]:
@@ -62,32 +41,6 @@ def _has_figure(point: PointRecord) -> bool:
     return other or point_figures(point).best is not None
 
 
-def _cells(figures: PointFigures) -> list[str]:
-    as_is, basis = figures.as_is, figures.undisturbed
-    result = figures.point.result
-    ndr = _bound(result.ndr if result is not None else None)
-    if figures.bracket is not None:
-        ndr = bracket_words(figures.bracket)
-    return [
-        ndr,
-        _bound(result.pdr if result is not None else None),
-        _mpps(figures.mrr or figures.constant),
-        figures.grade or NONE,
-        NONE if basis is None else share(basis.share),
-        NONE if as_is is None or as_is.loss_high is None else loss_range(as_is),
-        mpps(as_is.lossless_fps if as_is is not None else None),
-        mpps(as_is.mrr_fps if as_is is not None else None),
-    ]
-
-
-def _bound(interval: Interval | None) -> str:
-    return (None if interval is None else bound_words(interval)) or NONE
-
-
-def _mpps(rate: Rate | None) -> str:
-    return mpps(None if rate is None else rate.fps)
-
-
 def latency_at(point: PointRecord, share: float) -> LatencyAtLoad | None:
     """The latency at that share of the PDR; None where it was not measured."""
     found = point.result.latency if point.result is not None else ()
@@ -95,29 +48,36 @@ def latency_at(point: PointRecord, share: float) -> LatencyAtLoad | None:
 
 
 _CSV_COLUMNS = (
-    "point_id", "label", "topology_kind", "frame", "state", "rfc2544_conformant", "ndr_fps",
-    "pdr_fps", "mrr_fps", "constant_fps", "ndr_upper_fps", "pdr_upper_fps", "theoretical_max_fps",
+    "point_id", "label", "placement", "topology_kind", "frame", "state", "rfc2544_conformant",
+    "ndr_fps", "pdr_fps", "mrr_fps", "constant_fps", "ndr_upper_fps", "pdr_upper_fps",
+    "theoretical_max_fps",
     "best_l1_bps", "best_l2_bps", "best_line_share", "latency_pdr50_p50_us", "latency_pdr50_p99_us",
     "trials", "quiet_trials", "grade", "undisturbed_share", "undisturbed_windows",
     "bracket_carried_fps", "bracket_overloads_fps", "as_is_mrr_fps", "as_is_loss_low",
     "as_is_loss_high",
-    "as_is_lossless_fps", "latency_pdr50_undisturbed_p50_us", "latency_pdr50_undisturbed_p99_us",
-    "limited_by", "emulated", "not_measurable", *CSV_FIELDS,
+    "as_is_lossless_fps", "as_is_lossless_s", "latency_pdr50_undisturbed_p50_us",
+    "latency_pdr50_undisturbed_p99_us", "limited_by", "emulated", "not_measurable", *CSV_FIELDS,
 )  # fmt: skip
 
 
 def csv_text(run: RunRecord) -> str:
-    """One line for each point. An empty field means that the figure does not exist."""
+    """One line for each point, then one for each other placement of its polling CPUs.
+
+    An empty field means that the rate does not exist. An NDR or PDR without an upper end is a lower
+    bound: no load above it failed.
+    """
     out = io.StringIO()
     writer = csv.DictWriter(out, _CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
     for point in run.points:
-        writer.writerow(_csv_row(point))
+        for figures in figures_by_placement(point):
+            writer.writerow(_csv_row(figures))
     return out.getvalue()
 
 
-def _csv_row(point: PointRecord) -> dict[str, object]:
-    figures, result = point_figures(point), point.result
+def _csv_row(figures: PointFigures) -> dict[str, object]:
+    point = figures.point
+    result = point.result
     best, at = figures.best, latency_at(point, 0.5)
     clean = at and at.undisturbed
     of_frames = point.tcp is None
@@ -126,6 +86,7 @@ def _csv_row(point: PointRecord) -> dict[str, object]:
     return {
         "point_id": point.id,
         "label": point.label,
+        "placement": result and result.placement,
         "topology_kind": point.frames.topology.kind if of_frames else None,
         "frame": point.frames.traffic.frame.text if of_frames else None,
         "state": point.state,
@@ -167,4 +128,5 @@ def _grade_fields(figures: PointFigures) -> dict[str, object]:
         "as_is_loss_low": as_is and as_is.loss_low,
         "as_is_loss_high": as_is and as_is.loss_high,
         "as_is_lossless_fps": as_is and as_is.lossless_fps,
+        "as_is_lossless_s": as_is and as_is.lossless_s,
     }

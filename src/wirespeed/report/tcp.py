@@ -32,8 +32,8 @@ def tcp_table(points: tuple[PointRecord, ...]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("point")
     table.add_column("direction")
-    for heading in ("Gbps undisturbed", "grade", "of the time", "Gbps as this host is",
-                    "lowest - highest", "time taken", "retransmits", "CPU ms/Gbit"):  # fmt: skip
+    for heading in ("Gbps, clean", "grade", "of the time", "Gbps, all time",
+                    "lowest to highest", "time taken", "retransmits", "CPU ms/Gbit"):  # fmt: skip
         table.add_column(heading, justify="right")
     table.add_column("limited by")
     for point in points:
@@ -49,7 +49,7 @@ def tcp_table(points: tuple[PointRecord, ...]) -> Table:
                 grade_of(point),
                 percent(result.clean_share, 0) if result.pieces else NONE,
                 gbps(figure.median_bps),
-                f"{gbps(figure.lowest_bps)} - {gbps(figure.highest_bps)}",
+                f"{gbps(figure.lowest_bps)} to {gbps(figure.highest_bps)}",
                 percent(most_taken(result)),
                 f"{figure.retransmits:,}",
                 f"{result.cpu_s_per_gbit * 1e3:.1f}",
@@ -97,8 +97,8 @@ def _both_rates(found: SearchResult, figure: TcpFigure) -> str:
     as_is = f"{gbps(figure.median_bps)} ({gbps(figure.lowest_bps)} to {gbps(figure.highest_bps)})"
     grade = f" (grade {found.grade})" if found.grade else ""
     if figure.undisturbed_bps is None:
-        return f"{direction}: as this host is, {as_is} Gbps{grade}; undisturbed: none."
-    return f"{direction}: {undisturbed(figure)} Gbps undisturbed{grade}; as this host is, {as_is}."
+        return f"{direction}: all time, {as_is} Gbps{grade}; no clean time."
+    return f"{direction}: {undisturbed(figure)} Gbps in clean time{grade}; all time, {as_is}."
 
 
 def _of_runs(result: TcpResult, sut: SutDescription | None) -> Iterator[str]:

@@ -17,8 +17,8 @@ def trial_words(trial: Trial) -> str:
         return f"faulty: {trial.fault}"
     found = counted_time(trial)
     if found is None:
-        return f"{whole}; nothing counts: {trial.disturbed or 'no undisturbed time'}"
+        return f"{whole}; nothing counts: {trial.disturbed or 'no clean time'}"
     lost = "no loss" if not found.lost else f"{found.lost:,} lost"
     growth = "" if found.growth is None else f", queues grew {percent(found.growth, 2)}"
-    undisturbed = f"undisturbed {share(found.clean_share)}: {lost} in {frames(found.offered)}"
-    return f"{whole}; {undisturbed}{growth}"
+    clean = f"clean {share(found.clean_share)}: {lost} in {frames(found.offered)}"
+    return f"{whole}; {clean}{growth}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the HTML report show of one point and of one trial?"""
+"""Collect what the HTML report shows of one point and of one trial."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from wirespeed.report.charts.svg import SMALL, line_svg, search_svg
 from wirespeed.report.charts.timeline import timeline_chart
 from wirespeed.report.charts.timeline_svg import timeline_svg
 from wirespeed.report.explained import seen_in
-from wirespeed.report.figures import PointFigures, point_figures
+from wirespeed.report.figures import PointFigures, figures_by_placement, point_figures
 from wirespeed.report.limits import explanations, remarks
 from wirespeed.report.path import PathView, path_view
 from wirespeed.report.sentence import point_sentences
@@ -61,6 +61,7 @@ class PointView:
     """One point as the template shows it."""
 
     figures: PointFigures
+    by_placement: tuple[PointFigures, ...]
     found: tuple[str, ...]
     explanations: tuple[Explanation, ...]
     resources: tuple[ResourceUse, ...]
@@ -96,6 +97,7 @@ def point_view(run: RunRecord, point: PointRecord) -> PointView:
     path = path_view(point)
     return PointView(
         point_figures(point),
+        tuple(figures_by_placement(point)),
         point_sentences(point),
         limits,
         resources(seen, limits) if seen is not None else (),

@@ -51,7 +51,7 @@ def _make_quick(raw: dict[str, Any]) -> list[Fault]:
     """Set what the study's short form sets; its levels are left out when points are known."""
     quick = raw.get("quick")
     if not isinstance(quick, dict):
-        return [Fault("quick", quick, "the study has no short form, which its table [quick] says")]
+        return [Fault("--quick", True, "the study has no short form (table [quick]); leave it out")]
     if isinstance(values := quick.get("set", {}), dict):
         for key, value in flatten(values).items():
             _set_everywhere(raw, key, value)

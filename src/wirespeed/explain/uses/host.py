@@ -29,9 +29,9 @@ def scheduling(_point: Measured, number: int, trial: Trial) -> ResourceUse:
     left_out = sum(out.share for out in reasons)
     because = ", ".join(f"{out.why} {share(out.share)}" for out in reasons)
     said = f"{counted(switches, 'involuntary switch').replace('switchs', 'switches')}"
-    sentence = f"{said}, {microseconds(waited_ns)} us waited for a CPU."
+    sentence = f"{said}, {microseconds(waited_ns)} \N{MICRO SIGN}s waited for a CPU."
     if because:
-        sentence += f" Time left out: {because}."
+        sentence += f" Excluded time: {because}."
     disturbed = max(left_out, waited) > WORTH_TELLING
     state = ResourceState.DISTURBS if disturbed else ResourceState.HAS_ROOM
     return ResourceUse(Resource.SCHEDULING, state, sentence, tuple(figures))

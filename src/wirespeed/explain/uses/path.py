@@ -77,7 +77,7 @@ def queues(_point: Measured, number: int, trial: Trial) -> ResourceUse:
     if pauses:
         figures.append(EvidenceFigure("longest pause of the SUT", max(pauses), "us", source))
         longest = f"the SUT's longest pause was {max(pauses):.0f} us"
-    sentence = f"The shallowest queue holds {held_us:.0f} us of that load; {longest}."
+    sentence = f"The smallest queue buffers {held_us:.0f} \N{MICRO SIGN}s of that load; {longest}."
     room = ResourceState.DISTURBS if pauses and max(pauses) > held_us else ResourceState.HAS_ROOM
     return ResourceUse(Resource.QUEUES, room, sentence, tuple(figures))
 

@@ -41,6 +41,16 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Move:
+    """A point whose polling CPUs moved while it was measured: its rates at one x."""
+
+    x: float
+    start: float
+    end: float
+    hover: str
+
+
+@dataclass(frozen=True, slots=True)
 class Chart:
     """Curves over categories, which are the labels of x = 0, 1, 2... y starts at 0, or is
     logarithmic.
@@ -57,6 +67,7 @@ class Chart:
     log_y: bool = False
     legend: str = ""
     ranges: tuple[Range, ...] = ()
+    moves: tuple[Move, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

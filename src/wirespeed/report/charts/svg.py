@@ -7,7 +7,7 @@ from html import escape
 
 from wirespeed.explain.trial import Outcome
 from wirespeed.report.charts.canvas import LEFT, Canvas, Entry, Scale, round_ticks
-from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Range, SearchChart
+from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Move, Range, SearchChart
 
 # Of a file, and of one of two columns of a page.
 WIDE = (720, 340)
@@ -43,6 +43,8 @@ def line_svg(chart: Chart, size: tuple[int, int] = WIDE, standalone: bool = Fals
         _line(canvas, series, slots)
     for one in chart.ranges:
         _range(canvas, one, slots)
+    for move in chart.moves:
+        _move(canvas, move, slots)
     title = f"{chart.title}: {chart.y_label} against {chart.x_label}"
     return canvas.document(title, standalone)
 
@@ -88,6 +90,16 @@ def _range(canvas: Canvas, one: Range, slots: int) -> None:
     canvas.add(
         f'<g><title>{escape(one.hover)}</title><path class="range c{one.colour % 8}" '
         f'd="M{x - 6:.1f} {low:.1f}h12M{x:.1f} {low:.1f}V{high:.1f}{head}"/>{arrow}</g>'
+    )
+
+
+def _move(canvas: Canvas, move: Move, slots: int) -> None:
+    """A thin arrow from one rate to the other, right of what is drawn at that x."""
+    x, start, end = canvas.x((move.x + 0.5) / slots) + 14, canvas.y(move.start), canvas.y(move.end)
+    back = 5 if end < start else -5
+    canvas.add(
+        f'<g><title>{escape(move.hover)}</title><path class="arrow" d="M{x:.1f} {start:.1f}'
+        f'V{end:.1f}M{x - 3:.1f} {end + back:.1f}L{x:.1f} {end:.1f}l3 {back}"/></g>'
     )
 
 

@@ -31,7 +31,7 @@ def tcp_charts(run: RunRecord) -> tuple[Chart, ...]:
             y_label="Gbps",
             categories=tuple(str(count) for count in streams),
             curves=tuple(_series(members, streams)),
-            legend="solid: as this host is, dashed: undisturbed",
+            legend="solid: all time, dashed: clean time",
         )
         for number, (name, members) in enumerate(groups, start=1)
     )
@@ -64,8 +64,8 @@ def _series(members: Sequence[PointRecord], streams: Sequence[int]) -> Iterator[
             x: bps for x, result in measured.items() if (bps := result.undisturbed_bps) is not None
         }
         for line, which, rates in (
-            (LineStyle.SOLID, "as this host is", as_is),
-            (LineStyle.DASHED, "undisturbed", undisturbed),
+            (LineStyle.SOLID, "all time", as_is),
+            (LineStyle.DASHED, "clean time", undisturbed),
         ):
             if rates:
                 shown = sorted(rates.items())

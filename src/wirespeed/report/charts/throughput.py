@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do frame rate and throughput depend on the frame size?"""
+"""Draw frame rate and throughput against frame size."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from wirespeed.model.cpus import PLACEMENT_WORDS, PlacementKind
 from wirespeed.model.study import flat
 from wirespeed.model.words import mpps, percent
-from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Range
-from wirespeed.report.figures import PointFigures, Rate, line_rate_words, point_figures, rate
+from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Move, Range
+from wirespeed.report.figures import (
+    PointFigures,
+    Rate,
+    figures_by_placement,
+    line_rate_words,
+    rate,
+)
 from wirespeed.store.records import RunRecord
 
 # Beyond this many groups of lines a chart tells nothing.
 MAX_GROUPS = 8
+# Between bars of two groups, in categories.
+_BARS_APART = 0.07
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +43,7 @@ _QUANTITIES = (
 
 def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
     """Mpps and Gbps on the wire against frame size; none with fewer than two frame sizes."""
-    figures = _typical([f for f in map(point_figures, run.points) if f.best is not None])
+    figures = _typical([f for f in _all_figures(run) if f.best is not None])
     sizes = sorted({_size(f) for f in figures})
     if len(sizes) < 2:
         return ()
@@ -42,8 +51,11 @@ def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
     groups = list(_groups(figures).items())[:MAX_GROUPS]
     mixed = any(f.ndr and f.mrr for f in figures)
     legend = ["solid: NDR, dashed: MRR"] if mixed else []
-    if any(f.bracket is not None for f in figures):
-        legend.append("bar: NDR between (D)")
+    if any(f.bracket is not None or f.ndr_is_bound for f in figures):
+        legend.append("bar: NDR between two loads, or at least")
+    moves = list(_moved(figures))
+    if moves:
+        legend.append("arrow: its CPUs moved")
     charts = []
     for quantity in _QUANTITIES:
         series = [
@@ -64,18 +76,55 @@ def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
                 ranges=tuple(
                     found
                     for colour, (name, members) in enumerate(groups)
-                    for found in _ranges(_Group(name, colour, members), quantity, x_of)
+                    for found in _ranges(
+                        _Group(name, colour, members), quantity, x_of, _apart(colour, len(groups))
+                    )
                 ),
+                moves=tuple(_move(pair, quantity, x_of) for pair in moves),
             )
         )
     return tuple(charts)
 
 
+def _all_figures(run: RunRecord) -> Iterator[PointFigures]:
+    for point in run.points:
+        yield from figures_by_placement(point)
+
+
+def _apart(colour: int, groups: int) -> float:
+    """How far from the middle of a category a group's bars stand, so that none hides another."""
+    return _BARS_APART * (colour - (groups - 1) / 2)
+
+
+def _moved(figures: Sequence[PointFigures]) -> Iterator[tuple[PointFigures, PointFigures]]:
+    """Pairs of figures of one point in two placements, that which comes first and another."""
+    first: dict[str, PointFigures] = {}
+    for figure in figures:
+        known = first.setdefault(figure.point.id, figure)
+        if known.placement is not figure.placement:
+            yield known, figure
+
+
+def _move(
+    pair: tuple[PointFigures, PointFigures],
+    quantity: _Quantity,
+    x_of: dict[tuple[float, str], float],
+) -> Move:
+    rates = [figure.best for figure in pair]
+    start, end = (quantity.of(rate) if rate is not None else 0.0 for rate in rates)
+    there, here = (
+        "unknown placement" if figure.placement is None else PLACEMENT_WORDS[figure.placement]
+        for figure in pair
+    )
+    hover = f"{pair[0].point.label} met both: {there}, and {here}"
+    return Move(x_of[_size(pair[0])], start, end, hover)
+
+
 def _typical(figures: Sequence[PointFigures]) -> list[PointFigures]:
     """Of each point's repeats the one in the middle."""
-    repeats: dict[str, list[PointFigures]] = {}
+    repeats: dict[tuple[str, PlacementKind | None], list[PointFigures]] = {}
     for figure in figures:
-        repeats.setdefault(figure.point.id, []).append(figure)
+        repeats.setdefault((figure.point.id, figure.placement), []).append(figure)
     return [
         sorted(found, key=lambda f: f.best.fps if f.best is not None else 0.0)[len(found) // 2]
         for found in repeats.values()
@@ -88,7 +137,7 @@ def _size(figures: PointFigures) -> tuple[float, str]:
 
 
 def _groups(figures: Sequence[PointFigures]) -> dict[str, list[PointFigures]]:
-    """Points that differ in their frame size alone, by the parameters that they share."""
+    """Points that differ in frame size alone, by the parameters and the placement they share."""
     flattened = [(f, flat(f.point.parameters)) for f in figures]
     first = flattened[0][1]
     differing = [
@@ -98,8 +147,11 @@ def _groups(figures: Sequence[PointFigures]) -> dict[str, list[PointFigures]]:
         and any(other[key] != first[key] for _, other in flattened)
     ]
     groups: dict[str, list[PointFigures]] = {}
+    placed = len({figure.placement for figure in figures}) > 1
     for figure, values in flattened:
         words = [f"{key.rpartition('.')[2]} {values[key]}" for key in differing]
+        if placed and figure.placement is not None:
+            words.append(PLACEMENT_WORDS[figure.placement])
         name = ", ".join([str(values["topology.kind"]), *words])
         groups.setdefault(name, []).append(figure)
     return groups
@@ -123,7 +175,7 @@ def _lines(
         ("MRR", LineStyle.DASHED, lambda f: f.mrr)
     ]
     if any(f.ndr for f in group.members):
-        picks.insert(0, ("NDR", LineStyle.SOLID, lambda f: f.ndr))
+        picks.insert(0, ("NDR", LineStyle.SOLID, lambda f: None if f.ndr_is_bound else f.ndr))
     elif any(f.pdr for f in group.members):
         picks.insert(0, ("PDR", LineStyle.SOLID, lambda f: f.pdr))
     elif not (mixed and any(f.mrr for f in group.members)):
@@ -147,22 +199,19 @@ def _lines(
 
 
 def _ranges(
-    group: _Group, quantity: _Quantity, x_of: dict[tuple[float, str], float]
+    group: _Group, quantity: _Quantity, x_of: dict[tuple[float, str], float], apart: float
 ) -> Iterable[Range]:
-    """A bar for each point of grade D: its NDR lies between the two loads."""
+    """A bar for each point of which only bounds are known: its NDR lies between the two loads."""
     for member in group.members:
-        carried, overloads = member.carried, member.overloads
+        carried = member.ndr if member.ndr_is_bound else member.carried
+        overloads = member.overloads
         if carried is None and overloads is None:
             continue
         low = quantity.of(carried) if carried is not None else 0.0
         high = quantity.of(overloads) if overloads is not None else None
-        between = f"{_short(carried, '0')} to {_short(overloads, 'more')} Mpps"
-        hover = f"{group.name} NDR: {between}{_grade(member)}"
-        yield Range(group.name, group.colour, x_of[_size(member)], low, high, hover)
-
-
-def _short(rate: Rate | None, otherwise: str) -> str:
-    return otherwise if rate is None else mpps(rate.fps)
+        hover = f"{group.name} NDR: {member.ndr_words} Mpps{_grade(member)}"
+        x = x_of[_size(member)] + apart
+        yield Range(group.name, group.colour, x, low, high, hover)
 
 
 def _grade(figures: PointFigures) -> str:
