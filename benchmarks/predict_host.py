@@ -22,7 +22,7 @@ import random
 import sys
 from dataclasses import dataclass
 from statistics import median
-from typing import Literal
+from typing import Final, Literal
 
 from benchmarks.figures import show
 from benchmarks.point import point_of, searched
@@ -60,7 +60,7 @@ PREDICTED = (
 
 
 # A placement, or all of them together.
-POOLED = "pooled"
+POOLED: Final = "pooled"
 Of = PlacementKind | Literal["pooled"] | None
 
 
