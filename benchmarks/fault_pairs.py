@@ -28,10 +28,10 @@ from wirespeed.model.injected import InjectedFault
 from wirespeed.model.spec import Frames
 from wirespeed.model.trial import Trial
 
-# Shares of the time of a core, or of the memory's.
-OF_TIME = (("pmd-core-hog", 0.15), ("memory-hog", 0.9))
+# A share of the time of the PMD core.
+OF_TIME = (("pmd-core-hog", 0.15),)
 # Shares of the rate without the fault.
-OF_RATE = (("egress-policer", 0.85), ("slow-vnf", 0.85))
+OF_RATE = (("egress-policer", 0.85), ("ingress-policer", 0.85), ("slow-vnf", 0.85))
 ASKED_PAIRS, ASKED_SHARE = 12, 0.8
 TRIAL_S = 1.0
 
