@@ -27,8 +27,10 @@ from pathlib import Path
 from benchmarks.figures import show
 
 from wirespeed.cli.predict_elsewhere import fitted_here, predicted_on
+from wirespeed.experiment.effects import Verdict
 from wirespeed.model.errors import BadInput
 from wirespeed.predict.parameters import Parameters
+from wirespeed.report.effects import effect_words, factor_groups
 from wirespeed.report.figures import point_figures
 from wirespeed.report.papers.beside import beside_published, counts
 from wirespeed.report.papers.page import write_page
@@ -90,8 +92,22 @@ def tell(study: str, run: RunRecord) -> bool:
     without = [p for p in run.points if p not in have and p.state is not PointState.NOT_RUN]
     for point in without:
         print(f"{name} {point.label}: {point_sentence(point)}")
+    steps(name, run)
     compare(name, run, MEASURED)
     return all(point_figures(point).reason for point in without)
+
+
+def steps(name: str, run: RunRecord) -> None:
+    """Print the effect of each factor with its interval; where it is not sure, with the number of
+    repeats that would make it so."""
+    effects = [told for group in factor_groups(run) for told in group.told]
+    for told in effects:
+        print(f"{name} effect: {effect_words(told)}")
+    if effects:
+        sure = sum(told.effect.verdict is not Verdict.UNSURE for told in effects)
+        known = sum(told.effect.low is not None for told in effects)
+        show(f"{name}_effects_with_an_interval", known, f"of-{len(effects)} asked {len(effects)}")
+        show(f"{name}_effects_sure", sure, f"of-{len(effects)}")
 
 
 def compare(name: str, run: RunRecord, reading: Reading) -> None:

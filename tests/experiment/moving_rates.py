@@ -14,7 +14,7 @@ from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.design import Order
 
 NEAR, FAR = PlacementKind.ONE_CACHE, PlacementKind.ACROSS_CACHES
-FACTORS, REPEATS = 3, 8
+FACTORS, REPEATS = 3, 5
 # Seconds: of a stay in one placement, of one measurement.
 STAY_S, POINT_S = (10.0, 60.0), 12.0
 # Relative scatter of a rate within its placement, and the drift from one block to the next.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from statistics import pstdev
 
 from hypothesis import given
@@ -12,6 +13,9 @@ from hypothesis import strategies as st
 from tests.fleet.hosts import figure
 from wirespeed.fleet.outliers import compare_figures
 from wirespeed.fleet.robust import FEWEST, apart, spread
+from wirespeed.model.cpus import PlacementKind
+
+NEAR, FAR = PlacementKind.ONE_CACHE, PlacementKind.ACROSS_CACHES
 
 VALUES = st.lists(st.floats(1, 1e6), min_size=FEWEST, max_size=60)
 
@@ -85,3 +89,25 @@ def test_hosts_of_other_hardware_are_not_compared() -> None:
     assert [(c.hardware, len(c.values), dict(c.outliers)) for c in columns] == [
         ("a", 6, {}), ("b", 6, {}),
     ]  # fmt: skip
+
+
+def test_compare_figures_slow_placement_is_no_outlier() -> None:
+    """Two of eight hosts were measured across caches, where all forward 40% less."""
+    hosts = {f"h{n}": "same" for n in range(8)}
+    near = [replace(figure(f"h{n}", 10 + n / 100), placement=NEAR) for n in range(6)]
+    far = [replace(figure(f"h{n}", 6), placement=FAR) for n in (6, 7)]
+    pooled = [replace(one, placement=None) for one in (*near, *far)]
+    (column,) = compare_figures(pooled, hosts)
+    assert set(column.outliers) == {"h6", "h7"}
+    columns = compare_figures([*near, *far], hosts)
+    assert [(c.placement, len(c.values), dict(c.outliers)) for c in columns] == [
+        (FAR, 2, {}), (NEAR, 6, {}),
+    ]  # fmt: skip
+    assert columns[1].title.endswith("NDR, polling CPUs within one cache")
+
+
+def test_compare_figures_slow_host_of_one_placement_is_an_outlier() -> None:
+    hosts = {f"h{n}": "same" for n in range(8)}
+    figures = [replace(figure(f"h{n}", 10 + n / 100), placement=NEAR) for n in range(7)]
+    (column,) = compare_figures([*figures, replace(figure("h7", 6), placement=NEAR)], hosts)
+    assert list(column.outliers) == ["h7"]

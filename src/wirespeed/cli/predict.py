@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed predict: which rate before it is built, why that one, and what would change it?"""
+"""Predict rates, what limits them, and what would change them (`wirespeed predict`)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from wirespeed.cli.options import JsonOption, SetOption, StoreOption
 from wirespeed.cli.output_file import write_output
 from wirespeed.cli.predict_elsewhere import fitted_here as fit_here
 from wirespeed.cli.predict_elsewhere import print_elsewhere
+from wirespeed.cli.predict_fit import chosen, fit_each, print_check
 from wirespeed.cli.predict_input import (
     choice,
     is_csv,
@@ -35,7 +36,6 @@ from wirespeed.model.prediction import Arrangement, Attachment, Case
 from wirespeed.predict.answer import prediction_document, sensitivity_document
 from wirespeed.predict.ask import sensitivity
 from wirespeed.predict.document import write_parameters
-from wirespeed.predict.fit import fit
 from wirespeed.predict.observation import impossible, parse_observations
 from wirespeed.predict.predict import describe, predict
 
@@ -135,6 +135,20 @@ def fit_parameters(
     ] = None,
     params: ParametersOption = None,
     clock_ghz: ClockOption = None,
+    placement: Annotated[
+        str | None,
+        typer.Option(
+            "--placement", metavar="PLACEMENT",
+            help="Of runs: fit rates of this CPU placement: one cache, across caches or one core. "
+            "Default: each, and write the one with the most points.",
+        ),
+    ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Leave out each curve in turn, predict it, and print the errors."
+        ),
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the parameters as JSON."),
@@ -142,7 +156,7 @@ def fit_parameters(
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:  # fmt: skip
-    """Estimate a machine's parameters, with intervals, and say which cannot be told apart."""
+    """Estimate a machine's parameters for each CPU placement, with intervals."""
     if is_csv(data):
         source = data[0]
         observations = parse_observations(read_input(Path(source)), source)
@@ -150,14 +164,20 @@ def fit_parameters(
         source = f"run {', '.join(data)}"
         observations = observations_of_runs(data, kind, store)
     values = kept(keep or (), parameters_of(params))
-    found = fit(observations, source, known=values, clock_hz=clock_ghz * 1e9 if clock_ghz else None)
-    text = write_parameters(found)
+    clock_hz = clock_ghz * 1e9 if clock_ghz else None
+    found = fit_each(chosen(observations, placement), source, values, clock_hz)
+    best = max(found, key=lambda each: each.parameters.points)
+    text = write_parameters(best.parameters)
     if output is not None:
         write_output(output, text)
     if json:
         print_json(text)
-    else:
-        print_parameters(found, plain_console())
+        return
+    console = plain_console()
+    for each in found:
+        print_parameters(each.parameters, console)
+        if check:
+            print_check(each, console)
 
 
 @app.command("ask")

@@ -11,16 +11,17 @@ from pathlib import Path
 from rich.console import Console
 
 from wirespeed.cli.host_source import read_facts
-from wirespeed.cli.predict_input import case_of_record, rate_of
+from wirespeed.cli.predict_input import observations_of
 from wirespeed.cli.predict_tables import print_predictions
 from wirespeed.cli.show import print_agreement
+from wirespeed.model.cpus import PLACEMENT_WORDS
 from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.prediction import RateKind
 from wirespeed.model.result import Grade
 from wirespeed.model.study import Point, Study
 from wirespeed.predict.bench import fit_bench
-from wirespeed.predict.observation import Observation
+from wirespeed.predict.observation import split_by_placement
 from wirespeed.predict.parameters import Parameters
 from wirespeed.predict.predict import predict
 from wirespeed.predict.published import shipped_parameters
@@ -38,7 +39,8 @@ _HOST_FILE = "host.json"
 
 
 def fitted_here(store: str | None, clock_ghz: float | None) -> Parameters:
-    """Parameters fitted to every MRR of grade C or better that this machine has in the store.
+    """Parameters fitted to every MRR of grade C or better that this machine has in the store, in
+    the CPU placement that most of them have.
 
     Raises BadInput without a clock, and where the runs are too few for the parameters.
     """
@@ -51,24 +53,34 @@ def fitted_here(store: str | None, clock_ghz: float | None) -> Parameters:
     with Store(store) as opened:
         runs = [read_run(opened, each.id) for each in list_runs(opened) if each.host == name]
     found = [
-        Observation(case_of_record(point), rate, RateKind.MRR, point.label)
+        observation
         for run in runs
         for point in run.points
-        if predictable(point.workload) and (rate := _undisturbed(point)) is not None
+        if predictable(point.workload) and not point.emulated
+        for observation in observations_of(graded(point), RateKind.MRR)
     ]
     if not found:
         raise BadInput(
             f"--fitted-here: the store has no MRR of grade C or better of host {name}",
             "Measure first: `wirespeed run quickstart`.",
         )
-    return fit_bench(found, f"this host ({len(runs)} runs)", clock_ghz * 1e9)
+    kind, most = max(split_by_placement(found).items(), key=lambda item: len(item[1]))
+    where = "" if kind is None else f", {PLACEMENT_WORDS[kind]}"
+    return fit_bench(most, f"this host ({len(runs)} runs{where})", clock_ghz * 1e9)
 
 
-def _undisturbed(point: PointRecord) -> float | None:
-    result = point.result
-    if result is None or result.grade is None or result.grade is Grade.D or point.emulated:
-        return None
-    return rate_of(result, RateKind.MRR)
+def graded(point: PointRecord) -> PointRecord:
+    """The point with its results of grade C or better only."""
+    if point.result is None:
+        return point
+    good = [
+        one
+        for one in (point.result, *point.result.by_placement)
+        if one.grade is not None and one.grade <= Grade.C
+    ]
+    if not good:
+        return replace(point, result=None)
+    return replace(point, result=replace(good[0], by_placement=tuple(good[1:])))
 
 
 def predicted_on(

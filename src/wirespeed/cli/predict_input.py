@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the user want predicted, or fitted: a study, a plan, runs, a file of rates?"""
+"""Read what is to be predicted or fitted: a study, a plan, runs, a file of rates."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from wirespeed.predict.parameters import Parameters
 from wirespeed.predict.predict import predict
 from wirespeed.predict.published import shipped_parameters
 from wirespeed.predict.study import case_of, predictable
+from wirespeed.report.answers import answers
 from wirespeed.store.read import read_run
 from wirespeed.store.records import PointRecord, RunRecord
 from wirespeed.store.store import open_to_read
@@ -82,15 +83,23 @@ def observations_of_runs(
         records = [read_run(opened, run) for run in runs]
     for record in records:
         for point in record.points:
-            rate = None if point.result is None else rate_of(point.result, wanted)
-            if rate:
-                found.append(Observation(case_of_record(point), rate, wanted, point.label))
+            found += observations_of(point, wanted)
     if not found:
         raise BadInput(
             f"run {', '.join(runs)}: no point has an undisturbed {wanted}",
             f"--kind is one of {', '.join(RateKind)}; `wirespeed report RUN` shows what there is.",
         )
     return tuple(found)
+
+
+def observations_of(point: PointRecord, kind: RateKind) -> list[Observation]:
+    """The clean rate of each placement that the point met. Raises BadInput."""
+    rates = {where: rate_of(result, kind) for where, result in answers(point).items()}
+    return [
+        Observation(case_of_record(point), rate, kind, point.label, where)
+        for where, rate in rates.items()
+        if rate
+    ]
 
 
 def case_of_record(point: PointRecord) -> Case:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is the first change that a study can try measured, and what did it bring?"""
+"""Measure the first change that a study can try (`wirespeed explain --try`)."""
 
 from __future__ import annotations
 

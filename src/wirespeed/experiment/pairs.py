@@ -101,10 +101,9 @@ def match(halves: Iterable[Half[Value]]) -> Matching[Value]:
 
 
 def _partner(
-    half: Half[Value], waiting: Mapping[int, Half[Value]]
+    half: Half[Value], waiting: dict[int, Half[Value]]
 ) -> tuple[int, PlacementKind | None] | None:
-    for number in reversed(waiting):
-        other = waiting[number]
+    for number, other in reversed(waiting.items()):
         if other.changed is half.changed:
             continue
         for kind in (*NEAREST, None):

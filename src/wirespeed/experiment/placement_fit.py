@@ -9,6 +9,7 @@ often than the others gains nothing from it.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -56,9 +57,8 @@ class PlacementFit:
         if self._freedom < 1:
             return None
         row = self._row(weights)
-        return two_sided(self._freedom) * float(
-            np.sqrt(max(0.0, row @ self._inverse @ row) * self._variance)
-        )
+        spread = float(row @ self._inverse @ row) * self._variance
+        return two_sided(self._freedom) * math.sqrt(max(0.0, spread))
 
     def _row(self, weights: Mapping[Combination, float]) -> Floats:
         row = np.zeros(len(self._inverse))
@@ -80,21 +80,22 @@ def fit_placements(
          sample.block if blocks and sample.block != flat[0][1].block else None)
         for cell, sample in flat
     ]  # fmt: skip
-    for row in terms:
-        for term in row[1:]:
-            if term is not None:
-                columns.setdefault(term, len(columns))
+    for _, *others in terms:
+        for other in others:
+            if other is not None:
+                columns.setdefault(other, len(columns))
     matrix = np.zeros((len(flat), len(columns)))
     for number, row in enumerate(terms):
         for term in row:
             if term is not None:
                 matrix[number, columns[term]] = 1.0
     logs = np.log([sample.fps for _, sample in flat])
-    found, _, rank, _ = np.linalg.lstsq(matrix, logs, rcond=None)
+    inverse: Floats = np.linalg.pinv(matrix.T @ matrix, hermitian=True).astype(np.float64)
+    found: Floats = inverse @ matrix.T @ logs
+    rank = np.linalg.matrix_rank(matrix)
     residuals = logs - matrix @ found
     freedom = len(flat) - int(rank)
     variance = float(residuals @ residuals) / freedom if freedom > 0 else 0.0
-    inverse = np.linalg.pinv(matrix.T @ matrix, hermitian=True)
     outside = np.eye(len(columns)) - inverse @ (matrix.T @ matrix)
     at = {cell: columns[cell] for cell in samples}
     block_term = _mean_block(found, columns, terms)

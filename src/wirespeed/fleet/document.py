@@ -56,6 +56,7 @@ def _compared(one: Compared) -> dict[str, Any]:
         "point": one.point,
         "name": one.name,
         "unit": one.unit,
+        "placement": one.placement,
         "values": {host: figure.value for host, figure in one.values.items()},
         "spread": None if one.spread is None else asdict(one.spread),
         "outliers": dict(one.outliers),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which hosts of a group measured something else than the others of their hardware?"""
+"""Find hosts that measured something else than the others of their hardware."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from wirespeed.fleet.robust import Spread, apart, spread
+from wirespeed.model.cpus import PLACEMENT_WORDS, PlacementKind
 from wirespeed.model.snapshot import Figure
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One figure of a point over the hosts of one hardware, by host.
+    """One figure of a point over the hosts of one hardware, by host. placement: of the polling CPUs
+    in all of them; None: not known.
 
     spread: None for fewer than 5 hosts, of which none can be told to be the odd one. outliers: by
     host, by how many deviations it lies apart, negative below.
@@ -27,23 +29,32 @@ class Compared:
     values: Mapping[str, Figure]
     spread: Spread | None
     outliers: Mapping[str, float]
+    placement: PlacementKind | None = None
 
     @property
     def title(self) -> str:
-        return f"{self.study}, {self.point}: {self.name}"
+        title = f"{self.study}, {self.point}: {self.name}"
+        return f"{title}, {PLACEMENT_WORDS[self.placement]}" if self.placement else title
+
+
+_Key = tuple[str, str, str, str, str]
 
 
 def compare_figures(figures: Iterable[Figure], hardware: Mapping[str, str]) -> tuple[Compared, ...]:
-    """hardware: the digest of each host; figures of other hosts are left out."""
-    columns: dict[tuple[str, str, str, str, str], dict[str, Figure]] = defaultdict(dict)
+    """Compare figures of one placement. hardware: the digest of each host; figures of other hosts
+    are left out."""
+    columns: dict[tuple[_Key, str], dict[str, Figure]] = defaultdict(dict)
     for figure in figures:
         if figure.host in hardware:
             key = (hardware[figure.host], figure.study, figure.point, figure.name, figure.unit)
-            columns[key][figure.host] = figure
-    return tuple(_compared(key, dict(sorted(of.items()))) for key, of in sorted(columns.items()))
+            columns[key, figure.placement or ""][figure.host] = figure
+    return tuple(
+        _compared(key, dict(sorted(of.items()))) for (key, _), of in sorted(columns.items())
+    )
 
 
-def _compared(key: tuple[str, str, str, str, str], of: Mapping[str, Figure]) -> Compared:
+def _compared(key: _Key, of: Mapping[str, Figure]) -> Compared:
     found = spread([figure.value for figure in of.values()])
     scores = {host: apart(found, figure.low, figure.high) for host, figure in of.items() if found}
-    return Compared(*key, of, found, {host: score for host, score in scores.items() if score})
+    outliers = {host: score for host, score in scores.items() if score}
+    return Compared(*key, of, found, outliers, next(iter(of.values())).placement)

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which measured rates can the model be fitted to? A CSV of cases and rates, with every fault."""
+"""Read the measured rates that the model is fitted to: a CSV of cases and rates."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from wirespeed.model.cpus import NEAREST, PlacementKind
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.prediction import Arrangement, Attachment, Case, Counted, Edge, RateKind
 from wirespeed.model.units import MAX_FRAME_BYTES, MIN_FRAME_BYTES
@@ -18,12 +19,14 @@ from wirespeed.model.units import MAX_FRAME_BYTES, MIN_FRAME_BYTES
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A measured rate in frames/s. curve: the points that are left out together."""
+    """A measured rate in frames/s. curve: the points that are left out together. placement: of the
+    polling CPUs; None: not known."""
 
     case: Case
     rate_fps: float
     kind: RateKind
     label: str
+    placement: PlacementKind | None = None
 
     @property
     def curve(self) -> str:
@@ -162,3 +165,12 @@ def one_kind(observations: Sequence[Observation], source: str) -> RateKind:
             "Fit rates that count frames in one way.",
         )
     return kinds[0]
+
+
+def split_by_placement(
+    observations: Sequence[Observation],
+) -> Mapping[PlacementKind | None, tuple[Observation, ...]]:
+    """Return the observations of each placement, the nearest first, unknown ones last."""
+    found = {kind: tuple(o for o in observations if o.placement is kind)
+             for kind in (*NEAREST, None)}  # fmt: skip
+    return {kind: of for kind, of in found.items() if of}

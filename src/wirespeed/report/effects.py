@@ -206,7 +206,10 @@ def _with_effects(group: FactorGroup, form: StudyForm, blocks: bool) -> FactorGr
         singles = [frozenset((at,)) for at in range(count)]
         found["mains"] = tuple(_contrasts(group, form, singles, blocks))
         found["interactions"] = tuple(_contrasts(group, form, pairs(count), blocks))
-    return replace(group, total=total, **found)
+    return replace(
+        group, total=total, cumulative=found.get("cumulative", ()), alone=found.get("alone", ()),
+        mains=found.get("mains", ()), interactions=found.get("interactions", ()),
+    )  # fmt: skip
 
 
 def _contrasts(

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fit parameters to the rates of each CPU placement, and check them where they were not fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rich.console import Console
+
+from wirespeed.cli.console import print_line
+from wirespeed.cli.predict_input import choice
+from wirespeed.model.cpus import PLACEMENT_WORDS, PlacementKind
+from wirespeed.model.errors import BadInput
+from wirespeed.model.words import percent
+from wirespeed.predict.check import FEWEST_CURVES, leave_curves_out
+from wirespeed.predict.fit import fit
+from wirespeed.predict.observation import Observation, split_by_placement
+from wirespeed.predict.parameters import Parameters
+
+Split = Mapping[PlacementKind | None, tuple[Observation, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Parameters with the rates that they were fitted to, and what was not fitted but known."""
+
+    parameters: Parameters
+    observations: tuple[Observation, ...]
+    known: Mapping[str, float]
+
+
+def chosen(observations: Sequence[Observation], placement: str | None) -> Split:
+    """Return the rates by placement: all, or of the one named. Raises BadInput without any."""
+    found = split_by_placement(observations)
+    if placement is None:
+        return found
+    kind = choice(PlacementKind, placement, "--placement")
+    if kind not in found:
+        met = ", ".join(str(each or "not known") for each in found)
+        raise BadInput(
+            f"--placement {placement}: no rate was measured there",
+            f"Placements of the rates: {met}.",
+        )
+    return {kind: found[kind]}
+
+
+def fit_each(
+    split: Split, source: str, known: Mapping[str, float], clock_hz: float | None
+) -> tuple[Fit, ...]:
+    """Fit each placement by itself; one with fewer rates than parameters is named on stderr.
+
+    Raises BadInput where no placement has enough.
+    """
+    found: list[Fit] = []
+    faults: list[BadInput] = []
+    for kind, observations in split.items():
+        name = source if kind is None else f"{source}, {PLACEMENT_WORDS[kind]}"
+        try:
+            parameters = fit(observations, name, known=known, clock_hz=clock_hz)
+        except BadInput as error:
+            faults.append(error)
+            continue
+        found.append(Fit(parameters, observations, known))
+    if not found:
+        raise faults[0]
+    for fault in faults:
+        print_line(f"not fitted: {fault.what}", stderr=True)
+    return tuple(found)
+
+
+def print_check(found: Fit, console: Console) -> None:
+    """Print the errors of curves that were left out of the fit."""
+    names = [name for name in found.parameters.values if name not in found.known]
+    curves = [observation.curve for observation in found.observations]
+    rest = len(curves) - max(map(curves.count, curves))
+    if len(set(curves)) < FEWEST_CURVES or rest < len(names):
+        console.print(f"Not checked: {len(set(curves))} curves leave {rest} points for "
+                      f"{len(names)} parameters.", soft_wrap=True)  # fmt: skip
+        return
+    missed = leave_curves_out(found.observations, names, found.known)
+    for curve, errors in missed.items():
+        worst = errors[np.argmax(np.abs(errors))]
+        console.print(f"Left out: {curve}: {100 * worst:+.1f}% at most", soft_wrap=True)
+    middle = float(np.median(np.abs(np.concatenate(list(missed.values())))))
+    console.print(f"Median error of the points left out: {percent(middle, 1)}.", soft_wrap=True)
