@@ -31,7 +31,7 @@ FACTS = HostFacts(
     cpu_model="Imaginary CPU",
 )
 PLAN = Plan((HostPlan("testhost", Decision((), "nothing is real here")),))
-NOBODY = Decision((), "nothing is real here")
+NOBODY = Decision[tuple[int, ...]]((), "nothing is real here")
 VSWITCH = VswitchPlan(NOBODY, NOBODY, NOBODY, *(Decision(1, "nothing is real here"),) * 3)
 SWITCHED = ("p2p", "pvp", "chain", "parallel")
 
@@ -127,6 +127,8 @@ class FakeTcpBench:
             TcpSample(at, at * 1000, 90 + at // 10_000, 64_000, 3_000_000, 0, 9_000_000_000, 0)
             for at in range(0, 1_000_000, 250_000)
         )
+        received = direction is TcpDirection.DOWN
+        ratio, efficiency, delay = (1.5, 92.2, 30.0) if received else (None, None, None)
         return TcpDirectionResult(
             direction,
             round(bits_per_second * self.tcp.seconds / 8),
@@ -134,8 +136,10 @@ class FakeTcpBench:
             7,
             "path",
             ("7 of 90 segments (7.78 %) had to be sent again",),
-            *((1.5, 92.2, 30.0) if direction is TcpDirection.DOWN else (None, None, None)),
-            series=(samples,),
+            ratio,
+            efficiency,
+            delay,
+            (samples,),
         )
 
     def describe(self) -> Mapping[str, object]:
