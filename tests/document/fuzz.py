@@ -142,7 +142,7 @@ class _Attempt:
             value = self.subject.read(document)
         except BadInput as refusal:
             if len(group) > 1:
-                for part in _not_refused(group, refusal):
+                for part in _not_refused(group, text, refusal):
                     self.plant(part, text)
             return
         self.counts["accepted"] += len(group)
@@ -154,13 +154,18 @@ class _Attempt:
                 self.judge.check(name, written)
 
 
-def _not_refused(group: Sequence[Place], refusal: BadInput) -> list[list[Place]]:
+def _not_refused(group: Sequence[Place], text: str, refusal: BadInput) -> list[list[Place]]:
     """The places that the refusal does not name, together; each alone if it names none."""
-    named = {line.strip().partition(" = ")[0] for line in refusal.what.splitlines()}
-    rest = [place for place in group if ".".join(map(str, place)) not in named]
+    rest = [place for place in group if f"\n  {_name(place, text)} = " not in refusal.what]
     if len(rest) == len(group):
         return [[place] for place in group]
     return [rest] if rest else []
+
+
+def _name(place: Place, text: str) -> str:
+    """What errors call the value or key at this place, once the text is planted there."""
+    *outer, last = place
+    return ".".join(map(str, (*outer, text if isinstance(last, tuple) else last)))
 
 
 def check_texts(value: Any, prose: tuple[str, ...], place: object) -> None:
