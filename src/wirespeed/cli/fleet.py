@@ -23,7 +23,8 @@ from wirespeed.fleet.document import fleet_document
 from wirespeed.fleet.snapshot_file import verdict
 from wirespeed.model.errors import BadInput
 from wirespeed.report.fleet_page import fleet_page
-from wirespeed.store.figures import newest_figures, repeats
+from wirespeed.store.errors import damaged_runs
+from wirespeed.store.figures import Measured, measured
 from wirespeed.store.snapshots import newest_snapshots
 from wirespeed.store.store import Store, open_to_read
 
@@ -52,7 +53,9 @@ def show(
     if html is not None:
         check_file(html)
     with open_to_read(store) as opened:
-        fleet = read_fleet(opened)
+        found = measured(opened)
+        fleet = read_fleet(opened, found)
+        where = opened.url
     if json:
         print_json(json_text.dumps(fleet_document(fleet), indent=1))
     if html is not None:
@@ -60,6 +63,8 @@ def show(
         print_line(f"Page: {html.absolute()}", stderr=json)
     if not json and html is None:
         print_fleet(fleet, results_console())
+    if found.damaged:
+        raise damaged_runs(where, found.damaged)
 
 
 @app.command("hosts")
@@ -80,9 +85,9 @@ def hosts(*, store: StoreOption = None) -> None:
     print_json(json_text.dumps(found, indent=1))
 
 
-def read_fleet(store: Store) -> Fleet:
+def read_fleet(store: Store, found: Measured) -> Fleet:
     """What the store knows of all hosts. Raises BadInput where it has none."""
-    fleet = compare(newest_snapshots(store), newest_figures(store), repeats(store))
+    fleet = compare(newest_snapshots(store), found.figures, found.repeats)
     if not fleet.hosts:
         raise BadInput(
             f"store {store.url} has no host of a fleet",
