@@ -16,7 +16,8 @@ from wirespeed.cli.fleet_pairs import app as pairs
 from wirespeed.cli.fleet_sites import sites
 from wirespeed.cli.fleet_tables import print_fleet
 from wirespeed.cli.options import JsonOption, StoreOption
-from wirespeed.cli.show import check_file, results_console, write_page
+from wirespeed.cli.output_file import write_output
+from wirespeed.cli.show import check_file, results_console
 from wirespeed.cli.verbs import VerbGroup
 from wirespeed.fleet.comparison import Fleet, compare
 from wirespeed.fleet.document import fleet_document
@@ -59,7 +60,7 @@ def show(
     if json:
         print_json(json_text.dumps(fleet_document(fleet), indent=1))
     if html is not None:
-        write_page(html, fleet_page(fleet, version("wirespeed")))
+        write_output(html, fleet_page(fleet, version("wirespeed")))
         print_line(f"Page: {html.absolute()}", stderr=json)
     if not json and html is None:
         print_fleet(fleet, results_console())

@@ -14,11 +14,16 @@ FILE_MODE, FOLDER_MODE = 0o600, 0o700
 def write_private(path: Path, text: str) -> None:
     """Write the text as UTF-8, whatever the umask is. Folders are made. Raises OSError."""
     make_private_folder(path.parent)
+    write_whole(path, text, FILE_MODE)
+
+
+def write_whole(path: Path, text: str, mode: int = 0o666) -> None:
+    """Write the text as UTF-8, or leave what was there. mode: less the umask. Raises OSError."""
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        with open(os.open(part, flags, FILE_MODE), "w", encoding="utf-8", newline="") as file:
+        with open(os.open(part, flags, mode), "w", encoding="utf-8", newline="") as file:
             file.write(text)
         part.replace(path)
     finally:
