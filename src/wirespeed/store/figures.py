@@ -28,9 +28,9 @@ from wirespeed.store.trials import decode_trial
 class Measured:
     """What the runs of a store measured on hosts.
 
-    figures: of each host, point and placement those of the newest run, over its repeats their median.
-    repeats: trials at a constant load of every run, in the order of time. damaged: why a run is in
-    neither, by its id.
+    figures: of each host, point and placement those of the newest run, over its repeats their
+    median. repeats: trials at a constant load of every run, in the order of time. damaged: why a
+    run is in neither, by its id.
     """
 
     figures: tuple[Figure, ...]
