@@ -38,7 +38,7 @@ export PYTHONDONTWRITEBYTECODE :=
 	test-speedtest-fuzz dataplane-guest guest-image host-image lab lab-down test-lab test-lab-short \
 	test-fleet fleet-bundle packages-openstack test-openstack test-openstack-short \
 	test-openstack-compute test-openstack-full compute-image packages-debian13 test-debian13 \
-	test-debian13-short test-versions lock audit-locks
+	test-debian13-short test-versions test-documents lock audit-locks
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' Makefile
@@ -264,6 +264,10 @@ test-fleet: $(VENV)/.dev ## Fleet tests that take minutes: 20 pair tests with ki
 
 fleet-bundle: $(VENV)/.run ## Write build/wirespeed-bundle.tar.gz, which the role wirespeed.nfv.install installs
 	setup/fleet-bundle.sh $(BIN)/python build/wirespeed-bundle.tar.gz
+
+# The tests plant one text a leaf that differs in more than an index.
+test-documents: setup-dev ## Every hostile text in every text of every kind of document: counts and hits
+	$(BIN)/python -m benchmarks document_fuzz
 
 test-lab: export WIRESPEED_LAB := whole
 test-lab: $(VENV)/.dev guest-image host-image ## All tests in emulated servers, whole

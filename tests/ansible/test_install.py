@@ -32,7 +32,7 @@ def test_a_host_without_internet_gets_wirespeed(tmp_path: Path, collections: Pat
     playbook = tmp_path / "install.yml"
     playbook.write_text(PLAY)
     fleet = Fleet(
-        tmp_path, collections, str(tmp_path / "store.sqlite"), {"bare": "/nowhere"},
+        tmp_path, collections, str(tmp_path / "store.sqlite"), {"bare": str(tmp_path / "absent")},
         {"bare": {"ansible_connection": "local"}},
     )  # fmt: skip
 

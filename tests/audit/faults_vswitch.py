@@ -161,6 +161,13 @@ VSWITCH_FAULTS = [
         "node1/hugepages/hugepages-1048576kB/nr_hugepages",
     ),
     Case(
+        "WS53",
+        "blocks not onlined",
+        with_node(1, installed_kib=66 << 20, online_kib=24 << 20),
+        ("node 1: node 1 has 24576 MiB online of 67584 MiB installed",),
+        "node1/memory*/state",
+    ),
+    Case(
         "WS27",
         "140 MiB, as S3 figure 5",
         with_node(1, free_kib=140 * 1024),

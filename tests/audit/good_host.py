@@ -58,6 +58,8 @@ def good_facts() -> HostFacts:
                 cpus=PER_NODE[node],
                 memory_kib=64 * GIB_IN_KIB,
                 free_kib=8 * GIB_IN_KIB,
+                installed_kib=66 * GIB_IN_KIB,
+                online_kib=66 * GIB_IN_KIB,
                 distances=((10, 21), (21, 10))[node],
                 huge_pages=(HugePagePool(2048, 0, 0), HugePagePool(GIB_IN_KIB, 16, 8)),
             )
@@ -268,6 +270,7 @@ def with_flavor(**extra_specs: str) -> Subject:
 _UNREADABLE: dict[Need, tuple[str, dict[str, Any]]] = {
     Need.CPUS: ("cpus", {}),
     Need.MEMORY: ("huge_pages", {}),
+    Need.MEMORY_BLOCKS: ("memory_blocks", {}),
     Need.MULTI_NODE: ("nodes", {}),
     Need.SMT: ("cpus", {}),
     Need.KERNEL: ("kernel", {}),

@@ -32,14 +32,9 @@ from wirespeed.bench.host.host import (
     tidy_up,
     tidy_up_everywhere,
 )
-from wirespeed.bench.host.journal import (
-    Journal,
-    Undone,
-    hosts_left,
-    leftovers,
-    nobodys,
-    of_living_runs,
-)
+from wirespeed.bench.host.journal import Journal, Undone
+from wirespeed.bench.host.journal_file import of_living_runs
+from wirespeed.bench.host.leftovers import hosts_left, leftovers, nobodys
 from wirespeed.bench.host.network_changes import InterfaceMade, InterfaceMoved, InterfaceSet
 from wirespeed.bench.interface import BenchError
 from wirespeed.document.journal_lines import sealed
@@ -147,12 +142,12 @@ def test_a_change_of_a_newer_version_is_refused_by_name() -> None:
 
 def test_a_living_run_and_another_host_are_left_alone(tmp_path: Path) -> None:
     living = Journal.create(tmp_path, "localhost")
-    living.note(DirectoryMade("/nowhere/x"))
+    living.note(DirectoryMade(f"{tmp_path}/absent/x"))
     elsewhere = Journal.create(tmp_path, "server2")
-    elsewhere.note(DirectoryMade("/nowhere/y"))
+    elsewhere.note(DirectoryMade(f"{tmp_path}/absent/y"))
     elsewhere._file.close()
     assert tidy_up(RUNNER, tmp_path) == Undone()
-    assert of_living_runs(tmp_path, "localhost") == (DirectoryMade("/nowhere/x"),)
+    assert of_living_runs(tmp_path, "localhost") == (DirectoryMade(f"{tmp_path}/absent/x"),)
     assert len(journals(tmp_path)) == 2
 
 
@@ -196,7 +191,7 @@ def test_nobodys_journal_of_another_user_is_named() -> None:
     with TemporaryDirectory() as folder:
         state = Path(folder)
         state.chmod(0o755)
-        path = leftover(state, DirectoryMade("/nowhere/x"))
+        path = leftover(state, DirectoryMade(f"{folder}/absent/x"))
         path.chmod(0o444)
         if am_root:
             os.seteuid(65534)
@@ -308,7 +303,7 @@ def test_what_ended_the_run_is_told_rather_than_what_could_not_be_undone(
 
 def test_an_address_that_nobody_can_reach_is_told(tmp_path: Path) -> None:
     old = Journal.create(tmp_path, "server2")
-    old.note(DirectoryMade("/nowhere"))
+    old.note(DirectoryMade(f"{tmp_path}/absent"))
     old._file.close()
     assert tidy_up_everywhere(reach_address, tmp_path).failed == (
         "server2 is not cleaned: 'server2' is not of the form ssh://[user@]host[:port]",

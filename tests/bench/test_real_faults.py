@@ -29,7 +29,8 @@ from tests.bench.real import (
 from wirespeed.bench import session
 from wirespeed.bench.host.changes import ProcessStarted
 from wirespeed.bench.host.host import tidy_up
-from wirespeed.bench.host.journal import Undone, of_living_runs
+from wirespeed.bench.host.journal import Undone
+from wirespeed.bench.host.journal_file import of_living_runs
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.program import wsdp as program
 from wirespeed.bench.switch.ovs_dpdk import programs as ovs
@@ -231,10 +232,10 @@ def test_a_nic_that_does_not_exist_is_named(address: str, tmp_path: Path) -> Non
 def test_a_host_without_open_vswitch_is_told_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ovs, "_DAEMONS", ("/nowhere/ovs-vswitchd",))
+    monkeypatch.setattr(ovs, "_DAEMONS", (f"{tmp_path}/ovs-vswitchd",))
     with pytest.raises(BenchError) as told, opened(point("p2p"), tmp_path):
         pass
-    assert "looked for /nowhere/ovs-vswitchd" in told.value.what
+    assert f"looked for {tmp_path}/ovs-vswitchd" in told.value.what
     assert "apt-get install openvswitch-switch-dpdk" in told.value.next_step
 
 

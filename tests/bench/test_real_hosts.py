@@ -19,7 +19,8 @@ from tests.lab_hosts import Lab, lab
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
 from wirespeed.bench.host.directories import run_directories
 from wirespeed.bench.host.host import changing_host
-from wirespeed.bench.host.journal import hosts_left, of_living_runs
+from wirespeed.bench.host.journal_file import of_living_runs
+from wirespeed.bench.host.leftovers import hosts_left
 from wirespeed.bench.host.priority import polling_first
 from wirespeed.bench.session import open_bench
 

@@ -22,7 +22,8 @@ import pytest
 
 from tests.lab_hosts import Lab, lab
 from wirespeed.bench.host.changes import ProcessStarted
-from wirespeed.bench.host.journal import hosts_left, of_living_runs
+from wirespeed.bench.host.journal_file import of_living_runs
+from wirespeed.bench.host.leftovers import hosts_left
 
 pytestmark = [
     pytest.mark.root,

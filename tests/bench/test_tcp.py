@@ -15,7 +15,8 @@ from tests.bench.fake_host import FakeHost
 from wirespeed.bench.assembly.kinds import tcp_needs_of
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
-from wirespeed.bench.host.journal import Journal, _Found
+from wirespeed.bench.host.journal import Journal
+from wirespeed.bench.host.journal_file import Found
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.switch.interface import KernelPorts
 from wirespeed.bench.switch.ovs_dpdk.ports import kernel_ports
@@ -41,7 +42,7 @@ class FakeEnd:
 
     @property
     def place(self) -> Place:
-        journal = Journal(Path("absent"), io.StringIO(), _Found("localhost"))
+        journal = Journal(Path("absent"), io.StringIO(), Found("localhost"))
         return Place(Host(FakeHost({}), Path("absent"), journal), DIRS, (), self.cpus)
 
 

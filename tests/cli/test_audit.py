@@ -138,7 +138,7 @@ def test_explain_and_list(wirespeed: Command) -> None:
         (("audit", "--recorded", S3, "--flavors", "none.json"), "No such file"),
         (("audit", "--recorded", S3, "--suppressions", "none.toml"), "cannot be read"),
         (
-            ("audit", "--recorded", S3, "--format", "json", "--output", "/no/such/file"),
+            ("audit", "--recorded", S3, "--format", "json", "--output", "absent/file"),
             "cannot be written",
         ),
         (("inspect", "--host", "h.json", "--record", "d"), "there is nothing to record"),

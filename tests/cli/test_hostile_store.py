@@ -179,6 +179,38 @@ def test_runs_with_32_damaged_octets_lists_the_others(tmp_path: Path, column: st
         assert command(tmp_path, "runs", "check").returncode == 0
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE points SET result = '{}' WHERE run_id = '{id}'",
+        "UPDATE points SET result = CAST(x'ffff' AS TEXT) WHERE run_id = '{id}'",
+        "UPDATE trials SET trial = '{\"stage\": \"constant\"}' WHERE run_id = '{id}'",
+        "UPDATE trials SET trial = '{' WHERE run_id = '{id}'",
+        "UPDATE runs SET study = CAST(x'ffff' AS TEXT) WHERE id = '{id}'",
+    ],
+    ids=["result", "text", "trial", "json", "run"],
+)
+def test_fleet_show_damaged_run_is_named_and_the_others_shown(
+    tmp_path: Path, statement: str
+) -> None:
+    for host in ("compute-1", "compute-2"):
+        document = SNAPSHOT_FILE.document(snapshot(host, recorded(), audited=False))
+        path = fetched(tmp_path, host)
+        path.with_name("snapshot.json").write_text(json.dumps(document))
+    assert command(tmp_path, "fleet", "add", "fetched").returncode == 0
+    whole = json.loads(command(tmp_path, "fleet", "show", "--json").stdout)
+    ids = [run["id"] for run in json.loads(command(tmp_path, "runs", "--json").stdout)]
+    script(statement.replace("{id}", ids[0]))(tmp_path / "store.sqlite")
+    done = command(tmp_path, "fleet", "show", "--json")
+    assert done.returncode == 1, done.stderr
+    assert f"1 run damaged\n  {ids[0]}: " in done.stderr
+    assert "Traceback" not in done.stderr
+    shown = json.loads(done.stdout)
+    assert shown["groups"] == whole["groups"]
+    for verb in (["report", ids[1], "--csv"], ["compare", ids[1], ids[1]]):
+        assert command(tmp_path, *verb).returncode == 0, verb
+
+
 def test_store_with_32_octets_damaged_anywhere_never_ends_in_a_traceback(tmp_path: Path) -> None:
     original = tmp_path / "store.sqlite"
     three_runs(original)

@@ -257,10 +257,11 @@ def test_what_is_no_traffic_of_ours_is_foreign(tmp_path: Path) -> None:
         ("src_ip = 10.0.0.1\n", "no meaning beside bng"),
         ("vlan = 7\n", "no meaning beside bng"),
         ("flows = 7\n", "7 flows need as many users; the tables have 6"),
-        ("tables = /does/not/exist\n", "/does/not/exist"),
+        ("tables = {absent}\n", "{absent}"),
     ],
 )
 def test_bad_keys_are_refused(tmp_path: Path, keys: str, says: str) -> None:
+    keys, says = (text.replace("{absent}", f"{tmp_path}/absent") for text in (keys, says))
     text = gen("up", tables(tmp_path), 1, tx="p:0") + "[port.p]\ndevice = net_null0\n"
     name = keys.partition(" ")[0]
     kept = [line for line in text.splitlines() if not line.startswith(f"{name} =")]

@@ -221,26 +221,31 @@ def test_what_two_cpus_share(flooded: Running) -> None:
          "contention duration_ns=5,cpu=1023: Invalid argument"),
         (("contention", "duration_ns=5,core=1"),
          "contention duration_ns=5,core=1: Invalid argument"),
-        (("contention_samples", "/no/such"),
-         'contention_samples to "/no/such": No such file or directory'),
+        (("contention_samples", "{absent}"),
+         'contention_samples to "{absent}": No such file or directory'),
         (("switches",), "switches : Invalid argument"),
         (("switches", "tid=0"), "switches tid=0: Numerical result out of range"),
         (("switches", "tid=2147483647"),
          "switches tid=2147483647: No such process; there is no such thread on this host"),
-        (("switches_stop", "/no/such"), "switches_stop: no thread is watched; begin with switches"),
-        (("gaps", "/no/such"), 'gaps to "/no/such": No such file or directory'),
-        (("windows", "out", "/no/such"), 'out: windows to "/no/such": Operation not supported'),
-        (("latency_rows", "sut", "/no/such"),
-         'sut: latency_rows to "/no/such": Operation not supported'),
+        (("switches_stop", "{absent}"), "switches_stop: no thread is watched; begin with switches"),
+        (("gaps", "{absent}"), 'gaps to "{absent}": No such file or directory'),
+        (("windows", "out", "{absent}"), 'out: windows to "{absent}": Operation not supported'),
+        (("latency_rows", "sut", "{absent}"),
+         'sut: latency_rows to "{absent}": Operation not supported'),
         (("set", "sut", "stall_every_ns=10,stall_ns=10"),
          "sut: set stall_every_ns=10,stall_ns=10: Numerical result out of range"),
         (("start", "rate_fps=5"), "there is nothing to start: no task generates"),
-        (("histogram", "out", "/no/such"), 'out: histogram to "/no/such": Operation not supported'),
-        (("capture", "out", "/no/such"), 'out: capture to "/no/such": Operation not supported'),
+        (("histogram", "out", "{absent}"), 'out: histogram to "{absent}": Operation not supported'),
+        (("capture", "out", "{absent}"), 'out: capture to "{absent}": Operation not supported'),
     ],
 )  # fmt: skip
-def test_faults_are_told(flooded: Running, request_: tuple[str, ...], error: str) -> None:
-    assert flooded.control.ask(*request_) == {"error": error}
+def test_faults_are_told(
+    flooded: Running, request_: tuple[str, ...], error: str, tmp_path: Path
+) -> None:
+    # The folder is not there: nothing can be written in it.
+    absent = f"{tmp_path}/absent/file"
+    words = [word.replace("{absent}", absent) for word in request_]
+    assert flooded.control.ask(*words) == {"error": error.replace("{absent}", absent)}
 
 
 # Every command that takes numbers, with {} for one of them.

@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every text of every kind of document in turn a hostile one: what is accepted, and rendered of it.
+"""Put hostile texts into every kind of document, and judge what is accepted and rendered of it.
 
 A reader accepts a document or raises BadInput; anything else that it raises ends the fuzz. What is
-accepted has no control character, and files rendered of it are judged as those of a plan are.
+accepted has no control character, and files rendered of it are judged.
+
+The exhaustive form plants a text in all leaves that differ in an index alone at once. A refusal
+names each leaf that it refuses; the others are planted again. So each leaf gets its own verdict for
+each text, with a hundredth of the documents.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+from jinja2 import UndefinedError
 
 from tests.cloud.carried_out import replies
 from tests.fleet.hosts import recorded, snapshot
@@ -24,12 +31,16 @@ from wirespeed.cloud.collect import collect
 from wirespeed.cloud.file import CLOUD_FILE
 from wirespeed.cloud.recording import RecordingApi
 from wirespeed.document.kind import DocumentKind
+from wirespeed.fleet.hardware import hardware_digest
 from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE
 from wirespeed.host.file import HOST_FILE
+from wirespeed.model import errors
 from wirespeed.model.bounded import load_toml
 from wirespeed.model.errors import BadInput
+from wirespeed.model.plan import Plan
 from wirespeed.model.text import LINE, PROSE
 from wirespeed.plan.errors import PlanError
+from wirespeed.plan.plan_file import PLAN_FILE
 from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.render.escape import RenderError
 from wirespeed.plan.render.targets import TARGETS
@@ -54,14 +65,18 @@ PAIRS = {
 SUPPRESSED = {
     "suppress": [{"rule": "WS11", "reason": "on purpose", "host": "c-*", "subject": "dpdk0"}]
 }
+# A name that refers to nothing: the border refuses a plan file that has one.
+DANGLING = (RenderError, StopIteration, KeyError, UndefinedError)
 Rendered = Mapping[str, str]
+Place = tuple[Any, ...]
 
 
 @dataclass
 class Subject:
     """A document and its reader. rendered: the files that follow from what was read.
 
-    prose: the keys whose texts may have lines.
+    prose: the keys whose texts may have lines; None where no type refuses any text. texts: what the
+    short form plants. skipped: places where nothing is planted.
     """
 
     kind: str
@@ -69,12 +84,16 @@ class Subject:
     original: Any
     read: Callable[[Any], Any]
     rendered: Callable[[Any], Rendered] = lambda _: {}
-    prose: tuple[str, ...] = ("description",)
+    prose: tuple[str, ...] | None = ("description",)
+    texts: tuple[str, ...] = NASTIEST
+    skipped: Callable[[Place], bool] = lambda _: False
 
 
 @dataclass
 class Fuzz:
-    """Counts by the kind of document: leaves, tried, accepted, renders, executions."""
+    """Counts by the kind of document: leaves; tried and accepted (a leaf with a text each);
+    documents, renders, executions.
+    """
 
     folder: Path
     exhaustive: bool = False
@@ -84,31 +103,69 @@ class Fuzz:
         """Fails at the first hit."""
         counts = self.counts.setdefault(subject.kind, Counter())
         judge = Judge(self.folder / f"{subject.kind}-{subject.name}")
-        usual = subject.rendered(subject.read(subject.original))
-        for place in self._places(subject.original):
-            counts["leaves"] += 1
-            for text in PAYLOADS if self.exhaustive else NASTIEST:
-                counts["tried"] += 1
-                try:
-                    value = subject.read(planted(subject.original, place, text))
-                except BadInput:
-                    continue
-                counts["accepted"] += 1
-                check_texts(value, subject.prose, place)
-                for name, written in subject.rendered(value).items():
-                    counts["renders"] += 1
-                    if MARKER in written and written != usual.get(name):
-                        judge.check(name, written)
+        attempt = _Attempt(subject, judge, subject.rendered(subject.read(subject.original)), counts)
+        with mock.patch.object(errors, "_FAULTS_SHOWN", 1_000_000):
+            for group in self._groups(subject):
+                counts["leaves"] += len(group)
+                for text in PAYLOADS if self.exhaustive else subject.texts:
+                    counts["tried"] += len(group)
+                    attempt.plant(group, text)
         counts["executions"] += judge.runs
         return counts
 
-    def _places(self, original: Any) -> Iterable[tuple[Any, ...]]:
-        """Every leaf if exhaustive; else one of those that differ in nothing but an index."""
-        found = leaves(original)
-        if self.exhaustive:
-            return list(found)
-        kept = {tuple(str(s) for s in path if not isinstance(s, int)): path for path in found}
-        return kept.values()
+    def _groups(self, subject: Subject) -> list[list[Place]]:
+        """The places that differ in an index alone; of each group one place unless exhaustive."""
+        groups: dict[tuple[str, ...], list[Place]] = {}
+        for place in leaves(subject.original):
+            if not subject.skipped(place):
+                key = tuple(str(step) for step in place if not isinstance(step, int))
+                groups.setdefault(key, []).append(place)
+        return [group if self.exhaustive else group[-1:] for group in groups.values()]
+
+
+@dataclass
+class _Attempt:
+    """Plants texts in a subject. usual: what is rendered of the original."""
+
+    subject: Subject
+    judge: Judge
+    usual: Rendered
+    counts: Counter[str]
+
+    def plant(self, group: Sequence[Place], text: str) -> None:
+        """Plant the text in all of these places; those that are not refused are judged."""
+        document = self.subject.original
+        for place in group:
+            document = planted(document, place, text)
+        self.counts["documents"] += 1
+        try:
+            value = self.subject.read(document)
+        except BadInput as refusal:
+            if len(group) > 1:
+                for part in _not_refused(group, text, refusal):
+                    self.plant(part, text)
+            return
+        self.counts["accepted"] += len(group)
+        if self.subject.prose is not None:
+            check_texts(value, self.subject.prose, group)
+        for name, written in self.subject.rendered(value).items():
+            self.counts["renders"] += 1
+            if MARKER in written and written != self.usual.get(name):
+                self.judge.check(name, written)
+
+
+def _not_refused(group: Sequence[Place], text: str, refusal: BadInput) -> list[list[Place]]:
+    """The places that the refusal does not name, together; each alone if it names none."""
+    rest = [place for place in group if f"\n  {_name(place, text)} = " not in refusal.what]
+    if len(rest) == len(group):
+        return [[place] for place in group]
+    return [rest] if rest else []
+
+
+def _name(place: Place, text: str) -> str:
+    """What errors call the value or key at this place, once the text is planted there."""
+    *outer, last = place
+    return ".".join(map(str, (*outer, text if isinstance(last, tuple) else last)))
 
 
 def check_texts(value: Any, prose: tuple[str, ...], place: object) -> None:
@@ -140,9 +197,9 @@ def _toml(value: Any) -> str:
 
 
 def subjects(folder: Path) -> Iterator[Subject]:
-    """Every kind of document but plans, each by an example. folder: for files that are read."""
-    yield from map(_host, EXAMPLES)
-    yield from map(_workload, EXAMPLES)
+    """Every kind of document, each by an example. folder: for files that are read."""
+    for name in EXAMPLES:
+        yield from (_host(name), _workload(name), plan_file(name), templates(name))
     for path in sorted((ROOT / "studies").glob("*.toml")):
         original = load_toml(path.read_text(encoding="utf-8"))
         yield Subject("study", path.stem, original, _of_file(folder / "s.toml", _study))
@@ -151,7 +208,7 @@ def subjects(folder: Path) -> Iterator[Subject]:
     yield Subject("pairs", "one", PAIRS, _of_file(folder / "p.toml", read_pairs), prose=("lab",))
     yield Subject("suppressions", "one", SUPPRESSED, lambda v: suppressions.parse(toml(v), "s"))
     taken = snapshot("compute-1", recorded(), site="rack")
-    yield _json("snapshot", SNAPSHOT_FILE, SNAPSHOT_FILE.document(taken))
+    yield Subject("snapshot", "one", SNAPSHOT_FILE.document(taken), _snapshot)
     plan, host = example_plan("s2-chains"), example_host("s2-chains")
     cloud = collect(RecordingApi(replies(plan, [host])))
     yield _json("cloud", CLOUD_FILE, CLOUD_FILE.document(cloud))
@@ -159,6 +216,39 @@ def subjects(folder: Path) -> Iterator[Subject]:
 
 def _json(kind: str, documents: DocumentKind[Any], original: Any) -> Subject:
     return Subject(kind, "one", original, lambda v: documents.parse(json.dumps(v), "it.json"))
+
+
+def _snapshot(value: Any) -> Any:
+    """Read a snapshot as a host would have made it: with the digest of the facts planted in it."""
+    try:
+        return SNAPSHOT_FILE.parse(json.dumps(value), "it.json")
+    except BadInput as refusal:
+        if "is not the digest of its facts" not in refusal.what:
+            raise
+    facts = {"schema_version": HOST_FILE.version, **value["facts"]}
+    digest = hardware_digest(HOST_FILE.parse(json.dumps(facts), "it.json"))
+    return SNAPSHOT_FILE.parse(json.dumps(value | {"hardware": digest}), "it.json")
+
+
+def plan_file(example: str) -> Subject:
+    """A plan's file, with every text in the short form, too."""
+    text = (ROOT / "examples" / example / "plan.json").read_text(encoding="utf-8")
+    return Subject(
+        "plan", example, json.loads(text), lambda v: PLAN_FILE.parse(json.dumps(v), "p.json"),
+        rendered, texts=PAYLOADS,
+    )  # fmt: skip
+
+
+def templates(example: str) -> Subject:
+    """A plan past the types: nothing but the templates keeps its texts values.
+
+    Hosts' names are names of files, which the types alone keep.
+    """
+    return Subject(
+        "templates", example, example_plan(example), lambda plan: plan,
+        lambda plan: rendered(plan, DANGLING), prose=None, texts=PAYLOADS,
+        skipped=lambda place: place[0] == "hosts" and place[-1] in ("host", "name"),
+    )  # fmt: skip
 
 
 def _of_file(path: Path, read: Callable[[Path], Any]) -> Callable[[Any], Any]:
@@ -197,15 +287,20 @@ def _workload(example: str) -> Subject:
 
 
 def planned(plan: Callable[[], Any]) -> dict[str, str]:
-    """What every target renders that takes the plan; nothing where there is none."""
+    """What the targets render that take the plan; nothing where there is no plan."""
     try:
         made = plan()
     except PlanError:
         return {}
+    return rendered(made)
+
+
+def rendered(plan: Plan, refusals: tuple[type[Exception], ...] = (RenderError,)) -> dict[str, str]:
+    """What the targets render that take the plan."""
     files: dict[str, str] = {}
     for renderer in TARGETS.values():
         try:
-            files |= renderer(made)
-        except RenderError:
+            files |= renderer(plan)
+        except refusals:
             continue
     return files

@@ -23,7 +23,7 @@ from tests.lab.nic import EAST, PCI, interface, management, nic, set_vf
 from tests.lab_node import LabNode
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
 from wirespeed.bench.host.host import changing_host
-from wirespeed.bench.host.journal import hosts_left
+from wirespeed.bench.host.leftovers import hosts_left
 from wirespeed.bench.host.vf import give_vfs_to_dpdk
 from wirespeed.bench.host.vf_settings import VfSettings
 from wirespeed.bench.session import RealBench, open_bench

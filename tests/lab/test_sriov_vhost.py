@@ -13,7 +13,7 @@ from tests.bench.real import drops, frames_are_conserved
 from tests.lab.nic import EAST, nic
 from tests.lab_node import LabNode
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
-from wirespeed.bench.host.journal import hosts_left
+from wirespeed.bench.host.leftovers import hosts_left
 from wirespeed.bench.session import open_bench
 from wirespeed.cli.rig import plan_of
 from wirespeed.host.collect import collect

@@ -19,7 +19,7 @@ import pytest
 
 from tests.lab.nic import EAST, interface, management, nic, set_vf
 from tests.lab_node import LabNode
-from wirespeed.bench.host.journal import hosts_left
+from wirespeed.bench.host.leftovers import hosts_left
 from wirespeed.bench.tcp_session import RealTcpBench, open_tcp_bench
 from wirespeed.cli.rig import plan_of
 from wirespeed.host.collect import collect

@@ -24,9 +24,10 @@ def test_run_gives_output_and_passes_stdin_without_a_shell() -> None:
     assert RUNNER.run(["cat", "-"], stdin="$HOME; `id`").stdout == "$HOME; `id`"
 
 
-def test_run_says_what_failed_and_what_it_said() -> None:
-    with pytest.raises(RemoteError, match=r"`ls /no/such` ended with 2: .*No such file"):
-        RUNNER.run(["ls", "/no/such"], env={"LC_ALL": "C"})
+def test_run_says_what_failed_and_what_it_said(tmp_path: Path) -> None:
+    absent = str(tmp_path / "absent")
+    with pytest.raises(RemoteError, match=rf"`ls {absent}` ended with 2: .*No such file"):
+        RUNNER.run(["ls", absent], env={"LC_ALL": "C"})
 
 
 def test_run_without_check_returns_the_exit_code() -> None:
@@ -38,8 +39,10 @@ def test_run_that_takes_too_long_is_ended() -> None:
         RUNNER.run(["sleep", "30"], timeout_s=0.05)
 
 
-def test_a_missing_program_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
+def test_a_missing_program_names_its_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RemoteError) as told:
         RUNNER.run(["dpdk-testpmd"])
     assert "dpdk-testpmd is not installed" in told.value.what

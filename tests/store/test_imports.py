@@ -14,7 +14,7 @@ from tests.store.test_store import SUT, searched, start
 from wirespeed.model.errors import BadInput
 from wirespeed.model.trial import Stage
 from wirespeed.store.errors import StoreError
-from wirespeed.store.figures import newest_figures, repeats
+from wirespeed.store.figures import measured
 from wirespeed.store.imports import import_runs
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import RunRecord
@@ -72,7 +72,7 @@ def test_figures_belong_to_the_host_that_the_fleet_names(store_name: str, tmp_pa
         writer, point = start(there)
         measure(writer, point)
         import_runs(here, there, "compute-7")
-        found = {one.name: one for one in newest_figures(here) if one.host == "compute-7"}
+        found = {one.name: one for one in measured(here).figures if one.host == "compute-7"}
         result = read_run(there, writer.run_id).points[0].result
     assert result is not None
     assert result.ndr is not None
@@ -91,7 +91,7 @@ def test_trials_at_a_constant_load_are_repeats(store_name: str, tmp_path: Path) 
             writer.add_trial(point, replace(trial, stage=Stage.CONSTANT))
             writer.add_trial(point, trial)
         import_runs(here, there, "burnt")
-        found = [one for one in repeats(here) if one.host == "burnt"]
+        found = [one for one in measured(here).repeats if one.host == "burnt"]
     constant = [trial for trial in trials if trial.stage is Stage.CONSTANT]
     assert len(found) == 3 + len(constant)
     assert found[0].rate_fps == trials[0].forwarding_fps

@@ -19,7 +19,7 @@ from wirespeed.model.spec import Frames, VnfPages, VnfThreads
 from wirespeed.model.tcp import Tcp
 from wirespeed.model.trial import Stage, Trial
 from wirespeed.store.codec import encode
-from wirespeed.store.figures import newest_figures
+from wirespeed.store.figures import measured
 from wirespeed.store.placements import with_placement
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import RunRecord
@@ -110,7 +110,7 @@ def test_old_result_of_two_placements_has_none(old_run: RunRecord) -> None:
 
 def test_old_figures_of_a_fleet_have_the_placement_of_their_trials(tmp_path: Path) -> None:
     with opened("run-0001", tmp_path) as store:
-        assert {figure.placement for figure in newest_figures(store)} == {PlacementKind.ONE_CACHE}
+        assert {figure.placement for figure in measured(store).figures} == {PlacementKind.ONE_CACHE}
 
 
 def test_what_was_called_sent_is_read_as_accepted(old_run: RunRecord, gated_run: RunRecord) -> None:

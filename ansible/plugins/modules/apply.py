@@ -38,17 +38,17 @@ EXAMPLES = r"""
 - name: Bring the plan
   ansible.builtin.copy:
     src: plan.json
-    dest: /var/tmp/wirespeed/plan.json
+    dest: ~/.local/state/wirespeed/fleet/plan.json
     mode: "0600"
 
 - name: Apply it
   wirespeed.nfv.apply:
-    plan: /var/tmp/wirespeed/plan.json
+    plan: ~/.local/state/wirespeed/fleet/plan.json
   register: applied
 
 - name: Keep its network changes, for the host is still reached
   wirespeed.nfv.apply:
-    plan: /var/tmp/wirespeed/plan.json
+    plan: ~/.local/state/wirespeed/fleet/plan.json
     confirm: true
   when: applied.unconfirmed
 

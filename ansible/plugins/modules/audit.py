@@ -27,7 +27,7 @@ EXAMPLES = r"""
 - name: Audit
   wirespeed.nfv.audit:
     name: "{{ inventory_hostname }}"
-    dest: /var/tmp/wirespeed/snapshot.json
+    dest: ~/.local/state/wirespeed/fleet/snapshot.json
   register: audited
 
 - name: Fetch what was found

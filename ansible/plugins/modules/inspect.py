@@ -22,7 +22,7 @@ EXAMPLES = r"""
 - name: Read what the host is
   wirespeed.nfv.inspect:
     name: "{{ inventory_hostname }}"
-    dest: /var/tmp/wirespeed/snapshot.json
+    dest: ~/.local/state/wirespeed/fleet/snapshot.json
 """
 
 RETURN = r"""

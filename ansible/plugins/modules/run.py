@@ -55,7 +55,7 @@ EXAMPLES = r"""
   wirespeed.nfv.run:
     study: quickstart
     set: ["search.kind=soak", "search.load_fps=500000", "search.total_s=14400"]
-    dest: /var/tmp/wirespeed/runs.sqlite
+    dest: ~/.local/state/wirespeed/fleet/runs.sqlite
   async: 18000
   poll: 60
 """
@@ -106,8 +106,9 @@ ARGUMENTS = dict(
 
 def only_one(module, dest):
     """A task whose controller died may still be measuring: two would disturb each other."""
-    os.makedirs(os.path.dirname(dest) or ".", exist_ok=True)
-    lock = os.open(f"{dest}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    os.makedirs(os.path.dirname(dest) or ".", mode=0o700, exist_ok=True)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    lock = os.open(f"{dest}.lock", flags, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -28,7 +28,7 @@ attributes:
 EXAMPLES = r"""
 - name: Is the host what was planned?
   wirespeed.nfv.verify:
-    plan: /var/tmp/wirespeed/plan.json
+    plan: ~/.local/state/wirespeed/fleet/plan.json
 """
 
 RETURN = r"""

@@ -28,6 +28,7 @@ class Need(Enum):
 
     CPUS = "the CPU topology"
     MEMORY = "memory and huge pages of each NUMA node"
+    MEMORY_BLOCKS = "the states of the memory blocks (/sys/devices/system/memory)"
     MULTI_NODE = "more than one NUMA node"
     SMT = "SMT (more than one thread per core)"
     KERNEL = "the kernel's command line and CPU sets"
@@ -54,6 +55,7 @@ FLAVORS_HINT = (
 _FACTS = {
     Need.CPUS: ("cpus", "nodes"),
     Need.MEMORY: ("nodes", "huge_pages"),
+    Need.MEMORY_BLOCKS: ("nodes", "memory_blocks"),
     Need.MULTI_NODE: ("nodes",),
     Need.SMT: ("cpus",),
     Need.KERNEL: ("kernel",),
@@ -93,6 +95,10 @@ def _absent(need: Need, facts: HostFacts) -> str | None:
     no_ovs = facts.ovs is None
     no_openstack = facts.nova is None and facts.why_missing("nova") is None
     reasons = {
+        Need.MEMORY_BLOCKS: (
+            all(node.installed_kib is None for node in facts.nodes),
+            "the host file has no memory blocks, or the kernel has no memory hotplug",
+        ),
         Need.MULTI_NODE: (len(facts.nodes) < 2, "the host has one NUMA node"),
         Need.SMT: (not facts.smt, "the host runs without SMT"),
         Need.ISOLATED: (not facts.kernel.isolated, "no CPU is isolated"),

@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from wirespeed.cli.input_file import read_input
+from wirespeed.cli.output_file import write_output
 from wirespeed.cloud.api import Api
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.file import CLOUD_FILE
 from wirespeed.cloud.live import open_cloud
 from wirespeed.cloud.recording import FILE, RecordedApi, RecordingApi
-from wirespeed.document.private_file import write_private
 from wirespeed.model.cloud import Cloud
 from wirespeed.model.errors import BadInput
 from wirespeed.remote.recording import make_folder
@@ -53,4 +53,4 @@ def read_cloud(name: str, record: Path | None = None) -> Cloud:
         return collect(recording)
     finally:
         # An answer that could not be read is what a recording is wanted for.
-        write_private(record / FILE, recording.text())
+        write_output(record / FILE, recording.text(), private=True)

@@ -16,14 +16,16 @@ from wirespeed.cli.fleet_pairs import app as pairs
 from wirespeed.cli.fleet_sites import sites
 from wirespeed.cli.fleet_tables import print_fleet
 from wirespeed.cli.options import JsonOption, StoreOption
-from wirespeed.cli.show import check_file, results_console, write_page
+from wirespeed.cli.output_file import write_output
+from wirespeed.cli.show import check_file, results_console
 from wirespeed.cli.verbs import VerbGroup
 from wirespeed.fleet.comparison import Fleet, compare
 from wirespeed.fleet.document import fleet_document
 from wirespeed.fleet.snapshot_file import verdict
 from wirespeed.model.errors import BadInput
 from wirespeed.report.fleet_page import fleet_page
-from wirespeed.store.figures import newest_figures, repeats
+from wirespeed.store.errors import damaged_runs
+from wirespeed.store.figures import Measured, measured
 from wirespeed.store.snapshots import newest_snapshots
 from wirespeed.store.store import Store, open_to_read
 
@@ -52,14 +54,18 @@ def show(
     if html is not None:
         check_file(html)
     with open_to_read(store) as opened:
-        fleet = read_fleet(opened)
+        found = measured(opened)
+        fleet = read_fleet(opened, found)
+        where = opened.url
     if json:
         print_json(json_text.dumps(fleet_document(fleet), indent=1))
     if html is not None:
-        write_page(html, fleet_page(fleet, version("wirespeed")))
+        write_output(html, fleet_page(fleet, version("wirespeed")))
         print_line(f"Page: {html.absolute()}", stderr=json)
     if not json and html is None:
         print_fleet(fleet, results_console())
+    if found.damaged:
+        raise damaged_runs(where, found.damaged)
 
 
 @app.command("hosts")
@@ -80,9 +86,9 @@ def hosts(*, store: StoreOption = None) -> None:
     print_json(json_text.dumps(found, indent=1))
 
 
-def read_fleet(store: Store) -> Fleet:
+def read_fleet(store: Store, found: Measured) -> Fleet:
     """What the store knows of all hosts. Raises BadInput where it has none."""
-    fleet = compare(newest_snapshots(store), newest_figures(store), repeats(store))
+    fleet = compare(newest_snapshots(store), found.figures, found.repeats)
     if not fleet.hosts:
         raise BadInput(
             f"store {store.url} has no host of a fleet",

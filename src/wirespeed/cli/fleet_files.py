@@ -22,9 +22,9 @@ from wirespeed.cli.console import print_json, print_line, print_text
 from wirespeed.cli.host_source import HostOption, RecordedOption, read_facts
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption, StoreOption
+from wirespeed.cli.output_file import write_output
 from wirespeed.cli.rig import own_versions
 from wirespeed.cli.show import check_no_folder
-from wirespeed.document.private_file import write_private
 from wirespeed.fleet.border import admitted, host_of_folder, read_members
 from wirespeed.fleet.hardware import hardware_digest
 from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE, summary, verdict
@@ -74,13 +74,7 @@ def write_snapshot(path: Path, text: str) -> None:
     Its folder is made: on a host that is audited for the first time nobody has made it.
     """
     check_no_folder(path)
-    try:
-        write_private(path, text)
-    except OSError as fault:
-        raise BadInput(
-            f"{path} cannot be written: {fault.strerror}",
-            "Free some space there, or name another file.",
-        ) from fault
+    write_output(path, text, private=True)
 
 
 def add(

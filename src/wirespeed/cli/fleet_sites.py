@@ -11,7 +11,8 @@ import typer
 from rich.table import Table
 
 from wirespeed.cli.console import plain_console, print_line
-from wirespeed.cli.show import check_folder, write_page
+from wirespeed.cli.output_file import write_output
+from wirespeed.cli.show import check_folder
 from wirespeed.report.sites_page import page_name, site_page
 from wirespeed.store.sites import forget_results, read_sites
 
@@ -50,7 +51,7 @@ def sites(
     if html is not None:
         for site in found:
             page = site_page(site, found, days, version("wirespeed"))
-            write_page(html / page_name(site), page)
+            write_output(html / page_name(site), page)
     table = Table(box=None, pad_edge=False)
     for column in ("site", "tests", "ended early", "last", "mostly limited by"):
         table.add_column(column)

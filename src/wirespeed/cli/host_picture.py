@@ -97,6 +97,8 @@ def _memory(node: NumaNode) -> Text:
         if pool.total
     ]
     memory = f"{_size(node.memory_kib)} memory, {_size(node.free_kib)} free"
+    if node.offline_kib:
+        memory += f", {_size(node.offline_kib)} offline of {_size(node.installed_kib or 0)}"
     return Text(f"{memory}; huge pages: {'; '.join(pools) or 'none'}")
 
 

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from wirespeed.bench.host.journal import of_killed_runs
+from wirespeed.bench.host.journal_file import of_killed_runs
 from wirespeed.bench.interface import BenchError
 from wirespeed.cli.input_file import read_input
 from wirespeed.host.collect import collect

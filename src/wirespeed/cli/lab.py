@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from wirespeed.bench.host.journal import drop_leftovers
+from wirespeed.bench.host.leftovers import drop_leftovers
 from wirespeed.cli.console import plain_console, print_line
 from wirespeed.cli.verbs import VerbGroup
 from wirespeed.image.cache import ImageCache, images_directory

@@ -1,19 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write a text file that the user named."""
+"""Write a file that the user named: the one way for every verb."""
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
-from wirespeed.model.errors import BadInput
+from wirespeed.document.private_file import write_private, write_whole
+from wirespeed.model.errors import BadInput, WirespeedError
+
+# The disk fails, not the name that the user gave.
+_OF_THE_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
 
 
-def write_output(path: Path, text: str) -> None:
-    """Write the file. Raises BadInput."""
+def write_output(path: Path, text: str, *, private: bool = False) -> None:
+    """Write the file completely, or leave what was there. Devices and pipes are written into.
+
+    private: for its owner alone; its folder is made. Raises BadInput where the name cannot be used,
+    WirespeedError where the disk is full or fails.
+    """
     try:
-        path.write_text(text, encoding="utf-8")
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
+        elif private:
+            write_private(path, text)
+        else:
+            write_whole(path.resolve(), text)
     except OSError as error:
-        raise BadInput(
-            f"{path} cannot be written: {error.strerror}",
-            "Name a file in a folder that exists and can be written.",
-        ) from error
+        what = f"{path} cannot be written: {error.strerror}"
+        if error.errno in _OF_THE_DISK:
+            raise WirespeedError(what, "Free some space there, or name another file.") from error
+        raise BadInput(what, "Name a file in a folder that exists and can be written.") from error

@@ -19,7 +19,7 @@ from wirespeed.model.errors import BadInput
 from wirespeed.model.words import counted
 from wirespeed.store.check import Health, check
 from wirespeed.store.delete import belongings, delete_run
-from wirespeed.store.errors import RECOVER, Damaged
+from wirespeed.store.errors import RECOVER, Damaged, damaged_runs
 from wirespeed.store.store import Store, open_to_read
 from wirespeed.store.survey import Survey, survey
 
@@ -44,7 +44,7 @@ def show(json: JsonOption = False, store: StoreOption = None) -> None:
         first = typed("run", "wire", store=store)
         print_line(f"No runs yet in {where}. `{first}` needs neither root nor huge pages.")
     if found.damaged:
-        raise _damaged(where, found.damaged)
+        raise damaged_runs(where, found.damaged)
 
 
 @app.command("check")
@@ -58,7 +58,7 @@ def check_store(*, json: JsonOption = False, store: StoreOption = None) -> None:
     else:
         _print_health(where, health)
     if health.damaged:
-        raise _damaged(where, health.damaged)
+        raise damaged_runs(where, health.damaged)
     if not health.good:
         raise Damaged(f"store {where}: see above", RECOVER)
 
@@ -123,8 +123,3 @@ def _print_health(where: str, health: Health) -> None:
             f"The file can be used by others than its owner ({health.mode:04o}): chmod 600.",
             soft_wrap=True,
         )
-
-
-def _damaged(where: str, damaged: dict[str, str]) -> Damaged:
-    lines = "\n".join(f"  {run_id}: {why}" for run_id, why in damaged.items())
-    return Damaged(f"store {where}: {counted(len(damaged), 'run')} damaged\n{lines}", RECOVER)

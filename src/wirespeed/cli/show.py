@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from wirespeed.cli.console import plain_console, print_paragraph
+from wirespeed.cli.output_file import write_output
 from wirespeed.cli.typed import typed
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.words import NONE
@@ -183,24 +184,9 @@ def write_svg(run: RunRecord, directory: Path, store: str | None = None) -> list
 def _write_whole(run: RunRecord, path: Path, text: str, store: str | None) -> None:
     """Write the file completely, or leave none. Raises WirespeedError: the run is stored."""
     try:
-        write_page(path, text)
+        write_output(path, text)
     except WirespeedError as error:
         raise WirespeedError(
             f"{error.what}; run {run.id} itself is stored",
             f"Write it elsewhere: {typed('report', run.id, store=store, html='FILE')}",
-        ) from error
-
-
-def write_page(path: Path, text: str) -> None:
-    """Write a file for people completely, or leave none. Raises WirespeedError."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
-    except OSError as error:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
-        raise WirespeedError(
-            f"{path} cannot be written: {error.strerror}",
-            "Free some space there, or name another file.",
         ) from error

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from pathlib import Path
 
 FILE_MODE, FOLDER_MODE = 0o600, 0o700
@@ -12,11 +14,16 @@ FILE_MODE, FOLDER_MODE = 0o600, 0o700
 def write_private(path: Path, text: str) -> None:
     """Write the text as UTF-8, whatever the umask is. Folders are made. Raises OSError."""
     make_private_folder(path.parent)
+    write_whole(path, text, FILE_MODE)
+
+
+def write_whole(path: Path, text: str, mode: int = 0o666) -> None:
+    """Write the text as UTF-8, or leave what was there. mode: less the umask. Raises OSError."""
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        with open(os.open(part, flags, FILE_MODE), "w", encoding="utf-8", newline="") as file:
+        with open(os.open(part, flags, mode), "w", encoding="utf-8", newline="") as file:
             file.write(text)
         part.replace(path)
     finally:
@@ -26,8 +33,27 @@ def write_private(path: Path, text: str) -> None:
 def make_private_folder(path: Path) -> None:
     """Make a folder and those above it that are missing. What is there stays as it is.
 
-    Raises FileExistsError where it is a file, OSError.
+    Raises FileExistsError where it is a file, PermissionError where another user could exchange
+    what is in it, OSError.
     """
-    for folder in reversed([each for each in path.parents if not each.exists()]):
+    missing = [each for each in (path, *path.parents) if not os.path.lexists(each)]
+    _check_owner(missing[-1].parent if missing else path)
+    for folder in reversed(missing[1:]):
         folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
     path.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    _check_owner(path)
+
+
+def _check_owner(folder: Path) -> None:
+    """Refuse a folder, or a link to one, that someone else made: e.g. in /var/tmp, before we did.
+
+    Whoever called sudo is trusted with what root writes for them.
+    """
+    trusted = {0, os.geteuid(), int(os.environ.get("SUDO_UID", "0"))}
+    target = folder.stat()
+    if {folder.lstat().st_uid, target.st_uid} - trusted:
+        raise PermissionError(errno.EPERM, "its folder belongs to another user", str(folder))
+    if target.st_mode & stat.S_IWOTH and not target.st_mode & stat.S_ISVTX:
+        raise PermissionError(
+            errno.EPERM, "every user can exchange the files in its folder", str(folder)
+        )

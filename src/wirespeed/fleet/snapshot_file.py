@@ -28,7 +28,7 @@ SNAPSHOT_FILE = DocumentKind(
     HostSnapshot,
     name="snapshot",
     title="wirespeed host snapshot",
-    version="1.0",
+    version="1.1",
     called="snapshot",
     next_step="Write it with `wirespeed fleet snapshot --output FILE` on the host.",
     check=_faults,

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much memory, which huge pages and how many memory channels does each NUMA node have?
+"""Read the memory, the huge pages and the memory channels of each NUMA node.
 
-Source: Documentation/admin-guide/mm/hugetlbpage.rst, ABI/stable/sysfs-devices-node, and the EDAC
-drivers for the channels (dimm_location), which need no root, unlike SMBIOS tables.
+Source: Documentation/admin-guide/mm/hugetlbpage.rst and memory-hotplug.rst,
+ABI/stable/sysfs-devices-node, and the EDAC drivers for the channels (dimm_location), which need no
+root, unlike SMBIOS tables.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from wirespeed.host.reader import Files, Reader
 from wirespeed.model.facts import HugePagePool, NumaNode
 
 SYS_NODE = "/sys/devices/system/node"
+SYS_MEMORY = "/sys/devices/system/memory"
 SYS_HUGEPAGES = "/sys/kernel/mm/hugepages"
 EDAC = "/sys/devices/system/edac/mc"
 
@@ -26,12 +30,18 @@ def read_nodes(reader: Reader, online: tuple[int, ...]) -> tuple[NumaNode, ...]:
     if not ids:
         return (_only_node(reader, online),)
     pools = _pools(reader, f"{SYS_NODE}/node[0-9]*/hugepages")
-    return tuple(_node(reader, files, node, pools) for node in ids)
+    blocks = _blocks_of_nodes(reader)
+    return tuple(_node(reader, files, node, pools, blocks) for node in ids)
 
 
 def _node(
-    reader: Reader, files: Files, node: int, pools: dict[str, tuple[HugePagePool, ...]]
+    reader: Reader,
+    files: Files,
+    node: int,
+    pools: Mapping[str, tuple[HugePagePool, ...]],
+    all_blocks: Mapping[int, _Blocks],
 ) -> NumaNode:
+    blocks = all_blocks.get(node, _Blocks())
     base = f"{SYS_NODE}/node{node}"
     distance = f"{base}/distance"
     return NumaNode(
@@ -44,15 +54,50 @@ def _node(
             for text in files.get(distance, "10").split()
         ),
         huge_pages=pools.get(f"{base}/hugepages", ()),
+        installed_kib=blocks.installed_kib,
+        online_kib=blocks.online_kib,
     )
 
 
 def _only_node(reader: Reader, online: tuple[int, ...]) -> NumaNode:
     files = reader.files(["/proc/meminfo"], "nodes")
     total, free = (_kib(reader, files, "/proc/meminfo", n) for n in ("MemTotal", "MemFree"))
-    return NumaNode(
-        0, online, total, free, (10,), _pools(reader, SYS_HUGEPAGES).get(SYS_HUGEPAGES, ())
-    )
+    pools = _pools(reader, SYS_HUGEPAGES).get(SYS_HUGEPAGES, ())
+    states = reader.many([f"{SYS_MEMORY}/memory[0-9]*/state"], "memory_blocks")
+    blocks = _count_blocks(states.values(), _block_kib(reader))
+    return NumaNode(0, online, total, free, (10,), pools, blocks.installed_kib, blocks.online_kib)
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """The memory blocks of a node; None where the kernel has none."""
+
+    installed_kib: int | None = None
+    online_kib: int | None = None
+
+
+def _blocks_of_nodes(reader: Reader) -> dict[int, _Blocks]:
+    """Count the memory blocks of each node. A block that spans two nodes counts in both."""
+    files = reader.many([f"{SYS_NODE}/node[0-9]*/memory[0-9]*/state"], "memory_blocks")
+    size_kib = _block_kib(reader)
+    states: dict[int, list[str]] = {}
+    for path, state in files.items():
+        node = int(path.removeprefix(f"{SYS_NODE}/node").partition("/")[0])
+        states.setdefault(node, []).append(state)
+    return {node: _count_blocks(found, size_kib) for node, found in states.items()}
+
+
+def _count_blocks(states: Iterable[str], size_kib: int) -> _Blocks:
+    """Add up blocks. "going-offline" counts as offline: the kernel takes its memory away."""
+    found = list(states)
+    if not found or not size_kib:
+        return _Blocks()
+    return _Blocks(len(found) * size_kib, found.count("online") * size_kib)
+
+
+def _block_kib(reader: Reader) -> int:
+    path = f"{SYS_MEMORY}/block_size_bytes"
+    return reader.number(reader.files([path], "memory_blocks"), path, 0, base=16) // 1024
 
 
 def _kib(reader: Reader, files: Files, path: str, name: str) -> int:

@@ -8,6 +8,7 @@ content is a fault; all faults of a host are reported at once (`HostUnreadable`)
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Mapping, Sequence
 
 from wirespeed.model.cpuset import parse_list
@@ -127,6 +128,8 @@ class Reader:
             self.lacks(fact, f"needs root to read {path}")
         elif isinstance(got, NotRecorded):
             self.lacks(fact, str(got))
+        elif got.errno == errno.EFBIG:
+            self.lacks(fact, f"{path} is too large to be the kernel's: {got.strerror}")
         # Reading a sysfs attribute without a value fails with EINVAL, ENODEV or the like (a NIC
         # without link has no speed): the value is absent, as with an absent file.
         return None

@@ -74,7 +74,12 @@ class HugePagePool:
 
 @dataclass(frozen=True, slots=True)
 class NumaNode:
-    """`distances` has one entry per node, in node order (10 = local)."""
+    """`distances` has one entry per node, in node order (10 = local).
+
+    memory_kib: what the kernel uses (MemTotal). installed_kib: all memory blocks; online_kib: those
+    that are online, what the kernel keeps for itself included. Both are None where the kernel has
+    no memory blocks or they were not read.
+    """
 
     id: int
     cpus: tuple[int, ...]
@@ -82,6 +87,13 @@ class NumaNode:
     free_kib: int
     distances: tuple[int, ...] = (10,)
     huge_pages: tuple[HugePagePool, ...] = ()
+    installed_kib: int | None = None
+    online_kib: int | None = None
+
+    @property
+    def offline_kib(self) -> int:
+        """Memory that is installed and not online; 0 where that is not known."""
+        return (self.installed_kib or 0) - (self.online_kib or 0)
 
     def pool(self, size_kib: int) -> HugePagePool | None:
         return next((p for p in self.huge_pages if p.size_kib == size_kib), None)

@@ -15,6 +15,7 @@ from wirespeed.plan.hugepages import SMALL_KIB, node_reserve_mib
 from wirespeed.plan.ignored_settings import ignored_settings
 from wirespeed.plan.kernel import kernel_arguments
 from wirespeed.plan.nics import nic_plan
+from wirespeed.plan.offline_memory import offline_memory
 from wirespeed.plan.pages import planned_pages
 from wirespeed.plan.placement.batch import Outcome
 from wirespeed.plan.requested import Requested
@@ -58,7 +59,12 @@ def _warnings(requested: Requested, drafts: Sequence[HostDraft]) -> tuple[str, .
             draft.facts, requested.workload, draft.cores.plan.dedicated.value
         )
     ]
-    return (*requested.warnings, *ignored, *running)
+    offline = [
+        f"host {draft.facts.host}: {words}"
+        for draft in drafts
+        for words in offline_memory(draft.facts)
+    ]
+    return (*requested.warnings, *ignored, *running, *offline)
 
 
 def _first_mac_numbers(requested: Requested) -> list[int]:

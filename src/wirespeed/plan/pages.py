@@ -22,6 +22,7 @@ from wirespeed.plan.hugepages import (
     tripleo_count,
     understands_node_counts,
 )
+from wirespeed.plan.offline_memory import offline_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +105,13 @@ def _check_node(
         )
     if huge_mib > room:
         raise PlanError(
-            f"{where}: {huge_mib} MiB of huge pages are planned, the node has {room} MiB beside "
-            "the host's reserve",
+            "; ".join(
+                (
+                    f"{where}: {huge_mib} MiB of huge pages are planned, the node has {room} MiB "
+                    "next to the host's reserve",
+                    *offline_memory(facts),
+                )
+            ),
             "Lower memory.count or host_reserve_mib, or choose another vswitch.memory_model.",
         )
 
@@ -151,7 +157,7 @@ def planned_pages(
             made.append(HugePages(node.node, size, dpdk + offered))
     needed = {page.size_kib for page in made if page.count}
     made = [page for page in made if page.size_kib in needed]
-    because = _reason(facts, rules)
+    because = "; ".join((_reason(facts, rules), *offline_memory(facts)))
     if not understands_node_counts(facts.kernel.release):
         made, evened = _even_out(made)
         if evened:

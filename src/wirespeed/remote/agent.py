@@ -10,15 +10,18 @@ closed one, but not a cut one, for hours.
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import json
 import os
 import select
+import selectors
 import signal
 import socket
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -28,6 +31,8 @@ LENGTH = struct.Struct(">I")
 MESSAGE_MAX = 1 << 20
 # An answer of an agent is one line, with at most this many octets.
 ANSWER_MAX = 64 << 20
+# A file, and each output of a command, is read up to this many octets.
+OUTPUT_MAX = 16 << 20
 # What a child's or a lock's standard input says: still here; any other octet is a signal's number.
 STILL_HERE = b"\0"
 
@@ -88,6 +93,115 @@ def take_lock(path: str) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+class TooMuch(Exception):
+    """A command printed more than OUTPUT_MAX octets. stderr: what was read of its errors."""
+
+    def __init__(self, stderr: str) -> None:
+        super().__init__(stderr)
+        self.stderr = stderr
+
+
+def run_bounded(
+    argv: Sequence[str], stdin: str | None, timeout_s: float, env: Mapping[str, str] | None = None
+) -> tuple[int, str, str]:
+    """Exit code and outputs of a command in a session of its own, which is killed as a whole.
+
+    env: the whole environment, by default ours. Raises OSError when it cannot be started,
+    subprocess.TimeoutExpired and TooMuch.
+    """
+    with subprocess.Popen(
+        list(argv),
+        stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=None if env is None else dict(env),
+        start_new_session=True,
+    ) as child:
+        try:
+            stdout, stderr = exchange(child, stdin, timeout_s)
+        except BaseException:
+            kill_session(child)
+            raise
+        return child.returncode, stdout, stderr
+
+
+def exchange(
+    child: subprocess.Popen[bytes], stdin: str | None, timeout_s: float, most: int = OUTPUT_MAX
+) -> tuple[str, str]:
+    """Standard output and error of a child until its end, as text of UTF-8 with "\\n" line ends.
+
+    Popen.communicate reads without an end; this reads at most `most` octets of each. Raises
+    subprocess.TimeoutExpired and TooMuch, both with `stderr`; the child runs on then.
+    """
+    deadline = time.monotonic() + timeout_s
+    rest = memoryview((stdin or "").encode())
+    pieces: dict[Any, list[bytes]] = {s: [] for s in (child.stdout, child.stderr) if s}
+
+    def text(stream: Any) -> str:
+        octets = b"".join(pieces.get(stream, []))
+        return octets.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+
+    with selectors.DefaultSelector() as waiting:
+        for output in pieces:
+            waiting.register(output, selectors.EVENT_READ)
+        if child.stdin:
+            waiting.register(child.stdin, selectors.EVENT_WRITE)
+        while waiting.get_map():
+            ready = waiting.select(max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise subprocess.TimeoutExpired(child.args, timeout_s, stderr=text(child.stderr))
+            for key, _ in ready:
+                stream: Any = key.fileobj
+                if stream is child.stdin:
+                    rest = _written(key.fd, rest)
+                    over = not rest
+                else:
+                    piece = os.read(key.fd, 1 << 16)
+                    over = not piece
+                    pieces[stream].append(piece)
+                    if sum(map(len, pieces[stream])) > most:
+                        raise TooMuch(text(child.stderr))
+                if over:
+                    waiting.unregister(stream)
+                    stream.close()
+    try:
+        child.wait(max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise subprocess.TimeoutExpired(child.args, timeout_s, stderr=text(child.stderr)) from None
+    return text(child.stdout), text(child.stderr)
+
+
+def _written(descriptor: int, rest: memoryview) -> memoryview:
+    """What is left to write; nothing where nobody reads it."""
+    try:
+        return rest[os.write(descriptor, rest[: select.PIPE_BUF]) :]
+    except BrokenPipeError:
+        return rest[:0]
+
+
+def kill_session(child: subprocess.Popen[bytes]) -> None:
+    """Kill a child that leads a session, with what it started."""
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        child.kill()
+
+
+def read_text(path: str) -> str:
+    """The content of a file; what is not UTF-8 is replaced.
+
+    Raises OSError, with EFBIG where it has more than OUTPUT_MAX octets.
+    """
+    # Unbuffered: benches read many small files of /proc, again and again while they measure.
+    with open(path, "rb", buffering=0) as file:
+        found = b""
+        while piece := file.read(1 << 16):
+            found += piece
+            if len(found) > OUTPUT_MAX:
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
+    return found.decode(errors="replace")
 
 
 # --- on another host: one of these is the whole program

@@ -3,7 +3,7 @@
 
 Sent along with agent.py, for python3 there to run. A call is one line of JSON on standard input:
 what to do, and its words. The answer is one line on standard output: {"got": value}, or an error
-as {"errno": number}, {"invalid": text} or {"late": true}.
+as {"errno": number}, {"invalid": text}, {"late": true} or {"long": true}.
 """
 
 from __future__ import annotations
@@ -12,13 +12,21 @@ import glob
 import json
 import os
 import queue
-import signal
 import subprocess
 import threading
 from typing import Any
 
 # Of the modules of ours only this one is there.
-from wirespeed.remote.agent import STILL_HERE, heard, in_child, say
+from wirespeed.remote.agent import (
+    STILL_HERE,
+    TooMuch,
+    exchange,
+    heard,
+    in_child,
+    kill_session,
+    read_text,
+    say,
+)
 
 
 class Calls:
@@ -26,7 +34,7 @@ class Calls:
 
     def __init__(self) -> None:
         self._asked: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        self._running: subprocess.Popen[str] | None = None
+        self._running: subprocess.Popen[bytes] | None = None
         # Held while a command is started: it runs before anybody knows its number.
         self._starting = threading.Lock()
 
@@ -59,30 +67,31 @@ class Calls:
             return {"invalid": str(fault)}
         except subprocess.TimeoutExpired:
             return {"late": True}
+        except TooMuch:
+            return {"long": True}
 
     def run(
         self, argv: list[str], timeout_s: float, stdin: str | None, env: dict[str, str]
     ) -> tuple[int, str, str]:
-        """Exit code, standard output and error. What is late is killed with what it started."""
+        """Exit code, standard output and error. A command that is late or prints too much is killed
+        with what it started."""
         with self._started(argv, stdin is not None, env) as running:
             try:
-                stdout, stderr = running.communicate(stdin, timeout_s)
-            except subprocess.TimeoutExpired:
+                stdout, stderr = exchange(running, stdin, timeout_s)
+            except (subprocess.TimeoutExpired, TooMuch):
                 self._kill_running()
                 raise
             return running.returncode, stdout, stderr
 
     def _started(
         self, argv: list[str], listens: bool, env: dict[str, str]
-    ) -> subprocess.Popen[str]:
+    ) -> subprocess.Popen[bytes]:
         with self._starting:
             self._running = subprocess.Popen(
                 argv,
                 stdin=subprocess.PIPE if listens else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                encoding="utf-8",
-                errors="replace",
                 env={**os.environ, **env},
                 start_new_session=True,
                 # It only makes system calls, so a thread's lock cannot be waited for.
@@ -93,12 +102,11 @@ class Calls:
     def _kill_running(self) -> None:
         """The command with its children: they are in a session of their own."""
         if self._running is not None and self._running.returncode is None:
-            os.killpg(self._running.pid, signal.SIGKILL)
+            kill_session(self._running)
 
     def read(self, path: str) -> str:
         """The content. What is not UTF-8 is replaced."""
-        with open(path, "rb", buffering=0) as file:
-            return file.read().decode(errors="replace")
+        return read_text(path)
 
     def read_many(self, paths: list[str]) -> dict[str, dict[str, Any]]:
         """For each path the answer that `read` would be."""

@@ -18,7 +18,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from wirespeed.remote.agent import start_child, take_lock
+from wirespeed.remote.agent import TooMuch, read_text, run_bounded, start_child, take_lock
+from wirespeed.remote.bounds import printed_too_much
 from wirespeed.remote.interface import LOCALHOST, Completed, ProgramMissing, RemoteError
 
 # Which Debian package brings a command that a bench may miss.
@@ -96,27 +97,17 @@ class LocalRunner:
         check: bool = True,
     ) -> Completed:
         try:
-            done = subprocess.run(
-                list(argv),
-                input=stdin,
-                stdin=subprocess.DEVNULL if stdin is None else None,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=timeout_s,
-                env=_environment(env),
-                start_new_session=True,
-                check=False,
-            )
+            code, stdout, stderr = run_bounded(argv, stdin, timeout_s, _environment(env))
         except subprocess.TimeoutExpired:
             raise RemoteError(f"`{' '.join(argv)}` did not end within {timeout_s:g} s") from None
+        except TooMuch:
+            raise printed_too_much(f"`{' '.join(argv)}`") from None
         except OSError as fault:
             raise _cannot_start(argv, fault) from fault
-        completed = Completed(tuple(argv), done.returncode, done.stdout, done.stderr)
-        if check and done.returncode != 0:
-            error = (done.stderr or done.stdout).strip() or "nothing on stderr"
-            raise RemoteError(f"`{' '.join(argv)}` ended with {done.returncode}: {error}")
-        return completed
+        if check and code != 0:
+            error = (stderr or stdout).strip() or "nothing on stderr"
+            raise RemoteError(f"`{' '.join(argv)}` ended with {code}: {error}")
+        return Completed(tuple(argv), code, stdout, stderr)
 
     def spawn(
         self,
@@ -140,9 +131,7 @@ class LocalRunner:
         return LocalProcess(popen, log)
 
     def read(self, path: str) -> str:
-        # Unbuffered: benches read many small files of /proc, again and again while they measure.
-        with open(path, "rb", buffering=0) as file:
-            return file.read().decode(errors="replace")
+        return read_text(path)
 
     def read_many(self, paths: Sequence[str]) -> dict[str, str | OSError]:
         found: dict[str, str | OSError] = {}

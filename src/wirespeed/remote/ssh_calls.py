@@ -14,6 +14,7 @@ from typing import Any
 
 from wirespeed.model.bounded import load_json
 from wirespeed.remote import agent
+from wirespeed.remote.bounds import printed_too_much
 from wirespeed.remote.interface import Completed, ProgramMissing, RemoteError
 from wirespeed.remote.ssh_client import SshClient
 from wirespeed.remote.ssh_held import Held
@@ -50,6 +51,8 @@ class AgentCalls:
             answer = self._ask("run", command, words, timeout_s)
             if "late" in answer:
                 raise RemoteError(f"{command} on {self._name} did not end within {limit_s:g} s")
+            if "long" in answer:
+                raise printed_too_much(f"{command} on {self._name}")
             code, stdout, stderr = _got(answer)
         except FileNotFoundError:
             raise ProgramMissing(f"{argv[0]} is not installed on {self._name}") from None

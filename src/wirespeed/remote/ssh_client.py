@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from wirespeed.remote import agent
+from wirespeed.remote.bounds import printed_too_much
 from wirespeed.remote.interface import HostLost, HostUnreachable, ProgramMissing, RemoteError
 from wirespeed.remote.shell_words import shell_line
 from wirespeed.remote.socket_paths import local_socket_base
@@ -223,23 +224,16 @@ class SshClient:
         self, words: Sequence[str], stdin: str | None, timeout_s: float
     ) -> subprocess.CompletedProcess[str]:
         try:
-            return subprocess.run(
-                list(words),
-                input=stdin,
-                stdin=subprocess.DEVNULL if stdin is None else None,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=timeout_s,
-                start_new_session=True,
-                check=False,
-            )
+            code, stdout, stderr = agent.run_bounded(words, stdin, timeout_s)
         except subprocess.TimeoutExpired:
             raise RemoteError(
                 f"{self._name} did not answer within {timeout_s:g} s: `{words[-1][:80]}`"
             ) from None
+        except agent.TooMuch:
+            raise printed_too_much(f"{self._name}: `{words[-1][:80]}`") from None
         except OSError as fault:
             raise _no_client(words[0], fault) from fault
+        return subprocess.CompletedProcess(list(words), code, stdout, stderr)
 
 
 def _no_client(program: str, fault: OSError) -> RemoteError:

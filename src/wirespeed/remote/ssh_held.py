@@ -25,6 +25,8 @@ from wirespeed.remote.interface import RemoteError
 
 _BEAT_S = 3.0
 _END_S = 5.0
+# An ssh client and an agent say a line or two, a traceback at most.
+_SAID_MAX = 1 << 16
 # Runs modules of ours on a host that does not have them: main() of the last one.
 _LOADER = """
 import json, sys, types
@@ -135,11 +137,12 @@ class Held:
     def ended(self, within_s: float) -> tuple[int, str]:
         """What its ssh client ended with and said; it is made to end after that time."""
         try:
-            _, said = self._ssh.communicate(timeout=within_s)
-        except subprocess.TimeoutExpired:
-            self._ssh.kill()
-            _, said = self._ssh.communicate()
-        return self._ssh.returncode, said.decode(errors="replace").strip()
+            _, said = agent.exchange(self._ssh, None, within_s, _SAID_MAX)
+        except (subprocess.TimeoutExpired, agent.TooMuch) as fault:
+            said = str(fault.stderr)
+            agent.kill_session(self._ssh)
+            self._ssh.wait()
+        return self._ssh.returncode, said.strip()
 
     def __del__(self) -> None:
         self.socket.close()

@@ -6,12 +6,13 @@ from __future__ import annotations
 import sqlite3
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError
 
 from wirespeed.model.errors import BadInput, WirespeedError
+from wirespeed.model.words import counted
 
 # SQLite: SQLITE_FULL, and SQLITE_IOERR where the journal cannot grow; PostgreSQL: 53100 disk_full.
 _FULL = ("database or disk is full", "No space left on device", "could not extend file")
@@ -56,6 +57,12 @@ RECOVER = (
     "all of them (PRAGMA integrity_check, too); `wirespeed runs delete RUN` removes a damaged one. "
     "`sqlite3 FILE .recover | sqlite3 NEW` saves into a new file what SQLite can read."
 )
+
+
+def damaged_runs(url: str, damaged: Mapping[str, str]) -> Damaged:
+    """The error that names the damaged runs of a store, whose others were read."""
+    lines = "\n".join(f"  {run_id}: {why}" for run_id, why in damaged.items())
+    return Damaged(f"store {url}: {counted(len(damaged), 'run')} damaged\n{lines}", RECOVER)
 
 
 def damage(error: BaseException) -> str | None:

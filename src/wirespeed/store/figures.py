@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read which figures were measured on each host of a fleet, and which trials repeated there."""
+"""Read what was measured on each host of a fleet, also from a store with damaged runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -13,51 +14,74 @@ from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result import SearchResult
 from wirespeed.model.snapshot import Figure, Repeat
 from wirespeed.model.trial import Stage, Trial
+from wirespeed.store.errors import Damaged
+from wirespeed.store.read import intact
 from wirespeed.store.records import PointState
 from wirespeed.store.results import decode_result
 from wirespeed.store.store import Store
+from wirespeed.store.survey import survey
 from wirespeed.store.tables import IMPORTS, POINTS, RUNS, TRIALS
 from wirespeed.store.trials import decode_trial
 
-# Rows that are in memory at once.
-_ROWS = 500
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the runs of a store measured on hosts.
+
+    figures: of each host, point and placement those of the newest run, over its repeats their
+    median. repeats: trials at a constant load of every run, in the order of time. damaged: why a
+    run is in neither, by its id.
+    """
+
+    figures: tuple[Figure, ...]
+    repeats: tuple[Repeat, ...]
+    damaged: Mapping[str, str]
 
 
-def newest_figures(store: Store) -> tuple[Figure, ...]:
-    """Return the figures of the newest run of each host, point and placement, over its repeats
-    their median."""
+def measured(store: Store) -> Measured:
+    """Return what every run that can be read measured. Raises StoreError where none can be told."""
+    found = survey(store)
+    damaged = dict(found.damaged)
     newest: dict[tuple[str, str, str, str, PlacementKind | None], list[Figure]] = {}
+    repeats: list[Repeat] = []
+    for run in found.runs:
+        try:
+            with intact(store.url, run.id), store.begin() as connection:
+                rows = connection.execute(_results(run.id)).all()
+                figures = [figure for row in rows for figure in _figures(connection, row)]
+                trials = [_repeat(row) for row in connection.execute(_constant_trials(run.id))]
+        except Damaged as fault:
+            damaged[run.id] = fault.what
+            continue
+        repeats += trials
+        for figure in figures:
+            key = (figure.host, figure.study, figure.point, figure.name, figure.placement)
+            kept = newest.setdefault(key, [])
+            if not kept or kept[0].run == figure.run:
+                kept.append(figure)
+    return Measured(
+        tuple(_over_repeats(figures) for figures in newest.values()),
+        tuple(sorted(repeats, key=lambda repeat: repeat.ended_at)),
+        damaged,
+    )
+
+
+def _results(run_id: str) -> Select[Any]:
     query = _points(
         POINTS.c.label, POINTS.c.result, POINTS.c.finished_at, POINTS.c.ordinal, POINTS.c.attempt
     )
-    query = query.where(POINTS.c.state == PointState.COMPLETE).order_by(RUNS.c.started_at.desc())
-    with store.transaction() as connection:
-        for row in connection.execute(query):
-            for figure in _figures(connection, row):
-                key = (
-                    figure.host, figure.study, figure.point, figure.name, figure.placement
-                )  # fmt: skip
-                kept = newest.setdefault(key, [])
-                if not kept or kept[0].run == figure.run:
-                    kept.append(figure)
-    return tuple(_over_repeats(figures) for figures in newest.values())
+    return query.where(RUNS.c.id == run_id, POINTS.c.state == PointState.COMPLETE)
 
 
-def repeats(store: Store) -> Iterator[Repeat]:
-    """Trials at a constant load, of every run, by host and point in the order of time."""
-    query = _points(POINTS.c.label, TRIALS.c.ended_at, TRIALS.c.trial)
-    query = query.join(
+def _constant_trials(run_id: str) -> Select[Any]:
+    query = _points(POINTS.c.label, TRIALS.c.ended_at, TRIALS.c.trial).join(
         TRIALS,
         (TRIALS.c.run_id == POINTS.c.run_id)
         & (TRIALS.c.ordinal == POINTS.c.ordinal)
         & (TRIALS.c.attempt == POINTS.c.attempt),
     )
     constant = TRIALS.c.trial["stage"].as_string() == Stage.CONSTANT.value
-    with store.transaction() as connection:
-        found = connection.execute(query.where(constant).order_by(TRIALS.c.ended_at))
-        for rows in found.partitions(_ROWS):
-            for row in rows:
-                yield _repeat(row)
+    return query.where(RUNS.c.id == run_id, constant)
 
 
 def _points(*columns: Any) -> Select[Any]:

@@ -18,13 +18,13 @@ from urllib.parse import quote
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import OperationalError
 
+from wirespeed.document.private_file import FILE_MODE, make_private_folder
 from wirespeed.model.bounded import load_json
 from wirespeed.store.errors import StoreError
 
 WAIT_S = 60
 _LOG = logging.getLogger(__name__)
 _STEP_S = 5
-_FILE_MODE, _FOLDER_MODE = 0o600, 0o700
 
 
 def connect(path: Path, options: str) -> sqlite3.Connection:
@@ -124,9 +124,8 @@ def is_busy(fault: OperationalError) -> bool:
 def _make(path: Path) -> None:
     """Make the file and its folders, for their owner alone. What is there stays as it is."""
     try:
-        for folder in reversed([each for each in path.parents if not each.exists()]):
-            folder.mkdir(mode=_FOLDER_MODE, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, _FILE_MODE))
+        make_private_folder(path.parent)
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE))
     except IsADirectoryError:
         return  # SQLite says it in the words of every other file that is no database.
     except OSError as error:

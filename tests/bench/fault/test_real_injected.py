@@ -17,7 +17,7 @@ from tests.bench.real import RUNNER, leftovers, opened, point
 from wirespeed.bench.assembly.kinds import sut_of
 from wirespeed.bench.host.changes import ProcessStarted
 from wirespeed.bench.host.host import tidy_up
-from wirespeed.bench.host.journal import of_living_runs
+from wirespeed.bench.host.journal_file import of_living_runs
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.seen import seen

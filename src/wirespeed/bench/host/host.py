@@ -25,15 +25,9 @@ from wirespeed.bench.host.changes import (
     SysctlSet,
     start_ticks,
 )
-from wirespeed.bench.host.journal import (
-    Journal,
-    Undone,
-    hosts_left,
-    leftovers,
-    nobodys,
-    of_living_runs,
-    one_at_a_time,
-)
+from wirespeed.bench.host.journal import Journal, Undone
+from wirespeed.bench.host.journal_file import of_living_runs, one_at_a_time
+from wirespeed.bench.host.leftovers import hosts_left, leftovers, nobodys
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import LOCALHOST, Process, Runner
@@ -190,7 +184,7 @@ def tidy_up(runner: Runner, state_dir: Path) -> Undone:
     """
     undone = Undone()
     for journal in leftovers(state_dir, runner.address):
-        others = of_living_runs(state_dir, runner.address, journal)
+        others = of_living_runs(state_dir, runner.address, journal.path)
         undone += journal.undo_all(runner, others)
         journal.close()
     return undone

@@ -12,34 +12,26 @@ of our business.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, TypedDict
+from typing import IO
 
 from wirespeed.bench.host.change import Change
-from wirespeed.bench.host.changes import change_from_json
+from wirespeed.bench.host.journal_file import (
+    SUFFIX,
+    TEXT,
+    Found,
+    of_living_runs,
+    one_at_a_time,
+    replay,
+)
 from wirespeed.bench.interface import BenchError
-from wirespeed.document.journal_lines import JournalLines, read_lines
 from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import LOCALHOST, HostUnreachable, Runner
-
-_SUFFIX = ".journal"
-
-
-class _Text(TypedDict):
-    encoding: str
-    errors: str
-    newline: str
-
-
-# Damaged octets are read, and no line break but ours is one.
-_TEXT = _Text(encoding="utf-8", errors="replace", newline="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +45,10 @@ class Undone:
         return Undone(self.done + other.done, self.failed + other.failed)
 
 
-@dataclass(slots=True)
-class _Found:
-    """The content of a journal."""
-
-    host: str
-    changes: dict[int, Change] = field(default_factory=dict)
-    unread: tuple[str, ...] = ()
-    lines: JournalLines = field(default_factory=JournalLines)
-
-
 class Journal:
     """The changes of one run on one host, in the order they were made. host: its address."""
 
-    def __init__(self, path: Path, file: IO[str], found: _Found) -> None:
+    def __init__(self, path: Path, file: IO[str], found: Found) -> None:
         self.path = path
         self.host = found.host
         # What may stand and cannot be undone: damaged records, changes of another version.
@@ -79,18 +61,18 @@ class Journal:
     def create(cls, state_dir: Path, host: str) -> Journal:
         """Start a run's journal. Raises BenchError when the state directory is not writable."""
         directory = state_dir / "journal"
-        name = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}{_SUFFIX}"
+        name = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}{SUFFIX}"
         try:
             directory.mkdir(parents=True, exist_ok=True)
             with one_at_a_time(state_dir):  # nobody may take it for a leftover before it is locked
-                file = open(directory / name, "x+", **_TEXT)  # noqa: SIM115
+                file = open(directory / name, "x+", **TEXT)  # noqa: SIM115
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as fault:
             raise BenchError(
                 f"the journal of changes cannot be kept in {directory}: {fault.strerror}",
                 "Make it writable, or set XDG_STATE_HOME to a directory that is.",
             ) from fault
-        journal = cls(directory / name, file, _Found(host))
+        journal = cls(directory / name, file, Found(host))
         journal._write({"owner": os.getpid(), "host": host, "began": time.time()})
         return journal
 
@@ -98,7 +80,7 @@ class Journal:
     def adopt(cls, path: Path) -> Journal | None:
         """The journal of a run that is over, locked for us; None when its owner lives."""
         try:
-            file = open(path, "r+", **_TEXT)  # noqa: SIM115
+            file = open(path, "r+", **TEXT)  # noqa: SIM115
         except FileNotFoundError:
             return None
         try:
@@ -106,7 +88,7 @@ class Journal:
         except BlockingIOError:
             file.close()
             return None
-        return cls(path, file, _replay(file))
+        return cls(path, file, replay(file))
 
     def note(self, change: Change) -> int:
         """Record a change that is about to be made; the number is for `undone`."""
@@ -117,7 +99,7 @@ class Journal:
 
     def others(self) -> tuple[Change, ...]:
         """What other, living runs have changed on this host."""
-        return of_living_runs(self.path.parents[1], self.host, besides=self)
+        return of_living_runs(self.path.parents[1], self.host, besides=self.path)
 
     @property
     def standing(self) -> tuple[Change, ...]:
@@ -177,135 +159,3 @@ class Journal:
         self._file.flush()
         os.fsync(self._file.fileno())
         self._lines.written()
-
-
-def leftovers(state_dir: Path, host: str | None = None) -> Iterator[Journal]:
-    """The journals of runs that are over but did not tidy up, locked for us.
-
-    host: of this address alone.
-    """
-    for path in _journals(state_dir):
-        journal = None if _not_opened(path) else Journal.adopt(path)
-        if journal is None:
-            continue
-        if host in (None, journal.host):
-            yield journal
-        else:
-            journal.close()
-
-
-def drop_leftovers(state_dir: Path, host: str) -> None:
-    """Forget what such runs have changed on a host that is no more."""
-    for journal in leftovers(state_dir, host):
-        journal.forget_all()
-        journal.unread = ()
-        journal.close()
-
-
-def hosts_left(state_dir: Path) -> tuple[str, ...]:
-    """The addresses of the hosts on which such runs have left changes."""
-    found = set()
-    for journal in leftovers(state_dir):
-        if journal.standing or (journal.unread and journal.host):
-            found.add(journal.host)
-        journal.close()
-    return tuple(sorted(found))
-
-
-def nobodys(state_dir: Path) -> tuple[str, ...]:
-    """What is the matter with leftovers that do not tell which host they are of."""
-    found = [f"{path}: {why}. Run the command as the user whose file it is, or remove it"
-             for path in _journals(state_dir) if (why := _not_opened(path))]  # fmt: skip
-    for journal in leftovers(state_dir, ""):
-        found += [f"{journal.path}: {sentence}. Remove the file once nothing of that run is left"
-                  for sentence in journal.unread]  # fmt: skip
-        journal.close()
-    return tuple(found)
-
-
-def of_living_runs(
-    state_dir: Path, host: str, besides: Journal | None = None
-) -> tuple[Change, ...]:
-    """What runs on this host that have not ended have changed, oldest first."""
-    paths = [path for path in _journals(state_dir) if besides is None or path != besides.path]
-    return _standing(paths, host, alive=True)
-
-
-def of_killed_runs(state_dir: Path, host: str) -> tuple[Change, ...]:
-    """What runs that were killed have left on this host, oldest first; nothing is changed."""
-    return _standing(_journals(state_dir), host, alive=False)
-
-
-def _standing(paths: Iterable[Path], host: str, alive: bool) -> tuple[Change, ...]:
-    """The changes on this host of those journals whose owner is alive, or is not."""
-    found: list[Change] = []
-    for path in paths:
-        try:
-            with open(path, **_TEXT) as file:
-                if _is_locked(file) is alive:
-                    seen = _replay(file)
-                    found += seen.changes.values() if seen.host == host else ()
-        except FileNotFoundError:  # that run has just ended
-            continue
-    return tuple(found)
-
-
-@contextmanager
-def one_at_a_time(state_dir: Path) -> Iterator[None]:
-    """Held while reading what the host has and changing it, so that two runs do not both do so."""
-    state_dir.mkdir(parents=True, exist_ok=True)
-    with open(state_dir / "lock", "a", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def _journals(state_dir: Path) -> list[Path]:
-    return sorted((state_dir / "journal").glob(f"*{_SUFFIX}"))
-
-
-def _not_opened(path: Path) -> str | None:
-    """Return why a journal cannot be opened, e.g. because another user's run left it."""
-    try:
-        open(path, "r+b").close()
-    except FileNotFoundError:  # that run has just ended
-        return None
-    except OSError as fault:
-        return fault.strerror
-    return None
-
-
-def _is_locked(file: IO[str]) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    return False
-
-
-def _replay(file: IO[str]) -> _Found:
-    """What a journal holds."""
-    file.seek(0)
-    text = file.read()
-    # The owner's record comes before the first change: without it, all that there is is damaged.
-    lines = read_lines(text)
-    found = _Found("", lines=lines)
-    unread = list(lines.damaged)
-    unknown: dict[int, str] = {}
-    for record in lines.records:
-        match record:
-            case {"owner": _, "host": str(host)}:
-                found.host = host
-            case {"undone": int(number)}:
-                found.changes.pop(number, None)
-                unknown.pop(number, None)
-            case {"change": int(number), "kind": kind, **fields}:
-                try:
-                    found.changes[number] = change_from_json({"kind": kind, **fields})
-                except (WirespeedError, TypeError):
-                    unknown[number] = f"{kind} {fields} was changed by another version"
-            case _:
-                unread.append(f"{json.dumps(record)} is a record that this version does not know")
-    if text and not found.host and not unread:
-        unread.append("no host is named in it: its first line is damaged")
-    found.unread = (*unread, *unknown.values())
-    return found

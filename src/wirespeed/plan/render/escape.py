@@ -94,8 +94,7 @@ def _yaml(value: object) -> str:
     """A JSON value, which YAML is a superset of; a text is never taken for a number or true."""
     if isinstance(value, str):
         return json.dumps(_line(value), ensure_ascii=False)
-    written = json.dumps(value)
-    return _line(written)
+    return _line(json.dumps(value, ensure_ascii=False))
 
 
 def _yaml_word(value: object) -> str:
