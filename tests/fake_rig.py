@@ -31,7 +31,7 @@ FACTS = HostFacts(
     cpu_model="Imaginary CPU",
 )
 PLAN = Plan((HostPlan("testhost", Decision((), "nothing is real here")),))
-NOBODY = Decision[tuple[int, ...]]((), "nothing is real here")
+NOBODY: Decision[tuple[int, ...]] = Decision((), "nothing is real here")
 VSWITCH = VswitchPlan(NOBODY, NOBODY, NOBODY, *(Decision(1, "nothing is real here"),) * 3)
 SWITCHED = ("p2p", "pvp", "chain", "parallel")
 
