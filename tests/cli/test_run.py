@@ -46,9 +46,9 @@ def test_a_run_says_what_the_audit_found_on_its_host_and_what_limits_each_point(
     assert point["dut_type"] == "reference"
     first = point["explanations"][0]
     assert first["limit"] == "rx_ring_full"
-    brief, verbose = (wirespeed("run", "wire", *more).out for more in ((), ("-v",)))
-    assert brief.count("Limit: ") == 1
-    assert verbose.count("Limit: ") == len(point["explanations"])
+    heading, row = wirespeed("run", "wire").out.splitlines()[:2]
+    assert heading.endswith("limited by")
+    assert row.endswith("reference SUT")
 
 
 def test_progress_is_one_line_a_point_on_stderr(wirespeed: Command) -> None:
@@ -56,7 +56,7 @@ def test_progress_is_one_line_a_point_on_stderr(wirespeed: Command) -> None:
     before, line = ended.err.splitlines()
     assert before.startswith("1 point to measure, about ")
     assert line.startswith("[1/1] wire, 64 B: NDR 2.99")
-    assert "(grade " in line
+    assert ", grade " in line
 
 
 def test_verbose_progress_is_one_line_a_trial(wirespeed: Command) -> None:
@@ -321,4 +321,4 @@ def test_run_cut_short_hints_with_its_store_and_options(wirespeed: Command, host
     words = shlex.split(hint)[1:]
     assert json.loads(wirespeed(*words).out)["run"]["complete"] is True
     full = wirespeed("run", "wire", "--store", "my runs.sqlite").out.splitlines()[-1]
-    assert full.endswith("wirespeed report wire-2 --store 'my runs.sqlite'")
+    assert full.endswith("wirespeed explain wire-2 --store 'my runs.sqlite'")

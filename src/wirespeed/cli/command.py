@@ -37,17 +37,17 @@ VERBS = {
     ),
     "run": (
         "run:run",
-        "Measure every point of a study, store each trial, then print the results.",
+        "Measure every point of a study, then print rates, limits and what to change.",
     ),
     "runs": ("runs:app", "List the runs in the store, newest first; check it, delete a run."),
     "report": ("report:report", "Write a run's report: one HTML file that needs no network."),
     "explain": (
         "explain:explain",
-        "Say what limits the points of a run, by which figures, and what to change first.",
+        "Explain what limits each point of a run, with evidence, and what to change first.",
     ),
     "compare": (
         "compare:compare",
-        "Compare two runs point by point; exit with 1 when B is certainly worse.",
+        "Compare two runs point by point; exit with 1 if B is worse beyond tolerance and error.",
     ),
     "clean": (
         "clean:clean",

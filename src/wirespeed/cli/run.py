@@ -86,7 +86,7 @@ def run(
         typer.Option(
             "--lab",
             metavar="FILE",
-            help="Testbed file (TOML): the hosts that the study's table [hosts] names.",
+            help="Testbed file (TOML): the hosts that the study's table `hosts` names.",
         ),
     ] = None,
     fence: Annotated[

@@ -76,6 +76,7 @@ def by_placement(
         first,
         trials=tuple(journal.trials),
         by_placement=tuple(replace(o, trials=(), as_is=None) for o in others if o not in merged),
+        merged=tuple(dict.fromkeys(o.placement for o in merged if o.placement is not None)),
         notes=tuple(notes),
     )
 

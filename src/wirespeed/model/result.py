@@ -176,7 +176,7 @@ class SearchResult:
     placement: where the polling CPUs were in the trials that the figures rest on; None where that
     is not known. placement_pairs: the kind of each pair of them, where there is more than one.
     by_placement: what was found in other placements, without their trials and without as_is, which
-    is one answer over all placements.
+    is one answer over all placements. merged: other placements in which the same was found.
     notes: sentences for the reader of the figures, e.g. that latency could not be measured.
     """
 
@@ -203,4 +203,5 @@ class SearchResult:
     emulated: str | None = None
     placement: PlacementKind | None = None
     placement_pairs: tuple[PlacementKind, ...] = ()
+    merged: tuple[PlacementKind, ...] = ()
     by_placement: tuple[SearchResult, ...] = ()

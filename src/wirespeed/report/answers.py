@@ -24,6 +24,16 @@ def answers(point: PointRecord) -> Mapping[PlacementKind | None, SearchResult]:
     return {placement: result} | {one.placement: one for one in result.by_placement}
 
 
+def answers_with_merged(point: PointRecord) -> Mapping[PlacementKind | None, SearchResult]:
+    """Return the result of each placement, as answers; where placements made no difference, the one
+    result under each of them."""
+    found = answers(point)
+    merged: dict[PlacementKind | None, SearchResult] = {
+        kind: result for result in found.values() for kind in result.merged
+    }
+    return merged | dict(found)
+
+
 def by_placement(point: PointRecord) -> Mapping[PlacementKind | None, PointRecord]:
     """Return the point as if only one placement had been met, for each; trials in which the CPUs
     moved are in none of several."""

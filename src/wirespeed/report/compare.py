@@ -8,12 +8,12 @@ the noise of that day as much as on what was changed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result import Bracket, SearchResult
-from wirespeed.report.answers import answers, by_placement
+from wirespeed.report.answers import answers_with_merged, by_placement
 from wirespeed.report.comparison import (
     Comparison,
     Difference,
@@ -50,16 +50,31 @@ def _of_point(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[Diff
         yield from (replace(d, change=None, error=None, verdict=Judgement.APART)
                     for d in _differences(a, b, tolerance))  # fmt: skip
     else:
-        common = [kind for kind in placed_a if kind is not None and kind in placed_b]
         several = max(len(placed_a), len(placed_b)) > 1
         found = [
             replace(difference, placement=kind if several else None)
-            for kind in common
-            for difference in _differences(placed_a[kind], placed_b[kind], tolerance)
+            for kind, one, other in _common(placed_a, placed_b)
+            for difference in _differences(one, other, tolerance)
         ] or list(_differences(a, b, tolerance))
         judged = {d.figure for d in found if d.verdict not in _MISSING}
         yield from (d for d in found if d.verdict not in _MISSING or d.figure not in judged)
     yield from _as_is(a, b)
+
+
+_Placed = Mapping[PlacementKind | None, PointRecord]
+
+
+def _common(a: _Placed, b: _Placed) -> Iterator[tuple[PlacementKind, PointRecord, PointRecord]]:
+    """Every result of a with that of b in the same placement, once each."""
+    for kind, one in a.items():
+        for other_kind, other in b.items():
+            if kind is not None and _where(kind, one) & _where(other_kind, other):
+                yield kind, one, other
+
+
+def _where(kind: PlacementKind | None, point: PointRecord) -> set[PlacementKind | None]:
+    """The placements that a result holds for."""
+    return {kind, *(point.result.merged if point.result is not None else ())}
 
 
 def _differences(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[Difference]:
@@ -170,7 +185,7 @@ def _placement_change(a: PointRecord, b: PointRecord) -> PlacementChange | None:
 
 
 def _met(point: PointRecord) -> tuple[PlacementKind, ...]:
-    return tuple(kind for kind in answers(point) if kind is not None)
+    return tuple(kind for kind in answers_with_merged(point) if kind is not None)
 
 
 def _bracket(point: PointRecord) -> Bracket | None:

@@ -40,6 +40,10 @@ LIMIT_WORDS = {
     "not_reached": "not reached",
     "emulated": "emulated CPUs",
     "unaccounted": "unknown loss",
+    "throttled": "CPU quota",
+    "interrupts": "interrupts",
+    "poller_moved": "poller moved",
+    "changed": "settings changed",
     DropCause.RX_RING_FULL: "receive ring",
     DropCause.VHOST_TX_RING_FULL: "VNF CPU",
     DropCause.VNF_TX_RING_FULL: "switch CPU",
@@ -67,12 +71,18 @@ LIMIT_WORDS = {
     DropCause.IMPAIRED: "reference SUT",
     DropCause.MISDIRECTED: "misdirected",
     DropCause.CORRUPTED: "corrupted frames",
+    DropCause.METER: "meter",
+    DropCause.FOREIGN_RULE: "foreign rule",
+    DropCause.PORT_DOWN: "port down",
+    DropCause.DATAPATH: "datapath drops",
     DropCause.UNKNOWN: "unknown loss",
 }
 
 
 def limited_by(point: PointRecord) -> str:
     """Return what limits the point first, in at most 16 characters; a dash where unknown."""
+    if point.sut is not None and point.sut.limits_itself:
+        return LIMIT_WORDS[DropCause.IMPAIRED]
     seen, found = measured(point), explanations(point)
     for explanation in found:
         if explanation.limit not in LIMIT_WORDS:

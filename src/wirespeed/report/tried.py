@@ -12,7 +12,7 @@ from wirespeed.explain.tried import MeasuredGain, measured_gain
 from wirespeed.model.explanation import KeyChange
 from wirespeed.model.result import SearchResult
 from wirespeed.model.words import gbps, mpps
-from wirespeed.report.answers import answers
+from wirespeed.report.answers import answers_with_merged
 from wirespeed.store.records import PointRecord, RunRecord
 
 _TCP = "TCP rate"
@@ -63,7 +63,7 @@ def tried(run: RunRecord, keys: tuple[KeyChange, ...], before: str) -> Tried:
 def _half(
     point: PointRecord, before: str, pick: Callable[[SearchResult], float | None]
 ) -> Half[float]:
-    rates = {kind: pick(result) for kind, result in answers(point).items()}
+    rates = {kind: pick(result) for kind, result in answers_with_merged(point).items()}
     return Half(
         not point.label.startswith(before), {kind: rate for kind, rate in rates.items() if rate}
     )

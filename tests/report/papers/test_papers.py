@@ -222,7 +222,7 @@ def test_what_is_not_run_and_what_has_no_point_is_in_the_report(s4_run: RunRecor
     assert found.without == {}
     html = html_report(run)
     for said in (
-        "Beside S4 (HP, 2015)",
+        "Next to S4 (HP, 2015)",
         "Latency and jitter",
         "0.000472",
     ):
