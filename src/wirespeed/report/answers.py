@@ -15,8 +15,9 @@ from wirespeed.store.records import PointRecord
 def answers(point: PointRecord) -> Mapping[PlacementKind | None, SearchResult]:
     """Return the result of each placement, the headline first; none of a point without result.
 
-    Of several arrangements of more than two CPUs that are of one kind, the first counts. None: the placement is not known. One that an older version did not store is that of all trials,
-    where they have the same.
+    Of several arrangements of more than two CPUs that are of one kind, the first counts. None: the
+    placement is not known. One that an older version did not store is that of all trials, where
+    they have the same.
     """
     result = point.result
     if result is None:
