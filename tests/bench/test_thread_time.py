@@ -8,13 +8,16 @@ import signal
 import subprocess
 import sys
 import time
+from unittest.mock import Mock
 
 import pytest
 
 from tests.bench.fake_host import FakeHost
+from wirespeed.bench.interface import Poller
 from wirespeed.bench.noise.cgroups import cpu_limits
 from wirespeed.bench.noise.interrupts import disturbances, interrupts, since
 from wirespeed.bench.noise.scheduler import Snapshot, Treatment, snapshot, time_between
+from wirespeed.bench.threads import HostThreads
 from wirespeed.model.evidence import DisturbanceKind
 from wirespeed.model.thread_time import CpuInterrupts, ThreadTime, Throttle
 from wirespeed.remote.local import LocalRunner
@@ -125,3 +128,20 @@ def test_interrupts_by_cpu_are_named_by_their_source() -> None:
     [made] = disturbances([found], {1: "sut"}, S)
     assert (made.kind, made.cpu, made.length_ns) == (DisturbanceKind.INTERRUPTED, 1, S)
     assert disturbances([found], {0: "generator"}, S) == ()
+
+
+def test_tracer_that_has_ended_is_named_by_its_pid() -> None:
+    task = "/proc/7/task/7"
+    files = {
+        "/proc/stat": "", "/proc/mounts": "",
+        f"{task}/status": "State:\tR (running)\nTracerPid:\t99\n",
+        f"{task}/schedstat": "5 0 1",
+        f"{task}/stat": "7 (pmd) R " + " ".join(["0"] * 49),
+    }  # fmt: skip
+    part = Mock(pollers=lambda: (Poller(7, "pmd", "sut", timed=False),), processes=(), busy=dict)
+    threads = HostThreads("", FakeHost(files), (part,), frozenset({0}))
+    threads.before_traffic()
+    threads.after_traffic()
+    (found,) = threads.threads(1.0)
+    assert found.time is not None
+    assert found.time.tracer == "PID 99"

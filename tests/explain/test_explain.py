@@ -226,6 +226,38 @@ def test_cpus_that_share_no_cache_or_share_a_core_are_told(run: RunRecord) -> No
     assert "slow each other 1.5x: they are threads of one core" in placed(35, 1.5)
 
 
+def test_explain_point_of_two_placements_looks_at_the_one_of_its_rates(run: RunRecord) -> None:
+    point = run.points[0]
+    lossy = deciding(point)
+    assert point.result is not None
+    assert lossy is not None
+    near, far = CpuPlacement(45, 1.0), CpuPlacement(210, 1.0)
+    lower = replace(
+        lossy[1],
+        observation=replace(
+            lossy[1].observation,
+            intended_load_fps=0.999 * lossy[1].intended_load_fps,
+            placement=(far, far),
+        ),
+    )
+    trials = tuple(
+        replace(
+            s,
+            trial=replace(s.trial, observation=replace(s.trial.observation, placement=(near,) * 2)),
+        )
+        for s in point.trials
+    )
+    elsewhere = replace(
+        point,
+        trials=(*trials, replace(trials[0], trial=lower)),
+        result=replace(point.result, placement=PlacementKind.ONE_CACHE),
+    )
+    found = deciding(elsewhere)
+    assert found is not None
+    assert found[0] == lossy[0], "the lower load lost frames in another placement"
+    assert "cache line" not in said(elsewhere), "the last trial ran across caches"
+
+
 def found_at(kind: PlacementKind, mrr_fps: float, **found: object) -> SearchResult:
     rate = {"mrr_half_interval": 0.05, "grade": Grade.B, **found}
     return SearchResult("quick", False, (), mrr_fps=mrr_fps, placement=kind, **rate)  # type: ignore[arg-type]

@@ -11,9 +11,10 @@ from tests.measure.moving_host import FAR, NEAR, MovingHost, placed
 from tests.measure.noisy_host import NoisyHost
 from tests.measure.simulated import Recorder
 from wirespeed.measure.interface import UNLIMITED, BadSearch
+from wirespeed.measure.journal import Journal
 from wirespeed.measure.placement_search import RESTLESS, order
 from wirespeed.measure.presets import resolve
-from wirespeed.measure.prober import UNPLACED
+from wirespeed.measure.prober import UNPLACED, Prober
 from wirespeed.measure.run import WIDTH, run_search
 from wirespeed.model.cpus import CpuPair, CpuPlacement, PlacementKind
 from wirespeed.model.observation import Observation
@@ -197,6 +198,25 @@ def test_search_where_the_probe_fails_at_times_mixes_no_trial_of_unknown_placeme
     truth_fps = host.near_fps if result.placement is PlacementKind.ONE_CACHE else host.far_fps
     assert result.mrr_fps == pytest.approx(truth_fps, rel=0.01)
     assert any(trial.fault == UNPLACED for trial in result.trials)
+
+
+def test_prober_that_replays_a_trial_of_unknown_placement_leaves_it_out_again() -> None:
+    host, journal, made = NoisyHost(4e6), Journal(), 0
+
+    def measure(load_fps: float, duration_s: float) -> Observation:
+        nonlocal made
+        made += 1
+        found = host.measure(load_fps, duration_s)
+        return placed(found, NEAR, NEAR) if made == 1 else found
+
+    def faults() -> list[str | None]:
+        prober = Prober(measure, Recorder(), WIDTH, 0.005, 5.0, 1.0, journal=journal)
+        return [prober.once(1e6, 0.3, Stage.SEARCH).fault for _ in range(2)]
+
+    assert faults() == [None, UNPLACED]
+    journal.start(journal.placed)
+    assert faults() == [None, UNPLACED]
+    assert made == 2, "both were replayed"
 
 
 def test_latency_where_the_cpus_move_for_good_leaves_the_rates_and_is_told() -> None:

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.result import BackToBack, Grade, Interval
 from wirespeed.model.spec import Frames, Sut, Topology, Traffic
 from wirespeed.model.words import frames, gbps, loss, microseconds, mpps, seconds, share, tiny
+from wirespeed.report.answers import answers
 from wirespeed.report.figures import line_rate_words, point_figures, rate
 from wirespeed.report.headline import key_figures
 from wirespeed.report.table import below_grade, csv_text, without_figures
@@ -139,3 +141,13 @@ def test_csv_has_one_line_a_point(run: RunRecord) -> None:
 )  # fmt: skip
 def test_numbers_for_people(shown: str, expected: str) -> None:
     assert shown == expected
+
+
+def test_answers_of_two_arrangements_of_one_kind_keeps_the_headline(run: RunRecord) -> None:
+    near, far = PlacementKind.ONE_CACHE, PlacementKind.ACROSS_CACHES
+    first = run.points[0].result
+    assert first is not None
+    result = replace(first, placement=far, placement_pairs=(near, far, far))
+    other = replace(result, trials=(), mrr_fps=1e6, placement_pairs=(far, near, far))
+    result = replace(result, by_placement=(other,))
+    assert answers(replace(run.points[0], result=result)) == {far: result}

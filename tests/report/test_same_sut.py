@@ -13,8 +13,7 @@ from wirespeed.report.comparison import Judgement
 def test_compare_runs_of_one_sut_on_a_host_that_moves_sees_no_difference(loss: float) -> None:
     pairs = [compared(simulated(loss, 2 * n), simulated(loss, 2 * n + 1)) for n in range(20)]
     assert not any({Judgement.BETTER, Judgement.WORSE} & set(pair.verdicts) for pair in pairs)
-    # Each pair has several rates, and of 95% intervals one in twenty misses.
-    assert sum(pair.differs for pair in pairs) <= 4
+    assert sum(pair.differs for pair in pairs) <= 1
     assert sum(Judgement.SAME in pair.verdicts for pair in pairs) >= 5, "it is told, too"
 
 

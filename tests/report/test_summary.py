@@ -10,11 +10,12 @@ import pytest
 from wirespeed import explain
 from wirespeed.explain.resources import LIMITS
 from wirespeed.model.cpus import PlacementKind
+from wirespeed.model.explanation import ExpectedGain, GainKind
 from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.result import Bound, Bracket, Grade, Interval, SearchResult
 from wirespeed.report.limit_words import LIMIT_WORDS, limited_by
 from wirespeed.report.summary import meaning, summary_lines
-from wirespeed.report.things_to_change import change_line, things_to_change
+from wirespeed.report.things_to_change import Change, change_line, things_to_change
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 
 
@@ -119,8 +120,8 @@ def _emitted() -> set[str]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Explanation":
                 first = node.args[0] if node.args else None
-                if isinstance(first, ast.Constant):
-                    found.add(str(first.value))
+                of = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
+                found |= {str(each.value) for each in of if isinstance(each, ast.Constant)}
     return found
 
 
@@ -134,7 +135,7 @@ NO_LIMITS = {
 def test_limit_words_name_every_limit_in_few_characters() -> None:
     causes = {str(cause) for cause in DropCause} - {str(DropCause.VNF_HANDLED)}
     emitted = _emitted()
-    assert "pauses" in emitted
+    assert {"pauses", "cause_not_found", "poller_asleep"} <= emitted
     assert (emitted | causes | set(LIMITS)) - NO_LIMITS <= {str(key) for key in LIMIT_WORDS}
     assert max(map(len, LIMIT_WORDS.values())) <= 16
 
@@ -153,3 +154,12 @@ def test_things_to_change_names_each_change_once_the_largest_gain_first(run: Run
     line = change_line(changes[0], run)
     assert "helps " in line
     assert "\n" not in line
+
+
+def test_change_line_calls_only_a_bound_up_to(run: RunRecord) -> None:
+    def line(kind: GainKind) -> str:
+        gain = ExpectedGain(1e6, "frames/s", "x", kind)
+        return change_line(Change("Pin it", None, gain, "p2p", 1, 0.25), run)
+
+    assert "Pin it: up to +25%, +1.000 Mpps" in line(GainKind.BOUND)
+    assert "Pin it: about +25%, +1.000 Mpps" in line(GainKind.MEASURED)

@@ -111,11 +111,15 @@ class HostThreads:
 
     def _time(self, tid: int) -> ThreadTime:
         tracer = self._after.threads[tid].tracer
-        named = (
-            f"{self._runner.read(f'/proc/{tracer}/comm').strip()}, PID {tracer}" if tracer else ""
-        )
+        named = self._named(tracer) if tracer else ""
         before, after = self._limits
         return time_between(self._before, self._after, tid, named, after.since(before, tid))
+
+    def _named(self, pid: int) -> str:
+        """A program with its PID; the PID alone of one that has ended since."""
+        path = f"/proc/{pid}/comm"
+        name = self._runner.read_many((path,))[path]
+        return f"{name.strip()}, PID {pid}" if isinstance(name, str) else f"PID {pid}"
 
     @property
     def _ours(self) -> set[int]:

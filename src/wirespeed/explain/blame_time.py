@@ -78,7 +78,7 @@ def _stopped(name: str, spent: Spent) -> Explanation | None:
         "poller_stopped" if _hop(name, spent) in (_SWITCH, _GENERATOR) else "vnf_stopped",
         f"{name} was stopped for {spent.stopped_ns / 1e6:,.0f} ms "
         f"({share(spent.stopped_ns / spent.elapsed_ns)} of the time) in "
-        f"{counted(spent.stops, 'piece')}, although no other thread took its CPU: {how}.",
+        f"{counted(max(1, spent.stops), 'piece')}, although no other thread took its CPU: {how}.",
         _account(name, spent),
         Proposal(f"Find out what stops {name}: a signal, a debugger, a freezer cgroup, a lock."),
         hop=_hop(name, spent),

@@ -32,7 +32,8 @@ _OWN_CORES = Proposal(
 
 def placement(point: Measured) -> Iterator[Explanation]:
     """CPUs that share no cache, or share a core, whatever the machine says of itself."""
-    pairs = [trial.observation.placement for trial in point.result.trials]
+    trials = (trial for trial in point.result.trials if not point.result.elsewhere(trial))
+    pairs = [trial.observation.placement for trial in trials if not trial.moved]
     last = next((pair[0] for pair in reversed(pairs) if pair is not None), None)
     if last is None:
         return
@@ -60,7 +61,7 @@ def _gain_of_one_cache(point: Measured) -> ExpectedGain | None:
 
     None unless both have a grade, an interval, and a difference that the intervals leave.
     """
-    found = {r.placement: r for r in (point.result, *point.result.by_placement)}
+    found = {r.placement: r for r in reversed((point.result, *point.result.by_placement))}
     near, far = found.get(PlacementKind.ONE_CACHE), found.get(PlacementKind.ACROSS_CACHES)
     if near is None or far is None or {near.grade, far.grade} & {None, Grade.D}:
         return None

@@ -17,7 +17,9 @@ def decisive(point: Measured) -> tuple[int, Trial] | None:
     counted = [
         (number, trial)
         for number, trial in enumerate(point.result.trials, start=1)
-        if trial.stage is not Stage.WARM_UP and counted_time(trial) is not None
+        if trial.stage is not Stage.WARM_UP
+        and not point.result.elsewhere(trial)
+        and counted_time(trial) is not None
     ]
     return max(counted, key=lambda pair: pair[1].intended_load_fps, default=None)
 

@@ -102,6 +102,10 @@ def relative_gain(point: Measured, found: Explanation) -> float | None:
         return None
     if gain.unit == "x":
         return gain.value - 1
-    trials = [t.forwarding_fps for t in point.result.trials if t.fault is None]
+    trials = [
+        trial.forwarding_fps
+        for trial in point.result.trials
+        if trial.fault is None and not point.result.elsewhere(trial)
+    ]
     best = max([point.result.mrr_fps or 0.0, *trials])
     return gain.value / best if gain.unit == "frames/s" and best else None

@@ -88,7 +88,7 @@ def _first_refusal(trials: Sequence[Trial]) -> tuple[int, Trial] | None:
 
 def _above(trials: Sequence[Trial], result: SearchResult | None) -> list[tuple[int, Trial]]:
     """The trials above the load up to which nothing limits, by their number; how a warm-up ended
-    says nothing."""
+    says nothing, nor does a trial in another placement of the CPUs."""
     ndr = result.ndr.lower if result is not None and result.ndr is not None else None
     bracket = result.bracket if result is not None else None
     floor_fps = (bracket.carried_fps if bracket is not None else None) or 0.0
@@ -96,7 +96,9 @@ def _above(trials: Sequence[Trial], result: SearchResult | None) -> list[tuple[i
     return [
         (number, trial)
         for number, trial in enumerate(trials, start=1)
-        if trial.intended_load_fps > floor_fps and trial.stage is not Stage.WARM_UP
+        if trial.intended_load_fps > floor_fps
+        and trial.stage is not Stage.WARM_UP
+        and not (result is not None and result.elsewhere(trial))
     ]
 
 

@@ -145,7 +145,7 @@ class Seen:
 def seen(result: SearchResult, plan: Plan | None = None) -> Seen:
     """All trials of the point that are judged; of a search those up to the load that first lost
     frames, since what gives way later follows from that."""
-    found = Seen(held=result.ndr is None and result.pdr is None and result.mrr_fps is None)
+    found = Seen(held=_held(result))
     judged = _judged(result)
     for trial in judged:
         _add(found, trial)
@@ -157,6 +157,10 @@ def seen(result: SearchResult, plan: Plan | None = None) -> Seen:
     if plan is not None:
         found.planned = {name: _planned(plan, name, spent) for name, spent in found.spent.items()}
     return found
+
+
+def _held(result: SearchResult) -> bool:
+    return result.ndr is None and result.pdr is None and result.mrr_fps is None
 
 
 def _planned(plan: Plan, name: str, spent: Spent) -> AbstractSet[int]:
@@ -223,6 +227,8 @@ def _ring_ns(observation: Observation) -> float:
 
 def _judged(result: SearchResult) -> list[Trial]:
     usable = [t for t in result.trials if t.stage not in _NOT_JUDGED and t.fault is None]
+    if not _held(result):  # What one placement carries may overload the SUT in another.
+        usable = [t for t in usable if not result.elsewhere(t)]
     first = first_loss(usable, result)
     if first is None:
         return usable

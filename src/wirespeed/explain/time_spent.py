@@ -49,14 +49,13 @@ def time_spent(result: SearchResult) -> tuple[Spent, ...]:
 
 def _traffic(result: SearchResult, trial: Trial) -> Iterator[tuple[str, float]]:
     """What the traffic's time of one trial went to."""
-    elsewhere = trial.placement is not None and trial.placement is not result.placement
     if trial.stage in (Stage.AS_IS, Stage.LATENCY):
         yield _OWN[trial.stage], trial.duration_s
     elif trial.moved:
         yield MOVED, trial.duration_s
     elif trial.fault is not None:
         yield MISREAD, trial.duration_s
-    elif elsewhere:
+    elif result.elsewhere(trial):
         again = trial.stage in (Stage.WARM_UP, Stage.MRR)
         yield RESTARTED if again else ELSEWHERE, trial.duration_s
     elif trial.stage is Stage.WARM_UP:

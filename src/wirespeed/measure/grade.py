@@ -10,6 +10,7 @@ from wirespeed.measure.verdict import verdict
 from wirespeed.model.cpus import PLACEMENT_WORDS
 from wirespeed.model.result import Grade, Undisturbed
 from wirespeed.model.trial import NOT_DRAINED, LeftOut, Trial
+from wirespeed.model.words import counted
 
 MOST = 0.5
 """More than this share of the time undisturbed is grade B, less is grade C."""
@@ -41,12 +42,12 @@ def undisturbed(
     )
 
 
-def _without_drained(trials: Sequence[Trial], counted: int) -> tuple[LeftOut, ...]:
+def _without_drained(trials: Sequence[Trial], windows: int) -> tuple[LeftOut, ...]:
     """What is left out. Windows that wait for draining are not left out where the verdict rests on
     queues that go down (verdict.py)."""
     clean = sum(trial.gated.clean_windows for trial in trials if trial.gated is not None)
     parts = left_out(trials)
-    return parts if counted <= clean else tuple(p for p in parts if p.why != NOT_DRAINED)
+    return parts if windows <= clean else tuple(p for p in parts if p.why != NOT_DRAINED)
 
 
 def left_out(trials: Sequence[Trial]) -> tuple[LeftOut, ...]:
@@ -134,7 +135,8 @@ def _placements(trials: Sequence[Trial]) -> tuple[str, ...]:
     if len(counts) + bool(moved) < PLACEMENTS_MENTIONED:
         return ()
     texts = [
-        f"{number} trials with {PLACEMENT_WORDS[kind]}" for kind, number in counts.most_common()
+        f"{counted(number, 'trial')} with {PLACEMENT_WORDS[kind]}"
+        for kind, number in counts.most_common()
     ]
     if moved:
         texts.append(f"{moved} in which they moved")

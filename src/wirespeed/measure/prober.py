@@ -217,12 +217,6 @@ class Prober:
         self.listener.progress(Progress(stage, load_fps, duration_s, attempt, self._left_s()))
         observation = with_unknown_drop(_finite(self.measure(load_fps, duration_s)))
         trial = self._judged(observation, stage, pause_load_fps)
-        if (
-            trial.fault is None
-            and observation.placement is None
-            and self.journal.placed is not None
-        ):
-            trial = replace(trial, quiet=False, gated=None, fault=UNPLACED)
         self.listener.trial(trial)
         try:
             self.journal.add(key, trial)
@@ -237,7 +231,11 @@ class Prober:
         self, observation: Observation, stage: Stage, pause_load_fps: float | None
     ) -> Trial:
         bounding_fps = min(pause_load_fps or observation.intended_load_fps, self.overload_fps)
-        return judged(observation, stage, self.width, bounding_fps)
+        trial = judged(observation, stage, self.width, bounding_fps)
+        unplaced = observation.placement is None and self.journal.placed is not None
+        if unplaced and trial.fault is None:
+            return replace(trial, quiet=False, gated=None, fault=UNPLACED)
+        return trial
 
     @property
     def pdr_limit(self) -> float:

@@ -40,13 +40,18 @@ def _changed(trials: Sequence[Trial]) -> Iterator[str]:
 def _unaccounted(trials: Sequence[Trial]) -> Iterator[str]:
     worst: tuple[float, int, str] = (UNKNOWN, 0, "")
     for number, trial in enumerate(trials, start=1):
+        if trial.fault is not None:
+            continue  # Misread counters are of no figure.
         for drop in trial.observation.drops:
             if drop.cause is DropCause.UNKNOWN and drop.hop != EXTERNAL and trial.offered:
                 part = abs(drop.frames) / trial.offered
-                told = f"{frames(abs(drop.frames))} ({loss(part)}) at {drop.hop}"
+                counted = f"{frames(abs(drop.frames))} ({loss(part)})"
+                told = f"lost {counted} at {drop.hop} without a known cause"
+                if drop.frames < 0:
+                    told = f"counted {counted} too many at {drop.hop}"
                 worst = max(worst, (part, number, told))
     if worst[1]:
-        yield f"counters do not close: trial {worst[1]} lost {worst[2]} without a known cause"
+        yield f"counters do not close: trial {worst[1]} {worst[2]}"
 
 
 def _far_apart(ndr_fps: float | None, mrr_fps: float | None) -> Iterator[str]:

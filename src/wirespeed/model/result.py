@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from wirespeed.model.cpus import PlacementKind
+from wirespeed.model.cpus import Placed, PlacementKind
 from wirespeed.model.observation import Latency
 from wirespeed.model.tcp import TcpResult
 from wirespeed.model.trial import LeftOut, Trial
@@ -205,3 +205,12 @@ class SearchResult:
     placement_pairs: tuple[PlacementKind, ...] = ()
     merged: tuple[PlacementKind, ...] = ()
     by_placement: tuple[SearchResult, ...] = ()
+
+    @property
+    def placed(self) -> Placed | None:
+        """The kind of each pair of polling CPUs; None where that is not known."""
+        return self.placement_pairs or (None if self.placement is None else (self.placement,))
+
+    def elsewhere(self, trial: Trial) -> bool:
+        """Whether the trial ran in another placement than the one that the figures rest on."""
+        return None not in (self.placed, trial.placed) and self.placed != trial.placed

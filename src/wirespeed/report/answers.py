@@ -8,20 +8,25 @@ from dataclasses import replace
 
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result import SearchResult
+from wirespeed.model.trial import Trial
 from wirespeed.store.records import PointRecord
 
 
 def answers(point: PointRecord) -> Mapping[PlacementKind | None, SearchResult]:
     """Return the result of each placement, the headline first; none of a point without result.
 
-    None: the placement is not known. One that an older version did not store is that of all trials,
-    where they have the same.
+    Of several arrangements of more than two CPUs that are of one kind, the first counts. None: the
+    placement is not known. One that an older version did not store is that of all trials, where
+    they have the same.
     """
     result = point.result
     if result is None:
         return {}
     placement = result.placement or _of_trials(point)
-    return {placement: result} | {one.placement: one for one in result.by_placement}
+    found = {placement: result}
+    for one in result.by_placement:
+        found.setdefault(one.placement, one)
+    return found
 
 
 def answers_with_merged(point: PointRecord) -> Mapping[PlacementKind | None, SearchResult]:
@@ -44,10 +49,14 @@ def by_placement(point: PointRecord) -> Mapping[PlacementKind | None, PointRecor
         kind: replace(
             point,
             result=result,
-            trials=tuple(s for s in point.trials if s.trial.placement is kind),
+            trials=tuple(s for s in point.trials if _of(result, kind, s.trial)),
         )
         for kind, result in found.items()
     }
+
+
+def _of(result: SearchResult, kind: PlacementKind | None, trial: Trial) -> bool:
+    return trial.placement is kind and not result.elsewhere(trial)
 
 
 def _of_trials(point: PointRecord) -> PlacementKind | None:

@@ -125,7 +125,9 @@ def _between(a: PointRecord, b: PointRecord, tolerance: float) -> Difference:
         change = high_b / low_a - 1
         verdict = Judgement.WORSE if change < -tolerance else Judgement.WITHIN_TOLERANCE
     elif low_b > high_a:
-        change, verdict = low_b / high_a - 1, Judgement.BETTER
+        change = low_b / high_a - 1
+        within = Judgement.BETTER_WITHIN_TOLERANCE
+        verdict = Judgement.BETTER if change > tolerance else within
     ranges = _printed_range(a), _printed_range(b)
     return Difference(a.label, "NDR", *values, change, None, verdict, *ranges)
 

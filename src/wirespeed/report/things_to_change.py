@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from wirespeed.explain.gains import advice, gain_rank, relative_gain
-from wirespeed.model.explanation import ExpectedGain
+from wirespeed.model.explanation import ExpectedGain, GainKind
 from wirespeed.model.words import counted, percent
 from wirespeed.report.limits import explanations, gain_value, measured
 from wirespeed.store.records import RunRecord
-
-AT_MOST = "at most"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ def _gain(gain: ExpectedGain | None, relative: float | None) -> str:
         return "gain not known"
     if gain.value <= 0:
         return "no gain expected"
-    about = "up to" if AT_MOST in gain.estimated else "about"
+    about = "up to" if gain.kind is GainKind.BOUND else "about"
     if gain.unit == "x":
         return f"{about} {gain_value(gain)}"
     share = "" if relative is None else f"+{percent(relative, 0)}, "

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 from wirespeed.model.quantile import half_interval
-from wirespeed.model.result import Interval
+from wirespeed.model.result import Interval, Undisturbed
 from wirespeed.model.trial import Stage, Trial
 from wirespeed.store.records import PointRecord
 
@@ -17,7 +17,7 @@ _SEARCHED = ("NDR", "PDR")
 def uncertainty(point: PointRecord, figure: str) -> float | None:
     """Return the error of NDR, PDR, MRR or constant; None where it is not known.
 
-    It is the search's width and the growth of queues, or the scatter over trials.
+    It is the width of the search and of its verdicts, or the scatter over trials.
     """
     result = point.result
     if result is None:
@@ -27,9 +27,16 @@ def uncertainty(point: PointRecord, figure: str) -> float | None:
     if figure == "constant":
         return _scatter(point, Stage.CONSTANT)
     half = _half_width(result.ndr if figure == "NDR" else result.pdr)
+    return None if half is None else half + _verdict_error(result.undisturbed)
+
+
+def _verdict_error(basis: Undisturbed | None) -> float:
+    """Return half of the range of loads that noise may let pass or fail: queues may grow by the
+    width of the verdict, and their growth has an error of its own."""
+    if basis is None:
+        return 0.0
     # 1 and more: growth is not known, as where frames carry no time stamp.
-    growth = result.undisturbed.growth_error if result.undisturbed is not None else 0.0
-    return None if half is None else half + (growth if growth < 1 else 0.0)
+    return basis.width / 2 + (basis.growth_error if basis.growth_error < 1 else 0.0)
 
 
 def combined(a: float | None, b: float | None, figure: str) -> float | None:

@@ -47,7 +47,7 @@ def settings(control: Control, bridges: Sequence[str], who: str) -> Mapping[str,
         for what, used in _USED.items():
             if used.search(shown):
                 told = control.ofctl(f"dump-{what}s", bridge=bridge)
-                found[f"{what}s of {bridge}"] = " ".join(told.split("\n", 1)[1].split())
+                found[f"{what}s of {bridge}"] = " ".join(told.partition("\n")[2].split())
     return {f"{who}: {name}": value for name, value in found.items()}
 
 
