@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import cast
 
@@ -15,6 +15,9 @@ from wirespeed.bench.noise.settings import SettingsWatch
 from wirespeed.bench.switch.ovs_dpdk.settings import counted_rules, ports, queues, rules
 from wirespeed.model.change import ABSENT, Change
 from wirespeed.remote.local import LocalRunner
+
+
+CPUS = frozenset({1, 2})
 
 
 class Switch:
@@ -39,7 +42,7 @@ def own(changes: tuple[Change, ...]) -> list[Change]:
 def test_settings_watch_real_thread_reniced_and_repinned_is_told() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as idle:
         part = Switch(idle.pid)
-        watch = SettingsWatch(LocalRunner(), [cast(Part, part)])
+        watch = SettingsWatch(LocalRunner(), [cast(Part, part)], CPUS)
         watch.remember()
         assert own(watch.changes()) == []
         os.setpriority(os.PRIO_PROCESS, idle.pid, os.getpriority(os.PRIO_PROCESS, idle.pid) + 3)
@@ -53,7 +56,7 @@ def test_settings_watch_real_thread_reniced_and_repinned_is_told() -> None:
 
 def test_settings_watch_rules_changed_added_and_removed_are_told() -> None:
     part = Switch(os.getpid())
-    watch = SettingsWatch(LocalRunner(), [cast(Part, part)])
+    watch = SettingsWatch(LocalRunner(), [cast(Part, part)], CPUS)
     watch.remember()
     part.told = {"Open vSwitch: rule in_port=1": "drop", "Open vSwitch: rule in_port=2": "drop"}
     assert own(watch.changes()) == [
@@ -66,7 +69,7 @@ def test_settings_watch_rules_changed_added_and_removed_are_told() -> None:
 
 def test_settings_watch_thread_of_a_restarted_program_is_no_change() -> None:
     part = Switch(os.getpid())
-    watch = SettingsWatch(LocalRunner(), [cast(Part, part)])
+    watch = SettingsWatch(LocalRunner(), [cast(Part, part)], CPUS)
     watch.remember()
     part.tid = 0
     assert own(watch.changes()) == []
@@ -74,7 +77,7 @@ def test_settings_watch_thread_of_a_restarted_program_is_no_change() -> None:
 
 def test_settings_watch_part_without_settings_is_passed_over() -> None:
     part = cast(Part, SimpleNamespace(pollers=tuple))
-    watch = SettingsWatch(LocalRunner(), [part])
+    watch = SettingsWatch(LocalRunner(), [part], CPUS)
     watch.remember()
     assert own(watch.changes()) == []
 
@@ -118,3 +121,26 @@ def test_queues_cpu_of_each_is_read_without_its_load() -> None:
         "  port: east              queue-id:  0 (enabled)   pmd usage: 93 %\n"
     )
     assert dict(queues(shown)) == {"queue 0 of east": "CPU 1 (enabled)"}
+
+
+class Interrupts(LocalRunner):
+    """A host with one interrupt, that a test moves."""
+
+    may_come_to = "0-3"
+
+    def glob(self, *patterns: str) -> tuple[str, ...]:
+        return ("/proc/irq/7/smp_affinity_list",) if len(patterns) > 1 else ()
+
+    def read_many(self, paths: Sequence[str]) -> dict[str, str | OSError]:
+        return dict.fromkeys(paths, f"{self.may_come_to}\n")
+
+
+def test_settings_watch_interrupt_moved_among_other_cpus_is_not_told() -> None:
+    host = Interrupts()
+    watch = SettingsWatch(host, [], CPUS)
+    watch.remember()
+    host.may_come_to = "1-2,9"
+    assert watch.changes() == ()
+    host.may_come_to = "0,3"
+    [change] = watch.changes()
+    assert (change.before, change.after) == ("1-2", "no polling CPU")

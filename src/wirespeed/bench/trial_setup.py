@@ -32,7 +32,7 @@ def setup_on_one_host(frames: Frames, on: OpenHost, assembly: Assembly) -> Trial
     probe = ContentionProbe(generator.program, cpus, _forwarding(plan), _reference(on.host))
     watch = _watch(probe, generator.program, assembly)
     watch.placement = PlacementProbe.of(cpus, generator.program.placement)
-    settings = SettingsWatch(on.host.runner, assembly.parts)
+    settings = SettingsWatch(on.host.runner, assembly.parts, cpus)
     host = TrialHost("", on.host.runner, assembly.parts, watch, cpus, settings)
     return _setup(frames, assembly, (host,), _limited_by(plan))
 
@@ -63,12 +63,12 @@ def setup_between(
     hosts = (
         TrialHost(
             sut.host.name, sut.host.runner, (*assembly.sut, watcher), far, cpus,
-            SettingsWatch(sut.host.runner, assembly.sut, sut.host.name),
+            SettingsWatch(sut.host.runner, assembly.sut, cpus, sut.host.name),
             ClockElsewhere(program, there),
         ),
         TrialHost(
             generator.host.name, generator.host.runner, (assembly.generator,), near, own,
-            SettingsWatch(generator.host.runner, (assembly.generator,), generator.host.name),
+            SettingsWatch(generator.host.runner, (assembly.generator,), own, generator.host.name),
         ),
     )  # fmt: skip
     return _setup(frames, assembly, hosts, None)

@@ -15,6 +15,7 @@ from typing import Protocol, runtime_checkable
 from wirespeed.bench.interface import Part, Poller
 from wirespeed.bench.noise.cgroups import groups_of
 from wirespeed.model.change import ABSENT, Change
+from wirespeed.model.cpuset import format_list, parse_list
 from wirespeed.remote.interface import Runner
 
 Settings = Mapping[str, str]
@@ -34,6 +35,7 @@ _HOST_FILES = (
     "/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_m[ai][xn]_freq",
     "/proc/irq/[0-9]*/smp_affinity_list",
 )  # fmt: skip
+_INTERRUPT = re.compile(r"/proc/irq/\d+/smp_affinity_list")
 # Of each cgroup that may limit a thread, v1 and v2.
 _CGROUP_FILES = (
     "cpu.max", "cpu.cfs_quota_us", "cpu.weight", "cpu.shares", "cpuset.cpus", "cpu.idle",
@@ -56,10 +58,12 @@ class Configured(Protocol):
 
 @dataclass(slots=True)
 class SettingsWatch:
-    """Settings of one host and the parts on it. host: "" where there is no other."""
+    """Settings of one host and the parts on it. cpus: those that poll there; where an interrupt may
+    come otherwise does not matter. host: "" where there is no other."""
 
     runner: Runner
     parts: Sequence[Part]
+    cpus: Collection[int]
     host: str = ""
     _paths: tuple[str, ...] = ()
     _lasting: Settings = field(default_factory=dict)
@@ -82,7 +86,7 @@ class SettingsWatch:
         return tuple(Change(*each, host=self.host) for each in found)
 
     def _read(self) -> tuple[dict[str, str], dict[str, str]]:
-        lasting = _host_settings(self.runner, self._paths)
+        lasting = _host_settings(self.runner, self._paths, self.cpus)
         for part in self.parts:
             if isinstance(part, Configured):
                 lasting.update(part.settings())
@@ -99,9 +103,13 @@ def _differences(
             yield name, was, now
 
 
-def _host_settings(runner: Runner, paths: Sequence[str]) -> dict[str, str]:
-    found = runner.read_many(paths)
-    return {path: text.strip() for path, text in found.items() if isinstance(text, str)}
+def _host_settings(runner: Runner, paths: Sequence[str], cpus: Collection[int]) -> dict[str, str]:
+    """Of an interrupt, which of these CPUs it may come to."""
+    found = {p: t.strip() for p, t in runner.read_many(paths).items() if isinstance(t, str)}
+    for path, text in found.items():
+        if _INTERRUPT.fullmatch(path):
+            found[path] = format_list(set(parse_list(text)).intersection(cpus)) or "no polling CPU"
+    return found
 
 
 def _thread_settings(runner: Runner, pollers: Sequence[Poller]) -> Iterator[tuple[str, str]]:
