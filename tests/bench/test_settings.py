@@ -16,7 +16,6 @@ from wirespeed.bench.switch.ovs_dpdk.settings import counted_rules, ports, queue
 from wirespeed.model.change import ABSENT, Change
 from wirespeed.remote.local import LocalRunner
 
-
 CPUS = frozenset({1, 2})
 
 
