@@ -55,6 +55,8 @@ PAYLOADS = {
 }
 # Longest error or list of unknown facts that a person reads.
 READABLE = 10_000
+# A line break of a payload: a long word that a table folds goes on behind the marker.
+BROKEN = re.compile(rf"^\s*{MARKER}(?![\\\w])", re.MULTILINE)
 _NUMBERS = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]|\d+")
 Change = Callable[[Recording, str], None]
 
@@ -188,9 +190,7 @@ def test_collect_hostile_answers_stay_values(
             assert len(str(facts)) < READABLE, name
         printed = capsys.readouterr().out
         assert raw(printed) == "", name
-        # A table folds a long word to a line of its own.
-        if "\n" in text:
-            assert not any(line.startswith(MARKER) for line in printed.splitlines()), name
+        assert not BROKEN.search(printed), name
     print(f"{machine}: {len(every[first::step]) + 1} changes, {files} files, {judge.runs} scripts")
 
 
