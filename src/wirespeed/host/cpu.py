@@ -147,6 +147,8 @@ def _caches(reader: Reader, cpus: list[int]) -> tuple[Cache, ...]:
 def _model_and_flags(reader: Reader) -> tuple[str, tuple[str, ...]]:
     text = reader.text("/proc/cpuinfo", "cpu_flags") or ""
     model = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
+    if text and not model:
+        reader.lacks("cpu_model", "/proc/cpuinfo has no line of a model name")
     # x86 says "flags", arm64 "Features".
     flags = re.search(r"^(?:flags|Features)\s*:\s*(.*)$", text, re.MULTILINE)
     return model[1].strip() if model else "", tuple(sorted(flags[1].split())) if flags else ()

@@ -66,12 +66,12 @@ def _slot(keys: dict[str, str]) -> str:
 
 
 def _mib(text: str) -> int:
-    found = re.fullmatch(r"(\d+) ([kMGT]B)", text)
+    found = re.fullmatch(r"([0-9]{1,9}) ([kMGT]B)", text)
     return round(int(found[1]) * _UNITS[found[2]]) if found else 0
 
 
 def _speed(keys: dict[str, str]) -> int | None:
     """The configured speed; dmidecode before 3.2 calls it the clock's."""
     text = keys.get("Configured Memory Speed") or keys.get("Configured Clock Speed") or ""
-    found = re.fullmatch(r"(\d+) (?:MT/s|MHz)", text)
+    found = re.fullmatch(r"([0-9]{1,9}) (?:MT/s|MHz)", text)
     return int(found[1]) if found else None

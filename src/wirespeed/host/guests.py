@@ -47,7 +47,7 @@ def read_guests(reader: Reader) -> GuestFacts:
             domain = _domain(text)
             guests.append(_guest(domain))
             flavor = _flavor(domain)
-        except (ValueError, ET.ParseError) as fault:
+        except (ArithmeticError, LookupError, ValueError, ET.ParseError) as fault:
             reader.fault(where, f"is not a libvirt domain: {fault}")
             continue
         if flavor:

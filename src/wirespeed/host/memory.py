@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from wirespeed.host.reader import Files, Reader
+from wirespeed.host.reader import Files, Reader, whole
 from wirespeed.model.facts import HugePagePool, NumaNode
 
 SYS_NODE = "/sys/devices/system/node"
@@ -101,7 +101,7 @@ def _block_kib(reader: Reader) -> int:
 
 
 def _kib(reader: Reader, files: Files, path: str, name: str) -> int:
-    found = re.search(rf"{name}:\s+(\d+) kB", files.get(path, ""))
+    found = re.search(rf"{name}:\s+([0-9]{{1,18}}) kB", files.get(path, ""))
     if path in files and not found:
         reader.fault(path, f"has no {name} line in kB")
     return int(found[1]) if found else 0
@@ -114,7 +114,10 @@ def _pools(reader: Reader, folder: str) -> dict[str, tuple[HugePagePool, ...]]:
     found: dict[str, list[HugePagePool]] = {}
     for path in sorted(p for p in files if p.endswith("/nr_hugepages")):
         base, pool, _ = path.rsplit("/", 2)
-        size_kib = int(pool.removeprefix("hugepages-").removesuffix("kB"))
+        size_kib = whole(pool.removeprefix("hugepages-").removesuffix("kB"))
+        if size_kib is None:
+            reader.lacks("huge_pages", f"{path} is no path of a kernel")
+            continue
         total = reader.number(files, path, 0)
         free = reader.number(files, f"{base}/{pool}/free_hugepages", 0)
         found.setdefault(base, []).append(HugePagePool(size_kib, total, free))
@@ -134,7 +137,7 @@ def read_memory_channels(reader: Reader) -> int | None:
     channels = set()
     for path, text in files.items():
         base, name = path.rsplit("/", 1)
-        channel = re.search(r"channel (\d+)", text)
+        channel = re.search(r"channel ([0-9]{1,9})", text)
         if name == "dimm_location" and channel and reader.number(files, f"{base}/size", 0):
             controller = path.removeprefix(f"{EDAC}/").split("/")[0]
             channels.add((controller, int(channel[1])))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from wirespeed.host.reader import Reader
+from wirespeed.host.reader import Reader, whole
 from wirespeed.model.cpuset import parse_list
 from wirespeed.model.guest_facts import NovaFacts
 
@@ -101,7 +101,7 @@ def _facts(reader: Reader, path: str, options: Options) -> NovaFacts:
         cpu_mode=last(("libvirt", "cpu_mode")),
         cpu_models=_words(last(("libvirt", "cpu_models"), ("libvirt", "cpu_model")) or ""),
         cpu_extra_flags=_words(last(("libvirt", "cpu_model_extra_flags")) or ""),
-        reserved_memory_mib=int(reserved) if reserved and reserved.isdecimal() else None,
+        reserved_memory_mib=whole(reserved),
     )
 
 

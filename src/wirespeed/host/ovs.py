@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from wirespeed.host.reader import Reader
+from wirespeed.host.reader import Reader, whole
 from wirespeed.model.bounded import load_json
 from wirespeed.model.ovs_facts import Bridge, OvsFacts, OvsInterface, PmdThread, Rxq
 
@@ -21,8 +21,10 @@ APPCTL = ["ovs-appctl", "--timeout=5"]
 INTERFACE_COLUMNS = "_uuid,name,type,options,mtu,mtu_request,status,error"
 
 _PCI = re.compile(r"\b(?:([0-9a-fA-F]{4}):)?([0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])\b")
-_PMD = re.compile(r"^pmd thread numa_id (\d+) core_id (\d+):")
-_RXQ = re.compile(r"^\s+port: (\S+)\s+queue-id:\s*(\d+)\s+(?:\((\w+)\))?\s*pmd usage:\s*(\d+)?")
+_PMD = re.compile(r"^pmd thread numa_id ([0-9]{1,9}) core_id ([0-9]{1,9}):")
+_RXQ = re.compile(
+    r"^\s+port: (\S+)\s+queue-id:\s*([0-9]{1,9})\s+(?:\((\w+)\))?\s*pmd usage:\s*([0-9]{1,9})?"
+)
 _PORT = re.compile(r"^\s+port \d+: (\S+) \((?:[\w-]+): (.*)\)$")
 
 # A row of an OVSDB table: plain values, sets as lists, maps as dicts, references as their UUID.
@@ -59,7 +61,7 @@ def _facts(reader: Reader, tables: Mapping[str, list[Row]]) -> OvsFacts:
         dpdk_version=_text(root[0].get("dpdk_version")),
         bridges=_bridges(tables),
         interfaces=_interfaces(tables, _datapath_ports(shown or "")),
-        pmds=None if pmds is None else parse_pmd_rxq_show(pmds),
+        pmds=None if pmds is None else _pmds(reader, pmds),
     )
 
 
@@ -184,21 +186,17 @@ def _interface(row: Row, bridge: str, bond: str | None, shown: Mapping[str, str]
         mtu_request=_integer(row["mtu_request"]),
         bond=bond,
         pci=_pci(options.get("dpdk-devargs", "")),
-        node=_number(status.get("numa_id", status.get("numa"))),
+        node=whole(status.get("numa_id", status.get("numa"))),
         error=_text(row["error"]),
         # Up to OVS 3.2 dpctl/show has requested and configured queues; later versions show the
         # requested ones there and those in use in the interface's status.
-        requested_rx_queues=_number(shown.get("requested_rx_queues", shown.get("n_rxq"))),
-        configured_rx_queues=_number(shown.get("configured_rx_queues", status.get("n_rxq"))),
-        requested_tx_queues=_number(shown.get("requested_tx_queues")),
-        configured_tx_queues=_number(shown.get("configured_tx_queues", status.get("n_txq"))),
-        rx_descriptors=_number(shown.get("configured_rxq_descriptors", shown.get("n_rxq_desc"))),
-        tx_descriptors=_number(shown.get("configured_txq_descriptors", shown.get("n_txq_desc"))),
+        requested_rx_queues=whole(shown.get("requested_rx_queues", shown.get("n_rxq"))),
+        configured_rx_queues=whole(shown.get("configured_rx_queues", status.get("n_rxq"))),
+        requested_tx_queues=whole(shown.get("requested_tx_queues")),
+        configured_tx_queues=whole(shown.get("configured_tx_queues", status.get("n_txq"))),
+        rx_descriptors=whole(shown.get("configured_rxq_descriptors", shown.get("n_rxq_desc"))),
+        tx_descriptors=whole(shown.get("configured_txq_descriptors", shown.get("n_txq_desc"))),
     )
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdecimal() else None
 
 
 def _pci(devargs: str) -> str | None:
@@ -215,6 +213,13 @@ def _datapath_ports(shown: str) -> dict[str, dict[str, str]]:
             pairs = (word.partition("=") for word in found[2].split(", "))
             ports[found[1]] = {key: value for key, _, value in pairs}
     return ports
+
+
+def _pmds(reader: Reader, shown: str) -> tuple[PmdThread, ...]:
+    threads = parse_pmd_rxq_show(shown)
+    if shown.strip() and not threads:
+        reader.lacks("ovs.pmds", f"pmd-rxq-show lists no PMD thread: {shown.strip()!r}")
+    return threads
 
 
 def parse_pmd_rxq_show(shown: str) -> tuple[PmdThread, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from wirespeed.host.reader import Files, Reader
+from wirespeed.host.reader import Files, Reader, whole
 from wirespeed.model.facts import Interface, PciDevice
 from wirespeed.remote.pci import SYS_PCI
 
@@ -64,10 +64,10 @@ def _device(
         node=node if node >= 0 else None,
         driver=_uevent(files.get(f"{base}/uevent", ""), "DRIVER"),
         interfaces=interfaces,
-        link_width=_width(files.get(f"{base}/current_link_width", "")),
-        max_link_width=_width(files.get(f"{base}/max_link_width", "")),
-        link_gts=_gts(files.get(f"{base}/current_link_speed", "")),
-        max_link_gts=_gts(files.get(f"{base}/max_link_speed", "")),
+        link_width=_width(reader, files, f"{base}/current_link_width"),
+        max_link_width=_width(reader, files, f"{base}/max_link_width"),
+        link_gts=_gts(reader, files, f"{base}/current_link_speed"),
+        max_link_gts=_gts(reader, files, f"{base}/max_link_speed"),
         sriov_total=reader.number(files, f"{base}/sriov_totalvfs", 0),
         sriov_num=reader.number(files, f"{base}/sriov_numvfs", 0),
         physical_function=_uevent(files.get(f"{base}/physfn/uevent", ""), "PCI_SLOT_NAME"),
@@ -80,19 +80,29 @@ def _uevent(text: str, key: str) -> str | None:
     return found[1] if found else None
 
 
-def _width(text: str) -> int | None:
+def _width(reader: Reader, files: Files, path: str) -> int | None:
     """Lanes; the kernel writes 0 or 255 where there is no PCIe link."""
-    return int(text) if text.isdecimal() and 0 < int(text) < 255 else None
+    lanes = whole(files.get(path, "0"))
+    if lanes is None:
+        reader.lacks("pci", f"{path}: {files[path]!r} is no number of lanes")
+    return lanes if lanes and lanes < 255 else None
 
 
-def _gts(text: str) -> float | None:
-    found = re.match(r"([\d.]+) GT/s", text)
+def _gts(reader: Reader, files: Files, path: str) -> float | None:
+    text = files.get(path, "Unknown")
+    found = re.match(r"([0-9]{1,4}(?:\.[0-9]{1,4})?) GT/s", text)
+    if not found and not text.startswith("Unknown"):
+        reader.lacks("pci", f"{path}: {text!r} is no speed in GT/s")
     return float(found[1]) if found else None
 
 
 def _groups(reader: Reader) -> dict[str, int]:
     paths = reader.names("/sys/kernel/iommu_groups/*/devices/*", fact="pci")
-    return {path.rsplit("/", 1)[1]: int(path.split("/")[4]) for path in paths}
+    return {
+        path.rsplit("/", 1)[1]: int(group)
+        for path in paths
+        if (group := path.split("/")[4]).isdecimal()
+    }
 
 
 def _interfaces_by_address(reader: Reader) -> dict[str, tuple[str, ...]]:

@@ -9,11 +9,14 @@ content is a fault; all faults of a host are reported at once (`HostUnreadable`)
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from wirespeed.model.bounded import MAX_INTEGER
 from wirespeed.model.cpuset import parse_list
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.facts import Missing
+from wirespeed.model.text import printable
 from wirespeed.remote.interface import (
     Completed,
     NotRecorded,
@@ -23,6 +26,8 @@ from wirespeed.remote.interface import (
 )
 
 COMMAND_TIMEOUT_S = 10.0
+# Of what a host answered, an error or a reason shows this many characters.
+_SHOWN = 300
 
 Files = Mapping[str, str]
 
@@ -55,11 +60,11 @@ class Reader:
 
     def lacks(self, fact: str, reason: str) -> None:
         """Note that a fact is unknown; of several reasons the first is kept."""
-        self._missing.setdefault(fact, reason)
+        self._missing.setdefault(fact, printable(reason, _SHOWN))
 
     def fault(self, where: str, what: str) -> None:
         """Note an invalid value."""
-        self._faults.append(f"{where}: {what}")
+        self._faults.append(printable(f"{where}: {what}", _SHOWN))
 
     def raise_faults(self) -> None:
         """Raises HostUnreadable if any value read so far was invalid."""
@@ -85,12 +90,17 @@ class Reader:
         return {path: text for path, text in contents.items() if text is not None}
 
     def names(self, *patterns: str, fact: str) -> tuple[str, ...]:
-        """The paths that match any of the patterns."""
+        """The paths that match any of the patterns; where `[0-9]*` stands, they have a number."""
         try:
-            return self._runner.glob(*patterns)
+            paths = self._runner.glob(*patterns)
         except NotRecorded as absent:
             self.lacks(fact, str(absent))
             return ()
+        numbered = re.compile("|".join(map(_numbered, patterns)), re.DOTALL)
+        for path in paths:
+            if not numbered.fullmatch(path):
+                self.lacks(fact, f"{path} is no path of a kernel")
+        return tuple(filter(numbered.fullmatch, paths))
 
     def command(self, argv: list[str], fact: str) -> Completed | None:
         """What the command printed; None where the host has no such program or it did not end."""
@@ -108,10 +118,14 @@ class Reader:
         if text is None:
             return default
         try:
-            return int(text, base)
+            number = int(text, base)
         except ValueError:
             self.fault(path, f"{text!r} is not a whole number")
             return default
+        if abs(number) > MAX_INTEGER:
+            self.fault(path, "has a number of more than 64 bits")
+            return default
+        return number
 
     def cpus(self, files: Files, path: str) -> tuple[int, ...]:
         """The CPUs of the list in that file; none where there is no such file."""
@@ -133,3 +147,15 @@ class Reader:
         # Reading a sysfs attribute without a value fails with EINVAL, ENODEV or the like (a NIC
         # without link has no speed): the value is absent, as with an absent file.
         return None
+
+
+def whole(text: str | None) -> int | None:
+    """The whole number that a text is; None for any other text, or more than 18 digits."""
+    return int(text) if text is not None and re.fullmatch("[0-9]{1,18}", text) else None
+
+
+def _numbered(pattern: str) -> str:
+    """The glob pattern as a regular expression in which `[0-9]*` is a number."""
+    pieces = re.split(r"(\[0-9\]\*|\*)", pattern)
+    wildcards = {"[0-9]*": "[0-9]{1,9}", "*": "[^/]*"}
+    return "".join(wildcards.get(piece, re.escape(piece)) for piece in pieces)

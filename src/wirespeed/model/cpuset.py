@@ -11,6 +11,8 @@ from collections.abc import Iterable
 
 # Far above NR_CPUS of any distribution kernel; keeps "0-99999999999" from eating all memory.
 MAX_CPU = 65535
+# Ranges may overlap, but a text of thousands of whole ranges would take minutes.
+_MOST_LISTED = 4 * (MAX_CPU + 1)
 
 
 def parse_list(text: str) -> tuple[int, ...]:
@@ -20,12 +22,17 @@ def parse_list(text: str) -> tuple[int, ...]:
     """
     chosen: set[int] = set()
     excluded: set[int] = set()
+    listed = 0
     for raw in text.replace("\n", ",").split(","):
         part = raw.strip()
         if not part or part in ("nohz", "domain", "managed_irq"):
             continue
         target = excluded if part.startswith("^") else chosen
-        target.update(_range(part.removeprefix("^"), text))
+        cpus = list(_range(part.removeprefix("^"), text))
+        listed += len(cpus)
+        if listed > _MOST_LISTED:
+            raise ValueError(f"a CPU list names more than {_MOST_LISTED} CPUs")
+        target.update(cpus)
     return tuple(sorted(chosen - excluded))
 
 

@@ -7,6 +7,7 @@ two are the only places that wait. Source: https://sqlite.org/lockingv3.html.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sqlite3
@@ -20,7 +21,7 @@ from sqlalchemy.exc import OperationalError
 
 from wirespeed.document.private_file import FILE_MODE, make_private_folder
 from wirespeed.model.bounded import load_json
-from wirespeed.store.errors import StoreError
+from wirespeed.store.errors import NoStore, StoreError
 
 WAIT_S = 60
 _LOG = logging.getLogger(__name__)
@@ -129,6 +130,7 @@ def _make(path: Path) -> None:
     except IsADirectoryError:
         return  # SQLite says it in the words of every other file that is no database.
     except OSError as error:
-        raise StoreError(
+        kind = StoreError if error.errno == errno.ENOSPC else NoStore
+        raise kind(
             f"store {path}: cannot be made: {error.strerror}", "Name another place with --store."
         ) from error

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A host whose files, names and command answers are attacks: its answers stay values.
+
+Each text of a recorded host is replaced, one after another and all at once. The host is collected,
+audited, planned, rendered and shown; a WirespeedError is as good where it is short and on its own
+lines.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.cli.hostile import raw
+from tests.document.fuzz import check_texts, planned
+from tests.effort import EXHAUSTIVE
+from tests.hosts.emulated import EMULATED
+from tests.plan.lab import example_text
+from tests.plan.render.hostile import MARKER, Judge
+from wirespeed.audit.engine import audit
+from wirespeed.audit.registry import all_rules
+from wirespeed.audit.rule import Subject
+from wirespeed.cli.audit_tables import print_report
+from wirespeed.cli.console import plain_console, print_line
+from wirespeed.cli.host_picture import print_host
+from wirespeed.host.collect import collect
+from wirespeed.model.errors import WirespeedError
+from wirespeed.model.facts import HostFacts
+from wirespeed.plan.planner import plan_workload
+from wirespeed.plan.workload_file import parse_workload
+from wirespeed.remote.recorded import RecordedRunner
+from wirespeed.remote.recording import RecordedCommand, Recording, load
+
+HOSTS = Path(__file__).parents[1] / "hosts"
+EXAMPLES = {"s3-r740xd": "s3-jumbo", "s2-r730": "s2-chains"}
+MACHINES = ("s3-r740xd", "s2-r730", "s0-compute", EMULATED) if EXHAUSTIVE else ("s3-r740xd",)
+PAYLOADS = {
+    "substitution": f"$({MARKER})",
+    "backticks": f"`{MARKER}`",
+    "template": f"{{{{ lookup('pipe', '{MARKER}') }}}}",
+    "lines": f"x\n{MARKER}\n",
+    "escape": f"x\x1b[2J{MARKER}",
+    "nul": f"\x00{MARKER}",
+    "megabyte": MARKER + "x" * (1 << 20),
+    "many-lines": f"{MARKER}\n" * 20_000,
+    "digits": "1" * 5000,
+    "ranges": "0-65535\n" * 20_000,
+}
+# Longest error or list of unknown facts that a person reads.
+READABLE = 10_000
+# A line break of a payload: a long word that a table folds goes on behind the marker.
+BROKEN = re.compile(rf"^\s*{MARKER}(?![\\\w])", re.MULTILINE)
+_NUMBERS = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]|\d+")
+Change = Callable[[Recording, str], None]
+
+
+def a_file(path: str) -> Change:
+    return lambda recording, text: recording.files.update({path: text})
+
+
+def a_command(number: int) -> Change:
+    return lambda recording, text: _answer(recording, number, stdout=text)
+
+
+def a_failure(number: int) -> Change:
+    return lambda recording, text: _answer(recording, number, stdout="", stderr=text, exit_code=1)
+
+
+def _answer(recording: Recording, number: int, **answer: object) -> None:
+    recording.commands[number] = replace(recording.commands[number], **answer)  # type: ignore[arg-type]
+
+
+def values_of(number: int) -> Change:
+    """Each text in a command's JSON, or in its quotes and between its tags, is the payload."""
+
+    def change(recording: Recording, text: str) -> None:
+        printed = recording.commands[number].stdout
+        if printed.startswith("{"):
+            inside = json.dumps(text)[1:-1]
+            table = json.loads(printed)
+            data = json.dumps(table["data"]).replace('""', f'"{inside}"')
+            table["data"] = json.loads(
+                re.sub(r'(?<=: ")[^"]+|(?<=, ")[^"]+', lambda _: inside, data)
+            )
+            printed = json.dumps(table)
+        else:
+            printed = re.sub(r"(?<==')[^']*(?=')|(?<=\w>)[^<\n]+(?=</)", lambda _: text, printed)
+        _answer(recording, number, stdout=printed)
+
+    return change
+
+
+def a_name(path: str) -> Change:
+    """The last number in a path is the payload, as far as a name can be one."""
+
+    def change(recording: Recording, text: str) -> None:
+        word = text[:200].replace("/", "_")
+        head, _, tail = path.rpartition(_NUMBERS.findall(path)[-1])
+        if path in recording.files:
+            recording.files[f"{head}1{word}{tail}"] = recording.files.pop(path)
+        else:
+            recording.names.add(f"{head}1{word}{tail}")
+
+    return change
+
+
+def everything(recording: Recording, text: str) -> None:
+    recording.files = dict.fromkeys(recording.files, text)
+    recording.commands = [replace(each, stdout=text) for each in recording.commands]
+
+
+def changes(recording: Recording) -> Iterator[tuple[str, Change]]:
+    """One file, name and command of each kind: those that differ in a number alone are one."""
+    kinds = {_NUMBERS.sub("#", path): path for path in (*recording.files, *recording.names)}
+    for path in kinds.values():
+        if path in recording.files:
+            yield path, a_file(path)
+        if _NUMBERS.search(path):
+            yield f"name of {path}", a_name(path)
+    commands: dict[str, int] = {}
+    for number, each in enumerate(recording.commands):
+        commands.setdefault(_kind(each), number)
+    for number in commands.values():
+        name = " ".join(recording.commands[number].argv)
+        yield name, a_command(number)
+        yield f"stderr of {name}", a_failure(number)
+        yield f"values of {name}", values_of(number)
+
+
+def _kind(command: RecordedCommand) -> str:
+    words = [word for word in command.argv if word not in ("-r", "--domain")]
+    return " ".join(words[:4] if words[0] == "virsh" else words)
+
+
+def attacked(recording: Recording, change: Change, text: str) -> RecordedRunner:
+    """The host of the recording with that change."""
+    changed = copy.copy(recording)
+    changed.files, changed.names = dict(recording.files), set(recording.names)
+    changed.commands = list(recording.commands)
+    change(changed, text)
+    return RecordedRunner(changed)
+
+
+def outcome(host: RecordedRunner) -> HostFacts | WirespeedError:
+    """Collect the host's facts, or the refusal of them."""
+    try:
+        return collect(host)
+    except WirespeedError as refusal:
+        return refusal
+
+
+def shown(facts: HostFacts | WirespeedError) -> None:
+    """Print what `inspect` and `audit` print."""
+    if isinstance(facts, WirespeedError):
+        print_line(str(facts))
+        return
+    print_host(facts, plain_console(width=200))
+    print_report(audit(Subject(facts), all_rules()), plain_console(width=200), everything=True)
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_collect_hostile_answers_stay_values(
+    machine: str, payload: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recording, text = load(HOSTS / machine), PAYLOADS[payload]
+    workload = parse_workload(example_text(EXAMPLES.get(machine, "s2-chains")), "workload")
+    judge, files = Judge(tmp_path), 0
+    every = list(changes(recording))
+    # The short form gives each change two payloads.
+    step = 1 if EXHAUSTIVE else len(PAYLOADS) // 2
+    first = list(PAYLOADS).index(payload) % step
+    for name, change in [*every[first::step], ("everything", everything)]:
+        facts = outcome(attacked(recording, change, text))
+        shown(facts)
+        if isinstance(facts, HostFacts):
+            check_texts(facts, (), name)
+            assert len(str(facts.missing)) < READABLE, name
+            for file, written in planned(partial(plan_workload, workload, [facts])).items():
+                files += 1
+                judge.check(file, written)
+        else:
+            assert len(str(facts)) < READABLE, name
+        printed = capsys.readouterr().out
+        assert raw(printed) == "", name
+        assert not BROKEN.search(printed), name
+    print(f"{machine}: {len(every[first::step]) + 1} changes, {files} files, {judge.runs} scripts")
+
+
+@pytest.mark.parametrize(
+    ("path", "fact"),
+    [
+        ("/proc/cpuinfo", "cpu_model"),
+        ("/sys/bus/pci/devices/0000:af:00.1/current_link_width", "pci"),
+        ("/sys/bus/pci/devices/0000:af:00.1/max_link_speed", "pci"),
+        ("/sys/bus/pci/devices/0000:af:00.1/vendor", "pci"),
+    ],
+)
+def test_collect_text_left_out_is_named(path: str, fact: str) -> None:
+    recording = load(HOSTS / "s3-r740xd")
+    facts = collect(attacked(recording, a_file(path), f"$({MARKER})"))
+    assert fact in {missing.fact for missing in facts.missing} - {
+        missing.fact for missing in collect(RecordedRunner(recording)).missing
+    }
+
+
+def test_collect_pmd_list_without_a_thread_is_named() -> None:
+    recording = load(HOSTS / "s3-r740xd")
+    numbers = [n for n, c in enumerate(recording.commands) if "pmd-rxq-show" in c.argv[-1]]
+    facts = collect(attacked(recording, a_command(numbers[0]), f"$({MARKER})"))
+    assert "ovs.pmds" in {missing.fact for missing in facts.missing}
