@@ -60,6 +60,12 @@ def test_the_table_has_the_worst_first_with_commands_in_one_line(wirespeed: Comm
     assert severities.index("high") < severities.index("medium") < severities.index("low")
 
 
+def test_audit_json_is_format_json(wirespeed: Command) -> None:
+    short, long = (wirespeed("audit", "--recorded", S3, *w).out
+                   for w in (("--json",), ("--format", "json")))  # fmt: skip
+    assert json.loads(short) == json.loads(long)
+
+
 def test_all_lists_what_passed(wirespeed: Command) -> None:
     ended = wirespeed("audit", "--recorded", S3, "--all")
     assert "passed:" in ended.out
