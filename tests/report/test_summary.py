@@ -163,3 +163,13 @@ def test_change_line_calls_only_a_bound_up_to(run: RunRecord) -> None:
 
     assert "Pin it: up to +25%, +1.000 Mpps" in line(GainKind.BOUND)
     assert "Pin it: about +25%, +1.000 Mpps" in line(GainKind.MEASURED)
+
+
+def test_change_line_gain_that_rounds_to_nothing_is_none(run: RunRecord) -> None:
+    first = things_to_change(run)[0]
+    why = "the MRR of clean time minus that of all time"
+    gain = ExpectedGain(2000.0, "frames/s", why, GainKind.MEASURED)
+    assert ": no gain expected (" in change_line(replace(first, gain=gain, relative=0.0), run)
+    assert ": about +1%, +0.002 Mpps (" in change_line(
+        replace(first, gain=gain, relative=0.01), run
+    )

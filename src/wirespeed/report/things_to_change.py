@@ -12,10 +12,16 @@ from wirespeed.model.words import counted, percent
 from wirespeed.report.limits import explanations, gain_value, measured
 from wirespeed.store.records import RunRecord
 
+# A relative gain that prints as 0%.
+_NOTHING = 0.005
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change, the point that gains most by it, and how many points it helps."""
+    """A change, the point that gains most by it, and how many points it helps.
+
+    relative: the gain as a share of the point's rate, 0 where it prints as 0%; None: not known.
+    """
 
     change: str
     setting: str | None
@@ -45,9 +51,12 @@ def _proposed(run: RunRecord) -> Iterator[Change]:
             continue
         for found in advice(seen, explanations(point)):
             if found.proposal is not None:
+                relative = relative_gain(seen, found)
+                if relative is not None and relative < _NOTHING:
+                    relative = 0.0
                 yield Change(
                     found.proposal.change.rstrip("."), found.proposal.setting, found.gain,
-                    point.label, 1, relative_gain(seen, found),
+                    point.label, 1, relative,
                 )  # fmt: skip
 
 
@@ -62,7 +71,7 @@ def _gain(gain: ExpectedGain | None, relative: float | None) -> str:
     """The expected gain in a few words: "up to +97%, +4.627 Mpps"; a factor as "about 1.4x"."""
     if gain is None:
         return "gain not known"
-    if gain.value <= 0:
+    if gain.value <= 0 or relative == 0:
         return "no gain expected"
     about = "up to" if gain.kind is GainKind.BOUND else "about"
     if gain.unit == "x":
