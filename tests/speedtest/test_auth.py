@@ -18,9 +18,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.ports import reserved_port
-
 from .conftest import PATIENCE_S, Server
+from .stock_iperf3 import stock_server
 from .test_iperf3 import MEGABYTE
 
 Serve = Callable[..., Server]
@@ -147,24 +146,12 @@ def stock_padding() -> str:
 def test_stock_iperf3s_server_lets_our_client_in(
     binary: Path, keys: Keys, stock_padding: str
 ) -> None:
-    port = reserved_port()
-    stock = subprocess.Popen(
-        ["iperf3", "-s", "-p", str(port), "--forceflush", *keys.options],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert stock.stdout is not None
-    while "listening" not in stock.stdout.readline():
-        pass
-    try:
-        padding = [] if stock_padding == "oaep" else ["--use-pkcs1-padding"]
+    padding = [] if stock_padding == "oaep" else ["--use-pkcs1-padding"]
+    with stock_server(*keys.options) as port:
         done = own_client(binary, port, keys, "geheim", *padding)
         assert json.loads(done.stdout)["failed"] == 0
         wrong = own_client(binary, port, keys, "falsch", *padding)
         assert json.loads(wrong.stdout)["failed"] == 1
-    finally:
-        stock.kill()
-        stock.wait()
 
 
 def test_what_our_client_lacks_is_named(binary: Path, keys: Keys, tmp_path: Path) -> None:

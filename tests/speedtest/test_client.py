@@ -16,6 +16,7 @@ from tests.support.ports import reserved_port
 
 from .certificates import make_certificate
 from .conftest import PATIENCE_S, Server
+from .stock_iperf3 import stock_server
 
 Serve = Callable[..., Server]
 MEGABYTE = 1024 * 1024
@@ -49,19 +50,9 @@ def test_an_amount_arrives_to_the_last_byte(
 
 
 def test_it_tests_against_stock_iperf3(binary: Path) -> None:
-    port = reserved_port()
-    stock = subprocess.Popen(
-        ["iperf3", "-s", "-1", "-p", str(port), "--forceflush"], stdout=subprocess.PIPE, text=True
-    )
-    assert stock.stdout is not None
-    while "listening" not in stock.stdout.readline():
-        pass
-    try:
+    with stock_server("-1") as port:
         report = client(binary, port, "--time", "1", "--rate", "20000000")
         assert 0 < report["results"][0]["directions"][0]["bits_per_second"] < 22e6
-    finally:
-        stock.kill()
-        stock.wait()
 
 
 def test_a_hundred_clients_of_one_process_keep_their_rates(
