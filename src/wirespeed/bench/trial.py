@@ -24,6 +24,7 @@ from wirespeed.bench.topology.wiring import End, Wiring
 from wirespeed.bench.traffic.frames.figures import TrialFigures
 from wirespeed.bench.traffic.frames.generator import AFTER_NS, Generator
 from wirespeed.bench.traffic.frames.windows import Cut, cut
+from wirespeed.model.errors import WirespeedError
 from wirespeed.model.evidence import Evidence
 from wirespeed.model.hop_counts import (
     Drop,
@@ -101,7 +102,7 @@ def run_trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observat
     """
     try:
         return _trial(setup, load_fps, duration_s)
-    except BenchError:
+    except WirespeedError:
         # Who does not answer may be about to end: a process closes its sockets before that.
         select.select(_watched(setup), [], [], _ENDING_S)
         check_alive(setup.parts)
