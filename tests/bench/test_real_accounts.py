@@ -137,8 +137,10 @@ def test_drops_by_a_changed_switch_are_counted_to_the_frame(
 ) -> None:
     before = p2p.measure(LOAD_FPS, TRIAL_S)
     found = caused(p2p, name)
+    if not found.drops:  # on a busy host the generator may send less than a meter lets pass
+        found = caused(p2p, name)
     assert frames_are_conserved(found), found.drops
-    assert drops(found)[hop, cause] > 0
+    assert drops(found)[hop, cause] > 0, found.drops
     assert [what for what in changed(found) if what.startswith(setting)]
     told = seen(result_of(before, found)).changed
     assert [each.number for each in told] == [2]
