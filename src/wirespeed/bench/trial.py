@@ -35,6 +35,7 @@ from wirespeed.model.hop_counts import (
     WorkerShare,
 )
 from wirespeed.model.observation import Observation
+from wirespeed.model.rfc2544 import FINAL_S, PAUSE_S, RESIDUAL_S
 from wirespeed.remote.interface import Process, Runner
 
 # A generator that has not ended this long after its time has hung.
@@ -43,9 +44,6 @@ _LATE_S = 5.0
 _ENDING_S = 2.0
 # The path is drained when all frames are accounted for; those lost without a trace never are.
 _DRAIN_S = 0.3
-# RFC 2544 section 23: let the DUT restabilize, and wait for residual frames. Trials as long as
-# section 24 asks for do.
-_LONG_S, _RESIDUAL_S, _RESTABILIZE_S = 60.0, 2.0, 5.0
 _POLL_S = 0.002
 # What so many readings do not account for is lost without a trace.
 _READINGS = 5
@@ -112,8 +110,8 @@ def run_trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observat
 def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation:
     check_alive(setup.parts)
     began = time.monotonic()
-    if duration_s >= _LONG_S:
-        time.sleep(_RESTABILIZE_S)
+    pause_s, residual_s = _waits(duration_s)
+    time.sleep(pause_s)
     placed = place(setup.watches)
     for injection in setup.injections:
         injection.begin()
@@ -137,8 +135,7 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
     for injection in setup.injections:
         injection.rest()
     _await_end(setup)
-    if duration_s >= _LONG_S:
-        time.sleep(_RESIDUAL_S)
+    time.sleep(residual_s)
     drained = _drain(setup, hops)
     for seen in threads:
         seen.at_rest()
@@ -176,11 +173,17 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
         queues=drained.queues,
         competitors=tuple(other for seen in threads for other in seen.competitors()),
         ports=drained.ports,
-        residual_wait_s=_RESIDUAL_S if duration_s >= _LONG_S else 0.0,
-        pause_s=_RESTABILIZE_S if duration_s >= _LONG_S else 0.0,
+        residual_wait_s=residual_s,
+        pause_s=pause_s,
         interrupts=tuple(each for seen in threads for each in seen.interrupts),
         changes=tuple(change for host in setup.hosts for change in host.settings.changes()),
     )
+
+
+def _waits(duration_s: float) -> tuple[float, float]:
+    """Return the waits in seconds before a trial and after its traffic: a final trial has those of
+    RFC 2544 section 23, for the DUT to restabilize and for residual frames."""
+    return (PAUSE_S, RESIDUAL_S) if duration_s >= FINAL_S else (0.0, 0.0)
 
 
 def _evidence(

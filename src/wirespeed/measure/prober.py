@@ -26,6 +26,7 @@ from wirespeed.measure.windows import (
     why_disturbed,
 )
 from wirespeed.model.observation import Observation
+from wirespeed.model.rfc2544 import FINAL_S
 from wirespeed.model.trial import Stage, Trial
 
 # A load not offered in full twice in a row, with the generator undisturbed, is beyond it.
@@ -37,9 +38,8 @@ UNDECIDED_IN_A_ROW = 3
 # With fewer unsent frames the offered load counts as the intended one.
 MAX_UNSENT_RATIO = 0.002
 JUDGING = frozenset({Stage.SEARCH, Stage.CONFIRM, Stage.CONSTANT})
-# A trial that judges a load runs in pieces of at most this length where the CPUs move. RFC 2544
-# section 24: the final determination takes 60 s.
-PIECE_S, FINAL_S = 2.0, 60.0
+# A trial that judges a load runs in pieces of at most this length where the CPUs move.
+PIECE_S = 2.0
 # A trial without any undisturbed window uses this share of the extension.
 LOST_TIME = 0.25
 # A load under which queues stay full in most of the time is so near the capacity that more pieces

@@ -11,16 +11,11 @@ from wirespeed.measure.noise_fit import loss_fit
 from wirespeed.measure.placebo import noise_explains
 from wirespeed.measure.verdict import NDR_LOSS_LIMIT, Verdict, verdict
 from wirespeed.model.evidence import Windows
+from wirespeed.model.rfc2544 import FINAL_S, PAUSE_S, RESIDUAL_S
 from wirespeed.model.series import COUNTED
 from wirespeed.model.trial import Trial
 from wirespeed.model.words import percent
 
-FINAL_S: Final = 60.0
-"""RFC 2544 section 24: the least length of a final trial."""
-RESIDUAL_S: Final = 2.0
-"""RFC 2544 section 23: the wait for residual frames after a trial."""
-PAUSE_S: Final = 5.0
-"""RFC 2544 section 23: the time that the DUT gets to restabilize before the next trial."""
 NOT_NOISE: Final = (
     "the time left out lost no more than any other time: noise does not explain the loss, so whole "
     "trials count"
