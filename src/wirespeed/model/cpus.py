@@ -97,18 +97,6 @@ class CpuPlacement:
         """The kind of the worst pair."""
         return worst(self.placed)
 
-    # Two chips have three to six times the latency of one cache; two threads of a core are 1.3
-    # times and more as slow as two cores. Repeated measurements of one placement differ by less;
-    # within a cache they may show 30 ns or 75.
-    def _worse_than(self, other: CpuPlacement) -> bool:
-        return self.core_to_core_ns > max(
-            SHARED_CACHE_NS, 2 * other.core_to_core_ns
-        ) or self.slowdown > 1.2 * max(1.0, other.slowdown)
-
-    def same_as(self, other: CpuPlacement) -> bool:
-        """Whether the CPUs may have been placed the same both times."""
-        return not self._worse_than(other) and not other._worse_than(self)
-
     def __str__(self) -> str:
         return f"core-to-core latency {self.core_to_core_ns:.0f} ns, slowdown {self.slowdown:.2f}x"
 
