@@ -44,7 +44,7 @@ def noise(rng: random.Random) -> Noise:
 
 def rates(result: SearchResult) -> Iterator[tuple[PlacementKind | None, float, float]]:
     """Placement, rate and the most that it may exceed the capacity by, relative."""
-    for one in (result, *result.by_placement):
+    for one in result.answers:
         width = one.undisturbed.width if one.undisturbed is not None else WIDTH
         for interval, tolerated in ((one.ndr, 0.0), (one.pdr, max(QUICK.pdr_loss, width))):
             if interval is not None and interval.lower is not None:

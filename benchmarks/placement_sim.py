@@ -38,8 +38,8 @@ def points(loss: float, unmoved: int) -> bool:
         result = run_search(QUICK, host.measure, UNLIMITED, Recorder())
         told = any("merged" in note for note in result.notes)
         merged += told
-        both += told or sum(bool(one.mrr_fps) for one in (result, *result.by_placement)) > 1
-        for one in (result, *result.by_placement):
+        both += told or sum(bool(one.mrr_fps) for one in result.answers) > 1
+        for one in result.answers:
             ran = sum(trial.placement is one.placement for trial in result.trials)
             most = max(most, ran)
             if one.ndr is not None and one.ndr.lower is not None:

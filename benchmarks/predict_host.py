@@ -75,7 +75,7 @@ class Found:
 
     def rates(self, of: Of) -> list[float]:
         """The clean MRRs whose grade is good enough."""
-        answers = (one for result in self.results for one in (result, *result.by_placement))
+        answers = (one for result in self.results for one in result.answers)
         return [
             one.mrr_fps
             for one in answers
@@ -108,7 +108,7 @@ def measured(chance: random.Random) -> dict[tuple[str, int, int], Found]:
             rate = ", ".join(
                 f"{one.placement or 'not known'}: grade {one.grade}, "
                 f"MRR {(one.mrr_fps or 0) / 1e6:.3f} Mpps"
-                for one in (result, *result.by_placement)
+                for one in result.answers
             )
             print(f"# round {number + 1}, {found[point].label}: {rate}",
                   flush=True)  # fmt: skip
@@ -195,7 +195,7 @@ def main() -> int:
     seed = int(os.environ.get("SEED", "0")) or random.SystemRandom().randrange(1, 1 << 32)
     print(f"# SEED={seed}", flush=True)
     points = measured(random.Random(seed))
-    answers = (one for p in points.values() for r in p.results for one in (r, *r.by_placement))
+    answers = (one for p in points.values() for r in p.results for one in r.answers)
     met = {one.placement for one in answers}
     passed = [checked(points, of) for of in (*NEAREST, None) if of in met]
     checked(points, POOLED)

@@ -76,7 +76,7 @@ class Rates:
     rough: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, name: str, result: SearchResult) -> None:
-        for one in (result, *result.by_placement):
+        for one in result.answers:
             graded = one.grade is not None and one.grade <= Grade.C
             ndr_fps = one.ndr.lower.load_fps if one.ndr and one.ndr.lower else None
             for kind, rate in (("ndr", ndr_fps), ("mrr", one.mrr_fps)):
@@ -122,7 +122,7 @@ def main() -> int:
         places = ", ".join(
             f"{one.placement or 'placement not known'}: grade {one.grade}, MRR "
             f"{one.mrr_fps or math.nan:,.0f} fps"
-            for one in (result, *result.by_placement)
+            for one in result.answers
         )
         print(f"{name} {places}; placebo: {placebo(result)}; {'; '.join(result.because)} "
               f"{result.bracket or ''}", flush=True)  # fmt: skip

@@ -46,7 +46,7 @@ def test_search_on_a_moving_host_finds_each_placement(loss: float) -> None:
     for seed in range(8):
         host = MovingHost(4e6, loss, seed=seed, stay_s=(4.0, 12.0))
         result = run_search(QUICK, host.measure, UNLIMITED, Recorder())
-        for one in (result, *result.by_placement):
+        for one in result.answers:
             truth_fps = host.near_fps if one.placement is PlacementKind.ONE_CACHE else host.far_fps
             if one.ndr is not None and one.ndr.lower is not None:
                 met += one is not result

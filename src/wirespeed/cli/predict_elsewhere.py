@@ -73,11 +73,7 @@ def graded(point: PointRecord) -> PointRecord:
     """The point with its results of grade C or better only."""
     if point.result is None:
         return point
-    good = [
-        one
-        for one in (point.result, *point.result.by_placement)
-        if one.grade is not None and one.grade <= Grade.C
-    ]
+    good = [one for one in point.result.answers if one.grade is not None and one.grade <= Grade.C]
     if not good:
         return replace(point, result=None)
     return replace(point, result=replace(good[0], by_placement=tuple(good[1:])))

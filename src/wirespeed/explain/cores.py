@@ -61,7 +61,7 @@ def _gain_of_one_cache(point: Measured) -> ExpectedGain | None:
 
     None unless both have a grade, an interval, and a difference that the intervals leave.
     """
-    found = {r.placement: r for r in reversed((point.result, *point.result.by_placement))}
+    found = {r.placement: r for r in reversed(point.result.answers)}
     near, far = found.get(PlacementKind.ONE_CACHE), found.get(PlacementKind.ACROSS_CACHES)
     if near is None or far is None or {near.grade, far.grade} & {None, Grade.D}:
         return None

@@ -64,7 +64,10 @@ def by_placement(
         if placed not in found:
             journal.start(placed)
             found[placed] = attempt()
-    answers = [_named(answer, placed) for placed, answer in found.items()]
+    answers = [
+        answer if placed is None else answer.of_placement(placed)
+        for placed, answer in found.items()
+    ]
     first = min(answers, key=lambda answer: order(answer, wanted.kind))
     others = [answer for answer in answers if answer is not first and answer.grade is not None]
     merged = [other for other in others if _same(first, other)]
@@ -91,13 +94,6 @@ def _next(journal: Journal, wanted: Wanted, placed: Placed) -> Placed:
     if worst(placed) is wanted.kind:
         return placed
     return wanted.await_in(journal) or placed
-
-
-def _named(answer: SearchResult, placed: Placed | None) -> SearchResult:
-    if placed is None:
-        return answer
-    pairs = placed if len(placed) > 1 else ()
-    return replace(answer, placement=worst(placed), placement_pairs=pairs)
 
 
 def order(answer: SearchResult, wanted: PlacementKind | None) -> tuple[bool, bool, bool, bool, int]:

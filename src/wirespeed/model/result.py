@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from wirespeed.model.cpus import Placed, PlacementKind
+from wirespeed.model.cpus import Placed, PlacementKind, worst
 from wirespeed.model.observation import Latency
 from wirespeed.model.tcp import TcpResult
 from wirespeed.model.trial import LeftOut, Trial
@@ -210,6 +210,21 @@ class SearchResult:
     def placed(self) -> Placed | None:
         """The kind of each pair of polling CPUs; None where that is not known."""
         return self.placement_pairs or (None if self.placement is None else (self.placement,))
+
+    @property
+    def answers(self) -> tuple[SearchResult, ...]:
+        """This result, then what was found in other placements."""
+        return (self, *self.by_placement)
+
+    @property
+    def placements(self) -> tuple[PlacementKind, ...]:
+        """The placements of the answers, as far as they are known."""
+        return tuple(one.placement for one in self.answers if one.placement is not None)
+
+    def of_placement(self, placed: Placed) -> SearchResult:
+        """Return the result as of trials in which the pairs of CPUs were placed so."""
+        pairs = placed if len(placed) > 1 else ()
+        return replace(self, placement=worst(placed), placement_pairs=pairs)
 
     def elsewhere(self, trial: Trial) -> bool:
         """Whether the trial ran in another placement than the one that the figures rest on."""

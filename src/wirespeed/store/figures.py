@@ -107,7 +107,7 @@ def _figures(connection: Connection, row: Row[Any]) -> Iterator[Figure]:
     if row.result is None:
         return
     result = decode_result(row.result, _trials(connection, row))
-    for one in (result, *result.by_placement):
+    for one in result.answers:
         for name, unit, value, low, high in _values(one):
             yield Figure(
                 row.host, row.study, row.label, name, unit, value, low, high, row.id,

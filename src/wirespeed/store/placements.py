@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-from wirespeed.model.cpus import worst
 from wirespeed.model.result import SearchResult
 from wirespeed.model.trial import Stage, Trial
 
@@ -38,7 +36,4 @@ def with_placement(result: SearchResult, trials: Iterable[Trial]) -> SearchResul
         )
     }
     placed = found.pop() if len(found) == 1 else None
-    if placed is None:
-        return result
-    pairs = placed if len(placed) > 1 else ()
-    return replace(result, placement=worst(placed), placement_pairs=pairs)
+    return result if placed is None else result.of_placement(placed)

@@ -86,13 +86,7 @@ class RunWriter:
         )
         with self.store.transaction() as connection:
             rows = connection.execute(query).all()
-        results = {row.point_id: decode_result(row.result) for row in rows}
-        return {
-            key: tuple(
-                one.placement for one in (result, *result.by_placement) if one.placement is not None
-            )
-            for key, result in results.items()
-        }
+        return {row.point_id: decode_result(row.result).placements for row in rows}
 
     def begin_point(self, key: str, plan: Plan, sut: SutDescription) -> None:
         """Start a new attempt; trials of earlier ones no longer count."""

@@ -44,8 +44,7 @@ class Upcoming:
 
     def add(self, point: Point, result: SearchResult) -> None:
         """Count the point's placements, and note where the CPUs were in its last trial."""
-        answers = (result, *result.by_placement)
-        self._count(point, (one.placement for one in answers if one.placement is not None))
+        self._count(point, result.placements)
         last = result.trials[-1].observation.placement if result.trials else None
         self._now = None if last is None else last[1].kind
 
