@@ -10,7 +10,7 @@ the one that explains most comes first, but what is certain before what noise co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from wirespeed.explain.blame_change import changes
 from wirespeed.explain.blame_host import generator, host
@@ -39,53 +39,69 @@ _SUSPICIONS: tuple[Callable[[Seen], Iterable[Suspect]], ...] = (
 ENOUGH = 0.5
 
 
-def foremost(point: Measured) -> Iterator[Explanation]:
-    """Who explains most of what was lost, and at least as much as settings that drop frames do."""
-    found = seen(point.result, point.plan)
-    yield from (s.explanation for s in _ranked(point, found) if _leads(found, s))
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """Suspects of a point, those who explain most first, with the evidence that they rest on."""
 
+    point: Measured
+    found: Seen
+    suspects: tuple[Suspect, ...]
 
-def besides(point: Measured) -> Iterator[Explanation]:
-    """Who explains less than these."""
-    found = seen(point.result, point.plan)
-    suspects = (s for s in _ranked(point, found) if not s.harmless)
-    yield from (s.explanation for s in suspects if not _leads(found, s))
+    @classmethod
+    def of(cls, point: Measured) -> Blame:
+        """Look at all trials of the point, once."""
+        found = seen(point.result, point.plan)
+        return cls(point, found, _ranked(point, found))
 
+    def foremost(self) -> Iterator[Explanation]:
+        """Yield who explains most of what was lost, and at least as much as settings that drop
+        frames do."""
+        yield from (s.explanation for s in self.suspects if _leads(self.found, s))
 
-def harmless(point: Measured) -> Iterator[Explanation]:
-    """What was noticed and explains no loss: the limit says so."""
-    for suspect in _ranked(point, seen(point.result, point.plan)):
-        if suspect.harmless:
-            told = suspect.explanation
-            yield replace(told, limit=f"{told.limit}_harmless")
+    def besides(self) -> Iterator[Explanation]:
+        """Yield who explains less than these."""
+        for suspect in self.suspects:
+            if not suspect.harmless and not _leads(self.found, suspect):
+                yield suspect.explanation
 
+    def harmless(self) -> Iterator[Explanation]:
+        """Yield what was noticed and explains no loss: the limit says so."""
+        for suspect in self.suspects:
+            if suspect.harmless:
+                told = suspect.explanation
+                yield replace(told, limit=f"{told.limit}_harmless")
 
-def not_found(point: Measured) -> Iterator[Explanation]:
-    """That nothing seen explains most of what was lost, and what was looked at.
+    def not_found(self) -> Iterator[Explanation]:
+        """Say that nothing seen explains most of what was lost, and what was looked at.
 
-    A stage that had frames to handle all the time needs no further cause.
-    """
-    found = seen(point.result, point.plan)
-    suspects = _ranked(point, found)
-    if not found.drops or found.lost <= STRAY * found.intended or point.sut.limits_itself:
-        return
-    if any(_leads(found, suspect) for suspect in suspects):
-        return
-    (hop, cause), frames = found.drops.most_common(1)[0]
-    known = found.dropped(BY_SETTINGS) >= ENOUGH * found.lost
-    if cause is not DropCause.UNKNOWN and (known or not _had_time(point, cause)):
-        return
-    weaker = [f"{s.explanation.limit} ({frames_of(s.frames)})" for s in suspects if not s.harmless]
-    checked = ", ".join((*weaker, *_checked(found)))
-    where = f"{hop} ({CAUSES[cause].meaning.split(':')[0]})"
-    yield Explanation(
-        "unaccounted" if cause is DropCause.UNKNOWN else "cause_not_found",
-        f"Cause not found: {frames_of(found.lost)} of {frames_of(found.intended)} were lost "
-        f"({share(found.lost / found.intended)}), most at {where}. Not: {checked} (checked).",
-        (figure("lost", found.lost, "frames"), figure(f"lost at {hop}", frames, "frames")),
-        Proposal("Repeat at a lower load, and compare `perf record -C CPU` of the CPUs that poll."),
-        hop=hop,
-    )
+        A stage that had frames to handle all the time needs no further cause.
+        """
+        found = self.found
+        if not found.drops or found.lost <= STRAY * found.intended or self.point.sut.limits_itself:
+            return
+        if any(_leads(found, suspect) for suspect in self.suspects):
+            return
+        (hop, cause), frames = found.drops.most_common(1)[0]
+        known = found.dropped(BY_SETTINGS) >= ENOUGH * found.lost
+        if cause is not DropCause.UNKNOWN and (known or not _had_time(self.point, cause)):
+            return
+        weaker = [
+            f"{s.explanation.limit} ({frames_of(s.frames)})"
+            for s in self.suspects
+            if not s.harmless
+        ]
+        checked = ", ".join((*weaker, *_checked(found)))
+        where = f"{hop} ({CAUSES[cause].meaning.split(':')[0]})"
+        yield Explanation(
+            "unaccounted" if cause is DropCause.UNKNOWN else "cause_not_found",
+            f"Cause not found: {frames_of(found.lost)} of {frames_of(found.intended)} were lost "
+            f"({share(found.lost / found.intended)}), most at {where}. Not: {checked} (checked).",
+            (figure("lost", found.lost, "frames"), figure(f"lost at {hop}", frames, "frames")),
+            Proposal(
+                "Repeat at a lower load, and compare `perf record -C CPU` of the CPUs that poll."
+            ),
+            hop=hop,
+        )
 
 
 def _checked(found: Seen) -> Iterator[str]:
@@ -114,12 +130,14 @@ def _leads(found: Seen, suspect: Suspect) -> bool:
     return found.lost <= STRAY * found.intended or suspect.frames >= ENOUGH * found.lost
 
 
-def _ranked(point: Measured, found: Seen) -> list[Suspect]:
-    """Those who explain most first, each kind at a hop once; a SUT that does what it was told to is
-    to blame for nothing."""
+def _ranked(point: Measured, found: Seen) -> tuple[Suspect, ...]:
+    """Return those who explain most first, each kind at a hop once; a SUT that does what it was
+    told to is to blame for nothing."""
     if point.sut.limits_itself or not found.offered:
-        return []
+        return ()
     suspects = [suspect for each in _SUSPICIONS for suspect in each(found)]
-    ranked = sorted(suspects, key=lambda suspect: (not suspect.certain, -suspect.frames))
-    once = {(s.explanation.limit, s.explanation.hop): s for s in reversed(ranked)}
-    return [suspect for suspect in ranked if suspect in once.values()]
+    suspects.sort(key=lambda suspect: (not suspect.certain, -suspect.frames))
+    once: dict[tuple[str, str | None], Suspect] = {}
+    for suspect in suspects:
+        once.setdefault((suspect.explanation.limit, suspect.explanation.hop), suspect)
+    return tuple(once.values())

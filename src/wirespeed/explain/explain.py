@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from wirespeed.explain.blame import besides, foremost, harmless, not_found
+from collections.abc import Iterator
+
+from wirespeed.explain.blame import Blame
 from wirespeed.explain.blame_host import neighbours
 from wirespeed.explain.ceiling import ceiling
 from wirespeed.explain.changes import with_values
@@ -18,9 +20,10 @@ from wirespeed.explain.tcp import tcp
 from wirespeed.model.explanation import Explanation
 from wirespeed.model.result import TCP
 
-OF_FRAMES: tuple[Explainer, ...] = (
-    not_found, foremost, loss, besides, ceiling, not_reached, pauses, overload, placement,
-    contention, neighbours, frame_cost, balance, expected, harmless,
+# Between who is to blame, and what was noticed and is harmless.
+_OF_FRAMES: tuple[Explainer, ...] = (
+    ceiling, not_reached, pauses, overload, placement, contention, neighbours, frame_cost, balance,
+    expected,
 )  # fmt: skip
 # Of speed there is nothing to explain then.
 OF_EMULATED: tuple[Explainer, ...] = (emulated, loss)
@@ -39,4 +42,15 @@ def explain(point: Measured) -> tuple[Explanation, ...]:
 def _explainers(point: Measured) -> tuple[Explainer, ...]:
     if point.result.emulated is not None:
         return OF_EMULATED
-    return OF_FRAMES if point.result.search != TCP else OF_TCP
+    return OF_TCP if point.result.search == TCP else (_of_frames,)
+
+
+def _of_frames(point: Measured) -> Iterator[Explanation]:
+    blame = Blame.of(point)
+    yield from blame.not_found()
+    yield from blame.foremost()
+    yield from loss(point)
+    yield from blame.besides()
+    for explainer in _OF_FRAMES:
+        yield from explainer(point)
+    yield from blame.harmless()
