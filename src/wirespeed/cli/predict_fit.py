@@ -14,7 +14,7 @@ from wirespeed.cli.predict_input import choice
 from wirespeed.model.cpus import PLACEMENT_WORDS, PlacementKind
 from wirespeed.model.errors import BadInput
 from wirespeed.model.words import percent
-from wirespeed.predict.check import FEWEST_CURVES, leave_curves_out
+from wirespeed.predict.check import FEWEST_CURVES, leave_curves_out, left_when_out
 from wirespeed.predict.fit import fit
 from wirespeed.predict.observation import Observation, split_by_placement
 from wirespeed.predict.parameters import Parameters
@@ -73,10 +73,9 @@ def fit_each(
 def print_check(found: Fit, console: Console) -> None:
     """Print the errors of curves that were left out of the fit."""
     names = [name for name in found.parameters.values if name not in found.known]
-    curves = [observation.curve for observation in found.observations]
-    rest = len(curves) - max(map(curves.count, curves))
-    if len(set(curves)) < FEWEST_CURVES or rest < len(names):
-        console.print(f"Not checked: {len(set(curves))} curves leave {rest} points for "
+    curves, rest = left_when_out(found.observations)
+    if curves < FEWEST_CURVES or rest < len(names):
+        console.print(f"Not checked: {curves} curves leave {rest} points for "
                       f"{len(names)} parameters.", soft_wrap=True)  # fmt: skip
         return
     missed = leave_curves_out(found.observations, names, found.known)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -48,13 +49,18 @@ def leave_curves_out(
     }
 
 
+def left_when_out(observations: Sequence[Observation]) -> tuple[int, int]:
+    """Return the number of curves, and of the points that are left without the largest one."""
+    sizes = Counter(observation.curve for observation in observations)
+    return len(sizes), sizes.total() - max(sizes.values())
+
+
 def left_out_errors(
     observations: Sequence[Observation], names: Sequence[str], known: Mapping[str, float]
 ) -> tuple[float | None, str]:
     """The 90th percentile of the error at curves left out; None where too few points are left."""
-    curves = [observation.curve for observation in observations]
-    largest = max(curves.count(curve) for curve in set(curves))
-    if len(set(curves)) < FEWEST_CURVES or len(curves) - largest < len(names):
+    curves, rest = left_when_out(observations)
+    if curves < FEWEST_CURVES or rest < len(names):
         return None, "at the fitted points: there are too few to leave some out"
     found = np.concatenate(list(leave_curves_out(observations, names, known).values()))
-    return float(np.percentile(np.abs(found), 90)), f"each of {len(set(curves))} curves left out"
+    return float(np.percentile(np.abs(found), 90)), f"each of {curves} curves left out"
