@@ -36,7 +36,7 @@ from wirespeed.model.facts import HostFacts, Missing
 from wirespeed.model.finding import AuditReport, Severity
 from wirespeed.model.host_rules import MemoryModel
 from wirespeed.model.policy import Pattern
-from wirespeed.store.store import Store
+from wirespeed.store.store import open_to_read
 
 FAULTS_EXIT = 2
 FAILED_EXIT = 1
@@ -128,7 +128,7 @@ def audit(
     planned = named_plan(plan) if plan else None
     facts = _with_flavors(read_facts(host, recorded), flavors)
     if run is not None:
-        with Store(store, exists=True) as opened:
+        with open_to_read(store) as opened:
             facts = replace(facts, neighbours=named_neighbours(opened, run, facts))
     tcp = None if traffic is None else traffic is Traffic.TCP
     subject = Subject(facts, planned, memory_model, tcp, pattern)
