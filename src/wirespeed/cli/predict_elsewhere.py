@@ -136,4 +136,4 @@ def print_elsewhere(
     if uncovered := len(run.points) - len(shown):
         console.print(f"{uncovered} of {len(run.points)} points are not covered by the model.")
     if (paper := beside_published(run, PREDICTED)) is not None:
-        print_agreement(paper, "Next to", console)
+        print_agreement(paper, console)

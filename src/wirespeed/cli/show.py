@@ -111,14 +111,14 @@ def _print_effects(run: RunRecord, console: Console) -> None:
 def _print_paper(run: RunRecord, console: Console) -> None:
     if (paper := beside_published(run)) is None:
         return
-    print_agreement(paper, "Next to", console)
+    print_agreement(paper, console)
     for row, why in paper.without.items():
         console.print(f"  no point: {row}: {why}.", style="dim", soft_wrap=True)
 
 
-def print_agreement(paper: Beside, how: str, console: Console) -> None:
-    """Print how rates compare with a paper. how: the heading's first word, e.g. "Next to"."""
-    heading = f"\n{how} {paper.source.cite}: {counts(paper)}"
+def print_agreement(paper: Beside, console: Console) -> None:
+    """Print how rates compare with a paper."""
+    heading = f"\nNext to {paper.source.cite}: {counts(paper)}"
     console.print(heading, style="bold", soft_wrap=True)
     for one in paper.said:
         console.print(f"  {one.agreement}: {one.text}", soft_wrap=True)
