@@ -133,12 +133,13 @@ class OvsDpdk:
         """Of its PMD threads: cycles of processing, and all that they count. A main thread that
         forwards sleeps without frames: the time that it has had a CPU, in ns."""
         by_core = counters.busy_by_core(self.control.ask("dpif-netdev/pmd-stats-show"))
+        pollers = self.pollers()
         found = {
             poller.tid: by_core[int(core[1])]
-            for poller in self.pollers()
+            for poller in pollers
             if (core := _PMD_NAME.match(poller.name)) and int(core[1]) in by_core
         }
-        mains = [poller.tid for poller in self.pollers() if poller.name == _MAIN_THREAD]
+        mains = [poller.tid for poller in pollers if poller.name == _MAIN_THREAD]
         ran = {tid: on_cpu_ns(self._host.runner, tid) for tid in mains}
         return found | {tid: Busy(ns, time.monotonic_ns()) for tid, ns in ran.items()}
 
