@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wirespeed.model.words import counted
+
 
 class WirespeedError(Exception):
     """Says what went wrong, where, with which value, and what to do next.
@@ -35,7 +37,6 @@ _FAULTS_SHOWN = 20
 
 def faulty_file(source: str, faults: Sequence[str], next_step: str) -> BadInput:
     """Report all errors of a file at once, so that it is corrected once."""
-    count = f"{len(faults)} errors" if len(faults) > 1 else "1 error"
     more = [f"and {len(faults) - _FAULTS_SHOWN} more"] if len(faults) > _FAULTS_SHOWN else []
     lines = "\n".join(f"  {fault}" for fault in [*faults[:_FAULTS_SHOWN], *more])
-    return BadInput(f"{source}: {count}\n{lines}", next_step)
+    return BadInput(f"{source}: {counted(len(faults), 'error')}\n{lines}", next_step)

@@ -221,6 +221,10 @@ class SearchResult:
         """The placements of the answers, as far as they are known."""
         return tuple(one.placement for one in self.answers if one.placement is not None)
 
+    def latency_at(self, share: float) -> LatencyAtLoad | None:
+        """Return the latency at that share of the PDR; None where it was not measured."""
+        return next((at for at in self.latency if abs(at.share - share) < 1e-9), None)
+
     def of_placement(self, placed: Placed) -> SearchResult:
         """Return the result as of trials in which the pairs of CPUs were placed so."""
         pairs = placed if len(placed) > 1 else ()

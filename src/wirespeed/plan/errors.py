@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from wirespeed.model.errors import BadInput
+from wirespeed.model.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,6 @@ class FileFaults(PlanError):
 
     def __init__(self, source: str, faults: Iterable[Fault], next_step: str) -> None:
         self.faults = tuple(dict.fromkeys(faults))
-        count = "1 error" if len(self.faults) == 1 else f"{len(self.faults)} errors"
+        count = counted(len(self.faults), "error")
         lines = "\n".join(f"  {fault}" for fault in self.faults)
         super().__init__(f"{source}: {count}\n{lines}", next_step)

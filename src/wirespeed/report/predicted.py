@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from wirespeed.model.prediction import Prediction
-from wirespeed.report.table import latency_at
 from wirespeed.store.records import PointRecord
 
 
@@ -33,7 +32,7 @@ def beside_predictions(points: Iterable[PointRecord]) -> Iterator[BesidePredicti
         if found is None or result is None:
             continue
         ndr = result.ndr.lower if result.ndr is not None else None
-        mrr, at = result.mrr_fps or None, latency_at(point, 0.5)
+        mrr, at = result.mrr_fps or None, result.latency_at(0.5)
         latency = None if at is None else at.undisturbed or at.latency
         yield BesidePrediction(
             point.caption,

@@ -195,7 +195,7 @@ def _bracket(bracket: Bracket) -> str | None:
 
 def _latency(result: SearchResult) -> str | None:
     """Of clean time where it is known."""
-    at = next((at for at in result.latency if abs(at.share - 0.5) < 1e-9), None)
+    at = result.latency_at(0.5)
     if at is None:
         return None
     found = at.undisturbed or at.latency

@@ -43,8 +43,7 @@ def _has_figure(point: PointRecord) -> bool:
 
 def latency_at(point: PointRecord, share: float) -> LatencyAtLoad | None:
     """The latency at that share of the PDR; None where it was not measured."""
-    found = point.result.latency if point.result is not None else ()
-    return next((at for at in found if abs(at.share - share) < 1e-9), None)
+    return None if point.result is None else point.result.latency_at(share)
 
 
 _CSV_COLUMNS = (
