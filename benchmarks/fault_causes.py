@@ -80,7 +80,7 @@ class Causing:
 
     @property
     def delays(self) -> bool:
-        """Whether it acts on the generator, so that unsent frames are its effect."""
+        """Return whether it acts on the generator, so that unsent frames are its effect."""
         return "generator" in self.kind
 
     @property

@@ -103,7 +103,7 @@ class Rates:
 
 
 def lost_time(result: SearchResult) -> str:
-    """What a point below grade C spent its time on, the most first."""
+    """Return what a point below grade C spent its time on, the most first."""
     whole_s = sum(part.seconds for part in time_spent(result)) or 1.0
     return ", ".join(f"{part.what} {part.seconds / whole_s:.0%}" for part in time_spent(result))
 

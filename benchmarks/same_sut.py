@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare runs of one SUT with one another: how often does `compare` see a difference?
+"""Count how often `compare` sees a difference between runs of one SUT.
 
 SIMULATED pairs on a simulated host whose CPUs move every 10 to 60 s between two placements that
 differ by 0, 10 and 35%, and REAL pairs of p2p at 64 B through a real Open vSwitch with DPDK.

@@ -163,7 +163,7 @@ def _not_refused(group: Sequence[Place], text: str, refusal: BadInput) -> list[l
 
 
 def _name(place: Place, text: str) -> str:
-    """What errors call the value or key at this place, once the text is planted there."""
+    """Return what errors call the value or key at this place, once the text is planted there."""
     *outer, last = place
     return ".".join(map(str, (*outer, text if isinstance(last, tuple) else last)))
 
@@ -287,7 +287,7 @@ def _workload(example: str) -> Subject:
 
 
 def planned(plan: Callable[[], Any]) -> dict[str, str]:
-    """What the targets render that take the plan; nothing where there is no plan."""
+    """Return what the targets render that take the plan; nothing where there is no plan."""
     try:
         made = plan()
     except PlanError:
@@ -296,7 +296,7 @@ def planned(plan: Callable[[], Any]) -> dict[str, str]:
 
 
 def rendered(plan: Plan, refusals: tuple[type[Exception], ...] = (RenderError,)) -> dict[str, str]:
-    """What the targets render that take the plan."""
+    """Return what the targets render that take the plan."""
     files: dict[str, str] = {}
     for renderer in TARGETS.values():
         try:

@@ -32,7 +32,7 @@ class Compared:
 
     @property
     def differs(self) -> bool:
-        """Whether a rate is better or worse, or missing."""
+        """Return whether a rate is better or worse, or missing."""
         return bool(_DIFFERS.intersection(self.verdicts))
 
 

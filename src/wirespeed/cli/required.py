@@ -17,7 +17,7 @@ from wirespeed.store.records import PointRecord, RunRecord
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """What every point must have besides a figure. grade: None for any."""
+    """Requirements of every point, in addition to a rate. grade: None for any."""
 
     grade: Grade | None = None
     placement: bool = False

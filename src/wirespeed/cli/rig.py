@@ -58,7 +58,7 @@ def local_rig() -> Rig:
 
 
 def origin_of(rig: Rig, command: Sequence[str], neighbours: Neighbours | None = None) -> Origin:
-    """Where a run on it comes from, with what the audit says of the hosts as they are now.
+    """Return where a run on it comes from, with what the audit says of the hosts as they are now.
 
     neighbours: what an earlier run on the rig's own host shows.
     """

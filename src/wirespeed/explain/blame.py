@@ -105,7 +105,7 @@ class Blame:
 
 
 def _checked(found: Seen) -> Iterator[str]:
-    """What was looked at without a finding, with the number that clears it."""
+    """Yield what was looked at without a finding, with the number that clears it."""
     if found.spent:
         worst = max(s.not_running_ns / max(1, s.elapsed_ns) for s in found.spent.values())
         yield f"polling threads not running (at most {share(worst)} of the time)"
@@ -119,7 +119,7 @@ def _checked(found: Seen) -> Iterator[str]:
 
 
 def _had_time(point: Measured, cause: DropCause) -> bool:
-    """Whether the stage behind a full ring is known to have had time left in every trial."""
+    """Return whether the stage behind a full ring is known to have had time left in every trial."""
     trials = [t for t in point.result.trials if any(d.cause is cause for d in t.observation.drops)]
     return all(time_left(point, trial, cause) is not None for trial in trials)
 

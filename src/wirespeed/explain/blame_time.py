@@ -134,7 +134,7 @@ def _beside_poller(found: Seen, name: str, spent: Spent) -> Explanation | None:
 
 
 def _strayed(found: Seen, name: str) -> str | None:
-    """Where a thread ran that the plan has elsewhere."""
+    """Return where a thread ran that the plan has elsewhere."""
     planned, ran = found.planned.get(name), found.spent[name].cpus
     if not planned or ran <= planned:
         return None

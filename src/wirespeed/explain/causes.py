@@ -32,7 +32,7 @@ def proposal_for(drop: Drop, sut: SutDescription) -> Proposal | None:
 
 
 def _polls_queues(sut: SutDescription) -> bool:
-    """Whether PMD cores poll the first ring, each its own receive queues."""
+    """Return whether PMD cores poll the first ring, each its own receive queues."""
     return sut.more_cpus is not None and {"pmd_cpus", "rx_queues"} <= {
         key.rpartition(".")[2] for key in sut.more_cpus.split(", ")
     }

@@ -149,7 +149,7 @@ def _because(point: Measured, trial: Trial, drop: Drop) -> str:
 
 
 def _paused(trial: Trial, thread: PollingThread) -> str:
-    """How the longest pause seen compares with what the ring holds; nothing where unknown."""
+    """Compare the longest pause seen with what the ring holds; nothing where unknown."""
     seen = trial.observation
     one_way_fps = trial.intended_load_fps / max(1, len(seen.directions))
     if not seen.ring_frames or not one_way_fps:

@@ -48,7 +48,7 @@ def time_spent(result: SearchResult) -> tuple[Spent, ...]:
 
 
 def _traffic(result: SearchResult, trial: Trial) -> Iterator[tuple[str, float]]:
-    """What the traffic's time of one trial went to."""
+    """Yield what the traffic's time of one trial went to."""
     if trial.stage in (Stage.AS_IS, Stage.LATENCY):
         yield _OWN[trial.stage], trial.duration_s
     elif trial.moved:
@@ -79,7 +79,7 @@ def _gated(result: SearchResult, trial: Trial) -> Iterator[tuple[str, float]]:
 
 
 def _refuted(result: SearchResult, trial: Trial) -> bool:
-    """Whether a fresh trial was to confirm an NDR above the one that stands."""
+    """Return whether a fresh trial was to confirm an NDR above the one that stands."""
     if trial.stage is not Stage.CONFIRM or result.search == "rfc2544":
         return False
     lower = result.ndr.lower if result.ndr is not None else None

@@ -129,7 +129,7 @@ def because(
 
 
 def _placements(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """How many trials ran in each placement, and in how many the CPUs moved, if it was not one."""
+    """Count the trials of each placement, and those in which the CPUs moved, if it was not one."""
     counts = Counter(trial.placement for trial in trials if trial.placement is not None)
     moved = sum(trial.moved for trial in trials)
     if len(counts) + bool(moved) < PLACEMENTS_MENTIONED:

@@ -71,12 +71,12 @@ class Journal:
 
     @property
     def moved(self) -> bool:
-        """Whether the CPUs were in several placements so far, or moved during a trial."""
+        """Return whether the CPUs were in several placements so far, or moved during a trial."""
         return len(self.met) > 1 or any(trial.moved for trial in self.trials)
 
     @property
     def restless(self) -> bool:
-        """Whether the CPUs moved too often for any search to come to its end."""
+        """Return whether the CPUs moved too often for any search to come to its end."""
         return self.moves >= MOVES_IN_A_ROW
 
     def start(self, placed: Placed | None) -> None:
@@ -93,7 +93,7 @@ class Journal:
         return self._kept[self.placed][key][self._used[key] - 1]
 
     def knows(self, key: Key) -> bool:
-        """Whether there is such a trial that the search has not had yet."""
+        """Return whether there is such a trial that the search has not had yet."""
         return not self.blind and self._used[key] < len(self._kept[self.placed].get(key, ()))
 
     def add(self, key: Key, trial: Trial) -> None:

@@ -107,7 +107,7 @@ def order(answer: SearchResult, wanted: PlacementKind | None) -> tuple[bool, boo
 
 
 def _only_at_least(answer: SearchResult) -> bool:
-    """Whether the rate searched for is a lower bound, as the search ended before one failed."""
+    """Return whether the rate is a lower bound, as the search ended before a load failed."""
     interval = answer.ndr or answer.pdr
     return interval is not None and interval.upper is None and answer.limited_by is None
 

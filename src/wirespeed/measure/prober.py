@@ -153,7 +153,7 @@ class Prober:
         return sum(piece.duration_s / duration_s * self._weight(piece) for piece in pieces)
 
     def _weight(self, piece: Trial) -> float:
-        """How many of its extensions a piece counts for."""
+        """Return how many of its extensions a piece counts for."""
         gated = piece.gated
         if gated is None or not gated.steady_windows:
             return LOST_TIME
@@ -266,7 +266,7 @@ class Prober:
 
 
 def _splits(duration_s: float, stage: Stage) -> bool:
-    """Whether a trial runs in pieces where the CPUs move."""
+    """Return whether a trial runs in pieces where the CPUs move."""
     return stage in JUDGING and PIECE_S < duration_s < FINAL_S
 
 

@@ -231,5 +231,5 @@ class SearchResult:
         return replace(self, placement=worst(placed), placement_pairs=pairs)
 
     def elsewhere(self, trial: Trial) -> bool:
-        """Whether the trial ran in another placement than the one that the figures rest on."""
+        """Return whether the trial ran in another placement than the rates rest on."""
         return None not in (self.placed, trial.placed) and self.placed != trial.placed

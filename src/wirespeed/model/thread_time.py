@@ -73,7 +73,7 @@ class ThreadTime:
 
     @property
     def stopped_state(self) -> bool:
-        """Whether the thread was still stopped as the traffic ended."""
+        """Return whether the thread was still stopped as the traffic ended."""
         return self.state[:1] in ("T", "t", "D")
 
 

@@ -114,8 +114,8 @@ class Trial:
 
     @property
     def placed(self) -> Placed | None:
-        """Where each pair of polling CPUs was, before and after; None where one of them moved, or
-        that is not known."""
+        """The kind of each pair of polling CPUs, before and after; None where one of them moved,
+        or it is not known."""
         at = self.observation.placement
         return None if at is None or self.moved else at[0].placed
 
@@ -126,7 +126,7 @@ class Trial:
 
     @property
     def moved(self) -> bool:
-        """Whether the CPUs were placed differently before and after."""
+        """Return whether the CPUs were placed differently before and after."""
         at = self.observation.placement
         return at is not None and at[0].placed != at[1].placed
 

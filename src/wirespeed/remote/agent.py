@@ -174,7 +174,7 @@ def exchange(
 
 
 def _written(descriptor: int, rest: memoryview) -> memoryview:
-    """What is left to write; nothing where nobody reads it."""
+    """Return what is left to write; nothing where nobody reads it."""
     try:
         return rest[os.write(descriptor, rest[: select.PIPE_BUF]) :]
     except BrokenPipeError:

@@ -8,7 +8,7 @@ from wirespeed.model.words import mpps, share
 
 
 def loss_range(found: AsIs) -> str:
-    """What whole trials lost: "nothing", "12%", "9.0 to 35%"."""
+    """Return what whole trials lost: "nothing", "12%", "9.0 to 35%"."""
     low, high = share(found.loss_low or 0.0), share(found.loss_high or 0.0)
     if not found.loss_high:
         return "nothing"

@@ -43,8 +43,8 @@ _MISSING = (Judgement.GONE, Judgement.NEW)
 
 
 def _of_point(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[Difference]:
-    """What a run found in one placement only is missing from the other only if no placement has
-    it."""
+    """Compare a point in every placement that both runs met. A rate of one run is missing from the
+    other only if no placement has it."""
     placed_a, placed_b = by_placement(a), by_placement(b)
     if (change := _placement_change(a, b)) is not None and change.a and change.b:
         yield from (replace(d, change=None, error=None, verdict=Judgement.APART)

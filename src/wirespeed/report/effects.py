@@ -153,7 +153,7 @@ class _Rates:
 
     @property
     def points(self) -> int:
-        """How many results have a rate of a known placement."""
+        """Return how many results have a rate of a known placement."""
         placed = (each for repeats in self.found.values() for each in repeats.values())
         return sum(any(kind is not None for kind in each) for each in placed)
 

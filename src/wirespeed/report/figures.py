@@ -71,7 +71,7 @@ class PointFigures:
 
     @property
     def placement(self) -> PlacementKind | None:
-        """Where the polling CPUs were; None where that is not known."""
+        """Return where the polling CPUs were; None where that is not known."""
         return self.point.result.placement if self.point.result is not None else None
 
     @property
@@ -90,7 +90,7 @@ class PointFigures:
 
     @property
     def ndr_is_bound(self) -> bool:
-        """Whether no load above the NDR failed, so that it is only a lower bound."""
+        """Return whether no load above the NDR failed, so that it is only a lower bound."""
         result = self.point.result
         found = result.ndr if result is not None else None
         return found is not None and found.lower is not None and found.upper is None

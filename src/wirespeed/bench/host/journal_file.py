@@ -40,7 +40,7 @@ class Found:
 
 
 def replay(file: IO[str]) -> Found:
-    """What a journal holds."""
+    """Return what a journal holds."""
     file.seek(0)
     text = file.read()
     # The owner's record comes before the first change: without it, all that there is is damaged.
@@ -69,13 +69,13 @@ def replay(file: IO[str]) -> Found:
 
 
 def of_living_runs(state_dir: Path, host: str, besides: Path | None = None) -> tuple[Change, ...]:
-    """What runs on this host that have not ended have changed, oldest first."""
+    """Return what runs on this host that have not ended have changed, oldest first."""
     paths = [path for path in journals(state_dir) if path != besides]
     return _standing(paths, host, alive=True)
 
 
 def of_killed_runs(state_dir: Path, host: str) -> tuple[Change, ...]:
-    """What runs that were killed have left on this host, oldest first; nothing is changed."""
+    """Return what killed runs have left on this host, oldest first; nothing is changed."""
     return _standing(journals(state_dir), host, alive=False)
 
 

@@ -44,7 +44,7 @@ def hosts_left(state_dir: Path) -> tuple[str, ...]:
 
 
 def nobodys(state_dir: Path) -> tuple[str, ...]:
-    """What is the matter with leftovers that do not tell which host they are of."""
+    """Return what is the matter with leftovers that do not tell which host they are of."""
     found = [f"{path}: {why}. Run the command as the user whose file it is, or remove it"
              for path in journals(state_dir) if (why := not_opened(path))]  # fmt: skip
     for journal in leftovers(state_dir, ""):

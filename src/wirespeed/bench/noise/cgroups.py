@@ -65,7 +65,7 @@ def _groups(runner: Runner, tids: Collection[int]) -> Mapping[int, str]:
 
 
 def _mounts(runner: Runner) -> Iterator[tuple[str, bool]]:
-    """Where cgroups that may have the cpu controller are mounted, and whether as version 2."""
+    """Yield where cgroups with a cpu controller may be mounted, and whether as version 2."""
     for found in _MOUNT.finditer(runner.read("/proc/mounts")):
         second = found["kind"] == "cgroup2"
         if second or "cpu" in found["options"].split(","):

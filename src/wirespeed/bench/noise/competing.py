@@ -137,7 +137,7 @@ def by_cpu(
 
 
 def booted_at(runner: Runner) -> float:
-    """When the host was booted, in s since the epoch (proc_stat(5), btime)."""
+    """Return when the host was booted, in s since the epoch (proc_stat(5), btime)."""
     lines = (line.split() for line in runner.read("/proc/stat").splitlines())
     return next((float(words[1]) for words in lines if words[:1] == ["btime"]), 0.0)
 

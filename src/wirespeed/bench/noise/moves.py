@@ -29,7 +29,7 @@ def place(watches: Iterable[NoiseWatch]) -> Place:
 
 
 def moves(before: Place, after: Place, duration_ns: int) -> Evidence:
-    """What the two probes say of the trial between them: that its CPUs moved, or nothing."""
+    """Return what the two probes say of the trial between them: that its CPUs moved, or nothing."""
     unknown = before.unknown or after.unknown
     if unknown is not None:
         return Evidence(unseen=(unknown,))

@@ -51,7 +51,7 @@ class NoiseWatch:
         duration_ns: int,
         arrivals: Sequence[Arrivals],
     ) -> Evidence:
-        """What disturbed the trial that has just ended."""
+        """Return what disturbed the trial that has just ended."""
         samples, stopped, unwatched = self.contention.stop(clock)
         switched, unrecorded = self.switches.stop(clock)
         logs = [log for part in parts for log in part.gap_logs()]

@@ -94,7 +94,8 @@ class Mrr:
 
 
 def _too_low(load_fps: float, received_fps: float, most_fps: float) -> bool:
-    """Whether so much of a load was received that it is no overload, and more can be offered."""
+    """Return whether most of a load was received, so that it is no overload, and more can be
+    offered."""
     return load_fps < min(most_fps, ENOUGH * OVERLOAD * received_fps)
 
 

@@ -92,7 +92,7 @@ def _all_figures(run: RunRecord) -> Iterator[PointFigures]:
 
 
 def _apart(colour: int, groups: int) -> float:
-    """How far from the middle of a category a group's bars stand, so that none hides another."""
+    """Return the distance of a group's bars from the middle, so that none hides another."""
     return _BARS_APART * (colour - (groups - 1) / 2)
 
 

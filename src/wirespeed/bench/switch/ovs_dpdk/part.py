@@ -122,7 +122,7 @@ class OvsDpdk:
         return self._pollers
 
     def _sleeps(self, thread: Thread) -> bool:
-        """Whether the thread is set to sleep without frames, as the main thread always does."""
+        """Return whether the thread sleeps without frames, as the main thread always does."""
         set_to = factors.sleeps(1).keys() & self._instance.settings.keys()
         return thread.name == _MAIN_THREAD or bool(self._factors.pmd_max_sleep_us or set_to)
 

@@ -61,7 +61,7 @@ class CounterReader:
         return seen
 
     def _by_switch(self, lost: int) -> Mapping[tuple[str, DropCause], int]:
-        """Which of the frames that are missing the switch itself says it dropped.
+        """Return which of the frames that are missing the switch itself says it dropped.
 
         Rules that others wrote come first, then what the datapath counts: that includes rules.
         """
