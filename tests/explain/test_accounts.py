@@ -72,6 +72,11 @@ def threads(**times: ThreadTime) -> tuple[PollingThread, ...]:
             ("slept between polls for 50%",),
         ),
         (
+            observed(threads=threads(generator=time(away=500, left=500)), unsent=25_000),
+            ("generator_slow", "tg"),
+            ("slept between polls for 50%", "offered late or not at all"),
+        ),
+        (
             observed(AT_ENTRANCE, threads=threads(pmd=time(waiting=500), vnf=time(waiting=400))),
             ("pollers_share_cpu", "switch"),
             ("pmd-c01/id:8 and vnf0/lcore1 polled on CPU 1 in turns",),
@@ -85,7 +90,7 @@ def threads(**times: ThreadTime) -> tuple[PollingThread, ...]:
             ("Local timer interrupts interrupted CPU 1", "20,000 times a second"),
         ),
     ],
-    ids=["quota", "stop", "tracer", "sleep", "two pollers", "interrupts"],
+    ids=["quota", "stop", "tracer", "sleep", "generator sleeps", "two pollers", "interrupts"],
 )
 def test_time_that_a_thread_did_not_run_is_named(
     seen: Observation, named: tuple[str, str], words: tuple[str, ...]

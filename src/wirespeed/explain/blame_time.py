@@ -18,6 +18,8 @@ from wirespeed.model.words import counted, share
 
 _SWITCH, _GENERATOR = "switch", "tg"
 _SHARE = "pollers_share_cpu"
+# What a thread that sleeps makes of its hop; a network function is slow.
+_ASLEEP = {_SWITCH: "poller_asleep", _GENERATOR: "generator_slow"}
 
 
 def threads(found: Seen) -> Iterator[Suspect]:
@@ -88,14 +90,16 @@ def _stopped(name: str, spent: Spent) -> Explanation | None:
 def _asleep(name: str, spent: Spent) -> Explanation | None:
     if spent.sleeps or spent.asleep_ns < MUCH * spent.elapsed_ns:
         return None
+    hop = _hop(name, spent)
     setting = "other_config:pmd-maxsleep, pmd-sleep-max" if name.startswith(PMD) else None
+    late = "are offered late or not at all" if hop == _GENERATOR else "wait until it wakes up"
     return Explanation(
-        "poller_asleep" if _hop(name, spent) in (_SWITCH, _GENERATOR) else "slow_vnf",
+        _ASLEEP.get(hop, "slow_vnf"),
         f"{name} slept between polls for {share(spent.asleep_ns / spent.elapsed_ns)} of the time, "
-        "although the plan lets it poll all the time: frames wait until it wakes up.",
+        f"although the plan lets it poll all the time: frames {late}.",
         _account(name, spent),
         Proposal("Let the thread poll without sleeping.", setting),
-        hop=_hop(name, spent),
+        hop=hop,
     )
 
 
