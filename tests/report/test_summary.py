@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -119,10 +120,17 @@ def _emitted() -> set[str]:
     for file in Path(explain.__path__[0]).glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Explanation":
-                first = node.args[0] if node.args else None
-                of = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
-                found |= {str(each.value) for each in of if isinstance(each, ast.Constant)}
+                found |= set(_outcomes(node.args[0])) if node.args else set()
     return found
+
+
+def _outcomes(first: ast.expr) -> Iterator[str]:
+    """Yield the texts that a constant or a conditional expression can have."""
+    if isinstance(first, ast.IfExp):
+        yield from _outcomes(first.body)
+        yield from _outcomes(first.orelse)
+    elif isinstance(first, ast.Constant):
+        yield str(first.value)
 
 
 # Explanations that name no limit, but what was measured or expected.

@@ -18,8 +18,6 @@ from wirespeed.model.words import counted, share
 
 _SWITCH, _GENERATOR = "switch", "tg"
 _SHARE = "pollers_share_cpu"
-# What a thread that sleeps makes of its hop; a network function is slow.
-_ASLEEP = {_SWITCH: "poller_asleep", _GENERATOR: "generator_slow"}
 
 
 def threads(found: Seen) -> Iterator[Suspect]:
@@ -94,7 +92,11 @@ def _asleep(name: str, spent: Spent) -> Explanation | None:
     setting = "other_config:pmd-maxsleep, pmd-sleep-max" if name.startswith(PMD) else None
     late = "are offered late or not at all" if hop == _GENERATOR else "wait until it wakes up"
     return Explanation(
-        _ASLEEP.get(hop, "slow_vnf"),
+        "poller_asleep"
+        if hop == _SWITCH
+        else "generator_slow"
+        if hop == _GENERATOR
+        else "slow_vnf",
         f"{name} slept between polls for {share(spent.asleep_ns / spent.elapsed_ns)} of the time, "
         f"although the plan lets it poll all the time: frames {late}.",
         _account(name, spent),
