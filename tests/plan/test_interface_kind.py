@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are interface kinds chosen, and limits named, as S2 found them?"""
+"""Check that port types are chosen, and limits named, as in S2."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a deployment's predicted rate behave as its physics says?"""
+"""Check that predicted rates behave as the physics requires."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def test_a_longer_frame_is_never_faster_and_a_second_nic_never_slower(
     second = replace(case, nics=2, ports=2)
     delivered = [replace(c, counted=Counted.DELIVERED) for c in (case, longer, second)]
     base, slower, wider = rates(delivered, S2)
-    # Refused frames: fewer of them where frames are longer, which can outweigh 64 octets.
+    # A refused frame costs the engine. Longer frames mean fewer refusals, which can outweigh 64
+    # octets.
     if case.attachment is Attachment.VHOST:
         assert slower <= base * (1 + 1e-9)
     assert wider >= base * (1 - 1e-9)
@@ -68,7 +69,7 @@ def test_chains_over_the_nic_share_it_and_chains_over_vhost_do_not() -> None:
 
 
 def test_the_shipped_parameters_explain_s2s_table() -> None:
-    """Asked: median 1.2%, mean 2.2%, 90th percentile 5.5%."""
+    """Required errors: median 1.2%, mean 2.2%, 90th percentile 5.5%."""
     observations = published("s2")
     missed = np.abs(errors(observations, S2.plain()))
     assert len(observations) == 180

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the programs that carry a plan out accept its renderings?"""
+"""Check that the programs that carry out a plan accept its renderings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def accept(command: list[str], cwd: Path | None = None) -> None:
 
 @pytest.fixture(params=NAMES)
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
-    """A plan's name, and a folder with all its files."""
+    """Return a plan's name, and a folder with all its files."""
     for path, text in files(request.param).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
@@ -75,7 +75,7 @@ def test_yaml(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_heat_template_closes(name: str) -> None:
-    """Every get_resource and depends_on names a resource of the template."""
+    """Every get_resource and depends_on must name a resource of the template."""
     template = yaml.safe_load(files(name)["openstack/stack.yaml"])
     resources = template["resources"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the Open vSwitch script configure a real ovsdb-server as planned, also when run twice?"""
+"""Check that the Open vSwitch script configures a real ovsdb-server as planned, and again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 
 
 class Database:
-    """A private Open vSwitch database; no switch runs behind it."""
+    """A private Open vSwitch database without a switch."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -34,7 +34,7 @@ class Database:
         return done.stdout
 
     def content(self) -> str:
-        """Every row, without what changes by itself."""
+        """Return every row, without values that change by themselves."""
         text = self.run("ovsdb-client", "dump", self.remote, "--format=json")
         return "\n".join(sorted(text.splitlines()))
 
