@@ -29,7 +29,7 @@ def test_planned_flavors_have_valid_keys_and_values(name: str) -> None:
 
 
 def test_an_invalid_key_is_noticed() -> None:
-    """The spelling of S0 and S1 shows that the check above can fail."""
+    """Show with the spelling of S0 and S1 that the check above can fail."""
     with pytest.raises(Exception, match="hw:cpu_threads_policy"):
         validators.validate("hw:cpu_threads_policy", "prefer")
 
@@ -62,7 +62,10 @@ def test_nova_reads_the_labs_guests_image_properties_included() -> None:
 
 
 def test_numa_cpus_without_numa_nodes_would_float() -> None:
-    """Nova gives S1's own example no topology, so the file reader adds the node count."""
+    """Check that the file reader adds the node count that S1's own example lacks.
+
+    Nova gives that example no topology.
+    """
     written = Vnf(
         "s1", 8, 2048, numa_cpus=((0, 1, 2, 3), (4, 5, 6, 7)), numa_memory_mib=(1024, 1024)
     )

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rewrite tests/golden/plan/lab after an intended change: python -m tests.plan.golden"""
+"""Rewrite tests/golden/plan/lab after an intended change.
+
+Run it with `python -m tests.plan.golden`.
+"""
 
 from __future__ import annotations
 

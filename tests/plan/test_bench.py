@@ -116,7 +116,7 @@ def test_a_bench_stays_on_one_numa_node() -> None:
 
 
 def test_a_program_over_two_nodes_has_memory_on_both() -> None:
-    """A node that has only the main lcore counts, too.
+    """Check memory on both nodes, also if only the main lcore is on one of them.
 
     Without memory of its own there, the program would take that of others.
     """

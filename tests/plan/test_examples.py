@@ -102,7 +102,7 @@ def test_every_value_has_a_reason() -> None:
 
 
 def test_the_scaled_gateway_is_pinned_on_the_emulated_server() -> None:
-    """The other examples need more than its 8 CPUs."""
+    """Use the gateway, because the other examples need more than the server's 8 CPUs."""
     facts = recorded(EMULATED)
     (host,) = plan_workload(scaled("s1-bng", facts), [facts]).hosts
     assert host.guests

@@ -166,7 +166,7 @@ def _near_their_nic(plan: Plan, host: HostPlan, workload: Workload) -> None:
 @given(rate=st.floats(0, 2e7), frame=st.integers(64, 9000))
 @settings(max_examples=40, deadline=None)
 def test_planned_pmds_carry_the_demand(rate: float, frame: int) -> None:
-    """Guests behind the vSwitch never need more cycles than its PMD cores have."""
+    """Check that guests behind the vSwitch need no more cycles than its PMD cores have."""
     vnf = Vnf("v", 4, 1024, page_size="1048576", cpu_policy=CpuPolicy.DEDICATED,
               ports=(VnfPort("p", "access", InterfaceKind.VHOST, rate, frame),))  # fmt: skip
     workload = Workload("t", (vnf,), networks=NETWORKS, nics=NICS)

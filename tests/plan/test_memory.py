@@ -59,7 +59,10 @@ def test_mbuf_sizes_of_the_ovs_manual(mtu: int, size: int) -> None:
     ("rxq", "pmds", "mbufs"), [(1, 1, 22560), (1, 2, 24608), (2, 2, 26656 + 32)]
 )
 def test_mbuf_counts_of_the_ovs_manual(rxq: int, pmds: int, mbufs: int) -> None:
-    """The manual's third example counts one burst; its formula counts one for each rxq."""
+    """Compare with the manual's examples.
+
+    The third one counts one burst, while the manual's formula counts one for each rxq.
+    """
     assert port_mbufs(DpdkPort(0, 1500, rxq, 2048, pmds + 1, 2048)) == mbufs
 
 

@@ -73,7 +73,7 @@ cpu_policy = "dedicated"
 
 
 def test_pages_of_another_size_than_the_new_guests_stay_planned() -> None:
-    """The running guest has 1 GiB pages and the new one wants 2 MiB: both are reserved."""
+    """Run a guest with 1 GiB pages and request 2 MiB pages: both sizes are reserved."""
     running = Guest("old", 2, 4 * GIB, memory_nodes=(0,), huge_page_kib=GIB)
     host = replace(empty("s3-r740xd", "a"), guests=(running,))
     plan = plan_workload(parse_workload(WANTED, "t"), [host])
@@ -83,7 +83,7 @@ def test_pages_of_another_size_than_the_new_guests_stay_planned() -> None:
 
 
 def test_memory_in_pages_of_another_size_is_not_there_twice() -> None:
-    """80 of each node's 96 GiB are in 1 GiB pages, so 40 GiB in 2 MiB pages do not fit."""
+    """Request 40 GiB in 2 MiB pages where 80 of a node's 96 GiB are in 1 GiB pages."""
     running = Guest("old", 2, 160 * GIB, memory_nodes=(0, 1), huge_page_kib=GIB)
     host = replace(empty("s3-r740xd", "a"), guests=(running,))
     text = WANTED.replace('name = "v"', 'name = "v"\ncount = 20')

@@ -69,7 +69,7 @@ def test_chains_over_the_nic_share_it_and_chains_over_vhost_do_not() -> None:
 
 
 def test_the_shipped_parameters_explain_s2s_table() -> None:
-    """Required errors: median 1.2%, mean 2.2%, 90th percentile 5.5%."""
+    """Require errors of at most 1.2% (median), 2.2% (mean) and 5.5% (90th percentile)."""
     observations = published("s2")
     missed = np.abs(errors(observations, S2.plain()))
     assert len(observations) == 180
@@ -79,7 +79,10 @@ def test_the_shipped_parameters_explain_s2s_table() -> None:
 
 
 def test_pcie_of_a_frame_of_one_tlp_by_hand() -> None:
-    """64 octets: 60 of data. Write 86, read request 26, two write-backs of 22.5, two requests."""
+    """Compare with 64 octets by hand: 60 of data, write 86, read request 26, and the rest.
+
+    The rest is two write-backs of 22.5 and two requests.
+    """
     into, out = in_and_out(64)
     assert into == pytest.approx(60 + 26 + 2 * (16 + 26 / 4) + 26 + 2 * 26 / 4)
     assert out == pytest.approx(60 + 22 + 2 * (16 + 22 / 4) + 2 * 30 / 32)

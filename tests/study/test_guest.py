@@ -29,7 +29,7 @@ def test_a_point_without_guests_is_the_one_that_it_was_before_there_were_any(
 
 
 def test_where_there_is_no_function_there_is_none_to_be_in_a_guest(tmp_path: Path) -> None:
-    """One study may thus have both p2p and pvp."""
+    """Check that one study may have both p2p and pvp."""
     text = 'sut.vnf.placement = "guest"\n[guest]\nvcpus = 2\n[vary]\n'
     study = load_study(write(tmp_path, text + '"topology.kind" = ["p2p", "pvp"]\n'))
     assert len(study.points) == 2

@@ -111,7 +111,7 @@ def test_needs_that_cannot_be_are_refused(needs: str, says: str) -> None:
 
 
 def test_what_a_point_needs_does_not_change_its_id() -> None:
-    """A run can therefore be resumed after `needs` was corrected."""
+    """Check that a run can be resumed after `needs` was corrected."""
     ids = [point.id for point in study_of(STUDY).points]
     without = STUDY.replace(STUDY.splitlines()[1], "")
     assert [point.id for point in study_of(without).points] == ids

@@ -18,7 +18,7 @@ class EvidenceFigure:
     value: float
     unit: str
     source: str
-    """Where it was read, e.g. "trial 7"."""
+    """Place where it was read, e.g. "trial 7"."""
 
 
 @dataclass(frozen=True, slots=True)

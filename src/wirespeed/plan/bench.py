@@ -125,9 +125,9 @@ def _demand(facts: HostFacts, frames: Frames, directions: int, needs: Needs) -> 
 def _sut_cores(facts: HostFacts, sut: FunctionNeeds, directions: int) -> int:
     """Return the number of cores of a function that is the SUT.
 
-    A function with one worker gets one core. With several workers it gets a core for load
-    balancers, one for aggregation and one for every two workers, if each direction's generator
-    keeps a core.
+    A function with one worker gets one core. With several workers it gets one core for load
+    balancers, one for aggregation, and one for every two workers. It does so only if each
+    direction's generator keeps a core.
     """
     wanted = 2 + -(-sut.workers // 2)
     besides = 1 + directions

@@ -5,8 +5,8 @@ Every poller gets a physical core of its own on one NUMA node, if there are enou
 pollers share cores in a fixed order. First each direction's sender and receiver share, then the
 directions. Then the network functions move to the generator's core. The vSwitch keeps its core to
 the last, because it is measured. On two CPUs the PMD thread runs on the second and everything else
-on the first. There, a network function in its own process next to the PMD thread reached a sixth of
-its rate as a task of the generator's process.
+on the first. A network function in its own process next to the PMD thread is not the default there:
+it reached a sixth of its rate as a task of the generator's process.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ _OVS_BUFFER_STEP, _OVS_OBJECT_HEADER_BYTES = 1024, 960
 _OVS_BUFFERS = 32_768
 _OVS_PROCESS_MIB = 128
 
-# A port with its own pool has 16,384 buffers and as many as its rings hold, by default 2,048 per
-# queue. It has one Tx queue for each PMD thread and one for the main thread.
+# A port with its own pool has 16,384 buffers and those in its rings, by default 2,048 per queue. It
+# has one Tx queue for each PMD thread and one for the main thread.
 _OVS_PORT_BUFFERS, _OVS_RING = 16_384, 2_048
 SHARED_POOL = Decision(_OVS_BUFFERS, f"a pool of {_OVS_BUFFERS} buffers")
 

@@ -64,7 +64,7 @@ def running_guests(facts: HostFacts, workload: Workload) -> tuple[Guest, ...]:
 
 
 def network_nodes(nics: Iterable[HostNic]) -> tuple[tuple[str, frozenset[int]], ...]:
-    """Return, for each physical network of the vSwitch, the known NUMA nodes of its NICs."""
+    """Return the known NUMA nodes of the NICs of each physical network of the vSwitch."""
     nodes: dict[str, set[int]] = {}
     for nic in dpdk_nics(nics):
         if nic.device.node is not None:

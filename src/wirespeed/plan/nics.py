@@ -29,8 +29,8 @@ class HostNic:
 def host_nics(facts: HostFacts, workload: Workload) -> tuple[HostNic, ...]:
     """Return the ports of this host that the workload names, in its order.
 
-    Raises PlanError for a port that the host lacks, for one used twice, and for the port of the
-    default route if the kernel would lose it.
+    Raises PlanError for a port that the host lacks, and for one used twice. The port of the default
+    route is an error, too, if the kernel would lose it.
     """
     found: dict[str, HostNic] = {}
     for settings in workload.nics:

@@ -2,8 +2,8 @@
 """Plan a workload on hosts: the host and the resources of each guest.
 
 The function is pure and deterministic. The PMD cores follow from the demanded frame rates, in equal
-shares on every host. If guests fail to fit only because PMD threads lack cycles, the hosts are
-partitioned again with more PMD cores, as long as that places more guests.
+shares on every host. If guests fail to fit only because PMD threads lack cycles, the hosts get more
+PMD cores. This repeats as long as it places more guests.
 """
 
 from __future__ import annotations

@@ -66,9 +66,9 @@ class SwitchDemand:
     """Cycles/s that one host's vSwitch needs for its ports."""
 
     by_network: Mapping[str, float] = field(default_factory=dict)
-    """By physical network."""
+    """Demand by physical network."""
     internal: float = 0.0
-    """For networks without a NIC."""
+    """Demand of networks without a NIC."""
     internal_needed: bool = False
     """Some ports belong to networks without a NIC."""
     source: str = ""

@@ -34,7 +34,7 @@ class Requested:
     units: tuple[Unit, ...]
     warnings: tuple[str, ...]
     first_equal: tuple[int, ...]
-    """For each host, the number of the first equal host."""
+    """Number of the first equal host, for each host."""
 
 
 def translate(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fit parameters to the rates of a bench whose one PMD core serves every port.
 
-These rates give the cost of a pass, but not its parts. The costs of putting a frame into a ring and
-of ending a burst are taken from Intel 2017 (S2), at equal cycles.
+These rates give the cost of a pass, but not its parts. Two parts are taken from Intel 2017 (S2), at
+equal cycles: putting a frame into a ring, and ending a burst.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Translate the hosts of a plan into cases of the model.
 
-A plan has no traffic. Each host is therefore predicted for all its guests together, north-south and
-east-west (as one chain), at the sizes of FRAME_BYTES.
+A plan has no traffic. Each host is therefore predicted for all its guests together, at the sizes of
+FRAME_BYTES: north-south, and east-west as one chain.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from wirespeed.predict.solve import needed
 # Parameters with a higher correlation are not distinguished; one of higher relative error is not
 # known.
 SAME, UNSURE = 0.95, 0.5
-# 95% point of the normal distribution.
+# 95% point of the normal distribution: half the width of a 90% interval.
 _NINETY = 1.645
 
 

@@ -92,9 +92,9 @@ def _most_fps(case: Case, counted: float) -> float:
 def ndr_share(ring_frames: int) -> float:
     """Return the ratio of the lossless rate to the rate under overload.
 
-    Only bursts fill the rings; pauses of the SUT's cores are not modelled. Bursts arrive
-    independently at a server of constant time. The probability that the queue exceeds K frames then
-    falls as exp(-2 (1 - u) K / (u b)), with b frames to a burst, at a load u.
+    Only bursts fill the rings; pauses of the SUT's cores are not modelled. Bursts of b frames
+    arrive independently at a server of constant time, at a load u. The probability that the queue
+    exceeds K frames then falls as exp(-2 (1 - u) K / (u b)).
     """
     return 1 / (1 + BURST_FRAMES * math.log(1 / LOSS_FOUND) / (2 * ring_frames))
 
@@ -102,8 +102,8 @@ def ndr_share(ring_frames: int) -> float:
 def _latency_us(times_ns: Sequence[float]) -> float:
     """Return the median latency in µs.
 
-    It is the work for the frame, for the half of its burst in front of it, and for waiting bursts.
-    The wait is Kingman's for bursts at the busiest resource; the others are taken as idle.
+    It is the work for the frame, for half of its burst in front of it, and for waiting bursts. The
+    wait is Kingman's for bursts at the busiest resource; the others are taken as idle.
     """
     load = LATENCY_SHARE
     waiting = BURST_FRAMES * max(times_ns) * (0.5 + load / (2 * (1 - load)))

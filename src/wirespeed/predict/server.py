@@ -40,7 +40,7 @@ def server_of(facts: HostFacts, source: str) -> Server:
     """Return the server that a host document describes.
 
     source: name of the document in errors. Raises BadInput if its CPU model has no clock, or if no
-    NIC has both a speed and a PCIe link.
+    NIC has a speed and a PCIe link.
     """
     clock = _CLOCK.search(facts.cpu_model or "")
     if clock is None:

@@ -80,7 +80,7 @@ def _unused(tables: Tables, path: TcpPath) -> Iterator[Fault]:
 def _virtual_functions(ports: tuple[str, ...], tcp: Tcp) -> Iterator[Fault]:
     """Yield an error unless one NIC is named, whose switch joins the hosts.
 
-    Its driver creates the virtual functions, which are used with their defaults.
+    Its virtual functions are used as the driver creates them.
     """
     if len(ports) != 1 or not is_pci(ports[0]):
         allowed = (

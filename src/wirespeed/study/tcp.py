@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure TCP at one point: repeat runs until enough of their time was clean.
 
-There is no load to search for: TCP finds its own. A run is not repeated because it was disturbed.
+There is no load to search for: TCP finds its own. A disturbed run stays and is not made again.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def replay(hosts: list[PlacementHost], asked: list[Unit], outcome: Outcome) -> N
 
 
 def test_the_order_of_the_list_does_not_decide() -> None:
-    """Small guests listed first would each open another host under Nova's spreading."""
+    """List small guests first, for which Nova's spreading would each open another host."""
     hosts = [node(8, name) for name in "ab"]
     asked = units(2, 2, 6, 6)
     outcome = place_all(hosts, asked)

@@ -79,7 +79,7 @@ def test_missing_feature_and_missing_vf_at_once() -> None:
 
 
 def test_devices_on_the_other_node() -> None:
-    """The VF's node has no CPUs left, and the node with CPUs has no VF."""
+    """Take all CPUs of the VF's node; the node with CPUs has no VF."""
     cells = tuple(
         CellShape(n, 0, 0b11 << 2 * n, (0b11 << 2 * n,), 8192, (4, GIB), (GIB, 4)) for n in (0, 1)
     )

@@ -16,7 +16,7 @@ def pins(plan: Plan, guest: str) -> list[int]:
 
 
 def test_nova_26_pinned_s1s_guests_so() -> None:
-    """Pins as read from Nova 26.2.2, whose compute had the rendered nova.conf.
+    """Compare with pins of Nova 26.2.2, whose compute had the rendered nova.conf.
 
     Source: `GET /servers/ID/topology`.
     """
@@ -38,7 +38,10 @@ def test_the_order_in_which_cores_are_told_does_not_matter() -> None:
 
 
 def test_a_virtio_port_keeps_its_guest_on_the_networks_node() -> None:
-    """Nova refused one on node 1: [neutron_physnet_p]numa_nodes applies to every normal port."""
+    """Check that all guests are on node 0, as Nova refused one on node 1.
+
+    [neutron_physnet_p]numa_nodes applies to every normal port.
+    """
     text = (
         'name="w"\n[[network]]\nname="n"\nphysical_network="p"\n'
         '[[nic]]\nnetwork="n"\nuse="dpdk"\nports=["0000:5e:00.0"]\n'

@@ -22,9 +22,9 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_text_of_every_kind_has_a_form(kind: DocumentKind[Any]) -> None:
-    """A schema text without a pattern would accept control characters, so free texts are Lines.
+    """Check that every text of a schema has a pattern, which excludes control characters.
 
-    Enumerations, and `schema_version`, have values or a pattern of their own.
+    Free texts are Lines. Enumerations, and `schema_version`, have values or a pattern of their own.
     """
 
     def bare(node: Any, where: str) -> list[str]:

@@ -68,7 +68,7 @@ def benches() -> Iterator[tuple[str, str]]:
         text = bench_domains(plan_of(with_nic(host(cores=8)), frames))["vnf0"]
         yield name, named(text, name)
         if name == "sriov":
-            # As started: its VFs are devices that libvirt leaves unchanged.
+            # The bench starts this form: its VFs are devices that libvirt leaves unchanged.
             yield "started", named(overlaid(text, replace(OFFER, ports=VFS))[0], "started")
 
 

@@ -115,7 +115,7 @@ def test_s3_is_configured_as_planned(database: Database, tmp_path: Path) -> None
 
 
 def test_a_changed_plan_changes_only_what_differs(database: Database, tmp_path: Path) -> None:
-    """Another PMD mask needs no restart; another socket memory does."""
+    """Change the PMD mask, which needs no restart, and socket memory, which does."""
     text = render(plans()["s3-jumbo"], ["ovs"])["ovs/s3-r740xd.sh"]
     database.run("bash", write(tmp_path, text))
     live = text.replace("pmd-cpu-mask 0x100601004100601004", "pmd-cpu-mask 0x4")

@@ -55,7 +55,7 @@ class HostShape:
     cells: tuple[CellShape, ...]
     pools: tuple[PoolShape, ...] = ()
     network_nodes: tuple[tuple[str, frozenset[int]], ...] = ()
-    """For each physical network, the known NUMA nodes of its NICs."""
+    """Known NUMA nodes of the NICs of each physical network."""
     labels: frozenset[str] = frozenset()
     cpu_ratio: float = 4.0
     ram_ratio: float = 1.0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reproduce the order in which Nova uses the cores of a node and the threads of a core.
 
-Nova keeps a node's cores as a Python set of tuples and a core's threads as a set of integers, and
+Nova keeps a node's cores as a Python set of tuples and a core's threads as a set of integers. It
 takes the first ones. It "sorts" the cores, but sets compare by inclusion, so the order of the set
 remains. That order looks arbitrary but is the same in every process. CPython hashes integers and
 tuples of them alike everywhere (64-bit, since 3.8). This module therefore builds the same sets.

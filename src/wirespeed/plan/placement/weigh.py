@@ -43,7 +43,7 @@ def tight_score(shape: HostShape, after: HostUse, requests: Sequence[GuestReques
 
 
 def size_of(requests: Sequence[GuestRequest], shapes: Sequence[HostShape]) -> float:
-    """Return the share of an average host's CPUs or memory that the guests need, the larger one."""
+    """Return the guests' largest share of an average host: pinned or floating CPUs, or memory."""
     hosts = len(shapes) or 1
     pinning = sum(c.pinning.bit_count() for s in shapes for c in s.cells) / hosts or 1.0
     floating = sum(c.floating.bit_count() * s.cpu_ratio for s in shapes for c in s.cells) / hosts
