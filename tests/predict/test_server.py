@@ -83,7 +83,7 @@ def bench_cases() -> list[Case]:
 
 
 def test_fit_of_a_small_bench_predicts_the_large_server() -> None:
-    """A bench with S2's cycles, another clock and 5% of noise reproduces S2's curves."""
+    """Check that a bench with S2's cycles, another clock and 5% of noise reproduces S2's curves."""
     truth = at_clock(S2, HERE_HZ)
     truth = replace(truth, values=truth.values | {
         "generator_ns": S2.values["poll_ns"], "port_ns": S2.values["poll_ns"]})  # fmt: skip

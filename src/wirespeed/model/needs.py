@@ -29,6 +29,7 @@ class SwitchNeeds:
     forwards_on: tuple[int, ...] | None = None
     """CPUs that a study assigned to forwarding; None: the plan chooses one."""
     forwarding: Forwarding = Forwarding.PMD_THREADS
+    """Execution context that forwards between its ports."""
     guest_ports: InterfaceKind | None = InterfaceKind.VHOST
     """Port type towards a virtual machine; None: guests are not supported."""
     page_kib: int = 2048

@@ -220,6 +220,7 @@ class TcpFigure:
     agreeing: int
     """Number of tests with that verdict."""
     tests: int
+    """Number of tests (runs x clients)."""
     transfer_time_ratio: float | None
     tcp_efficiency_percent: float | None
     buffer_delay_percent: float | None
