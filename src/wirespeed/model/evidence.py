@@ -55,7 +55,7 @@ class Disturbance:
     kind: DisturbanceKind
     source: Source
     role: str
-    """"generator" (generates or analyses) or "sut" (forwards)."""
+    """Either "generator" (generates or analyses) or "sut" (forwards)."""
 
 
 @dataclass(frozen=True, slots=True)

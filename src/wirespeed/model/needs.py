@@ -84,7 +84,7 @@ class FunctionNeeds:
     """Requirements of a network function."""
 
     name: str
-    """E.g. "vnf0"."""
+    """Name, e.g. "vnf0"."""
     placements: tuple[PlacementNeeds, ...]
     """Placements that the plan may choose from."""
     is_sut: bool = False

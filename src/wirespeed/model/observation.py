@@ -58,7 +58,7 @@ class PollingThread:
 
     name: str
     role: str
-    """"generator" (generates or analyses) or "sut" (forwards)."""
+    """Either "generator" (generates or analyses) or "sut" (forwards)."""
     cpu: int
     """CPU on which it ran; -1 if unknown."""
     involuntary_switches: int

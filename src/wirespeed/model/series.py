@@ -38,7 +38,7 @@ class Series:
 
     name: str
     unit: str
-    """"frames", "ns" or "ratio"."""
+    """One of "frames", "ns" and "ratio"."""
     kind: SeriesKind
     epoch: str
     """Meaning of time 0 in words, e.g. "first frame due"."""

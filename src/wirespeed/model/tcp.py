@@ -167,7 +167,8 @@ class TcpRun:
     others: tuple[str, ...] = ()
     """Names of the foreign processes with the most CPU time."""
     evidence: TcpEvidence | None = None
-    """The same by intervals. None if no traffic was seen, and in records of older versions."""
+    """CPU time taken by intervals. None if no traffic was seen, and in records of older versions.
+    """
     payload: tuple[Series, ...] = ()
     """Octets that arrived in each interval, one series per direction. Counted at the hosts' ports
     without headers, so retransmitted segments count again."""

@@ -96,8 +96,7 @@ FILE_PATH = Form("FilePath", "a path without control characters", f"[^{_CONTROLS
 PCI_ADDRESS = Form("PciAddress", "a PCI address, as 0000:3b:00.0", _PCI, 17)
 VF_ADDRESS = Form("VfAddress", "a PCI address, or its VF to come, as 0000:3b:00.0/vf1",
                   rf"{_PCI}(?:/vf[0-9]+)?", 25)  # fmt: skip
-# Subset of what the kernel accepts (dev_valid_name): no first character of a device string or an
-# option.
+# Stricter than the kernel's dev_valid_name: no name begins like a device string or an option.
 INTERFACE = Form("InterfaceName", "an interface's name: letters, digits, '_', '.' and '-'",
                  r"[A-Za-z0-9_][A-Za-z0-9_.-]*", 15)  # fmt: skip
 HOST = Form("HostName", f"a host name: it {_NAMES}", _WORD, 253)

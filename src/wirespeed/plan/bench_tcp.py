@@ -72,7 +72,7 @@ def _kernel(facts: HostFacts, tcp: Tcp) -> VswitchPlan:
 def _hosts(cpus: Sequence[int], guests: Collection[str], tcp: Tcp) -> tuple[GuestPlan, ...]:
     """Return the hosts that are not virtual machines.
 
-    The server gets half of the CPUs, all clients together the rest. They share a single CPU.
+    The server gets half of the CPUs, all clients together the rest. A single CPU is shared.
     """
     half = max(1, len(cpus) // 2)
     server, clients = tuple(cpus[:half]), tuple(cpus[half:] or cpus)
