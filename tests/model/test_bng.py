@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are generated tables what was asked for, without duplicates, and the same for the same seed?"""
+"""Check that generated tables match the request, have no duplicates, and follow the seed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readers of texts that others wrote refuse what is too long or too deep, by their own errors."""
+"""Check that readers of foreign texts refuse those too long or too deep, with their own errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LONG = json.dumps(["x" * LIMIT])
 
 @pytest.fixture(params=[DEEP, ENDLESS, LONG], ids=["deep", "endless", "long"])
 def beyond(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A text beyond the bounds; the bound on its size is a small one for the long text."""
+    """Return a text beyond the bounds; the long text gets a small bound on the size."""
     if request.param == LONG:
         monkeypatch.setattr(bounded, "MAX_CHARACTERS", LIMIT)
     return str(request.param)
@@ -74,7 +74,7 @@ def test_node_file_beyond_the_bounds_is_refused(beyond: str, tmp_path: Path) -> 
 
 
 def answered(reply: bytes, ask: Callable[[socket.socket], Any]) -> Any:
-    """What `ask` returns of a peer that greets, takes a question and answers with the reply."""
+    """Return the result of `ask` on a peer that greets and answers one question with the reply."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
     def serve() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do CPU lists and masks read and write as the kernel, Nova and the papers write them?"""
+"""Check that CPU lists and masks match the spelling of the kernel, Nova and the papers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which command adds an optional part, and does anything advise to take wirespeed from an index?"""
+"""Check the command that adds an extra, and that nothing advises an install from an index."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import pytest
 from wirespeed.model import installed
 
 REPOSITORY = Path(__file__).parents[2]
-# What is told to people: code, documents, scripts, the collection.
+# Texts for people: code, documents, scripts, the collection.
 TOLD = ("src", "docs", "ansible", "setup", "studies", "examples", "speedtest", "benchmarks")
-# `pip install ... wirespeed`, also with an extra, a version or quotes; a path or archive is none.
+# `pip install ... wirespeed`, also with an extra, a version or quotes, but not a path or archive.
 BY_NAME = re.compile(
     r"(?:pip3?|pipx|uv)\b[^\n;|&`#]*?\b(?:install|add|run|tool)\b[^\n;|&`#]*?"
     r"[\s'\"]wirespeed(?:\[[^\]]*\])?(?=[\s'\"`=<>~,;.)]|$)"
@@ -25,7 +25,7 @@ BY_NAME = re.compile(
 
 
 class FakeDistribution:
-    """Installed from this URL, or by who knows what."""
+    """A distribution installed from this URL, or of unknown origin."""
 
     def __init__(self, url: str | None, editable: bool = False) -> None:
         self.url, self.editable = url, editable
@@ -92,7 +92,7 @@ def test_nothing_advises_to_install_wirespeed_from_an_index() -> None:
     )  # fmt: skip
     found = []
     for name in listed.stdout.splitlines():
-        if name == "CHANGELOG.md":  # what was so once
+        if name == "CHANGELOG.md":  # its entries describe the past
             continue
         try:
             text = (REPOSITORY / name).read_text()

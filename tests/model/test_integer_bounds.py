@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Documents of others are bounded before anything is calculated from them."""
+"""Check that integers of foreign documents are bounded before any calculation."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are figures written so that they can be read?"""
+"""Check that numbers are formatted for people."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""These tests run only where Nova is installed; `make test-nova` makes such an environment."""
+"""Collect these tests only if Nova is installed; `make test-nova` creates such an environment."""
 
 from __future__ import annotations
 

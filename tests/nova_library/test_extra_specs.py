@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does rule WS36 know the extra specs that the installed Nova registers, and no others?"""
+"""Check that rule WS36 knows exactly the extra specs that the installed Nova registers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wirespeed.audit.extra_specs import KNOWN, NAMESPACES, is_known
 from wirespeed.plan.image_properties import KNOWN as IMAGE_PROPERTIES
 
 validators.load_validators()
-# Templates such as hw:numa_cpus.{num} stand for many keys; is_known matches them by pattern.
+# Templates such as hw:numa_cpus.{num} represent many keys; is_known matches them by pattern.
 REGISTERED = {v.name for v in validators.VALIDATORS.values() if "{" not in v.name}
 
 
@@ -34,5 +34,5 @@ def test_an_invented_key_is_refused_by_both(namespace: str) -> None:
 
 def test_image_properties_are_novas() -> None:
     read = {name for name in ImageMetaProps.fields if name.startswith(("hw_", "img_", "os_"))}
-    # Numbered in an image: hw_numa_cpus.0.
+    # An image numbers these: hw_numa_cpus.0.
     assert read - {"hw_numa_cpus", "hw_numa_mem"} == IMAGE_PROPERTIES

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the planner say fit or no fit exactly where Nova does, and does Nova accept its pinning?"""
+"""Check that the planner fits a guest exactly when Nova does, and that Nova accepts its pinning."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CHUNKS = 20
 # Nova's objects carry no type annotations.
 Topology = Any
 
-# Why the answers may differ; anything else fails the test.
+# Known reasons why the answers may differ; any other fails the test.
 REUSED = "Nova's search changes the request it tests (page size, cell ids of its caches)"
 HALF_CORE = "Nova reserves a core whose sibling is taken, and its own claim then refuses it"
 
@@ -50,7 +50,7 @@ def test_same_answer_and_accepted_pinning(chunk: int) -> None:
         for _ in range(GUESTS_A_HOST):
             use = _compare(random, seed, shape, use, seen)
     print(dict(seen))
-    # For the reason REUSED.
+    # A consequence of REUSED.
     assert seen["on other nodes"] < seen["both fit"] / 20
     assert seen["both fit"] > seen["neither"] / 20
     assert seen["neither"] > seen["both fit"] / 20
@@ -59,10 +59,10 @@ def test_same_answer_and_accepted_pinning(chunk: int) -> None:
 def _compare(
     random: Random, seed: int, shape: HostShape, use: HostUse, seen: Counter[str]
 ) -> HostUse:
-    """Ask both; check our placement in Nova; move the guest in if it fits."""
+    """Ask both, check our placement in Nova, and place the guest if it fits."""
     vnf, workload, kinds = random_guest(random)
     guest = guest_request(vnf, workload, kinds)
-    # The library decides about NUMA and PCI; traits and aggregates are placement's.
+    # The library decides NUMA and PCI; placement decides traits and aggregates.
     guest = replace(guest, labels=frozenset(), forbidden_labels=frozenset())
     wanted = hardware.numa_get_constraints(flavor(vnf, workload), image(vnf))
     ours = fit(shape, use, guest)
@@ -82,12 +82,12 @@ def _compare(
 
 
 def _same_cpus(shape: HostShape, use: HostUse, ours: Fit, theirs: Topology) -> str:
-    """On the same nodes Nova pins to the CPUs of the plan, in the same order."""
+    """Check that on the same nodes Nova pins to the CPUs of the plan, in the same order."""
     if [cell.id for cell in theirs.cells] != [shape.cells[found.cell].id for found in ours.cells]:
         return "on other nodes"
     for cell, found in zip(theirs.cells, ours.cells, strict=True):
         taken = [cpu for _, cpu in sorted((cell.cpu_pinning or {}).items())]
-        # Where no more than a core is free, Nova goes through the free CPUs instead of the core's.
+        # If no more than a core is free, Nova takes the free CPUs in their own order.
         if use.cells[found.cell].free.bit_count() > shape.cells[found.cell].threads:
             assert taken == list(found.pins)
     return "on the same CPUs"
@@ -96,7 +96,7 @@ def _same_cpus(shape: HostShape, use: HostUse, ours: Fit, theirs: Topology) -> s
 def _reason(
     shape: HostShape, use: HostUse, guest: GuestRequest, wanted: Topology, only_theirs: Topology
 ) -> str | None:
-    """Which known cause explains that only one side fits; only_theirs: None if only ours does."""
+    """Return the known cause of a fit on one side only; only_theirs: None if only ours fits."""
     if only_theirs is not None and _claim_refuses(shape, use, only_theirs):
         return HALF_CORE
     if nova_fit_fresh(shape, use, guest, wanted) == (only_theirs is None):
@@ -115,7 +115,10 @@ def _claim_refuses(shape: HostShape, use: HostUse, theirs: Topology) -> bool:
 def _accepted(
     shape: HostShape, use: HostUse, guest: GuestRequest, wanted: Topology, ours: Fit
 ) -> None:
-    """Nova's claim takes our pinning, and Nova finds the same CPUs when all others are taken."""
+    """Check that Nova's claim accepts our pinning, and that Nova finds no other CPUs.
+
+    Nova is asked again with all other CPUs taken.
+    """
     topology = pinned_topology(shape, guest, ours, wanted)
     hardware.numa_usage_from_instance_numa(host_topology(shape, use), topology)
     kept = {found.cell: _kept(shape, guest, found) for found in ours.cells}
@@ -129,7 +132,7 @@ def _accepted(
 
 
 def _kept(shape: HostShape, guest: GuestRequest, found: CellFit) -> int:
-    """Our CPUs; `require` wants a free sibling even for a lone vCPU, so there whole cores."""
+    """Return our CPUs; for `require` whole cores, as it wants a free sibling even for one vCPU."""
     if guest.thread_policy is not ThreadPolicy.REQUIRE:
         return found.taken
     cores = shape.cells[found.cell].cores

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does Nova know every key of our flavors, and read from them the guest that was planned?"""
+"""Check that Nova knows every key of our flavors, and reads the planned guest from them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_planned_flavors_have_valid_keys_and_values(name: str) -> None:
 
 
 def test_an_invalid_key_is_noticed() -> None:
-    """S0's and S1's spelling: the check above can fail."""
+    """Show with the spelling of S0 and S1 that the check above can fail."""
     with pytest.raises(Exception, match="hw:cpu_threads_policy"):
         validators.validate("hw:cpu_threads_policy", "prefer")
 
@@ -62,7 +62,10 @@ def test_nova_reads_the_labs_guests_image_properties_included() -> None:
 
 
 def test_numa_cpus_without_numa_nodes_would_float() -> None:
-    """S1's own example: Nova gives such a guest no topology, so the file reader adds the count."""
+    """Check that the file reader adds the node count that S1's own example lacks.
+
+    Nova gives that example no topology.
+    """
     written = Vnf(
         "s1", 8, 2048, numa_cpus=((0, 1, 2, 3), (4, 5, 6, 7)), numa_memory_mib=(1024, 1024)
     )

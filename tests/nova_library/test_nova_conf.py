@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does Nova read our nova.conf fragments as they are meant?"""
+"""Check that Nova reads our nova.conf fragments as intended."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_values_are_read_as_meant(fragments: list[Path]) -> None:
 
 
 def test_a_range_backwards_is_noticed(tmp_path: Path) -> None:
-    """The check above can fail."""
+    """Show with an invalid range that the check above can fail."""
     path = tmp_path / "nova.conf"
     path.write_text("[compute]\ncpu_dedicated_set = 4-2\n")
     CONF([], default_config_files=[str(path)])

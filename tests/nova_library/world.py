@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does the planner's view of hosts and guests translate into Nova's own objects?"""
+"""Translate the planner's hosts and guests into Nova's own objects."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def cpus(mask: int) -> set[int]:
 
 
 def host_topology(shape: HostShape, use: HostUse) -> objects.NUMATopology:
-    """The host as Nova's resource tracker would know it."""
+    """Return the host as Nova's resource tracker has it."""
     cells = []
     everything = {cpu for cell in shape.cells for core in cell.cores for cpu in cpus(core)}
     for cell, used in zip(shape.cells, use.cells, strict=True):
@@ -55,7 +55,7 @@ def host_topology(shape: HostShape, use: HostUse) -> objects.NUMATopology:
         near = {name for name, nodes in shape.network_nodes if cell.id in nodes}
         made.network_metadata = objects.NetworkMetadata(physnets=near, tunneled=False)
         cells.append(made)
-    # As the compute wrote it and the scheduler reads it: threads of a core may change places.
+    # The scheduler reads what the compute wrote, which may swap threads of a core.
     return objects.NUMATopology.obj_from_db_obj(objects.NUMATopology(cells=cells)._to_json())
 
 
@@ -115,9 +115,9 @@ def limits(shape: HostShape, guest: GuestRequest) -> objects.NUMATopologyLimits:
 def nova_fit(
     shape: HostShape, use: HostUse, guest: GuestRequest, wanted: objects.InstanceNUMATopology
 ) -> objects.InstanceNUMATopology | None:
-    """Nova's own decision, when its compute claims the guest."""
+    """Return Nova's own decision when its compute claims the guest."""
     topology = host_topology(shape, use)
-    # Up to release 33 the claim looks at devices only where some are requested.
+    # Up to release 33 the claim considers devices only if some are requested.
     looks = guest.devices or guest.avoids_devices
     return hardware.numa_fit_instance_to_host(
         topology,
@@ -132,10 +132,10 @@ def nova_fit(
 def nova_fit_fresh(
     shape: HostShape, use: HostUse, guest: GuestRequest, wanted: objects.InstanceNUMATopology
 ) -> bool:
-    """Nova's checks, but each arrangement of cells starts from an untouched request.
+    """Return Nova's decision with an untouched request for each arrangement of cells.
 
-    numa_fit_instance_to_host changes the request while it searches (cell ids that key its caches,
-    and the page size once chosen), so that a later arrangement is judged by what an earlier left.
+    numa_fit_instance_to_host changes the request while it searches: cell IDs that key its caches,
+    and the chosen page size. A later arrangement is then judged by leftovers of an earlier one.
     """
     topology = host_topology(shape, use)
     bounds = limits(shape, guest)
@@ -166,7 +166,7 @@ def nova_fit_fresh(
 def pinned_topology(
     shape: HostShape, guest: GuestRequest, place: Fit, wanted: objects.InstanceNUMATopology
 ) -> objects.InstanceNUMATopology:
-    """Our placement in Nova's words."""
+    """Return our placement as Nova's object."""
     made = wanted.obj_clone()
     for cell, need, found in zip(made.cells, guest.cells, place.cells, strict=True):
         cell.id = shape.cells[found.cell].id

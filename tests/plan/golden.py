@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write tests/golden/plan/lab again after an intended change: python -m tests.plan.golden"""
+"""Rewrite tests/golden/plan/lab after an intended change.
+
+Run it with `python -m tests.plan.golden`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ GOLDEN = ROOT / "tests" / "golden" / "plan" / "lab"
 
 
 def expected() -> dict[str, str]:
-    """The golden files as they are now."""
+    """Return the current golden files."""
     return {
         str(path.relative_to(GOLDEN)): path.read_text(encoding="utf-8")
         for path in GOLDEN.rglob("*")
@@ -22,7 +25,7 @@ def expected() -> dict[str, str]:
 
 
 def made() -> dict[str, str]:
-    """What the planner makes of the lab."""
+    """Return the planner's files for the lab."""
     return {"plan.json": write_plan(lab_plan()), **render(lab_plan())}
 
 

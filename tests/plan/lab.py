@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts and a workload that use everything a plan can say, for golden files and the consumers."""
+"""Provide hosts and a workload that use every feature of a plan, for golden files and consumers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ EXAMPLES = ("s0-speedtest", "s1-bng", "s2-chains", "s3-jumbo")
 
 @cache
 def recorded(machine: str) -> HostFacts:
-    """The facts of a recorded server of the papers."""
+    """Return the facts of a recorded server of the papers."""
     return collect(RecordedRunner.open(str(ROOT / "tests" / "hosts" / machine)))
 
 
 def empty(machine: str, name: str) -> HostFacts:
-    """Such a server under another name, without running guests and without VFs."""
+    """Return such a server under another name, without running guests and without VFs."""
     facts = recorded(machine)
     pci = tuple(
         replace(device, sriov_num=0) for device in facts.pci if device.physical_function is None
@@ -45,7 +45,7 @@ def example_text(example: str) -> str:
 
 
 def example_plan(example: str) -> Plan:
-    """The plan made now, not the one that is shipped."""
+    """Return the plan made now, not the shipped one."""
     return plan_workload(parse_workload(example_text(example), example), [example_host(example)])
 
 
@@ -55,7 +55,7 @@ def shipped_plan(example: str) -> Plan:
 
 
 def lab_hosts() -> list[HostFacts]:
-    """Two R740xd and one S1 server; no VF exists yet, the second R740xd runs a newer kernel."""
+    """Return two R740xd and one S1 server without VFs; the second R740xd has a newer kernel."""
     one, two = empty("s3-r740xd", "compute-1"), empty("s3-r740xd", "compute-2")
     newer = replace(two.kernel, release="6.1.0-18-amd64")
     return [one, replace(two, kernel=newer), empty("s1-dppd", "edge-1")]
@@ -234,5 +234,5 @@ def lab_plan() -> Plan:
 
 
 def plans() -> dict[str, Plan]:
-    """Every plan whose renderings are checked."""
+    """Return every plan whose renderings are checked."""
     return {"lab": lab_plan(), **{name: example_plan(name) for name in EXAMPLES}}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A NIC with SR-IOV for hosts of tests that have none."""
+"""Add a NIC with SR-IOV to hosts of tests that have none."""
 
 from __future__ import annotations
 

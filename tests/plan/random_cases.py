@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random hosts and guests, small enough that shortages are frequent."""
+"""Generate random hosts and guests, small enough that shortages are frequent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ALIAS = PciAlias("qat", "8086", "0442", "type-PCI")
 
 
 def random_host(random: Random) -> tuple[HostShape, HostUse]:
-    """A host of 1 to 4 nodes with 1, 2 or (rarely) 4 threads a core, partly filled."""
+    """Return a host of 1 to 4 nodes with 1, 2 or (rarely) 4 threads a core, partly filled."""
     nodes = random.choice((1, 2, 2, 2, 3, 4))
     threads = random.choice((1, 2, 2, 2, 4) if random.random() < 0.2 else (1, 2))
     per_node = random.choice((2, 3, 4, 6, 8, 12))
@@ -51,7 +51,7 @@ def random_host(random: Random) -> tuple[HostShape, HostUse]:
 def _cell(
     random: Random, node: int, *, nodes: int, per_node: int, threads: int, legacy: bool
 ) -> CellShape:
-    """CPU numbers are interleaved over nodes (as on S3), siblings a fixed offset away (S0)."""
+    """Return a node with CPU numbers interleaved over nodes (S3) or siblings at an offset (S0)."""
     offset = per_node * nodes
     cores = []
     for index in range(per_node):
@@ -96,7 +96,7 @@ def _use(random: Random, cell: CellShape, filled: bool, legacy: bool) -> CellUse
 
 
 def _pools(random: Random, nodes: int) -> list[tuple[PoolShape, int]]:
-    """Device pools first, then those of networks: Nova sorts pools by their number of keys."""
+    """Return device pools, then those of networks: Nova sorts pools by their number of keys."""
     made = []
     for index in range(random.choice((0, 0, 1, 2))):
         keys = {("vendor_id", "8086"), ("product_id", random.choice(("0442", "0443"))),
@@ -124,7 +124,7 @@ def _network_nodes(random: Random, nodes: int) -> tuple[tuple[str, frozenset[int
 
 
 def random_guest(random: Random) -> tuple[Vnf, Workload, dict[str, InterfaceKind]]:
-    """A VNF that gets a NUMA topology from Nova, its workload and its ports' kinds."""
+    """Return a VNF with a NUMA topology in Nova, its workload and its ports' kinds."""
     nodes = random.choice((None, None, None, None, 1, 1, 2, 2, 3))
     each = random.choice((1, 1, 2, 2, 3, 4))
     vcpus = each * (nodes or 1)
@@ -174,7 +174,7 @@ def _ports(random: Random) -> tuple[tuple[VnfPort, ...], dict[str, InterfaceKind
 
 
 def _uneven(random: Random, vnf: Vnf) -> Vnf:
-    """Explicit numa_cpus and numa_mem instead of an even split."""
+    """Return the VNF with explicit numa_cpus and numa_mem instead of an even split."""
     nodes = vnf.numa_nodes or 1
     order = list(range(vnf.vcpus))
     random.shuffle(order)

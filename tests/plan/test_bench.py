@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a bench get cores of its own where there are some, and the right one where not?"""
+"""Check that a bench gets its own cores if possible, and otherwise shares the right ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from wirespeed.plan.bench import plan_between
 
 
 def host(nodes: int = 1, cores: int = 2, smt: bool = False) -> HostFacts:
-    """CPUs are numbered as Linux does: first the first thread of every core, node by node."""
+    """Return a host with CPUs numbered as by Linux: first threads of all cores, node by node."""
     total = nodes * cores
     cpus = []
     for thread in range(2 if smt else 1):
@@ -116,8 +116,10 @@ def test_a_bench_stays_on_one_numa_node() -> None:
 
 
 def test_a_program_over_two_nodes_has_memory_on_both() -> None:
-    """Also where only its main lcore is on the other one: what it has not there it would take
-    from those that were given it."""
+    """Check memory on both nodes, also if only the main lcore is on one of them.
+
+    Without memory of its own there, the program would take that of others.
+    """
     facts = host(nodes=2, cores=2)
     plan = planned(facts, spec_of("pvp"))
     assert plan.generator is not None
@@ -260,7 +262,7 @@ def test_a_pmd_cpu_that_cannot_be_is_refused(cpus: tuple[int, ...], says: str) -
 
 @pytest.mark.parametrize("kind", [k.name for k in TOPOLOGIES if k.name != "wire"])
 def test_too_few_cpus_are_told_with_numbers(kind: str) -> None:
-    if kind in ("external", "sriov"):  # nothing polls on this host but one process
+    if kind in ("external", "sriov"):  # only one process polls on this host
         assert (
             planned(host(cores=1), spec_of(kind, sut=Sut(ports=("a", "b")))).generator is not None
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a guest of a bench get the vCPUs, CPUs, memory and ports that it needs, with reasons?"""
+"""Check that a bench's guest gets the required vCPUs, CPUs, memory and ports, with reasons."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_virtual_function_is_planned_as_one_that_is_to_be_made() -> None:
     assert [port.mac for port in second.ports] == ["02:01:02:00:00:00", "02:01:03:00:00:00"]
     told = [(port.device.value, plan.network(port.network).segment)
             for guest in (first, second) for port in guest.ports if port.device]  # fmt: skip
-    # Numbers 0 and 5 are the generator's.
+    # Numbers 0 and 5 belong to the generator.
     assert told == [(f"{PF}/vf1", 101), (f"{PF}/vf2", 102), (f"{PF}/vf3", 102), (f"{PF}/vf4", 103)]
     assert {port.kind.value for port in first.ports} == {InterfaceKind.SRIOV}
 

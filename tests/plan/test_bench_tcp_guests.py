@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the guests of a TCP test get vCPUs, memory and ports that fit, each with a reason?"""
+"""Check that guests of a TCP test get fitting vCPUs, memory and ports, each with a reason."""
 
 from __future__ import annotations
 

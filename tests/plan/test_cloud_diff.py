@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a cloud in which a plan was carried out as planned, and is each difference told?"""
+"""Check that a cloud built by a plan has no differences, and that each difference is reported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Change = Callable[[dict[str, Any]], Any]
 
 
 def _of(collection: str, name: str, **values: Any) -> Change:
-    """Set keys of the resource with that name."""
+    """Return a change that sets keys of the resource with that name."""
     return lambda found: next(r for r in found[collection] if r["name"] == name).update(values)
 
 

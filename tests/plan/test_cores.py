@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are hosts cut up as the papers did it, and never so that a CPU has two owners?"""
+"""Check that hosts are partitioned as in the papers, and that no CPU has two owners."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Huge pages, kernel words, PMD demand: do the formulas give the figures of their sources?"""
+"""Compare the formulas for huge pages, kernel words and PMD demand with their sources."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_kernel_words_by_vendor_and_page_size() -> None:
 
 
 def test_s2s_single_pmd_is_one_core() -> None:
-    """S2: one 2.2 GHz PMD brought 14.3 Mpps of 64 B from the NIC to guests."""
+    """Compare with S2: one 2.2 GHz PMD thread carried 14.3 Mpps (64 B) from the NIC to guests."""
     assert S2_CYCLES.phy_vhost.cycles(64) * 14.285e6 == pytest.approx(2.2e9, rel=0.01)
     assert pmd_cores(154 * 14.2e6, 2.2e9, 1.0) == 1
     assert pmd_cores(154 * 14.4e6, 2.2e9, 1.0) == 2
@@ -86,7 +86,10 @@ def test_what_a_port_costs() -> None:
 
 
 def test_s2s_east_west_figures_come_back() -> None:
-    """41.46 Mpps of 64 B and 17.73 of 1518 B over eight guests, one 2.2 GHz PMD each."""
+    """Compare with S2: 41.46 Mpps (64 B) and 17.73 Mpps (1518 B) over eight guests.
+
+    Each guest had one PMD thread at 2.2 GHz.
+    """
     for frame, mpps in ((64, 41.46), (1518, 17.73)):
         per_guest = mpps * 1e6 / 8
         assert per_guest * S2_CYCLES.vhost_vhost.cycles(frame) == pytest.approx(2.2e9, rel=0.02)

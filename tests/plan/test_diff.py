@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a diff say what changes, and what each change takes?"""
+"""Check that a diff reports each change and its effort."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the shipped examples follow from their inputs, and say what the papers say?"""
+"""Check that the shipped examples follow from their inputs and agree with the papers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MACHINES = dict(zip(EXAMPLES, ("s0-compute", "s1-dppd", "s2-r730", "s3-r740xd"),
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_shipped_plan_is_the_plan(example: str) -> None:
-    """examples/regenerate.sh makes them again after an intended change."""
+    """Regenerate with examples/regenerate.sh after an intended change."""
     shipped = (ROOT / "examples" / example / "plan.json").read_text(encoding="utf-8")
     assert write_plan(example_plan(example)) == shipped
 
@@ -102,7 +102,7 @@ def test_every_value_has_a_reason() -> None:
 
 
 def test_the_scaled_gateway_is_pinned_on_the_emulated_server() -> None:
-    """The other examples take more than its 8 CPUs."""
+    """Use the gateway, because the other examples need more than the server's 8 CPUs."""
     facts = recorded(EMULATED)
     (host,) = plan_workload(scaled("s1-bng", facts), [facts]).hosts
     assert host.guests

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the lab, which uses everything a plan can say, planned and rendered as it was?"""
+"""Compare the plan and the renderings of the lab, which uses every feature, with golden files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is every setting without effect named, and no other?"""
+"""Check that every setting without effect is named, and no other."""
 
 from __future__ import annotations
 

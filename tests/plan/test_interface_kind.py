@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are interface kinds chosen, and limits named, as S2 found them?"""
+"""Check that port types are chosen, and limits named, as in S2."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_pcie_limit_is_s2s_50_gbps_on_x8() -> None:
 
 
 def test_s2s_example_of_a_six_guest_chain() -> None:
-    """5 Gbit/s through six guests is 30 in each direction and fits; 10 is 60 and does not."""
+    """Check 5 Gbit/s through six guests (30 in each direction, fits), and 10 (60, does not fit)."""
     for gbps, warned in ((5, False), (10, True)):
         rate = gbps * 1e9 / (1500 * 8)
         port = VnfPort("p", "n", InterfaceKind.SRIOV, rate, 1500, Pattern.EAST_WEST, "c")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever is asked for: is no lcore, page or VF given away twice, and is the NIC's node kept?"""
+"""Check for random workloads that nothing is assigned twice and NUMA affinity holds."""
 
 from __future__ import annotations
 
@@ -147,7 +147,11 @@ def _devices_once(host: HostPlan) -> None:
 
 
 def _near_their_nic(plan: Plan, host: HostPlan, workload: Workload) -> None:
-    """vhost guests span node 0 of the DPDK ports; VF guests node 1, unless they may stray."""
+    """Check that guests span the node of their NIC.
+
+    vhost guests span node 0 of the DPDK ports. VF guests span node 1, unless their policy is
+    preferred.
+    """
     policies = {vnf.name: vnf.pci_numa_policy for vnf in workload.vnfs}
     for guest in host.guests:
         nodes = {node.node for node in guest.nodes}
@@ -162,7 +166,7 @@ def _near_their_nic(plan: Plan, host: HostPlan, workload: Workload) -> None:
 @given(rate=st.floats(0, 2e7), frame=st.integers(64, 9000))
 @settings(max_examples=40, deadline=None)
 def test_planned_pmds_carry_the_demand(rate: float, frame: int) -> None:
-    """What is placed behind the vSwitch never needs more cycles than its PMD cores have."""
+    """Check that guests behind the vSwitch need no more cycles than its PMD cores have."""
     vnf = Vnf("v", 4, 1024, page_size="1048576", cpu_policy=CpuPolicy.DEDICATED,
               ports=(VnfPort("p", "access", InterfaceKind.VHOST, rate, frame),))  # fmt: skip
     workload = Workload("t", (vnf,), networks=NETWORKS, nics=NICS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the memory models give the figures that their sources print?"""
+"""Compare the memory models with the values that their sources print."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wirespeed.plan.memory import (
     socket_memory,
 )
 
-# S3: a quad-port XXV710 with MTU 9000; 2 rx queues, 4096 descriptors, 10 PMDs + 1 tx queues.
+# S3: a quad-port XXV710 with MTU 9000; 2 Rx queues, 4096 descriptors, 10 PMDs + 1 Tx queues.
 S3_PORTS = [DpdkPort(0, 9000, 2, 4096, 11, 4096)] * 4
 
 
@@ -59,7 +59,10 @@ def test_mbuf_sizes_of_the_ovs_manual(mtu: int, size: int) -> None:
     ("rxq", "pmds", "mbufs"), [(1, 1, 22560), (1, 2, 24608), (2, 2, 26656 + 32)]
 )
 def test_mbuf_counts_of_the_ovs_manual(rxq: int, pmds: int, mbufs: int) -> None:
-    """The manual's third example counts one burst although its formula counts one for each rxq."""
+    """Compare with the manual's examples.
+
+    The third one counts one burst, while the manual's formula counts one for each rxq.
+    """
     assert port_mbufs(DpdkPort(0, 1500, rxq, 2048, pmds + 1, 2048)) == mbufs
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are only page sizes planned that a host can have?"""
+"""Check that only page sizes that a host supports are planned."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ cpu_policy = "dedicated"
 
 
 def host(sizes_kib: tuple[int, ...], flags: tuple[str, ...]) -> HostFacts:
-    """A host whose kernel lists these sizes of huge pages, none reserved."""
+    """Return a host whose kernel lists these sizes of huge pages, none reserved."""
     facts = empty("s3-r740xd", "a")
     pools = tuple(HugePagePool(size, 0, 0) for size in sizes_kib)
     nodes = tuple(replace(node, huge_pages=pools) for node in facts.nodes)

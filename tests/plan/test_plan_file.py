@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the shipped schema describe the plans that are written?"""
+"""Validate written plans against the shipped schema."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a workload planned on hosts as asked, and is what cannot be done said?"""
+"""Check that a workload is planned as requested, and that impossible requests are reported."""
 
 from __future__ import annotations
 
@@ -69,7 +69,10 @@ def test_a_plan_survives_its_file() -> None:
 
 
 def test_pmd_cores_follow_from_the_frame_rate() -> None:
-    """5 Mpps of 64 B in and out: 5e6 x 2 x 154 = 1.54 Gcycles/s; 2.3 GHz at 80 % is 1.84."""
+    """Check PMD cores for several frame rates of 64 B frames.
+
+    5 Mpps in and out need 5e6 x 2 x 154 = 1.54 Gcycles/s; a core of 2.3 GHz at 80% has 1.84.
+    """
     for rate, cores in ((5e6, 1), (6e6, 2), (12e6, 3)):
         made = only(plan(f"{HEAD}{VNF}{PORT}rate_fps = {rate}\n"))
         assert made.vswitch
@@ -92,7 +95,10 @@ def test_guests_stay_near_the_nic_of_their_network() -> None:
 
 
 def test_more_pmds_where_only_cycles_lack() -> None:
-    """Two guests of 9 Mpps on two hosts, but one host is too small: the other needs all cycles."""
+    """Place two guests of 9 Mpps on two hosts, of which one is too small.
+
+    The other host needs the cycles of both guests.
+    """
     small = empty("s3-r740xd", "small")
     nodes = tuple(replace(node, memory_kib=5 * 1048576) for node in small.nodes)
     hosts = [replace(small, nodes=nodes), empty("s3-r740xd", "large")]
@@ -105,7 +111,7 @@ def test_more_pmds_where_only_cycles_lack() -> None:
 
 
 def test_hosts_are_filled_together_not_one_guest_at_a_time() -> None:
-    """The small guests would take the only node that the large ones could use."""
+    """Request small guests that, if placed first, would take the only node for the large ones."""
     text = (
         "name = 't'\n[memory]\nhuge_pages = 'maximum'\n"
         + VNF.replace('"v"', '"small"').replace("vcpus = 4", "count = 8\nvcpus = 4")
@@ -173,7 +179,7 @@ vfs = 2
 
 
 def test_a_running_guest_on_pmd_cpus_is_warned_about() -> None:
-    """S3's guest runs on 4, 6, 40 and 42; two PMD cores on node 0 take 4 and 40."""
+    """Plan two PMD cores on CPUs 4 and 40, while S3's guest runs on 4, 6, 40 and 42."""
     text = HEAD + "[cores]\npmd_cores = { 0 = 2 }\n" + VNF
     warnings = plan(text, [recorded("s3-r740xd")]).warnings
     assert any("guest spirent is pinned to CPUs 4,40, which the plan uses" in w for w in warnings)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is what running guests hold of CPUs, memory and pages no longer there for others?"""
+"""Check that CPUs, memory and pages of running guests are not planned for others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wirespeed.plan.running import running_pages, running_uses
 from wirespeed.plan.workload_file import parse_workload
 
 GIB = 1 << 20
-# Two nodes: CPUs 0 to 3 for pinned guests on each, 8 GiB in small pages and 8 pages of 1 GiB.
+# Two nodes: four CPUs for pinned guests on each, 8 GiB in small pages and 8 pages of 1 GiB.
 CELLS = tuple(
     CellShape(node, 0b1, 0b1111 << 4 * node, (), 16384, (4, GIB), (2 * GIB, 8)) for node in range(2)
 )
@@ -73,7 +73,7 @@ cpu_policy = "dedicated"
 
 
 def test_pages_of_another_size_than_the_new_guests_stay_planned() -> None:
-    """A guest in 1 GiB pages runs; the new one wants 2 MiB: both sizes are reserved."""
+    """Run a guest with 1 GiB pages and request 2 MiB pages: both sizes are reserved."""
     running = Guest("old", 2, 4 * GIB, memory_nodes=(0,), huge_page_kib=GIB)
     host = replace(empty("s3-r740xd", "a"), guests=(running,))
     plan = plan_workload(parse_workload(WANTED, "t"), [host])
@@ -83,8 +83,7 @@ def test_pages_of_another_size_than_the_new_guests_stay_planned() -> None:
 
 
 def test_memory_in_pages_of_another_size_is_not_there_twice() -> None:
-    """Each node has 96 GiB, of which 80 GiB are in 1 GiB pages: 40 GiB in 2 MiB fit no more,
-    however much of it is asked for."""
+    """Request 40 GiB in 2 MiB pages where 80 of a node's 96 GiB are in 1 GiB pages."""
     running = Guest("old", 2, 160 * GIB, memory_nodes=(0, 1), huge_page_kib=GIB)
     host = replace(empty("s3-r740xd", "a"), guests=(running,))
     text = WANTED.replace('name = "v"', 'name = "v"\ncount = 20')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a workload file read as written, and is everything wrong with one said at once?"""
+"""Check that a workload file is read as written, and that all its errors are reported at once."""
 
 from __future__ import annotations
 

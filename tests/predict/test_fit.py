@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a fit find the truth, and does it say what it cannot know?"""
+"""Check that a fit finds the true parameters, and reports those it cannot know."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROW = "sriov,east-west,2,64,transmitted,mrr,16900000\n"
 
 
 def made(noise: float = 0.0) -> list[Observation]:
-    """Rates of a machine whose parameters are known, with errors of that size."""
+    """Return rates of a machine with known parameters. noise: relative error of the rates."""
     cases = [o.case for o in published("s2")]
     random = np.random.default_rng(7)
     factors = np.exp(noise * random.standard_normal(len(cases)))

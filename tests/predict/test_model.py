@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a deployment's predicted rate behave as its physics says?"""
+"""Check that predicted rates behave as the physics requires."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def test_a_longer_frame_is_never_faster_and_a_second_nic_never_slower(
     second = replace(case, nics=2, ports=2)
     delivered = [replace(c, counted=Counted.DELIVERED) for c in (case, longer, second)]
     base, slower, wider = rates(delivered, S2)
-    # Refused frames: fewer of them where frames are longer, which can outweigh 64 octets.
+    # A refused frame costs the engine. Longer frames mean fewer refusals, which can outweigh 64
+    # octets.
     if case.attachment is Attachment.VHOST:
         assert slower <= base * (1 + 1e-9)
     assert wider >= base * (1 - 1e-9)
@@ -68,7 +69,7 @@ def test_chains_over_the_nic_share_it_and_chains_over_vhost_do_not() -> None:
 
 
 def test_the_shipped_parameters_explain_s2s_table() -> None:
-    """Asked: median 1.2%, mean 2.2%, 90th percentile 5.5%."""
+    """Require errors of at most 1.2% (median), 2.2% (mean) and 5.5% (90th percentile)."""
     observations = published("s2")
     missed = np.abs(errors(observations, S2.plain()))
     assert len(observations) == 180
@@ -78,7 +79,10 @@ def test_the_shipped_parameters_explain_s2s_table() -> None:
 
 
 def test_pcie_of_a_frame_of_one_tlp_by_hand() -> None:
-    """64 octets: 60 of data. Write 86, read request 26, two write-backs of 22.5, two requests."""
+    """Compare with 64 octets by hand: 60 of data, write 86, read request 26, and the rest.
+
+    The rest is two write-backs of 22.5 and two requests.
+    """
     into, out = in_and_out(64)
     assert into == pytest.approx(60 + 26 + 2 * (16 + 26 / 4) + 26 + 2 * 26 / 4)
     assert out == pytest.approx(60 + 22 + 2 * (16 + 22 / 4) + 2 * 30 / 32)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Move cases and parameters of a bench to the server of a host document."""
+"""Check the move of a bench's cases and parameters to the server of a host document."""
 
 from __future__ import annotations
 
@@ -65,7 +65,10 @@ def test_on_server_gives_each_part_a_core_and_a_nic() -> None:
 
 
 def bench_cases() -> list[Case]:
-    """What a bench of two CPUs measures: one PMD core, functions and generator on the other."""
+    """Return the cases of a bench of two CPUs.
+
+    One CPU is the PMD core; functions and generator share the other.
+    """
     shared = {"edge": Edge.VIRTUAL, "pmds": 1, "shared_core": True}
     sizes = (64, 512, 1518)
     return [
@@ -80,7 +83,7 @@ def bench_cases() -> list[Case]:
 
 
 def test_fit_of_a_small_bench_predicts_the_large_server() -> None:
-    """A bench with S2's cycles, at another clock and with 5% of noise, gives S2's curves back."""
+    """Check that a bench with S2's cycles, another clock and 5% of noise reproduces S2's curves."""
     truth = at_clock(S2, HERE_HZ)
     truth = replace(truth, values=truth.values | {
         "generator_ns": S2.values["poll_ns"], "port_ns": S2.values["poll_ns"]})  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which points of studies does the model know, and as what?"""
+"""Check which points of studies the model knows, and the resulting cases."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the study of a change measure the point as it was and changed, in turn?"""
+"""Check that the study of a change measures the point without and with it, in turn."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which points follow from factors, repeats, an order and a short form?"""
+"""Check the points that follow from factors, repeats, an order and a short form."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_all_combinations_in_every_case_and_level() -> None:
 
 
 def test_a_later_factor_may_undo_an_earlier_one() -> None:
-    """NUMA node, then pinned: the thread is pinned."""
+    """Set one key by two factors, as with a thread on a NUMA node that is then pinned."""
     text = FACTORS.replace('"traffic.burst" = 4', '"traffic.flows" = 9')
     study = study_of(f'{text}\n[design]\ncombine = ["cumulative"]\n')
     flows = [p.workload.traffic.flows for p in study.points if isinstance(p.workload, Frames)]

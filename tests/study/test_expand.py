@@ -136,7 +136,7 @@ def test_parameters_read_back_as_the_same_point(flows: int, frame: int) -> None:
 
 
 def test_every_key_changes_the_id() -> None:
-    """A parameter that the id ignores would make two different points one."""
+    """Check every key, because one that the ID ignores would merge different points."""
     whole = Frames(
         bng=Bng(), hosts=Roles("tester", "dut"), guest=Guest(), sriov=Sriov(),
         fault=InjectedFault("hog"),

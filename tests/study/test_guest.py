@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which points cannot have guests, and what is said of each?"""
+"""Check the errors of points that cannot have guests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_point_without_guests_is_the_one_that_it_was_before_there_were_any(
 
 
 def test_where_there_is_no_function_there_is_none_to_be_in_a_guest(tmp_path: Path) -> None:
-    """So a study may have p2p beside pvp."""
+    """Check that one study may have both p2p and pvp."""
     text = 'sut.vnf.placement = "guest"\n[guest]\nvcpus = 2\n[vary]\n'
     study = load_study(write(tmp_path, text + '"topology.kind" = ["p2p", "pvp"]\n'))
     assert len(study.points) == 2

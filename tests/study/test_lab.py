@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a lab file say which hosts there are, and what is wrong with it, all at once?"""
+"""Check that a testbed file gives its hosts, and that all its errors are reported at once."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def write(tmp_path: Path, text: str) -> str:
 
 
 def faults(tmp_path: Path, text: str, *overrides: str) -> dict[str, str]:
-    """What is said about each key."""
+    """Return the error text of each key."""
     with pytest.raises(StudyError) as error:
         load_study(write(tmp_path, text), overrides)
     return {fault.key: str(fault) for fault in error.value.faults}

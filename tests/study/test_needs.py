@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a point that the host cannot have left out with the reason, and all others run?"""
+"""Check that points beyond the host's means are excluded with the reason, and the others run."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_needs_that_cannot_be_are_refused(needs: str, says: str) -> None:
 
 
 def test_what_a_point_needs_does_not_change_its_id() -> None:
-    """So that a run is resumed where needs were corrected."""
+    """Check that a run can be resumed after `needs` was corrected."""
     ids = [point.id for point in study_of(STUDY).points]
     without = STUDY.replace(STUDY.splitlines()[1], "")
     assert [point.id for point in study_of(without).points] == ids

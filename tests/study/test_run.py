@@ -73,7 +73,7 @@ def test_every_point_is_measured_and_stored_with_its_trials(store: Store, study:
 
 @pytest.mark.parametrize("ways", [1, 2])
 def test_virtual_ports_are_held_to_a_link_where_the_study_says_so(store: Store, ways: int) -> None:
-    """A link of 100 Mbit/s carries 148,810 frames of 64 octets a second each way."""
+    """Check a link of 100 Mbit/s: 148,810 frames/s of 64 octets in each direction."""
     line_rate_fps = ways * 1e8 / (84 * 8)
     both = f"topology.bidirectional={'true' if ways == 2 else 'false'}"
     study = load_study("wire", [both, "traffic.link_bps=1e8", "traffic.link_bound=true",
@@ -199,7 +199,10 @@ def test_a_tcp_point_that_broke_is_measured_again_and_complete_ones_are_not(
 
 
 def starved(host: FakeHost, runs: range) -> Rig:
-    """The host, but in these runs a client counts next to no time, and the one before fails."""
+    """Return the host's rig with failing TCP runs.
+
+    In `runs` a client counts next to no time; the run before the first of them fails.
+    """
 
     @contextmanager
     def open_tcp(spec: TcpStreams, plan: Plan, name: str) -> Iterator[TcpBench]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often is TCP run, until there is enough undisturbed time?"""
+"""Check how often TCP runs are repeated until there is enough clean time."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ TCP = Tcp(seconds=2, repeats=2)
 
 
 class Course:
-    """Each letter is a run: q quiet, l little of it undisturbed, d disturbed, f fails.
+    """A bench whose runs follow letters: q quiet, l little clean time, d disturbed, f fails.
 
-    After the last one they begin again.
+    The letters repeat after the last one.
     """
 
     emulated: str | None = None
@@ -48,7 +48,7 @@ class Course:
 
 @dataclass
 class Told(Nobody):
-    """What a watcher hears: the numbers of runs, and how others failed."""
+    """A listener that records the numbers of valid runs, and the reasons of failed ones."""
 
     heard: list[int | str] = field(default_factory=list)
 

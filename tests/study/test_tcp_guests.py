@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which points with TCP traffic cannot have guests or virtual functions, and what is said?"""
+"""Check the errors of TCP points that cannot have guests or virtual functions."""
 
 from __future__ import annotations
 

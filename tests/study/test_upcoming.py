@@ -36,7 +36,7 @@ class PlacedBench(FakeBench):
 
 @dataclass
 class MovedHost:
-    """The n-th point that is measured finds the placement of the n-th letter."""
+    """A host whose n-th measured point has the placement of the n-th letter."""
 
     placements: str
     fails_at: int = -1
@@ -68,7 +68,7 @@ def study(tmp_path: Path) -> Study:
 
 
 def measured(store: Store, writer: RunWriter) -> list[str]:
-    """Ids of the points in the order in which the run says that they were measured."""
+    """Return the IDs of the points in the run's order of measuring."""
     points = [p for p in read_run(store, writer.run_id).points if p.result is not None]
     return [point.id for point in sorted(points, key=lambda point: point.started_at or "")]
 

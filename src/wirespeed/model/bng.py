@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which subscribers, routes and next hops does a Broadband Network Gateway serve?
+"""Make the subscriber, route and next-hop tables of a Broadband Network Gateway.
 
-Tables of any size from a few numbers and a seed, as text: docs/reference/bng.md has the format.
+A few numbers and a seed give tables of any size. docs/reference/bng.md describes the text format.
 """
 
 from __future__ import annotations
@@ -31,12 +31,7 @@ SESSIONS = range(1, 0xFFFF)  # PPPoE's; 0 and 0xffff are reserved
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """The numbers that tables are made from.
-
-    `sparse`: tags and keys are random instead of consecutive, so that a gateway has to hash them.
-    `host`: the address of each subscriber's one static host; None: the gateway learns hosts by ARP.
-    `pppoe`: every subscriber has a session, which needs a host.
-    """
+    """Numbers from which gateway tables are made."""
 
     users: int
     routes: int
@@ -44,9 +39,12 @@ class TableSpec:
     ports: int = 1
     mpls: bool = True
     sparse: bool = False
+    """Tags and keys are random instead of consecutive, so that a gateway must hash them."""
     host: IPv4Address | None = None
+    """Address of each subscriber's one static host; None: the gateway learns hosts by ARP."""
     seed: int = 1
     pppoe: bool = False
+    """Every subscriber has a session, which requires `host`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ def mac_text(mac: int) -> str:
 
 
 def check(spec: TableSpec) -> None:
-    """Raises BadInput for the first number that tables cannot have."""
+    """Raise BadInput for the first number out of range."""
     limits = {
         "users": (spec.users, 0, LINES),
         "routes": (spec.routes, 0, len(SLASH_24)),
@@ -108,24 +106,23 @@ def check(spec: TableSpec) -> None:
 
 
 def hops(spec: TableSpec) -> Iterator[Hop]:
-    """Next hops, spread over the ports in turn."""
+    """Yield the next hops, assigned to ports in turn."""
     for i in range(spec.hops):
         label = FIRST_LABEL + i if spec.mpls else None
         yield Hop(i, IPv4Address(TUNNELS + i), label, FIRST_HOP_MAC + i, i % spec.ports)
 
 
 def routes(spec: TableSpec) -> Iterator[Route]:
-    """Distinct random /24s in ascending order, over the hops in turn."""
+    """Yield distinct random /24 routes in ascending order, assigned to next hops in turn."""
     chosen = random.Random(spec.seed).sample(SLASH_24, spec.routes)  # noqa: S311 not cryptography
     for i, prefix in enumerate(sorted(chosen)):
         yield Route(IPv4Address(prefix << 8), 24, i % spec.hops)
 
 
 def users(spec: TableSpec) -> Iterator[User]:
-    """Subscribers, in equal shares on the ports; tags and keys as `sparse` says.
+    """Yield the subscribers, in equal shares per port.
 
-    Sessions repeat from the 65,535th subscriber on: they need be distinct only behind one pair of
-    tags.
+    Session IDs repeat from subscriber 65,535 on: they must be unique only within one pair of tags.
     """
     lines: Sequence[int] = range(spec.users)
     keys: Sequence[int] = range(spec.users)
@@ -140,7 +137,7 @@ def users(spec: TableSpec) -> Iterator[User]:
 
 
 def table_lines(spec: TableSpec) -> Iterator[str]:
-    """The table file, line by line. Raises BadInput."""
+    """Yield the lines of the table file. Raises BadInput."""
     check(spec)
     yield FORMAT
     for entries in (hops(spec), routes(spec), users(spec)):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parse JSON and TOML that others wrote: bounded in size, depth and integers.
+"""Parse foreign JSON and TOML with bounds on size, depth and integers.
 
-Every reader of a file or an answer goes through here. Errors are ValueError, as those of json and
-tomllib are; their text completes "FILE: ...".
+Every reader of a file or an answer uses this module. Errors are ValueError, like those of json and
+tomllib; their text completes "FILE: ...".
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ import tomllib
 from collections.abc import Callable
 from typing import Any
 
-# A host of 1024 CPUs with an audit is 3 MB, a cloud of 1000 hosts 20 MB; no document of ours nests
-# deeper than 16.
+# A host of 1024 CPUs with an audit takes 3 MB, a cloud of 1000 hosts 20 MB. No wirespeed document
+# nests deeper than 16 levels.
 MAX_CHARACTERS = 128 << 20
 MAX_DEPTH = 64
-# As much as 64 bits hold. A much larger one has no floating-point value to calculate with.
+# A much larger integer has no floating-point value to calculate with.
 MAX_INTEGER = (1 << 64) - 1
 
 
 class BeyondBounds(ValueError):
-    """A document larger or deeper than any that is read, or with a larger integer."""
+    """A document exceeds the bound on size, depth or integers."""
 
 
 def load_json(text: str | bytes) -> Any:
-    """The value in a JSON text."""
+    """Return the value of a JSON text. Raises ValueError."""
     return _load(text, json.loads)
 
 
 def load_toml(text: str) -> dict[str, Any]:
-    """The table in a TOML text."""
+    """Return the table of a TOML text. Raises ValueError."""
     table: dict[str, Any] = _load(text, tomllib.loads)
     return table
 

@@ -11,12 +11,10 @@ ABSENT = ""
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A setting that differed before and after a trial; ABSENT where it was not there.
-
-    what: names it for people, e.g. "vnf0/lcore1: CPUs" or "Open vSwitch: rule in_port=1".
-    """
+    """A setting that differed before and after a trial; ABSENT where it did not exist."""
 
     what: str
+    """Name for people, e.g. "vnf0/lcore1: CPUs" or "Open vSwitch: rule in_port=1"."""
     before: str
     after: str
     host: str = ""

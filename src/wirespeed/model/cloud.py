@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does an OpenStack cloud tell an operator: hosts, flavors, networks, and who runs where?
+"""Define what an OpenStack cloud reports: hosts, servers, flavors, networks and placement.
 
-These are the API's own answers. What it does not tell (which CPU is on which NUMA node, the kernel,
-interrupts, the firmware) is in none of them. Memory is MiB, pages are KiB.
+All values are the API's own answers. The API reports no NUMA topology of host CPUs, no kernel, no
+interrupts and no firmware. Memory is in MiB, page sizes in KiB.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Server:
 
     @property
     def pins(self) -> tuple[tuple[int, int], ...]:
-        """(vCPU, CPU) of every pinned vCPU, by vCPU."""
+        """(vCPU, host CPU) of every pinned vCPU, sorted by vCPU."""
         return tuple(sorted(pin for node in self.nodes for pin in node.pins))
 
 
@@ -180,7 +180,11 @@ class Cloud:
     groups: tuple[CloudGroup, ...] = ()
 
     def host(self, name: str) -> ComputeHost | None:
-        """The host by its own name, the compute service's, libvirt's, or without the domain."""
+        """Return the host of this name; None if no host or several hosts match.
+
+        The name is compared with the compute service's host, then libvirt's host name, then both
+        without the domain.
+        """
         for names in (
             lambda host: (host.name,),
             lambda host: (host.hypervisor,),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Name where polling CPUs are to one another: on one core, within one cache, or across caches.
+"""Classify how polling CPUs are placed: on one core, within one cache, or across caches.
 
 A hypervisor may place virtual CPUs anywhere and does not tell the guest. The CPU placement probe
-measures it before and after each trial.
+therefore measures the placement before and after each trial.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Final
 
 # Two cores of one cache need less, one way, on every server processor since 2017: 20 to 70 ns.
 SHARED_CACHE_NS = 100.0
-# Two cores do not slow each other by more, whatever their clocks do.
+# Two cores slow each other down by less, at any clock frequency.
 OWN_CORE_SLOWDOWN = 1.2
 
 
 class PlacementKind(StrEnum):
-    """Where two polling CPUs are to one another, the nearest first."""
+    """Placement of two polling CPUs relative to each other, the nearest first."""
 
     ONE_CACHE = "one cache"
     """Cores that share a cache."""
@@ -29,7 +29,7 @@ class PlacementKind(StrEnum):
 
 
 NEAREST: Final = tuple(PlacementKind)
-"""The kinds in the order in which their figures come first."""
+"""All kinds, nearest first: the order in which their rates are preferred."""
 PLACEMENT_WORDS: Final = {
     PlacementKind.ONE_CACHE: "polling CPUs within one cache",
     PlacementKind.ACROSS_CACHES: "polling CPUs across caches",
@@ -38,17 +38,17 @@ PLACEMENT_WORDS: Final = {
 
 
 Placed = tuple[PlacementKind, ...]
-"""The kind of each pair of polling CPUs, in the order of the pairs."""
+"""Kind of each pair of polling CPUs, in the order of the pairs."""
 
 
 def worst(placed: Placed) -> PlacementKind:
-    """Return the kind that names a placement of several pairs."""
+    """Return the kind of the worst pair, which names the whole placement."""
     return max(placed, key=NEAREST.index)
 
 
 @dataclass(frozen=True, slots=True)
 class CpuPair:
-    """Two of more than two polling CPUs of one host, measured as CpuPlacement says."""
+    """Measured placement of two of several polling CPUs of one host; see CpuPlacement."""
 
     host: str
     cpus: tuple[int, int]
@@ -62,17 +62,19 @@ class CpuPair:
 
 @dataclass(frozen=True, slots=True)
 class CpuPlacement:
-    """What polling CPUs share, as the CPU placement probe measures it.
+    """Resources that polling CPUs share, measured by the CPU placement probe.
 
-    core_to_core_ns: core-to-core latency: how long a cache line takes from one CPU to the other.
-    It is tens of ns within a cache, hundreds between chips. slowdown: how much longer a piece of
-    work takes while the other CPU works too: 1 on two cores, about 1.5 on two threads of a core.
-    Both are of the worst pair. pairs: each pair, where there is more than one.
+    Both values are those of the worst pair.
     """
 
     core_to_core_ns: float
+    """Time a cache line takes from one CPU to the other, in ns: tens within a cache, hundreds
+    between chips."""
     slowdown: float
+    """Time ratio of a fixed piece of work while the other CPU is busy: 1 on two cores, about 1.5 on
+    two threads of one core."""
     pairs: tuple[CpuPair, ...] = ()
+    """Each pair, if there is more than one."""
 
     @classmethod
     def of(cls, pairs: tuple[CpuPair, ...]) -> CpuPlacement | None:
@@ -87,14 +89,14 @@ class CpuPlacement:
 
     @property
     def placed(self) -> Placed:
-        """The kind of each pair: two placements are equal where these are."""
+        """Kind of each pair; two placements are equal if these are equal."""
         if not self.pairs:
             return (_kind(self.core_to_core_ns, self.slowdown),)
         return tuple(pair.kind for pair in self.pairs)
 
     @property
     def kind(self) -> PlacementKind:
-        """The kind of the worst pair."""
+        """Kind of the worst pair."""
         return worst(self.placed)
 
     def __str__(self) -> str:

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do kernel CPU lists ("2-35,38") and DPDK masks ("0x3000000003") convert to CPU numbers?
+"""Convert kernel CPU lists ("2-35,38") and DPDK masks ("0x3000000003") to CPU numbers and back.
 
 CPU numbers are the kernel's; sets are ascending tuples without repeats. Errors are ValueError and
-name the text at fault.
+quote the text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-# Far above NR_CPUS of any distribution kernel; keeps "0-99999999999" from eating all memory.
+# Far above NR_CPUS of any distribution kernel. Bounds the memory that "0-99999999999" takes.
 MAX_CPU = 65535
-# Ranges may overlap, but a text of thousands of whole ranges would take minutes.
+# Ranges may overlap, but a text of thousands of whole ranges would take minutes to parse.
 _MOST_LISTED = 4 * (MAX_CPU + 1)
 
 
 def parse_list(text: str) -> tuple[int, ...]:
-    """The CPUs of a kernel or Nova list: "0-3,8", "0-15,^8" (Nova excludes), "0-30:2/4" (stride).
+    """Return the CPUs of a kernel or Nova list.
 
-    Flags that isolcpus= puts before the CPUs ("managed_irq,domain,2-5") are skipped.
+    Accepts "0-3,8", "0-15,^8" (Nova's exclusion) and "0-30:2/4" (stride). Skips the flags that
+    isolcpus= puts before the CPUs ("managed_irq,domain,2-5"). Raises ValueError.
     """
     chosen: set[int] = set()
     excluded: set[int] = set()
@@ -52,7 +53,7 @@ def _range(part: str, text: str) -> Iterable[int]:
 
 
 def format_list(cpus: Iterable[int]) -> str:
-    """The shortest kernel list, e.g. (0, 1, 2, 5) -> "0-2,5"; empty for no CPUs."""
+    """Return the shortest kernel list, e.g. (0, 1, 2, 5) -> "0-2,5"; empty for no CPUs."""
     runs: list[list[int]] = []
     for cpu in sorted(set(cpus)):
         if runs and cpu == runs[-1][1] + 1:
@@ -63,7 +64,10 @@ def format_list(cpus: Iterable[int]) -> str:
 
 
 def parse_mask(text: str) -> tuple[int, ...]:
-    """The CPUs of a hexadecimal mask, with or without 0x, quotes or the kernel's commas."""
+    """Return the CPUs of a hexadecimal mask. Raises ValueError.
+
+    Accepts masks with or without 0x, quotes and the kernel's commas.
+    """
     digits = text.strip().strip('"').lower().removeprefix("0x").replace(",", "")
     try:
         value = int(digits, 16)
@@ -75,5 +79,5 @@ def parse_mask(text: str) -> tuple[int, ...]:
 
 
 def format_mask(cpus: Iterable[int]) -> str:
-    """The mask that Open vSwitch and DPDK take, e.g. (2, 3) -> "0xc"."""
+    """Return the mask in the form of Open vSwitch and DPDK, e.g. (2, 3) -> "0xc"."""
     return hex(sum(1 << cpu for cpu in set(cpus)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a study vary its factors, in which order, and what does its quick form leave out?"""
+"""Define the design of a study: combinations of factors, order of points, short form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wirespeed.model.text import Line, Word
 
 
 class Combine(StrEnum):
-    """Which combinations of the factors are measured."""
+    """Combinations of factors that a study measures."""
 
     CUMULATIVE = "cumulative"
     ONE_AT_A_TIME = "one-at-a-time"
@@ -23,7 +23,7 @@ class Combine(StrEnum):
 
 
 class Order(StrEnum):
-    """In which order points are measured."""
+    """Order in which points are measured."""
 
     WRITTEN = "written"
     RANDOM = "random"
@@ -32,10 +32,12 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """name: for people. sets: its high level, by dotted key; its low level is the study's own."""
+    """A two-level factor of a study."""
 
     name: Line
+    """Name for people."""
     sets: Mapping[str, Any]
+    """Its high level, by dotted key. The low level is the study's own value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class StudyForm:
-    """What a study file says besides the values of its points."""
+    """The parts of a study file that are not values of its points."""
 
     factors: tuple[Factor, ...] = ()
     design: Design = field(default_factory=Design)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one base of every error a user can cause or meet; the CLI prints it without a traceback."""
+"""Define the base class of every error that a user can cause or meet.
+
+The CLI prints these errors without a traceback.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,14 @@ from wirespeed.model.words import counted
 
 
 class WirespeedError(Exception):
-    """Says what went wrong, where, with which value, and what to do next.
+    """An error with its place, its value and the next step.
 
-    `next_step` is a sentence or command for the person at the keyboard. Each package derives its
-    own base from this class; `exit_code` is what the CLI exits with (2 = bad input, 1 = failure).
+    what: problem, with place and value. next_step: sentence or command for the user; may be empty.
+    Each package derives its own base class from this one.
     """
 
     exit_code = 1
+    """Exit status of the CLI: 2 for bad input, 1 for a failure."""
 
     def __init__(self, what: str, next_step: str = "") -> None:
         super().__init__(what)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What disturbed a trial, when and on which CPU? What was counted in each window of it?
+"""Define the evidence of disturbances in a trial, and the frame counts of its windows.
 
-`Evidence` and `Windows` are separate on purpose: measure/gate.py reads evidence alone, so that no
-count can decide which time counts. All times are ns since the trial's first frame was due.
+`Evidence` and `Windows` are separate types: measure/gate.py reads evidence alone, so that no count
+decides which time counts. All times are ns since the trial's first frame was due.
 """
 
 from __future__ import annotations
@@ -15,81 +15,81 @@ class DisturbanceKind(StrEnum):
     STOPPED = "stopped"
     """The thread did not run."""
     LATE = "late"
-    """The generator did not offer what it intended to."""
+    """The generator did not offer the intended load."""
     MOVED = "moved"
-    """The hypervisor moved the CPUs to other cores during the trial; it covers the whole trial."""
+    """The hypervisor moved the CPUs to other cores during the trial. Covers the whole trial."""
 
     INTERRUPTED = "interrupted"
-    """Interrupts came too often on the CPU for its time to count; it covers the whole trial."""
+    """Interrupts were too frequent on the CPU for its time to count. Covers the whole trial."""
 
 
 class Source(StrEnum):
-    """What shows a disturbance."""
+    """Source of evidence for a disturbance."""
 
     POLL_GAP = "poll gap"
-    """The thread timed its polls; the length leaves out what its rounds usually take."""
+    """The thread timed its polls. The length excludes the usual duration of a round."""
     FROZEN = "frozen"
-    """The same, but for longer than a scheduler takes a CPU away, and while that CPU ran: the
-    program was stopped, or waited for something itself."""
+    """A poll gap longer than a scheduler takes a CPU away, on a CPU that was running: the program
+    was stopped, or waited for something."""
     CONTEXT_SWITCH = "context switch"
     """The kernel recorded that another program took the CPU from the thread."""
     SINK_SILENCE = "sink silence"
-    """No frame arrived, and the contention probe on the CPU of the SUT's thread was stopped too."""
+    """No frame arrived while the contention probe on the CPU of the SUT's thread was stopped too.
+    """
     SCHEDULE = "generator's schedule"
-    """The generator offered less than was due."""
+    """The generator offered fewer frames than were due."""
     CPU_PLACEMENT = "CPU placement probe"
-    """What the CPUs share differed before and after the trial."""
+    """The CPU placement differed before and after the trial."""
     INTERRUPTS = "interrupt counts"
-    """The kernel's counts before and after the trial; no moment is known."""
+    """The kernel's interrupt counts before and after the trial; the moments are not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """role: "generator" (generates or analyses) or "sut" (forwards). cpu: -1 where not one CPU."""
+    """One disturbance of a thread or CPU in a trial."""
 
     cpu: int
+    """-1 if the disturbance is not confined to one CPU."""
     begin_ns: int
     length_ns: int
     kind: DisturbanceKind
     source: Source
     role: str
+    """Either "generator" (generates or analyses) or "sut" (forwards)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContentionSamples:
-    """The samples of the SMT contention probe on one CPU.
-
-    at_ns: when each sample was taken, ascending. slowness: how long a fixed piece of work took,
-    relative to the fastest: 1.0 undisturbed, up to 2 where something else uses the core.
-    forwards: whether a thread of the SUT polls on this CPU. A slow CPU of the generator does not
-    matter while the generator keeps its schedule. host: whose CPU, where a bench has several
-    hosts.
-    """
+    """Samples of the SMT contention probe on one CPU."""
 
     cpu: int
     forwards: bool
+    """A thread of the SUT polls on this CPU. A slow CPU of the generator does not matter while the
+    generator keeps its schedule."""
     at_ns: tuple[int, ...]
+    """Time of each sample, ascending."""
     slowness: tuple[float, ...]
+    """Duration of a fixed piece of work, relative to the fastest: 1.0 on an idle core, up to 2
+    while something else uses the core."""
     host: str = ""
+    """Host of the CPU, for a bench of several hosts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All disturbances of a trial that were observed.
-
-    unseen: what could not be watched, a sentence each (perf forbidden, a log that overflowed, a
-    clock that is not invariant). A trial with such a gap in its evidence is never quiet.
-    clock_error_ns: how wrong moments on another host than the generator's may be; disturbances
-    there are longer by so much at both ends.
-    """
+    """All observed disturbances of a trial."""
 
     disturbances: tuple[Disturbance, ...] = ()
     contention: tuple[ContentionSamples, ...] = ()
     unseen: tuple[str, ...] = ()
+    """One sentence for each source that could not be watched: perf forbidden, a log that
+    overflowed, a clock that is not invariant. A trial with such a gap is never quiet."""
     clock_error_ns: int = 0
+    """Largest clock error of hosts other than the generator's. Disturbances there are extended by
+    it at both ends."""
 
     def __add__(self, other: Evidence) -> Evidence:
-        """What was seen on two hosts."""
+        """Merge the evidence of two hosts."""
         return Evidence(
             self.disturbances + other.disturbances,
             self.contention + other.contention,
@@ -100,27 +100,27 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class DirectionWindows:
-    """Frames of one direction by the time of sending, one value for each window.
-
-    offered, received: frames whose time stamp lies in the window; each counts once. unsent: frames
-    due in the window that the generator gave up. latency_ns: the least latency (ns) of the frames
-    sent in the window's first half, -1.0 where none of them arrived; it shows how much was queued.
-    """
+    """Frames of one direction by the time of sending, one value per window."""
 
     name: str
     offered: tuple[int, ...]
+    """Frames whose time stamp lies in the window, each counted once."""
     unsent: tuple[int, ...]
+    """Frames due in the window that the generator gave up."""
     received: tuple[int, ...]
+    """Frames whose time stamp lies in the window and that arrived, each counted once."""
     latency_ns: tuple[float, ...]
+    """Least latency of the frames sent in the window's first half, in ns; -1.0 if none arrived. It
+    shows how much was queued."""
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """A trial in windows of equal length, by the time stamp that each frame carries.
+    """A trial divided into windows of equal length, by the time stamp in each frame.
 
-    Window i begins at begin_ns + i * window_ns; only windows that lie wholly in the trial are here.
-    Only frames with a stamp are counted, so that every missing frame of a window is a lost one:
-    ARP, which a SUT consumes on purpose, carries no stamp.
+    Window i begins at begin_ns + i * window_ns. Only windows wholly within the trial are listed.
+    Only frames with a stamp are counted, so every missing frame of a window is lost. ARP, which a
+    SUT consumes on purpose, carries no stamp.
     """
 
     begin_ns: int

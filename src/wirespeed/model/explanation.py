@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What limits a measured point, how is that known, and what would change it?"""
+"""Define explanations: a limit of a measured point, its evidence and the proposed change."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-# What a key of a study may be set to.
+# Types of value that a study key may have.
 KeyValue = bool | int | float | str | tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceFigure:
-    """A figure that an explanation rests on. source: where it was read, e.g. "trial 7"."""
+    """A value that supports an explanation."""
 
     name: str
     value: float
     unit: str
     source: str
+    """Place where it was read, e.g. "trial 7"."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyChange:
-    """A key of a study, e.g. "sut.vswitch.rx_queues", and the value that a change gives it."""
+    """A study key, e.g. "sut.vswitch.rx_queues", and its proposed value."""
 
     key: str
     value: KeyValue
@@ -30,58 +31,58 @@ class KeyChange:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What to change, in one sentence. setting: the key or command that does it, if one does.
-
-    keys: the same for programs, where a study of this host can try it. cannot_try: why it cannot
-    try all of it, and what to do instead; None where it can.
-    """
+    """A change to make, in one sentence."""
 
     change: str
     setting: str | None = None
+    """Key or command that makes the change; None if there is none."""
     keys: tuple[KeyChange, ...] = ()
+    """The change as study keys, as far as a study on this host can try it."""
     cannot_try: str | None = None
+    """Reason why a study cannot try the whole change, and the alternative; None if it can."""
 
 
 class GainKind(StrEnum):
-    """How sure an expected gain is."""
+    """Certainty of an expected gain."""
 
     MEASURED = "measured"
-    """This point was measured with the change and without it; the interval is in `estimated`."""
+    """The point was measured with and without the change; `estimated` has the interval."""
     PREDICTED = "predicted"
-    """A model of this host says so."""
+    """A model of this host predicts it."""
     BOUND = "at most"
-    """Nothing that was measured lets it be more; it may be nothing."""
+    """Upper bound from the measurements; the gain may be zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedGain:
-    """How much a proposal should bring. estimated: how the value was found."""
+    """Expected gain of a proposal."""
 
     value: float
     unit: str
     estimated: str
+    """Method that gave the value."""
     kind: GainKind = GainKind.BOUND
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One thing that limits a point.
-
-    limit: a short word for programs, e.g. "vhost_tx_ring_full". sentence: the same for people.
-    gain: None where it is not known. hop: where it is, as drops name it ("switch:east", "vnf0",
-    "tg" for the generator); None where it is nowhere in particular.
-    """
+    """One limit of a point."""
 
     limit: str
+    """Short word for programs, e.g. "vhost_tx_ring_full"."""
     sentence: str
+    """The limit in a sentence for people."""
     evidence: tuple[EvidenceFigure, ...] = ()
     proposal: Proposal | None = None
     gain: ExpectedGain | None = None
+    """None if unknown."""
     hop: str | None = None
+    """Hop as in drops ("switch:east", "vnf0", "tg" for the generator); None if the limit has no
+    place."""
 
 
 class Resource(StrEnum):
-    """What the rate of a point may be limited by."""
+    """Resources that may limit the rate of a point."""
 
     SWITCH = "switch CPU"
     FUNCTION = "VNF CPU"
@@ -95,10 +96,11 @@ class Resource(StrEnum):
 
 
 class ResourceState(StrEnum):
-    """disturbs: it took time from the trials, which is left out of undisturbed figures."""
+    """State of a resource at a point."""
 
     LIMITS = "limits"
     DISTURBS = "disturbs"
+    """It took time from the trials. Rates over clean time exclude that time."""
     HAS_ROOM = "has room"
     MEASURED = "measured"
     NOT_MEASURED = "not measured"
@@ -107,7 +109,7 @@ class ResourceState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ResourceUse:
-    """How much a point uses of one resource, in one sentence and as figures."""
+    """Use of one resource at a point, in a sentence and in values."""
 
     resource: Resource
     state: ResourceState

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is true of one host: its CPUs, memory, PCI devices, kernel, vSwitch and guests?
+"""Define the facts of one host: CPUs, memory, PCI devices, kernel, vSwitch and guests.
 
-Facts say what was read, not whether it is good (that is a Finding). None means unknown or absent;
-which of the two, `HostFacts.missing` tells: a fact listed there could not be read, or only in part,
-and why. CPU sets are ascending tuples of the kernel's CPU numbers. Sizes are KiB unless the name
-says otherwise.
+Facts record what was read; a Finding judges it. None means unknown or absent. `HostFacts.missing`
+lists the facts that could not be read, wholly or partly, with the reason. CPU sets are ascending
+tuples of the kernel's CPU numbers. Sizes are in KiB unless the name has another unit.
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ class NumaNode:
 
     @property
     def offline_kib(self) -> int:
-        """Memory that is installed and not online; 0 where that is not known."""
+        """Memory that is installed but not online, in KiB; 0 if unknown."""
         return (self.installed_kib or 0) - (self.online_kib or 0)
 
     def pool(self, size_kib: int) -> HugePagePool | None:
@@ -164,7 +163,10 @@ class Kernel:
     rcu_nocbs: tuple[int, ...] = ()
 
     def parameter(self, name: str) -> str | None:
-        """The last value of `name=value` on the command line, "" for a bare word, or None."""
+        """Return the last value of `name=value` on the command line.
+
+        Returns "" for a bare word, None if the word is missing.
+        """
         found = None
         for word in self.cmdline.split():
             key, equals, value = word.partition("=")
@@ -236,12 +238,12 @@ class HostFacts:
 
     @property
     def nics(self) -> tuple[PciDevice, ...]:
-        """The network devices, VFs included."""
+        """Network devices, including VFs."""
         return tuple(d for d in self.pci if d.is_nic)
 
     @property
     def smt(self) -> bool:
-        """Whether any core runs more than one thread."""
+        """A core runs more than one thread."""
         return any(len(c.siblings) > 1 for c in self.cpus)
 
     def cpu(self, cpu_id: int) -> Cpu | None:
@@ -252,10 +254,10 @@ class HostFacts:
         return found.node if found else None
 
     def siblings(self, cpu_id: int) -> tuple[int, ...]:
-        """The SMT threads of the CPU's core, itself included."""
+        """Return the SMT threads of the CPU's core, including the CPU itself."""
         found = self.cpu(cpu_id)
         return found.siblings if found and found.siblings else (cpu_id,)
 
     def why_missing(self, fact: str) -> str | None:
-        """Why the fact could not be read, or None when it was read or the host has none."""
+        """Return why the fact could not be read; None if it was read or is absent."""
         return next((m.reason for m in self.missing if m.fact == fact), None)

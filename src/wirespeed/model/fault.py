@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with one key of a file?"""
+"""Define an error in one key of a file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# The value of a key that is not there.
+# Value of a missing key.
 ABSENT = object()
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One wrong key. `value` is as written, or ABSENT; `allowed` says what would be right."""
+    """An error in one key."""
 
     key: str
     value: object
+    """Value as written, or ABSENT."""
     allowed: str
+    """Allowed values, completing the error message."""
 
     def __str__(self) -> str:
         if self.value is ABSENT:
@@ -24,7 +26,7 @@ class Fault:
 
 
 def show(value: object) -> str:
-    """The value in TOML's spelling (or JSON's null), shortened to one line."""
+    """Return the value in TOML's spelling (None as JSON's null), shortened to 80 characters."""
     if value is None:
         return "null"
     if isinstance(value, bool):

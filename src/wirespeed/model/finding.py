@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is the result of one audit rule on one host?
+"""Define the result of one audit rule on one host.
 
-A rule gives one Finding for each subject that fails it, or a single Finding when it passed, does
-not apply or could not be checked. "Not checked" is never counted as passed.
+A rule gives one Finding for each subject that fails. It gives a single Finding if it passed, does
+not apply or could not be checked. "Not checked" never counts as passed.
 """
 
 from __future__ import annotations
@@ -74,16 +74,16 @@ class AuditReport:
 
     @property
     def failed(self) -> tuple[Finding, ...]:
-        """What failed and is not suppressed, the most severe first."""
+        """Failed findings that are not suppressed, the most severe first."""
         failed = self.with_status(Status.FAILED)
         return tuple(sorted(failed, key=lambda finding: (-finding.severity.rank, finding.rule)))
 
     @property
     def worst(self) -> Severity | None:
-        """The highest severity that failed and is not suppressed."""
+        """Highest severity of the failed findings that are not suppressed; None if none failed."""
         return self.failed[0].severity if self.failed else None
 
     @property
     def counts(self) -> str:
-        """How many findings have each status, in words."""
+        """Number of findings of each status, in words."""
         return ", ".join(f"{len(self.with_status(status))} {status}" for status in Status)

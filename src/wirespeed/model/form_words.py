@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is it said in which order a study is measured, and what its short form leaves out?"""
+"""Describe in words the order of a study's points and its short form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ORDERS = {
 
 
 def design_words(form: StudyForm) -> Iterator[str]:
-    """How often and in which order points are measured, where that is not as written."""
+    """Yield sentences on repeats and order, if they differ from the order as written."""
     design = form.design
     if design.repeats > 1:
         yield f"Each point is measured {design.repeats} times."
@@ -25,7 +25,10 @@ def design_words(form: StudyForm) -> Iterator[str]:
 
 
 def quick_words(form: StudyForm, points: int | None = None) -> Iterator[str]:
-    """What the short form leaves out and sets; points: how many it does without."""
+    """Yield sentences on the levels that the short form excludes and the values it sets.
+
+    points: number of excluded points, None if unknown.
+    """
     quick = form.quick
     if not quick.on:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What frames does a traffic stream consist of, and which of them can carry a stamp?"""
+"""Define the frames of a traffic stream: sizes, encapsulation, flows and room for a stamp."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from annotated_types import Ge, Le
 from wirespeed.model.units import FCS_BYTES
 
 VlanId = Annotated[int, Ge(1), Le(4094)]
-# What a study writes before a genome, so that no other word is taken for one.
+# Prefix of a genome in a study file, so that no other word is taken for a genome.
 GENOME = "imix"
-# RFC 6985 section 3.1: the sizes that the letters of an IMIX genome stand for.
+# RFC 6985 section 3.1: size in octets of each letter of an IMIX genome.
 GENOME_BYTES = {
     "a": 64, "b": 128, "c": 256, "d": 512, "e": 1024, "f": 1280, "g": 1518, "h": 2112,
 }  # fmt: skip
 
-# signature (2), flow (4), sequence number (4), time stamp (8)
+# Octets: signature (2), flow (4), sequence number (4), time stamp (8).
 STAMP_BYTES = 18
 
 
@@ -34,7 +34,7 @@ class Encapsulation(StrEnum):
 
 
 class FlowField(StrEnum):
-    """The header field that steps from one flow to the next."""
+    """Header field that steps from one flow to the next."""
 
     SRC_IP = "src_ip"
     DST_IP = "dst_ip"
@@ -47,14 +47,15 @@ class FlowField(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FrameSizes:
-    """One frame size or an IMIX genome (RFC 6985): the sizes are sent in this order, in turn."""
+    """One frame size or an IMIX genome (RFC 6985), whose sizes are sent in turn."""
 
     text: str
     sizes: tuple[int, ...]
+    """Frame sizes in octets, including the FCS, in the order of sending."""
 
     @classmethod
     def parse(cls, text: str) -> FrameSizes:
-        """Read "64" or "aaaaaaaddddg". Raises ValueError that names the letter at fault."""
+        """Parse "64" or "aaaaaaaddddg". Raises ValueError that names the invalid letter."""
         if text.isdecimal():
             return cls(text, (int(text),))
         unknown = sorted(set(text) - set(GENOME_BYTES))
@@ -68,7 +69,7 @@ class FrameSizes:
 
     @property
     def written(self) -> int | str:
-        """As a study file has it."""
+        """The value in the spelling of a study file."""
         return int(self.text) if self.text.isdecimal() else f"{GENOME}:{self.text}"
 
     @property
@@ -77,7 +78,10 @@ class FrameSizes:
 
 
 def stamped_minimum_bytes(ip_version: int, encapsulation: Encapsulation) -> int:
-    """The smallest frame (FCS included) with room for a stamp; below it only counters are kept."""
+    """Return the smallest frame, including the FCS, that has room for a stamp, in octets.
+
+    Smaller frames are only counted.
+    """
     l3 = 20 if ip_version == 4 else 40
     needed = 14 + 4 * encapsulation.tags + l3 + 8 + STAMP_BYTES + FCS_BYTES
     return max(needed, 64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which subscribers, routes and traffic does a test of a Broadband Network Gateway have?"""
+"""Define subscribers, routes and traffic of a Broadband Network Gateway test."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from annotated_types import Ge, Le
 
 from wirespeed.model.bng import TableSpec
 
-# What surrounds the inner packet, FCS included: two tags and perhaps PPPoE on the subscribers'
-# side, tunnel and perhaps a label on the network's (docs/reference/bng.md).
+# Octets around the inner packet, including the FCS. Subscriber side: two tags, PPPoE if used.
+# Network side: tunnel, label if used (docs/reference/bng.md).
 _SUBSCRIBER_BYTES, _PPPOE_BYTES, _NETWORK_BYTES, _LABEL_BYTES = 26, 8, 46, 4
 _SHORTEST_PACKET_BYTES = 28
-# Every subscriber may have the same address: the GRE key tells them apart.
+# All subscribers may share one address, because the GRE key distinguishes them.
 _HOST = IPv4Address("10.0.0.7")
 
 
@@ -74,13 +74,16 @@ class Bng:
 
     @property
     def arp_every(self) -> int:
-        """Every so many frames is an announcement; 0: none."""
+        """Interval of ARP announcements in frames; 0: no announcements."""
         announces = self.arp_share > 0 and self.access is Access.IPOE
         return round(1 / self.arp_share) if announces else 0
 
     def network_bytes(self, frame_bytes: int) -> int:
-        """What a subscriber's frame of this size is in the network, FCS included both times."""
-        # A frame of minimum size carries the shortest packet there is, padded.
+        """Return the size of a subscriber's frame in the network, in octets.
+
+        frame_bytes: size on the subscriber's side. Both sizes include the FCS.
+        """
+        # A frame of minimum size carries the shortest possible packet, padded.
         around = _SUBSCRIBER_BYTES + (_PPPOE_BYTES if self.access is Access.PPPOE else 0)
         packet = _SHORTEST_PACKET_BYTES if frame_bytes <= 64 else frame_bytes - around
         return packet + _NETWORK_BYTES + (_LABEL_BYTES if self.mpls else 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which guests run on a host, and what does Nova say of guests there?
+"""Define the facts of a host's guests, and of Nova's settings for guests there.
 
 None means unknown or absent, as in facts.py.
 """
@@ -68,7 +68,7 @@ class NovaFacts:
 
     @property
     def guest_cpus(self) -> tuple[int, ...] | None:
-        """The CPUs for pinned guests: cpu_dedicated_set, or the older vcpu_pin_set."""
+        """CPUs for pinned guests: cpu_dedicated_set, or the older vcpu_pin_set."""
         return self.dedicated_cpus if self.dedicated_cpus is not None else self.vcpu_pin_set
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did the hops of a path count in a trial?
+"""Define the counters of a path's hops in a trial.
 
-Frames that one did not pass on and why, frames of its ports, queues and workers, and what is no
-frame.
+Hops count drops with their cause, frames of ports, queues and workers, and events other than
+frames.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-# The hop of frames that the SUT's first ring refused.
+# Hop of the frames that the SUT's first ring refused.
 INGRESS = "sut-ingress"
-# The hop that is a SUT without counters: all that it loses has an unknown cause.
+# Hop of a SUT without counters: the cause of all its loss is unknown.
 EXTERNAL = "external"
 
 
 class DropCause(StrEnum):
-    """Why a hop did not pass a frame on."""
+    """Reason why a hop dropped a frame."""
 
     RX_RING_FULL = "rx_ring_full"
     VHOST_TX_RING_FULL = "vhost_tx_ring_full"
@@ -63,19 +63,17 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class PortCount:
-    """Frames that entered a hop through one port, and that left it there.
-
-    port: as paths name it (SutDescription), e.g. "switch:vnf0a".
-    """
+    """Frames that entered and left a hop through one port."""
 
     port: str
+    """Port as in SutDescription.paths, e.g. "switch:vnf0a"."""
     entered: int
     left: int
 
 
 @dataclass(frozen=True, slots=True)
 class QueueShare:
-    """How many frames were offered to one of several queues of a port."""
+    """Frames offered to one of several queues of a port."""
 
     port: str
     queue: int
@@ -84,7 +82,7 @@ class QueueShare:
 
 @dataclass(frozen=True, slots=True)
 class WorkerShare:
-    """How many frames one of several workers of a network function took, both directions."""
+    """Frames taken by one of several workers of a network function, in both directions."""
 
     hop: str
     number: int
@@ -92,21 +90,21 @@ class WorkerShare:
 
 
 class Counted(StrEnum):
-    """What a hop counts besides frames."""
+    """Events that a hop counts in addition to frames."""
 
     UPCALLS = "upcalls"
-    """Frames of flows that the datapath did not know: the slow path was asked."""
+    """Frames of flows unknown to the datapath, which were passed to the slow path."""
     FLOWS_DELETED = "flows_deleted"
-    """Flows that the datapath was told to forget."""
+    """Flows deleted from the datapath."""
     NO_BUFFERS = "no_buffers"
-    """How often a port found no free buffer to receive into."""
+    """Times that a port found no free receive buffer."""
     RESTARTS = "restarts"
-    """How often the program has ended and was started again."""
+    """Times that the program ended and was started again."""
 
 
 @dataclass(frozen=True, slots=True)
 class HopEvents:
-    """How often something that is no frame happened at a hop during the trial."""
+    """Number of events of one type at a hop during a trial."""
 
     hop: str
     what: Counted

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""By which rules are hosts partitioned for a workload: cores, vSwitch, memory, kernel, placement?
+"""Define the rules that partition hosts for a workload: cores, vSwitch, memory, kernel, placement.
 
-The bounds in the types are the only bounds. None means: let the planner decide, and say why.
+The types hold the only bounds. None means that the planner decides and gives the reason.
 """
 
 from __future__ import annotations
@@ -17,29 +17,28 @@ from wirespeed.model.text import KernelWord
 
 Count = Annotated[int, Ge(1)]
 Natural = Annotated[int, Ge(0)]
-# With placement of PCPUs (Train) or later: what comes before counts CPUs otherwise.
+# First release with PCPUs in Placement (Train). Earlier releases count CPUs differently.
 Release = Annotated[int, Ge(20)]
 Share = Annotated[float, Gt(0), Le(1)]
 Positive = Annotated[float, Gt(0)]
 
 
 class HousekeepingPolicy(StrEnum):
-    """Which physical cores the host keeps: the lowest of every node (S3), or of node 0 (S0)."""
+    """Physical cores that the host keeps: the lowest of every node (S3), or of node 0 (S0)."""
 
     PER_NODE = "per-node"
     FIRST_NODE = "first-node"
 
 
 class PmdSiblingPolicy(StrEnum):
-    """What becomes of the SMT siblings of a PMD thread's CPU.
-
-    idle: one thread per physical core, siblings stay unused (S0: best). pair: both threads are
-    PMDs (Red Hat, S3). guest: one thread per core, siblings go to guests (audit rule 10 objects).
-    """
+    """Use of the SMT siblings of a PMD thread's CPU."""
 
     IDLE = "idle"
+    """One thread per physical core; siblings stay unused (S0: best)."""
     PAIR = "pair"
+    """Both threads are PMDs (Red Hat, S3)."""
     GUEST = "guest"
+    """One thread per core; siblings go to guests. Audit rule 10 reports it."""
 
 
 class MemoryModel(StrEnum):
@@ -55,82 +54,91 @@ class MemoryModel(StrEnum):
 
 
 class HugePagePolicy(StrEnum):
-    """demand: what the placed guests and DPDK need. maximum: all but the host's reserve."""
+    """Number of huge pages to reserve."""
 
     DEMAND = "demand"
+    """The need of the placed guests and of DPDK."""
     MAXIMUM = "maximum"
+    """All memory except the host's reserve."""
     TRIPLEO = "tripleo"
     JETPACK = "jetpack"
 
 
 class Objective(StrEnum):
-    """pack: fill hosts one after another. spread: even load, as Nova's default weighers do."""
+    """Goal of guest scheduling."""
 
     PACK = "pack"
+    """Fill hosts one after another."""
     SPREAD = "spread"
+    """Even load, as by Nova's default weighers."""
 
 
 @dataclass(frozen=True, slots=True)
 class CoreRules:
-    """Who gets which CPUs. pmd_cores: physical cores per NUMA node; pmd_core_order: prefer these.
-
-    vswitchd_own_core: ovs-vswitchd gets a core (S0) instead of the housekeeping CPUs (S3).
-    shared_cores: cores per node for floating vCPUs, beside housekeeping. idle_cpus: left unused.
-    """
+    """Assignment of CPUs to the host, the vSwitch and guests."""
 
     housekeeping: HousekeepingPolicy = HousekeepingPolicy.PER_NODE
     housekeeping_cores: Count = 1
     vswitchd_own_core: bool = False
+    """ovs-vswitchd gets a core (S0) instead of the housekeeping CPUs (S3)."""
     pmd_siblings: PmdSiblingPolicy = PmdSiblingPolicy.PAIR
     pmd_cores: Mapping[Natural, Natural] | None = None
+    """Physical cores for PMD threads, by NUMA node."""
     pmd_core_order: tuple[Natural, ...] = ()
+    """Preferred cores for PMD threads, best first."""
     pmd_on_nodes_without_nics: Natural = 1
     shared_cores: Natural = 0
+    """Cores per node for floating vCPUs, in addition to housekeeping."""
     idle_cpus: tuple[Natural, ...] = ()
+    """CPUs to leave unused."""
 
 
 @dataclass(frozen=True, slots=True)
 class VswitchRules:
-    """Open vSwitch's DPDK memory and queues. pmd_load: the share of a PMD that may be planned."""
+    """Open vSwitch's DPDK memory and queues."""
 
     memory_model: MemoryModel = MemoryModel.TRIPLEO
     socket_memory_mib: tuple[Natural, ...] | None = None
     rx_queues: Count | None = None
     descriptors: Annotated[int, Ge(64), Le(4096)] | None = None
     pmd_load: Share = 0.8
+    """Largest planned utilisation of a PMD thread, 0 to 1."""
     pmd_hz: Positive | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryRules:
-    """page_size_kib: the host's default huge page. host_reserve_mib: kept per host, all nodes."""
+    """Huge pages and the host's reserve."""
 
     page_size_kib: Count = 1048576
+    """The host's default huge page size."""
     huge_pages: HugePagePolicy = HugePagePolicy.DEMAND
     count: Natural | None = None
     percent: Annotated[int, Ge(1), Le(100)] = 50
     host_reserve_mib: Natural = 4096
+    """Memory kept for the host, summed over its nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelRules:
-    """extra: further words for the kernel command line, after the derived ones."""
+    """Kernel command line."""
 
     extra: tuple[KernelWord, ...] = ()
+    """Words to append after the derived ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacementRules:
-    """cpu_ratio and ram_ratio are Nova's allocation ratios for guests that are not pinned.
-
-    keep_running: plan around the guests that run on the hosts, or as if they were gone.
-    nova_release: of the Nova that will place the guests, e.g. 26 for Zed. Before 27 it finds no
-    host for a mixed guest one of whose nodes has no pinned vCPU; from 34 on its computes keep
-    guests without PCI devices off the nodes that have some (nova/compute/claims.py).
-    """
+    """Scheduling of guests to hosts."""
 
     objective: Objective = Objective.PACK
     cpu_ratio: Positive = 4.0
+    """Nova's CPU allocation ratio for guests that are not pinned."""
     ram_ratio: Positive = 1.0
+    """Nova's RAM allocation ratio for guests that are not pinned."""
     keep_running: bool = True
+    """Plan around the running guests; false: plan as if they were gone."""
     nova_release: Release = 33
+    """Release of the Nova that schedules the guests, e.g. 26 for Zed. Before 27 it finds no host
+    for a mixed guest with a node without pinned vCPUs. From 34 on, computes keep guests without PCI
+    devices off nodes that have some (nova/compute/claims.py)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which fault does a point cause on purpose?"""
+"""Define the fault that a point injects."""
 
 from __future__ import annotations
 

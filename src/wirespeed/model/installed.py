@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How was this wirespeed installed, and which command adds an optional part of it?
+"""Find how wirespeed was installed, and the command that adds an optional extra.
 
-The name wirespeed is on no package index that the project owns: no advice names it to one.
+The project owns the name wirespeed on no package index, so no advice installs it from one.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from urllib.parse import unquote, urlsplit
 
 
 def install_extra(extra: str) -> str:
-    """The command that installs an extra of pyproject.toml into this environment.
+    """Return the command that installs an extra of pyproject.toml in this environment.
 
-    From the folder that this wirespeed was installed from, where it is still there; from a clone
-    that is to be made otherwise.
+    It installs from the original source folder if that still exists, otherwise from a new clone.
     """
     source = _source()
     python = shlex.quote(str(Path(sys.executable)))
@@ -29,7 +28,10 @@ def install_extra(extra: str) -> str:
 
 
 def _source() -> tuple[Path, bool] | None:
-    """The folder that pip installed from and whether editable (PEP 610); None if it is gone."""
+    """Return the source folder that pip installed from, and whether it is editable (PEP 610).
+
+    Returns None if the folder is gone.
+    """
     try:
         told = _distribution().read_text("direct_url.json")
     except PackageNotFoundError:

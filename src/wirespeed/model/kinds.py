@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kinds of a thing are there? A registry by name, in the order of registration."""
+"""Register the kinds of a component by name, in the order of registration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from wirespeed.model.errors import BadInput
 
 
 class Kind(Protocol):
-    """name: as written in a study. summary: a clause for the reference."""
+    """A named choice of a study key.
+
+    name: spelling in a study file. summary: a clause for the reference.
+    """
 
     @property
     def name(self) -> str: ...
@@ -25,7 +28,7 @@ K = TypeVar("K", bound=Kind)
 
 
 class Kinds(Generic[K]):
-    """The kinds that one key of a study chooses from, e.g. "topology.kind"."""
+    """The kinds that one study key chooses from, e.g. "topology.kind"."""
 
     def __init__(self, key: str, *kinds: K) -> None:
         self.key = key
@@ -34,14 +37,14 @@ class Kinds(Generic[K]):
             self.register(kind)
 
     def register(self, kind: K) -> None:
-        """Make a kind known. Raises ValueError when its name is taken."""
+        """Register a kind. Raises ValueError if its name is taken."""
         if kind.name in self._kinds:
             raise ValueError(f'{self.key} = "{kind.name}" is registered already')
         self._kinds[kind.name] = kind
 
     @contextmanager
     def including(self, *kinds: K) -> Iterator[None]:
-        """The kinds are known while the context lasts."""
+        """Register the kinds for the duration of the context."""
         for kind in kinds:
             self.register(kind)
         try:
@@ -57,13 +60,13 @@ class Kinds(Generic[K]):
         return name in self._kinds
 
     def __getitem__(self, name: str) -> K:
-        """Raises BadInput for a name that is not known, with those that are."""
+        """Return the kind of this name. Raises BadInput that lists the known names."""
         if name not in self._kinds:
             raise BadInput(f'{self.key} = "{name}": {self.unknown(name)}')
         return self._kinds[name]
 
     def unknown(self, name: str) -> str:
-        """What to say of a name that is not known."""
+        """Return the error text for an unknown name."""
         near = difflib.get_close_matches(name, self._kinds, n=1)
         hint = f'; did you mean "{near[0]}"?' if near else ""
         return f"must be one of {', '.join(self._kinds)}{hint}"

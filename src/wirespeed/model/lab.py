@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which hosts does a lab have, how are they reached, and which of their ports may be measured with?
+"""Define the hosts of a testbed file: access and the ports available for measurements.
 
-Ports of the same name on two hosts are cabled to each other.
+Ports with the same name on two hosts are cabled to each other.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from wirespeed.model.text import PCI_ADDRESS, Device, FilePath, HostName, Line, 
 
 @dataclass(frozen=True, slots=True)
 class LabHost:
-    """ssh: its address, ssh://[user@]host[:port]; None: the machine that wirespeed runs on.
-
-    ports: by name, a PCI address each or the name of a kernel's interface. wsdp: the path of the
-    data plane program there; None: the source tree's or the one in PATH.
-    """
+    """One host of a testbed file."""
 
     ssh: Line | None = None
+    """Address, ssh://[user@]host[:port]; None: the machine that wirespeed runs on."""
     ports: Mapping[Name, Device] = field(default_factory=dict)
+    """PCI address or kernel interface of each port, by port name."""
     wsdp: FilePath | None = None
+    """Path of the data plane program there; None: the source tree's, or the one in PATH."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """The hosts by name. source: the file that says so, for messages."""
+    """The hosts of a testbed file, by name."""
 
     hosts: Mapping[HostName, LabHost]
     source: str = ""
+    """Path of the file, for messages."""
 
 
 def is_pci(device: str) -> bool:
-    """Whether a port is named by a PCI address, such as 0000:3b:00.0."""
+    """Return whether a port is a PCI address, such as 0000:3b:00.0."""
     return PCI_ADDRESS.fits(device)

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check a moment that another host wrote: ISO 8601 with its time zone, and not in the future."""
+"""Check a time stamp from another host: ISO 8601 with a time zone, and not in the future."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
 TOLERANCE = timedelta(minutes=5)
-"""How far the clocks of a host and its controller may be apart."""
+"""Largest accepted difference between the clocks of a host and its controller."""
 
 
 def utc_now() -> str:
-    """ISO 8601 with milliseconds."""
+    """Return the current time in ISO 8601 with milliseconds, in UTC."""
     return written(datetime.now(UTC))
 
 
 def written(moment: datetime) -> str:
-    """Write a moment as our documents and tables do; texts of two moments sort as these do."""
+    """Return a time stamp in the format of wirespeed's documents; texts sort by time."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
 def moment_fault(text: str, now: datetime) -> str | None:
-    """Say what is wrong with the moment; None where nothing is. now: the reader's clock."""
+    """Return the error of a time stamp; None if it is valid. now: the reader's clock."""
     try:
         moment = datetime.fromisoformat(text)
         same = written(moment) == text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a bench ask of the host that it runs on? Kinds of things say so; the plan decides."""
+"""Define the requirements of a bench on its host; the plan allocates from them."""
 
 from __future__ import annotations
 
@@ -10,115 +10,120 @@ from wirespeed.model.policy import InterfaceKind
 
 
 class Forwarding(StrEnum):
-    """Who forwards between interfaces of the kernel. kernel: its softirqs, wherever they run."""
+    """Execution context that forwards between kernel interfaces."""
 
     KERNEL = "kernel"
+    """The kernel's softirqs, on any CPU."""
     MAIN_THREAD = "main thread"
     PMD_THREADS = "PMD threads"
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchNeeds:
-    """name: for people. packet_memory: whether it keeps frames in huge pages of its own.
-
-    page_kib: of which huge pages. port_pools: whether each port has buffers of its own.
-    forwards_on: CPUs that a study has chosen for forwarding; None: the plan chooses one.
-    forwarding: who forwards there. guest_ports: how it reaches a virtual machine; None: it does
-    not. bonded: whether a second switch, the partner of its bonds, polls and keeps frames as it
-    does.
-    """
+    """Requirements of a switch."""
 
     name: str
+    """Name for people."""
     packet_memory: bool
+    """It keeps frames in its own huge pages."""
     forwards_on: tuple[int, ...] | None = None
+    """CPUs that a study assigned to forwarding; None: the plan chooses one."""
     forwarding: Forwarding = Forwarding.PMD_THREADS
+    """Execution context that forwards between its ports."""
     guest_ports: InterfaceKind | None = InterfaceKind.VHOST
+    """Port type towards a virtual machine; None: guests are not supported."""
     page_kib: int = 2048
+    """Size of its huge pages."""
     port_pools: bool = False
+    """Each port has its own buffers."""
     bonded: bool = False
+    """Its bonds need a link partner: a second switch with the same polling and memory."""
 
     @property
     def polls(self) -> bool:
-        """Whether threads of it poll; else it is woken by frames."""
+        """Its threads poll; otherwise frames wake it."""
         return self.forwarding is Forwarding.PMD_THREADS
 
 
 @dataclass(frozen=True, slots=True)
 class PlacementNeeds:
-    """One way to run a function. shares_generator: on the generator's CPUs, with its memory; else
-    with CPUs and memory of its own. in_guest: those of a virtual machine."""
+    """One option for running a function."""
 
     name: str
     shares_generator: bool
+    """It uses the generator's CPUs and memory; otherwise its own."""
     in_guest: bool = False
+    """Its CPUs and memory are those of a virtual machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class VfNeeds:
-    """A virtual function of a NIC. pf: its physical function, as PCI address. number: among those
-    that are made of it. vlan: that the NIC puts its frames in."""
+    """Virtual function of a NIC."""
 
     pf: str
+    """PCI address of its physical function."""
     number: int
+    """Index among the virtual functions of `pf`."""
     vlan: int
+    """VLAN that the NIC assigns to its frames."""
 
 
 @dataclass(frozen=True, slots=True)
 class PortNeeds:
-    """A port of a function. mac: the address that frames find it by. vf: what it is; None: a port
-    of the switch."""
+    """Port of a function."""
 
     name: str
     mac: str
+    """Destination address of frames to this port."""
     vf: VfNeeds | None = None
+    """Virtual function behind the port; None: a port of the switch."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionNeeds:
-    """name: e.g. "vnf0". placements: those that the plan may choose from. is_sut: it alone is
-    measured.
-
-    workers: how many take turns on its cores; more than one want cores besides the first two.
-    """
+    """Requirements of a network function."""
 
     name: str
+    """Name, e.g. "vnf0"."""
     placements: tuple[PlacementNeeds, ...]
+    """Placements that the plan may choose from."""
     is_sut: bool = False
+    """It alone is measured."""
     workers: int = 1
+    """Workers that take turns on its cores. More than one worker needs more than two cores."""
     ports: tuple[PortNeeds, ...] = ()
 
     def placement(self, *, shares_generator: bool) -> PlacementNeeds:
-        """The first that the plan may choose and that does, or does not, share the generator's."""
+        """Return the first allowed placement that shares the generator's CPUs, or does not."""
         return next(p for p in self.placements if p.shares_generator is shares_generator)
 
     @property
     def in_guest(self) -> bool:
-        """Whether only virtual machines will do."""
+        """It runs only in virtual machines."""
         return bool(self.placements) and all(each.in_guest for each in self.placements)
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Of one point that offers frames.
-
-    one_process: generator and functions exchange frames over rings in one process without huge
-    pages. devices: PCI addresses that the generator should be near to. queues: receive queues of
-    each port. held_frames: what tasks keep back besides rings; tables_bytes: lookup tables of a
-    process; flows: of each direction.
-    """
+    """Requirements of one point that offers frames."""
 
     switch: SwitchNeeds | None = None
     functions: tuple[FunctionNeeds, ...] = ()
     one_process: bool = False
+    """Generator and functions exchange frames over rings in one process without huge pages."""
     devices: tuple[str, ...] = ()
+    """PCI addresses that the generator should be near."""
     held_frames: int = 0
+    """Frames that tasks hold outside rings."""
     tables_bytes: int = 0
+    """Size of a process's lookup tables in bytes."""
     flows: int = 1
+    """Flows of each direction."""
 
 
 @dataclass(frozen=True, slots=True)
 class TcpGuestNeeds:
-    """A host of a TCP test that is a virtual machine."""
+    """A virtual machine that is a host of a TCP test."""
 
     name: str
     ports: tuple[PortNeeds, ...]
@@ -126,10 +131,11 @@ class TcpGuestNeeds:
 
 @dataclass(frozen=True, slots=True)
 class TcpNeeds:
-    """Of one point with TCP traffic. switch: for people; None where there is none. guest_ports: how
-    it reaches the guests."""
+    """Requirements of one point with TCP traffic."""
 
     switch: str | None = None
+    """Name of the switch for people; None without a switch."""
     forwarding: Forwarding = Forwarding.KERNEL
     guests: tuple[TcpGuestNeeds, ...] = ()
     guest_ports: InterfaceKind = InterfaceKind.VHOST
+    """Port type from the switch to the guests."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What other programs and guests took from a host while a run measured there."""
+"""Define the time that other programs and guests took from a host during a run."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did a bench measure in one trial?
+"""Define the measurements of a bench in one trial.
 
-Counters read after traffic stopped and drained, the same counts by windows of the time of sending,
-and what disturbed the trial. Loads and counts are sums over all directions;
-`Observation.directions` has each.
+Counters are read after traffic stopped and drained. Windows have the same counts by the time of
+sending. Loads and counts are sums over all directions; `Observation.directions` has each.
 """
 
 from __future__ import annotations
@@ -26,77 +25,77 @@ from wirespeed.model.thread_time import CpuInterrupts, ThreadTime
 
 @dataclass(frozen=True, slots=True)
 class DirectionCount:
-    """Frames of one direction: intended = offered + unsent; offered = accepted + refused.
-
-    offered: handed to the SUT's first ring, which accepted or refused them. unsent: the generator
-    was too late to offer them; told to go as fast as it can, it intends what it offers.
-    received: frames of this trial that arrived as they should; further copies of them are
-    `duplicated`. misdirected: arrived at the wrong subscriber or port; corrupted: arrived damaged;
-    both only where content is checked.
-    """
+    """Frames of one direction: intended = offered + unsent; offered = accepted + refused."""
 
     name: str
     intended: int
+    """Frames due. A generator without a rate limit intends what it offers."""
     offered: int
+    """Frames handed to the SUT's first ring, which accepted or refused them."""
     accepted: int
     unsent: int
+    """Frames that the late generator did not offer."""
     received: int
+    """Frames of this trial that arrived intact, each counted once."""
     duplicated: int
+    """Further copies of received frames."""
     reordered: int
     foreign: int
     misdirected: int = 0
+    """Frames that arrived at the wrong subscriber or port; 0 if content is not checked."""
     corrupted: int = 0
+    """Frames that arrived damaged; 0 if content is not checked."""
 
     @property
     def refused(self) -> int:
-        """Offered, but not taken by the SUT's first ring: loss of the SUT."""
+        """Frames refused by the SUT's first ring: loss of the SUT."""
         return self.offered - self.accepted
 
 
 @dataclass(frozen=True, slots=True)
 class PollingThread:
-    """A thread that polls, with the kernel's counters over the trial.
-
-    role is "generator" (generates or analyses) or "sut" (forwards). cpu: where it ran, -1 where
-    that is not known. busy_share: for how much of the time frames were offered it had some to
-    handle; None where it does not measure that. host: whose CPU, where a bench has several hosts.
-    node: the NUMA node of that CPU; None where that is not known. time: where its time went; None
-    where an older version measured. sleeps: whether it sleeps without frames on purpose.
-    """
+    """A thread that polls, with the kernel's counters over the trial."""
 
     name: str
     role: str
+    """Either "generator" (generates or analyses) or "sut" (forwards)."""
     cpu: int
+    """CPU on which it ran; -1 if unknown."""
     involuntary_switches: int
     runqueue_wait_ns: int
     busy_share: float | None = None
+    """Share of the trial's time in which it had frames to handle, 0 to 1; None if not measured."""
     host: str = ""
+    """Host of the CPU, for a bench of several hosts."""
     node: int | None = None
+    """NUMA node of the CPU; None if unknown."""
     time: ThreadTime | None = None
+    """Account of its time; None in records of an older version."""
     sleeps: bool = False
+    """It sleeps on purpose while no frames arrive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Competitor:
-    """A process that used a CPU, one that the bench polls on or another, without polling itself.
-
-    share: of the trial's time. host: whose CPU, where a bench has several hosts. pid, started: its
-    number, and when it was started (s since the epoch); 0 where an older version measured. own:
-    whether it is a thread of the bench's programs that does not poll.
-    """
+    """A process that used a CPU without polling on it, whether the bench polls there or not."""
 
     name: str
     cpu: int
     share: float
+    """Share of the trial's time."""
     host: str = ""
+    """Host of the CPU, for a bench of several hosts."""
     pid: int = 0
+    """Process ID; 0 in records of an older version."""
     started: float = 0.0
+    """Start time of the process, in s since the epoch; 0 in records of an older version."""
     own: bool = False
+    """It is a thread of the bench's programs that does not poll."""
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """One-way latency in ns over all directions; `hdrh` is an encoded HdrHistogram (base64)."""
+    """One-way latency in ns over all directions."""
 
     count: int
     min_ns: float
@@ -108,79 +107,81 @@ class Latency:
     max_ns: float
     jitter_ns: float
     hdrh: str
+    """Encoded HdrHistogram (base64)."""
 
     @property
     def pdv_ns(self) -> float:
-        """Packet delay variation, p99.9 - min (RFC 5481 section 4.2)."""
+        """Packet delay variation in ns, p99.9 - min (RFC 5481 section 4.2)."""
         return self.p999_ns - self.min_ns
 
 
 @dataclass(frozen=True, slots=True)
 class LatencyRows:
-    """Histograms of latency, one for each row of time, over all directions.
+    """Latency histograms of consecutive time rows, over all directions.
 
-    Row i holds the frames sent from begin_ns + i * row_ns on, for row_ns. Its pairs are (the lowest
-    latency of a bucket in ns, frames); buckets are 1/16 of an octave wide.
+    Row i holds the frames sent in the row_ns from begin_ns + i * row_ns on.
     """
 
     begin_ns: int
     row_ns: int
     rows: tuple[tuple[tuple[int, int], ...], ...]
+    """Pairs of (lowest latency of a bucket in ns, frames). Buckets are 1/16 of an octave wide."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The raw outcome of one trial. Times in seconds unless the name says ns.
-
-    intended_load_fps: the requested load; for "as fast as possible", what was offered (never inf).
-    duration_s: how long frames were offered. overhead_s: what the trial took besides that.
-    ring_frames: what one direction's shallowest stage holds (all queues of that stage together):
-    a stop may cost as many frames. path_frames: what all its stages hold together: as many frames
-    may be queued. Both are 0 where not known, as with an external SUT.
-    windows: None where frames carry no time stamp. steal_ns: steal time of the CPUs that `threads`
-    run on, summed.
-    placement: of the polling CPUs of all hosts, before and after the trial; None where only one
-    polls on each, or where a probe failed.
-    workers: where a network function has several, the frames that each of them took.
-    events: what hops counted besides frames. queues: where ports have several, the frames of each.
-    competitors: who else used the CPUs that poll, most first; then who used others.
-    ports: what every port of every hop counted; empty where an older version measured.
-    residual_wait_s: how long residual frames were waited for before the counters were read.
-    pause_s: how long the SUT was left alone before the trial (RFC 2544 section 23 asks for 2 and 5
-    seconds); 0 where nothing made sure of it.
-    latency_rows: see LatencyRows; None where frames carry no time stamp.
-    interrupts: of the CPUs that poll, by source, most first. changes: settings that differ from
-    those before the trial.
-    """
+    """Raw outcome of one trial."""
 
     intended_load_fps: float
+    """Requested load in frames/s. Without a rate limit: the offered load, never inf."""
     duration_s: float
+    """Time during which frames were offered, in s."""
     directions: tuple[DirectionCount, ...]
     drops: tuple[Drop, ...]
     threads: tuple[PollingThread, ...]
     steal_ns: int
+    """Steal time of the CPUs of `threads`, in ns, summed."""
     overhead_s: float
+    """Time of the trial beyond duration_s, in s."""
     ring_frames: int
+    """Frames that one direction's shallowest stage holds, over all its queues. A stop may lose as
+    many frames. 0 if unknown, as with an external SUT."""
     path_frames: int
+    """Frames that all stages of a direction hold; as many may be queued. 0 if unknown."""
     evidence: Evidence = field(default_factory=Evidence)
     windows: Windows | None = None
+    """None if frames carry no time stamp."""
     latency: Latency | None = None
     latency_rows: LatencyRows | None = None
-    # What bounds the load that this bench can offer, e.g. "shared_lcore".
+    """None if frames carry no time stamp."""
     limited_by: str | None = None
+    """Reason why this bench cannot offer more load, e.g. "shared_lcore"; None without such a limit.
+    """
     placement: tuple[CpuPlacement, CpuPlacement] | None = None
+    """Placement of the polling CPUs of all hosts, before and after the trial. None if each host has
+    one, or if a probe failed."""
     workers: tuple[WorkerShare, ...] = ()
+    """Frames of each worker, for a network function with several."""
     events: tuple[HopEvents, ...] = ()
+    """Events that hops counted in addition to frames."""
     queues: tuple[QueueShare, ...] = ()
+    """Frames of each queue, for ports with several."""
     competitors: tuple[Competitor, ...] = ()
+    """Other users of the polling CPUs, the largest share first; then users of other CPUs."""
     ports: tuple[PortCount, ...] = ()
+    """Counters of every port of every hop; empty in records of an older version."""
     residual_wait_s: float = 0.0
+    """Wait for residual frames before the counters were read, in s."""
     pause_s: float = 0.0
+    """Time that the SUT was left alone before the trial, in s; 0 if not ensured. RFC 2544 section
+    23 asks for 2 s and 5 s."""
     interrupts: tuple[CpuInterrupts, ...] = ()
+    """Interrupts of the polling CPUs, by source, the most frequent first."""
     changes: tuple[Change, ...] = ()
+    """Settings that differ from those before the trial."""
 
     def total(self, field: str) -> int:
-        """Sum of one count over the directions."""
+        """Return the sum of one count over the directions."""
         return sum(int(getattr(d, field)) for d in self.directions)
 
     @property

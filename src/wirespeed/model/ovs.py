@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which factors does Open vSwitch with DPDK have that no other switch has?
+"""Define the factors that Open vSwitch with DPDK has and other switches do not.
 
-Part of a point of a study, as spec.py is: the defaults, the bounds and the sentences are the only
-ones.
+As in spec.py, the defaults, bounds and sentences here are the only ones.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from wirespeed.model.frame import VlanId
 
 
 class RxqAssign(StrEnum):
-    """Which PMD thread polls which receive queue."""
+    """Assignment of receive queues to PMD threads."""
 
     ROUNDROBIN = "roundrobin"
     CYCLES = "cycles"
@@ -26,14 +25,14 @@ class RxqAssign(StrEnum):
 
 
 class PortMemory(StrEnum):
-    """Whether ports with the same MTU share buffers."""
+    """Sharing of buffers between ports of the same MTU."""
 
     SHARED = "shared"
     PER_PORT = "per-port"
 
 
 class VlanTranslation(StrEnum):
-    """What becomes of a frame's VLAN tag between two bridges."""
+    """Change of a frame's VLAN tag between two bridges."""
 
     NONE = "none"
     STRIP = "strip"
@@ -41,7 +40,7 @@ class VlanTranslation(StrEnum):
 
 
 class OvsPorts(StrEnum):
-    """What Open vSwitch's ports are, and so what the programs at their other ends use."""
+    """Type of Open vSwitch's ports; it decides what the programs at their other ends use."""
 
     VHOST_USER = "vhost-user"
     KERNEL = "kernel"
@@ -50,17 +49,17 @@ class OvsPorts(StrEnum):
 
     @property
     def on_veth(self) -> bool:
-        """Whether they are interfaces of the kernel."""
+        """The ports are interfaces of the kernel."""
         return self is not OvsPorts.VHOST_USER
 
     @property
     def polled(self) -> bool:
-        """By PMD threads; else the main thread waits for their frames."""
+        """PMD threads poll the ports; otherwise the main thread waits for their frames."""
         return self is not OvsPorts.KERNEL
 
 
 class BondMode(StrEnum):
-    """Over which link a frame leaves a bond. none: there is no bond."""
+    """Choice of the link on which a frame leaves a bond. none: there is no bond."""
 
     NONE = "none"
     ACTIVE_BACKUP = "active-backup"

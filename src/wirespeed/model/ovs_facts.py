@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs in a host's Open vSwitch?
+"""Define the facts of a host's Open vSwitch.
 
 None means unknown or absent, as in facts.py.
 """
@@ -56,7 +56,7 @@ class OvsInterface:
 
     @property
     def is_dpdk_port(self) -> bool:
-        """Whether a physical (DPDK ethdev) port; vhost-user and dpdkr ports are not."""
+        """It is a physical port (DPDK ethdev), unlike vhost-user and dpdkr ports."""
         return self.type == "dpdk"
 
     @property

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who gets which core, memory and queue on each host, and why?
+"""Define a plan: cores, memory and queues of each host, each value with its reason.
 
-One Plan type serves deployments (`wirespeed plan`) and benches (`wirespeed run`): a bench takes its
-cores, memory and queues from here alone. Every decided value is a `Decision` and carries `because`.
-CPU sets are ascending tuples. What a bench does not need has a default.
+One Plan type serves deployments (`wirespeed plan`) and benches (`wirespeed run`). A bench takes its
+cores, memory and queues from its plan alone. Every decided value is a `Decision` with a reason. CPU
+sets are ascending tuples. Fields that a bench does not need have a default.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from wirespeed.model.text import (
 from wirespeed.model.workload import Aggregate, Group, PciAlias, ProviderNetwork
 
 T = TypeVar("T")
-# A logical CPU's number; Linux knows at most 8192 CPUs.
+# Number of a logical CPU. Linux supports at most 8192 CPUs.
 Cpu = Annotated[int, Ge(0), Le(8191)]
 Cpus = tuple[Cpu, ...]
 
@@ -273,12 +273,12 @@ class Plan:
 
     @property
     def generator_host(self) -> HostPlan:
-        """On a bench, where the generator runs."""
+        """Host of the generator, on a bench."""
         return self.hosts[0]
 
     @property
     def sut_host(self) -> HostPlan:
-        """On a bench, where switch and network functions run: the same host or another one."""
+        """Host of the switch and network functions, on a bench; may be the generator's host."""
         return self.hosts[-1]
 
     def network(self, name: str) -> ProviderNetwork:

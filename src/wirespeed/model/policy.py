@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which choices does a workload have for guests, their ports and their networks?"""
+"""Define the choices of a workload for guests, their ports and their networks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ class CpuPolicy(StrEnum):
 
 
 class ThreadPolicy(StrEnum):
-    """Nova's hw:cpu_thread_policy, and the two of the Kilo papers that Nova never shipped (S1)."""
+    """Nova's hw:cpu_thread_policy, and two policies of the Kilo papers (S1).
+
+    Nova never shipped the two: separate and avoid.
+    """
 
     PREFER = "prefer"
     REQUIRE = "require"
@@ -30,7 +33,7 @@ class EmulatorPolicy(StrEnum):
 
 
 class PciNumaPolicy(StrEnum):
-    """Nova's hw:pci_numa_affinity_policy; legacy: local, or a device whose node is unknown."""
+    """Nova's hw:pci_numa_affinity_policy. legacy: a local device, or one of unknown node."""
 
     LEGACY = "legacy"
     PREFERRED = "preferred"
@@ -53,14 +56,14 @@ class InterfaceKind(StrEnum):
 
 
 class Pattern(StrEnum):
-    """S2 section 2.1: in and out of the server, or from guest to guest inside it."""
+    """Traffic pattern of S2 section 2.1: in and out of the server, or from guest to guest in it."""
 
     NORTH_SOUTH = "north-south"
     EAST_WEST = "east-west"
 
 
 class DataPlane(StrEnum):
-    """What the guest's application drives its ports with: DPDK, or the kernel's network stack."""
+    """Data plane of the guest's application: DPDK, or the kernel's network stack."""
 
     DPDK = "dpdk"
     KERNEL = "kernel"

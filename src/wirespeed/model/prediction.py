@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What rate is expected of a deployment that nobody has measured, and what keeps it there?
+"""Define the predicted rate of an unmeasured deployment and the resource that limits it.
 
-Plain facts: predict/ makes them; plan, report and explain are handed them.
+predict/ makes these types; plan, report and explain receive them.
 """
 
 from __future__ import annotations
@@ -11,44 +11,44 @@ from enum import StrEnum
 
 
 class Attachment(StrEnum):
-    """What a network function's port is."""
+    """Port type of a network function."""
 
     VHOST = "vhost"
     SRIOV = "sriov"
     PORT = "port"
-    """The physical port itself: no switch in between."""
+    """The physical port itself, without a switch."""
     NONE = "none"
-    """There is no function: the switch joins its outer ports."""
+    """No function: the switch joins its outer ports."""
 
 
 class Arrangement(StrEnum):
-    """S2 section 2.1: which functions does a frame visit?"""
+    """Functions that a frame visits (S2 section 2.1)."""
 
     PARALLEL = "north-south"
-    """One of them, then it leaves again."""
+    """One function, then it leaves again."""
     CHAIN = "east-west"
-    """All, one after the other."""
+    """All functions, one after the other."""
 
 
 class Edge(StrEnum):
-    """What the outer ends are."""
+    """Outer endpoints of the path."""
 
     NIC = "nic"
     VIRTUAL = "virtual"
-    """vhost-user ports of the generator, as on a bench without a NIC."""
+    """The generator's vhost-user ports, as on a bench without a NIC."""
 
 
 class Counted(StrEnum):
-    """Which frames make the rate."""
+    """Frames that count for the rate."""
 
     DELIVERED = "delivered"
-    """Those that leave the last hop, over all directions."""
+    """Frames that leave the last hop, summed over all directions."""
     TRANSMITTED = "transmitted"
-    """Those that all functions send, summed, as S2 counts."""
+    """Frames that all functions send, summed, as S2 counts."""
 
 
 class RateKind(StrEnum):
-    """How a measured rate was found; rates of different kinds are not fitted together."""
+    """Method that gave a measured rate. Rates of different kinds are not fitted together."""
 
     MRR = "mrr"
     NDR = "ndr"
@@ -57,38 +57,42 @@ class RateKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One deployment and its traffic.
-
-    frame_bytes: FCS included. link_bps: of each outer port; not used with virtual ones. ports: NIC
-    ports that share the traffic. pmds: cores that share all work of the switch; None: one for each
-    vhost port and one for the NIC ports, as in S2. function_cores: of each function, each with a
-    queue of its own. idle_ports: polled ports of the switch that bring no frames. shared_core: all
-    functions and the generator take turns on one CPU. pcie_lanes, pcie_gts: of each NIC. nics: how
-    many share the traffic (ports is over all of them). ring_frames: what the rings of a hop hold.
-    offered_fps: the most that is offered, where a study holds virtual ports to the speed of links.
-    """
+    """One deployment and its traffic."""
 
     attachment: Attachment
     arrangement: Arrangement = Arrangement.PARALLEL
     functions: int = 1
     frame_bytes: float = 64.0
+    """Frame size in octets, including the FCS."""
     edge: Edge = Edge.NIC
     link_bps: float = 40e9
+    """Speed of each outer port in bit/s; unused with virtual ports."""
     ports: int = 1
+    """NIC ports that share the traffic, over all NICs."""
     nics: int = 1
+    """NICs that share the traffic."""
     pmds: int | None = None
+    """Cores that share all work of the switch. None: one per vhost port and one for the NIC ports,
+    as in S2."""
     function_cores: int = 1
+    """Cores of each function, each with its own queue."""
     idle_ports: int = 0
+    """Polled ports of the switch that receive no frames."""
     shared_core: bool = False
+    """All functions and the generator take turns on one CPU."""
     counted: Counted = Counted.DELIVERED
     pcie_lanes: int = 8
+    """PCIe lanes of each NIC."""
     pcie_gts: float = 8.0
+    """PCIe speed of each NIC in GT/s per lane."""
     ring_frames: int = 1024
+    """Frames that the rings of a hop hold."""
     offered_fps: float | None = None
+    """Largest offered load in frames/s, if a study limits virtual ports to a link's speed."""
 
 
 class Resource(StrEnum):
-    """What a frame needs, and what can run out."""
+    """Resources that a frame needs and that can be exhausted."""
 
     NIC_PMD = "PMD core of the physical port"
     VHOST_PMD = "PMD core of a vhost port"
@@ -107,31 +111,36 @@ class Resource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What one counted frame costs a resource in ns, and how busy the resource is, 0..1."""
+    """Use of one resource."""
 
     resource: Resource
     demand_ns: float
+    """Cost of one counted frame, in ns."""
     utilisation: float
+    """Busy share of the resource, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """The rate at full load in frames/s with a 90% interval, and every resource, busiest first.
+    """Rate at full load with its 90% interval.
 
-    next_gain: by what share the rate would grow if the busiest resource cost nothing, None where no
-    other one is known. ndr_share:
-    the lossless rate over this one. latency_us: the median at half of this rate. source: of the
-    parameters. docs/explanation/prediction.md tells how far each of them is valid.
+    docs/explanation/prediction.md gives the range in which each value is valid.
     """
 
     rate_fps: float
     low_fps: float
     high_fps: float
     loads: tuple[Load, ...]
+    """Every resource, the busiest first."""
     next_gain: float | None
+    """Relative growth of the rate if the busiest resource cost nothing; None if no other resource
+    is known."""
     ndr_share: float
+    """Ratio of the rate without loss to rate_fps."""
     latency_us: float
+    """Median latency at half of the rate, in µs."""
     source: str
+    """Source of the parameters."""
 
     @property
     def limit(self) -> Load:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compute 95% intervals and percentiles, for every figure by the same functions.
+"""Compute 95% intervals and percentiles, for every value by the same functions.
 
 Student's t quantile: Abramowitz and Stegun, 26.7.5 (Cornish and Fisher's expansion).
 """
@@ -12,11 +12,14 @@ from collections.abc import Sequence
 from typing import Final
 
 CONFIDENCE: Final = 0.95
-"""The confidence of every interval that is printed, stored or compared."""
+"""Confidence of every interval that is printed, stored or compared."""
 
 
 def student(share: float, freedom: int) -> float:
-    """Return the quantile of Student's t distribution, to 1%; infinite without any freedom."""
+    """Return the quantile of Student's t distribution, to 1%.
+
+    freedom: degrees of freedom; the quantile is infinite below 1.
+    """
     if freedom < 1:
         return math.inf
     if freedom == 1:
@@ -34,14 +37,14 @@ def student(share: float, freedom: int) -> float:
 
 
 def two_sided(freedom: int) -> float:
-    """Return how many standard errors half of a 95% interval has."""
+    """Return half the width of a 95% interval, in standard errors."""
     return student(0.5 + CONFIDENCE / 2, freedom)
 
 
 def half_interval(values: Sequence[float]) -> float | None:
     """Return half of the 95% interval of the values' mean, relative to the mean.
 
-    None where it is not known: fewer than two values, or a mean of 0.
+    Returns None for fewer than two values, or for a mean of 0.
     """
     if len(values) < 2 or not (middle := statistics.fmean(values)):
         return None
@@ -50,5 +53,5 @@ def half_interval(values: Sequence[float]) -> float | None:
 
 
 def nearest_rank(per_mille: int, count: int) -> int:
-    """Return the rank, from 1 on, of the smallest value that per_mille of `count` values reach."""
+    """Return the rank, from 1, of the smallest value that per_mille of `count` values reach."""
     return max(1, -(-per_mille * count // 1000))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of what a search found at one point of a study."""
+"""Define what a search found at one point of a study."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from wirespeed.model.observation import Latency
 from wirespeed.model.tcp import TcpResult
 from wirespeed.model.trial import LeftOut, Trial
 
-# SearchResult.search of a point where TCP was measured.
+# SearchResult.search of a point with TCP traffic.
 TCP = "tcp"
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A load that was tried, in frames/s over all directions, and what was forwarded at it."""
+    """A load that was tried, in frames/s over all directions, and its forwarding rate."""
 
     load_fps: float
     forwarding_fps: float
@@ -26,210 +26,217 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The highest load that met a loss goal (`lower`) and the lowest that did not (`upper`).
-
-    `lower` is None when even the minimum load failed; `upper` is None when the maximum load passed.
-    """
+    """Bounds of a rate: the highest load that met a loss goal and the lowest that did not."""
 
     lower: Bound | None
+    """None if even the minimum load failed."""
     upper: Bound | None
+    """None if the maximum load passed."""
 
 
 class Grade(StrEnum):
-    """How sure is a point's figure? docs/explanation/how-a-trial-is-judged.md"""
+    """Certainty of a point's rates (docs/explanation/how-a-trial-is-judged.md)."""
 
     A = "A"
-    """Quiet: nothing disturbed the trials that decide, so they count whole."""
+    """Quiet: nothing disturbed the deciding trials, so they count whole."""
     B = "B"
-    """Gated, most of the time undisturbed."""
+    """Gated, with most of the time clean."""
     C = "C"
-    """Gated, little of the time undisturbed."""
+    """Gated, with little of the time clean."""
     D = "D"
-    """A bracket: what was carried without loss, and what is too much."""
+    """A bracket: a load carried without loss, and a load that is too high."""
 
 
 @dataclass(frozen=True, slots=True)
 class LatencyAtLoad:
-    """Latency measured at a share of the PDR, e.g. share=0.5 (CSIT's pdr_50).
-
-    latency: as this host is, of all frames. undisturbed: of those sent in undisturbed time; None
-    where there was none.
-    """
+    """Latency at a share of the PDR."""
 
     share: float
+    """Share of the PDR, e.g. 0.5 (CSIT's pdr_50)."""
     load_fps: float
     latency: Latency
+    """Latency over all time, of all frames."""
     undisturbed: Latency | None = None
+    """Latency of frames sent in clean time; None if no time was clean."""
 
 
 def lossy_runs_bound(lost: int, runs: int) -> float | None:
-    """With 95% confidence no larger share of runs loses anything; None where some did.
+    """Return the upper bound, with 95% confidence, on the share of runs that lose frames.
 
-    Losses cluster, so that a bound on the share of frames alone promises too much.
+    Returns None if frames were lost. Losses cluster, so a bound on the share of frames alone would
+    promise too much.
     """
     return None if lost or not runs else min(1.0, 3 / runs)
 
 
 @dataclass(frozen=True, slots=True)
 class Undisturbed:
-    """What a point's figures rest on: undisturbed time of the trials at the load that decides.
-
-    load_fps: the NDR, or the load held, or of an MRR what was received. offered, lost: frames in
-    `windows` of `clean_s` seconds, in `runs` pieces, of `measured_s` seconds of traffic.
-    loss_bound: with 95% confidence no larger share of frames is lost.
-    growth: of the queues, a share of the frames offered, with 95% bounds growth +- growth_error.
-    width: what growth and the search's width were held to. left_out: shares of the traffic's time.
-    steady_s: seconds without any disturbance, whether queues had drained or not; None where an
-    older version did not store it.
-    """
+    """The clean time that a point's rates rest on, of the trials at the deciding load."""
 
     load_fps: float
+    """The NDR or the constant load in frames/s; the received rate for an MRR."""
     measured_s: float
+    """Time of traffic in s."""
     clean_s: float
+    """Time of the windows that count, in s."""
     windows: int
+    """Number of windows that count."""
     runs: int
+    """Number of runs of consecutive windows."""
     offered: int
+    """Frames offered in `windows`."""
     lost: int
+    """Frames lost in `windows`."""
     loss_bound: float
+    """Upper bound on the loss ratio, with 95% confidence."""
     growth: float
+    """Growth of the queues as a share of the offered frames."""
     growth_error: float
+    """Half of the 95% interval of `growth`."""
     width: float
+    """Limit for `growth` and for the search's width."""
     left_out: tuple[LeftOut, ...]
+    """Excluded shares of the time of traffic."""
     steady_s: float | None = None
+    """Time without disturbance, drained or not, in s; None in records of an older version."""
 
     @property
     def share(self) -> float:
-        """The share of the time without disturbance: the one that grades, and that is printed."""
+        """Share of time without disturbance; the grade rests on it."""
         undisturbed_s = self.clean_s if self.steady_s is None else self.steady_s
         return undisturbed_s / self.measured_s if self.measured_s else 0.0
 
     @property
     def lossy_runs_bound(self) -> float | None:
-        """With 95% confidence no larger share of the pieces loses anything; None where some did."""
+        """Upper bound on the share of runs that lose frames; see lossy_runs_bound."""
         return lossy_runs_bound(self.lost, self.runs)
 
 
 @dataclass(frozen=True, slots=True)
 class AsIs:
-    """What this host carries as it is: whole trials, whatever disturbed them.
-
-    mrr_fps: the median of what overloaded trials received. loss_low, loss_high: the least and the
-    most that one trial at load_fps (the undisturbed NDR, or the load held) lost; None where there
-    is no such load. lossless_fps: the highest load at which a trial of lossless_s lost nothing;
-    None: none was found. One trial says little about the next. mrr_s, load_s: the length of all
-    trials that mrr_fps, and loss_low and loss_high, rest on; None where an older version measured.
-    """
+    """Rates over all time: whole trials, disturbed or not."""
 
     mrr_fps: float | None = None
+    """Median of the rates received in overloaded trials, in frames/s."""
     load_fps: float | None = None
+    """Load of the loss range: the clean NDR or the constant load; None without one."""
     loss_low: float | None = None
+    """Lowest loss ratio of a trial at load_fps."""
     loss_high: float | None = None
+    """Highest loss ratio of a trial at load_fps."""
     lossless_fps: float | None = None
+    """Highest load at which a trial lost nothing; None if there was none. One trial does not
+    predict the next."""
     lossless_s: float | None = None
+    """Length of the trial at lossless_fps, in s."""
     mrr_s: float | None = None
+    """Length of all trials behind mrr_fps, in s; None in records of an older version."""
     load_s: float | None = None
+    """Length of all trials behind the loss range, in s; None in records of an older version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """Where the limit lies, when no load could be judged finely: carried_fps passed a whole trial
-    without loss, overloads_fps is provably too much. None: no such load was found."""
+    """Bounds of the limit if no load could be judged finely."""
 
     carried_fps: float | None
+    """Load that passed a whole trial without loss; None if there was none."""
     overloads_fps: float | None
+    """Load that is provably too high; None if there was none."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackToBack:
-    """The longest burst that passes without loss (RFC 9004), in frames of one burst of one port.
-
-    load_fps: over all directions.
-    buffer_s is corrected for what the SUT forwards while the burst still arrives (section 6.1).
-    """
+    """Longest burst without loss (RFC 9004), in frames of one burst of one port."""
 
     load_fps: float
+    """Load over all directions, in frames/s."""
     mean_frames: float
     min_frames: int
     max_frames: int
     bursts: int
     buffer_s: float
+    """Buffer time in s, corrected for frames forwarded while the burst arrives (RFC 9004 section
+    6.1)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """All trials of a search in the order they ran, and what follows from them.
+    """All trials of a search in their order, and the results.
 
-    search: the preset's name; TCP where TCP was measured instead of frames (`tcp`).
-    conformant: whether RFC 2544 trial rules were kept: whole trials of 60 s only, hence grade A,
-    with its waits between them.
-    grade: how sure the figures are; None where there are none. because: what keeps it from a better
-    grade, a sentence each. ndr, pdr, mrr_fps, constant: of undisturbed time (`undisturbed` says how
-    much that was); as_is: of all time. bracket: with grade D instead of an NDR.
-    mrr_half_interval: half of the 95% interval of mrr_fps over its trials, relative; None where it
-    is not known, as with one trial.
-    constant: the load that was held (fixed, soak), over all its valid trials.
-    max_load_fps: the ceiling that the search used. limited_by: what kept it from finding the SUT's
-    own limit, e.g. "shared_lcore", "generator" or "max_load"; None when nothing did.
-    not_measurable: why there is no figure at all, not even of one trial, else None.
-    emulated: what of the SUT ran on CPUs that QEMU emulates, and why: rates and latency then say
-    nothing about speed; None when nothing did.
-    placement: where the polling CPUs were in the trials that the figures rest on; None where that
-    is not known. placement_pairs: the kind of each pair of them, where there is more than one.
-    by_placement: what was found in other placements, without their trials and without as_is, which
-    is one answer over all placements. merged: other placements in which the same was found.
-    notes: sentences for the reader of the figures, e.g. that latency could not be measured.
+    Rates are over clean time (`undisturbed` has its extent), except as_is, which is over all time.
     """
 
     search: str
+    """Name of the preset; TCP for a point with TCP traffic (`tcp`)."""
     conformant: bool
+    """RFC 2544 rules were kept: whole trials of 60 s with its waits between them, hence grade A."""
     trials: tuple[Trial, ...]
     ndr: Interval | None = None
     pdr: Interval | None = None
     mrr_fps: float | None = None
     limited_by: str | None = None
+    """Reason why the SUT's limit was not reached, e.g. "shared_lcore", "generator" or "max_load";
+    None if it was."""
     not_measurable: str | None = None
+    """Reason why there is no result, not even of one trial; None if there is one."""
     latency: tuple[LatencyAtLoad, ...] = ()
     constant: Bound | None = None
+    """The constant load (fixed, soak), over all its valid trials."""
     back_to_back: BackToBack | None = None
     max_load_fps: float | None = None
+    """Highest load that the search could try, in frames/s."""
     notes: tuple[str, ...] = ()
+    """Sentences for the reader, e.g. that latency could not be measured."""
     grade: Grade | None = None
+    """Certainty of the rates; None without rates."""
     because: tuple[str, ...] = ()
+    """Reasons against a better grade, one sentence each."""
     undisturbed: Undisturbed | None = None
     as_is: AsIs | None = None
     bracket: Bracket | None = None
+    """Replaces the NDR with grade D."""
     mrr_half_interval: float | None = None
+    """Half of the 95% interval of mrr_fps over its trials, relative; None if unknown, as with one
+    trial."""
     tcp: TcpResult | None = None
     emulated: str | None = None
+    """Part of the SUT that ran on CPUs emulated by QEMU, and the reason; None if nothing did. Rates
+    and latency then say nothing about speed."""
     placement: PlacementKind | None = None
+    """Placement of the polling CPUs in the trials behind the rates; None if unknown."""
     placement_pairs: tuple[PlacementKind, ...] = ()
+    """Kind of each pair of these CPUs, if there is more than one."""
     merged: tuple[PlacementKind, ...] = ()
+    """Other placements with the same result."""
     by_placement: tuple[SearchResult, ...] = ()
+    """Results in other placements. They have no trials, and no as_is, which covers all placements.
+    """
 
     @property
     def placed(self) -> Placed | None:
-        """The kind of each pair of polling CPUs; None where that is not known."""
+        """Kind of each pair of polling CPUs; None if unknown."""
         return self.placement_pairs or (None if self.placement is None else (self.placement,))
 
     @property
     def answers(self) -> tuple[SearchResult, ...]:
-        """This result, then what was found in other placements."""
+        """This result, then the results in other placements."""
         return (self, *self.by_placement)
 
     @property
     def placements(self) -> tuple[PlacementKind, ...]:
-        """The placements of the answers, as far as they are known."""
+        """Known placements of the answers."""
         return tuple(one.placement for one in self.answers if one.placement is not None)
 
     def latency_at(self, share: float) -> LatencyAtLoad | None:
-        """Return the latency at that share of the PDR; None where it was not measured."""
+        """Return the latency at that share of the PDR; None if not measured."""
         return next((at for at in self.latency if abs(at.share - share) < 1e-9), None)
 
     def of_placement(self, placed: Placed) -> SearchResult:
-        """Return the result as of trials in which the pairs of CPUs were placed so."""
+        """Return a copy with the placement of the given pairs of CPUs."""
         pairs = placed if len(placed) > 1 else ()
         return replace(self, placement=worst(placed), placement_pairs=pairs)
 
     def elsewhere(self, trial: Trial) -> bool:
-        """Return whether the trial ran in another placement than the rates rest on."""
+        """Return whether the trial ran in another placement than those behind the rates."""
         return None not in (self.placed, trial.placed) and self.placed != trial.placed

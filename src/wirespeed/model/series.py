@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a figure over time?"""
+"""Define a value over time."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from enum import StrEnum
 
 class SeriesKind(StrEnum):
     COUNT = "count"
-    """How many in the time from one moment to the next."""
+    """Count between one moment and the next."""
     COUNTER = "counter"
-    """How many since the epoch; a rate is the difference of two."""
+    """Count since the epoch; the difference of two values gives a rate."""
     GAUGE = "gauge"
-    """A level at that moment."""
+    """Level at that moment."""
 
 
-# Names of a trial's series: frames by window, over all directions; BACKLOG is what was queued as
-# the window began. COUNTED is 1 where the window counts and 0 where it was left out.
+# Names of a trial's series: frames by window, over all directions. BACKLOG is the queue at the
+# beginning of the window. COUNTED is 1 if the window counts and 0 if it is excluded.
 OFFERED, UNSENT, RECEIVED, BACKLOG = "offered", "unsent", "received", "backlog"
 COUNTED = "counted"
 _SLOWNESS = "slowness of CPU "
 
 
 def slowness_name(cpu: int, host: str = "") -> str:
-    """The name of a CPU's contention samples (evidence.ContentionSamples)."""
+    """Return the name of a CPU's contention samples (evidence.ContentionSamples)."""
     return f"{_SLOWNESS}{cpu} on {host}" if host else f"{_SLOWNESS}{cpu}"
 
 
@@ -34,18 +34,18 @@ def is_slowness(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One named figure over time.
-
-    epoch: what time 0 is, in words, e.g. "first frame due". at_ns: moments, ascending, in ns since
-    the epoch. values: one for each moment, in `unit` ("frames", "ns", "ratio").
-    """
+    """One named value over time."""
 
     name: str
     unit: str
+    """One of "frames", "ns" and "ratio"."""
     kind: SeriesKind
     epoch: str
+    """Meaning of time 0 in words, e.g. "first frame due"."""
     at_ns: tuple[int, ...]
+    """Moments in ns since the epoch, ascending."""
     values: tuple[float, ...]
+    """One value for each moment, in `unit`."""
 
     def __post_init__(self) -> None:
         if len(self.at_ns) != len(self.values):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did the speed-test servers of one site see?"""
+"""Define the results that the speed-test servers of one site recorded."""
 
 from __future__ import annotations
 
@@ -9,25 +9,29 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day's tests (UTC) in one direction: how many, and their median rate in bit/s."""
+    """Tests of one day (UTC) in one direction."""
 
     day: str
     tests: int
+    """Number of tests."""
     median_bps: float
+    """Median rate in bit/s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """download, upload: as clients see it, by day. limits: what limited a direction, and how often.
-
-    first, last: when the first and the last stored test was, ISO 8601; None where there is none.
-    """
+    """Results of one site."""
 
     name: str
     tests: int
     aborted: int
     first: str | None
+    """Time of the first stored test, ISO 8601; None without a test."""
     last: str | None
+    """Time of the last stored test, ISO 8601; None without a test."""
     download: tuple[Day, ...]
+    """Days in the direction towards the client."""
     upload: tuple[Day, ...]
+    """Days in the direction from the client."""
     limits: Mapping[str, int]
+    """Number of tests by the cause that limited a direction."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does one host of a fleet say of itself at one moment, and what was measured on it?"""
+"""Define the state that one host of a fleet reports, and its measured rates."""
 
 from __future__ import annotations
 
@@ -36,11 +36,7 @@ class HostSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measured figure of a host: `name` in `unit` at a point of a study.
-
-    low, high: what the search knows of it; both equal value where it gives no bounds. placement:
-    where the polling CPUs were; figures of two placements are not compared. None: not known.
-    """
+    """One measured value of a host: `name` in `unit` at a point of a study."""
 
     host: str
     study: str
@@ -49,16 +45,18 @@ class Figure:
     unit: str
     value: float
     low: float
+    """Lower bound of the search; `value` if there is none."""
     high: float
+    """Upper bound of the search; `value` if there is none."""
     run: str
     ended_at: str
     placement: PlacementKind | None = None
+    """Placement of the polling CPUs; None if unknown. Values of two placements are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """One trial of many alike on a host. loss: share of the offered frames. p99_us: None where the
-    trial measured no latency; temperature_c and frequency_mhz: None where the host did not say."""
+    """One of many equal trials on a host."""
 
     host: str
     study: str
@@ -66,7 +64,11 @@ class Repeat:
     ended_at: str
     rate_fps: float
     loss: float
+    """Lost share of the offered frames."""
     p99_us: float | None = None
+    """None if the trial measured no latency."""
     temperature_c: float | None = None
+    """None if the host did not report it."""
     frequency_mhz: float | None = None
+    """None if the host did not report it."""
     placement: PlacementKind | None = None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is one point of a study: which workload, on which SUT?
+"""Define one point of a study: its workload and its SUT.
 
-These are plain facts after validation (`study/` reads the TOML and checks it); nothing here knows
-about files. Kinds are names: bench/ registers what they stand for (model/kinds.py). The defaults
-are the product's only defaults, the bounds in the types are the only bounds, and the sentence below
-each field is its documentation (docs/reference/study-file.md).
+`study/` reads and validates the TOML; this module knows nothing of files. Kinds are names that
+bench/ registers (model/kinds.py). The defaults here are the product's only defaults, and the bounds
+in the types are the only bounds. The sentence below each field is its documentation
+(docs/reference/study-file.md).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from wirespeed.model.text import Device, FilePath, HostName, Word
 from wirespeed.model.units import line_rate_fps
 
 Cpu = Annotated[int, Ge(0)]
-# Of a ring.
+# Per ring.
 MAX_DESCRIPTORS = 4096
 
 
@@ -72,7 +72,7 @@ class Traffic:
 
 
 class KernelDriver(StrEnum):
-    """By which socket a program of ours uses an interface of the kernel."""
+    """Socket type that wsdp uses on a kernel interface."""
 
     AF_PACKET = "af-packet"
     AF_XDP = "af-xdp"
@@ -108,14 +108,14 @@ class VnfMode(StrEnum):
 
 
 class VnfPages(StrEnum):
-    """What the memory of a function's own process is made of."""
+    """Page size of the memory of a function's own process."""
 
     HUGE = "huge"
     SMALL = "4K"
 
 
 class VnfThreads(StrEnum):
-    """Where the scheduler may move the threads of a function's own process."""
+    """CPUs over which the scheduler may move the threads of a function's own process."""
 
     ANYWHERE = "anywhere"
     NODE = "node"
@@ -146,7 +146,7 @@ class Vnf:
 
     @property
     def untuned(self) -> tuple[tuple[str, str], ...]:
-        """The settings that only a process of its own has, where they are not as usual."""
+        """Settings that only an own process has and that differ from the default."""
         usual = Vnf()
         return tuple(
             (f"sut.vnf.{key}", str(value))
@@ -156,14 +156,14 @@ class Vnf:
 
 
 class GuestPages(StrEnum):
-    """What the memory of a guest is made of."""
+    """Backing of a guest's memory."""
 
     HUGE = "huge"
     MEMFD = "memfd"
 
 
 class EmulatorThreads(StrEnum):
-    """Where QEMU's own threads run, beside those that are virtual CPUs."""
+    """CPUs of QEMU's own threads, which are not virtual CPUs."""
 
     APART = "apart"
     ON_VCPUS = "on-vcpus"
@@ -307,7 +307,7 @@ class Roles:
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """A workload: frames that our generator offers at a load that a search chooses."""
+    """A workload of frames that our generator offers at loads chosen by a search."""
 
     topology: Topology = field(default_factory=Topology)
     traffic: Traffic = field(default_factory=Traffic)
@@ -321,7 +321,10 @@ class Frames:
 
     @property
     def directions(self) -> tuple[int, ...]:
-        """Which way frames flow: 0 from east to west, 1 back. A gateway's subscribers are east."""
+        """Directions of the frames: 0 is east to west, 1 is west to east.
+
+        A gateway's subscribers are east.
+        """
         if self.bng is None:
             return (0, 1) if self.topology.bidirectional else (0,)
         directions = {GatewayDirection.UP: (0,), GatewayDirection.DOWN: (1,)}
@@ -329,9 +332,10 @@ class Frames:
 
     @property
     def wire_bytes(self) -> tuple[int, ...]:
-        """The frames' sizes on the busier link, FCS included: what line rate is reckoned with.
+        """Frame sizes on the busier link, in octets including the FCS.
 
-        Either direction of a gateway is bounded by the network's side, where frames are longer.
+        The line rate is computed from them. The network side limits both directions of a gateway,
+        because its frames are longer.
         """
         if self.bng is None:
             return self.traffic.frame.sizes
@@ -343,27 +347,30 @@ class Frames:
 
     @property
     def line_rate_fps(self) -> float:
-        """What links of traffic.link_bps carry, summed over the directions."""
+        """Line rate of links of traffic.link_bps, in frames/s, summed over the directions."""
         each = line_rate_fps(self.traffic.link_bps, self.mean_wire_bytes)
         return len(self.directions) * each
 
     @property
     def nominal_link(self) -> bool:
-        """Whether traffic.link_bps is the speed of no NIC: the generator's ports are virtual."""
+        """The generator's ports are virtual, so traffic.link_bps is not the speed of a NIC."""
         return not self.sut.ports and self.hosts == Roles()
 
 
 @dataclass(frozen=True, slots=True)
 class TcpStreams:
-    """A workload: TCP between hosts. vswitch, guest: of a path that has one. ports: the physical
-    function whose virtual functions are the hosts' ports, set as in sriov."""
+    """A workload of TCP between hosts."""
 
     tcp: Tcp
     vswitch: Vswitch = field(default_factory=Vswitch)
+    """Switch of the path, if the path has one."""
     guest: Guest | None = None
+    """Guests of the path, if the path has them."""
     ports: tuple[Device, ...] = ()
+    """Physical function whose virtual functions are the hosts' ports."""
     sriov: Sriov | None = None
+    """Settings of these virtual functions."""
 
 
-# Everything one point of a study depends on; its id is the hash of its canonical form.
+# All that one point of a study depends on. Its id is the hash of the canonical form.
 Workload = Frames | TcpStreams

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured at a point, in words? It is stored as the point begins."""
+"""Describe in words what a point measures; stored when the point begins."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SutDescription:
-    """Of the system under test.
-
-    kind: FD.io CSIT's dut_type, e.g. "ovs-dpdk". name: for people. entrance: what its first ring
-    ("sut-ingress" among the drops) is, e.g. "the SUT's first ring (the SUT polls it)".
-    reference: it is there to check the measurement. limits_itself: it was told which rate to
-    forward at, so that nothing else limits it. more_cpus: the keys of a study that give it more
-    CPUs, if there are such. paths: the ports that the frames of each stream pass, in order, from
-    the generator's to the generator's, e.g. "tg:east", "switch:east", "switch:west", "tg:west"; a
-    cable joins the first to the second, a hop the second to the third. None where that is not
-    known, as with an external SUT.
-    """
+    """Description of the system under test."""
 
     kind: str
+    """FD.io CSIT's dut_type, e.g. "ovs-dpdk"."""
     name: str
+    """Name for people."""
     entrance: str
+    """Name of its first ring ("sut-ingress" in drops), e.g. "the SUT's first ring (the SUT polls
+    it)"."""
     reference: bool = False
+    """It is a reference that checks the measurement."""
     limits_itself: bool = False
+    """It forwards at a configured rate, so nothing else limits it."""
     more_cpus: str | None = None
+    """Study keys that give it more CPUs; None if there are none."""
     paths: tuple[tuple[str, ...], ...] = ()
+    """Ports that the frames of each stream pass, from generator to generator, e.g. "tg:east",
+    "switch:east", "switch:west", "tg:west". Cables and hops join them in turn, a cable first. Empty
+    if unknown, as with an external SUT."""

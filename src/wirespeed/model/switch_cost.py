@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the vSwitch cost for each frame, and what does each kind of port carry?
+"""Define the cost of a frame in the vSwitch, and the rate of each port type.
 
-The planner is handed these: estimates of S2's table, a measured run's, or predictions.
+The planner receives estimates from S2's table, values of a measured run, or predictions.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PassCost:
-    """Cycles of one pass: `at_64` for a frame of 64 octets (FCS included), `per_byte` for each
-    further octet."""
+    """Cycles of one pass of a frame through the switch."""
 
     at_64: float
+    """Cycles for a frame of 64 octets, including the FCS."""
     per_byte: float
+    """Cycles for each further octet."""
 
     def cycles(self, frame_bytes: int) -> float:
         return self.at_64 + self.per_byte * max(0, frame_bytes - 64)
@@ -24,26 +25,28 @@ class PassCost:
 
 @dataclass(frozen=True, slots=True)
 class CycleModel:
-    """phy_vhost: between a NIC and a guest, in either direction. vhost_vhost: guest to guest."""
+    """Cycles of each type of pass."""
 
     phy_vhost: PassCost
+    """Between a NIC and a guest, in either direction."""
     vhost_vhost: PassCost
+    """From guest to guest."""
     source: str
 
 
 @dataclass(frozen=True, slots=True)
 class PortRates:
-    """Predicted rates, in frames/s, of all guests together if their ports were of that kind.
-
-    limit: the resource that keeps it there. source: of the prediction.
-    """
+    """Predicted rates in frames/s of all guests together, for each port type."""
 
     vhost_fps: float
     vhost_limit: str
+    """Resource that limits vhost_fps."""
     sriov_fps: float
     sriov_limit: str
+    """Resource that limits sriov_fps."""
     source: str
+    """Source of the prediction."""
 
 
-# For a VNF and a port of it, by their names.
+# Key: name of a VNF, name of its port.
 RatesOfPorts = Mapping[tuple[str, str], PortRates]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is TCP traffic between two hosts, what did one run of it show, and what several together?
+"""Define TCP traffic between two hosts, the results of one run, and of several runs.
 
-The hosts are network namespaces or QEMU guests; each has one port. Rates count the payload that
-the receiving program got (goodput), summed over all streams of all clients.
+The hosts are network namespaces or QEMU guests with one port each. Rates are goodput: payload that
+the receiving program read, summed over all streams of all clients.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Tcp:
 
 @dataclass(frozen=True, slots=True)
 class TcpSample:
-    """TCP_INFO of one stream at one moment, as the server's kernel tells it."""
+    """TCP_INFO of one stream at one moment, from the server's kernel."""
 
     at_us: int
     bytes: int
@@ -112,11 +112,9 @@ class TcpSample:
 
 @dataclass(frozen=True, slots=True)
 class TcpDirectionResult:
-    """One direction of one client's test, in that test's own seconds.
+    """One direction of one client's test, over that test's own time.
 
-    limited_by, because: the server's verdict.
-
-    The RFC 6349 figures are means over the streams, and None where the server received.
+    The RFC 6349 metrics are means over the streams; None if the server received.
     """
 
     direction: TcpDirection
@@ -124,7 +122,9 @@ class TcpDirectionResult:
     bits_per_second: float
     retransmits: int
     limited_by: str
+    """The server's verdict."""
     because: tuple[str, ...]
+    """Reasons of the verdict."""
     transfer_time_ratio: float | None = None
     tcp_efficiency_percent: float | None = None
     buffer_delay_percent: float | None = None
@@ -133,52 +133,52 @@ class TcpDirectionResult:
 
 @dataclass(frozen=True, slots=True)
 class TcpProgram:
-    """What was taken from the server, the clients or the vSwitch? All processes of it together.
-
-    cpus: how many it may use. steal_s: time that the hypervisor took from these. waited_s: time
-    that its threads could have run and did not (run-queue wait), whoever ran instead.
-    """
+    """CPU time taken from all processes of the server, the clients or the vSwitch."""
 
     name: str
     cpus: int
+    """Number of CPUs it may use."""
     steal_s: float
+    """Steal time of these CPUs, in s."""
     waited_s: float
+    """Run-queue wait of its threads, in s, whoever ran instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class TcpRun:
-    """All clients once. directions: in the order of the clients and their processes.
+    """One run of all clients.
 
-    elapsed_s: from before the first connection to after the last result. The CPU times are those
-    of the programs (user and system) without the share of the seconds that do not count;
-    vswitch_cpu_s is None where there is no vSwitch.
-
-    programs: what was taken from each in elapsed_s. others_cpu_s: what competing processes, which
-    are not the bench's, used in that time and could have used on its CPUs; others: the names of
-    those that used most.
-
-    evidence: the same by intervals; None where no traffic was seen, and in records of versions that
-    did not look. payload: octets that arrived in each interval, a series for each direction;
-    counted at the hosts' ports without headers, so segments that were sent again count again.
+    The CPU times are user and system time of the programs, without the share of the seconds that do
+    not count.
     """
 
     directions: tuple[TcpDirectionResult, ...]
+    """Results in the order of the clients and their processes."""
     elapsed_s: float
+    """Time from before the first connection to after the last result, in s."""
     server_cpu_s: float
     clients_cpu_s: float
     vswitch_cpu_s: float | None = None
+    """None without a vSwitch."""
     programs: tuple[TcpProgram, ...] = ()
+    """CPU time taken from each program during elapsed_s."""
     others_cpu_s: float = 0.0
+    """CPU time of foreign processes during elapsed_s that could run on the bench's CPUs, in s."""
     others: tuple[str, ...] = ()
+    """Names of the foreign processes with the most CPU time."""
     evidence: TcpEvidence | None = None
+    """CPU time taken by intervals. None if no traffic was seen, and in records of older versions.
+    """
     payload: tuple[Series, ...] = ()
+    """Octets that arrived in each interval, one series per direction. Counted at the hosts' ports
+    without headers, so retransmitted segments count again."""
 
     def rate_bps(self, direction: TcpDirection) -> float:
-        """Of all clients together, in the time that counts, disturbed or not.
+        """Return the rate of all clients in the time that counts, in bit/s, disturbed or not.
 
-        Counted at the ports, as tests of several clients may begin seconds apart on a busy host:
-        then the sum of what each had in its own time is more than was ever carried at once. That
-        sum is all there is in records of versions that did not look at the ports.
+        The rate is counted at the ports, because on a busy host the clients' tests may begin
+        seconds apart. The sum of the clients' own rates would exceed what was ever carried at once.
+        Records of older versions have no counts of ports; only for these that sum is returned.
         """
         counted, evidence = self._payload(direction), self.evidence
         if counted is None or evidence is None:
@@ -191,12 +191,12 @@ class TcpRun:
         return next((s.values for s in self.payload if s.name == direction), None)
 
     def taken_ratio(self, program: TcpProgram) -> float:
-        """The share of its CPUs' time that hypervisor and competing processes took at most.
+        """Return an upper bound on the share of its CPUs' time that others took, 0 to 1.
 
-        Its threads also wait for each other, and for the bench's other programs where these share
-        their CPUs. That is part of what is measured, so no more counts as waiting than competing
-        processes ran. These may have run on further CPUs, and several threads have waited at once:
-        more than all of the time cannot be taken.
+        Its threads also wait for each other and for the bench's other programs on shared CPUs. That
+        is part of the measurement, so waiting counts only up to the time that foreign processes
+        ran. Foreign processes may have run on further CPUs, and several threads may have waited at
+        once. The ratio is therefore capped at 1.
         """
         taken_s = program.steal_s + min(program.waited_s, self.others_cpu_s)
         return min(1.0, taken_s / (self.elapsed_s * program.cpus))
@@ -204,74 +204,76 @@ class TcpRun:
 
 @dataclass(frozen=True, slots=True)
 class TcpFigure:
-    """One direction over all runs: as this host is, and undisturbed.
-
-    median_bps, lowest_bps, highest_bps: of whole runs, whatever disturbed them. undisturbed_bps:
-    the mean rate over time in which nothing was taken from the programs; None where there is not
-    enough of that. With 95% confidence it lies within +- undisturbed_error_bps.
-    limited_by: what most tests (runs x clients) were told; `agreeing` of `tests` were. because: of
-    the first that was.
-    """
+    """One direction over all runs: over all time and over clean time."""
 
     direction: TcpDirection
     median_bps: float
+    """Median rate of whole runs, disturbed or not, in bit/s."""
     lowest_bps: float
+    """Lowest rate of a whole run, in bit/s."""
     highest_bps: float
+    """Highest rate of a whole run, in bit/s."""
     retransmits: int
     limited_by: str
+    """Most frequent verdict of the tests (runs x clients)."""
     because: tuple[str, ...]
+    """Reasons of the first test with that verdict."""
     agreeing: int
+    """Number of tests with that verdict."""
     tests: int
+    """Number of tests (runs x clients)."""
     transfer_time_ratio: float | None
     tcp_efficiency_percent: float | None
     buffer_delay_percent: float | None
     undisturbed_bps: float | None = None
+    """Mean rate over clean time, in bit/s; None if there is too little of it."""
     undisturbed_error_bps: float | None = None
+    """Half of its 95% interval, in bit/s."""
 
 
 @dataclass(frozen=True, slots=True)
 class TcpResult:
-    """What a point of TCP traffic showed.
-
-    cpu_s_per_gbit: CPU time for each Gbit moved, both directions together.
-
-    discarded: how further runs failed. watched_s: time of all runs that was looked at by intervals;
-    clean_s: how much of it was undisturbed, in `pieces` of at most 0.3 s. left_out: the rest of it.
-    beaten_share: the share of rotations of the undisturbed intervals against the rates that the
-    true ones are faster than; None where little was left out, or too little was undisturbed.
-    """
+    """Result of a point with TCP traffic."""
 
     figures: tuple[TcpFigure, ...]
     runs: tuple[TcpRun, ...]
     server_cpu_s_per_gbit: float
+    """CPU time for each Gbit moved, both directions together; likewise below."""
     clients_cpu_s_per_gbit: float
     vswitch_cpu_s_per_gbit: float | None
     discarded: tuple[str, ...] = ()
+    """Reasons why further runs failed."""
     watched_s: float = 0.0
+    """Time of all runs that was observed by intervals, in s."""
     clean_s: float = 0.0
+    """Clean time, in s."""
     pieces: int = 0
+    """Number of pieces of at most 0.3 s that clean_s consists of."""
     left_out: tuple[LeftOut, ...] = ()
+    """Excluded shares of the observed time."""
     beaten_share: float | None = None
+    """Share of rotations of the clean intervals against the rates that the true ones are faster
+    than. None if little was excluded, or too little was clean."""
 
     @property
     def clean_share(self) -> float:
-        """Of the time that was watched."""
+        """Clean share of the observed time."""
         return self.clean_s / self.watched_s if self.watched_s else 0.0
 
     @property
     def undisturbed_bps(self) -> float | None:
-        """Both directions together; None where it is not known."""
+        """Clean rate of both directions together, in bit/s; None if unknown."""
         known = [f.undisturbed_bps for f in self.figures if f.undisturbed_bps is not None]
         return sum(known) if known and len(known) == len(self.figures) else None
 
     @property
     def total_bps(self) -> float:
-        """As this host is: the medians over the runs, both directions together."""
+        """Rate over all time: medians over the runs, both directions together, in bit/s."""
         return sum(figure.median_bps for figure in self.figures)
 
     @property
     def cpu_s_per_gbit(self) -> float:
-        """Of all programs together."""
+        """CPU time of all programs for each Gbit moved, in s."""
         parts = (self.server_cpu_s_per_gbit, self.clients_cpu_s_per_gbit,
                  self.vswitch_cpu_s_per_gbit or 0.0)  # fmt: skip
         return sum(parts)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of the texts in documents and of the texts that hosts and clouds answer.
+"""Define types for the texts in documents and in the answers of hosts and clouds.
 
-Each type is a `str` with a Form: characters, length, and what errors call it. Documents enforce it
-when they are read, `fits` does so elsewhere. Texts that people write freely are Line or Prose: they
-have no control characters, and are escaped wherever they leave.
+Each type is a `str` with a Form: characters, length, and its name in errors. Documents enforce the
+form when they are read; `fits` checks it elsewhere. Free texts of people are Line or Prose: they
+have no control characters, and are escaped on output.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
-# Python's, Rust's and ECMAScript's regular expressions all read this class. C0, DEL and C1 steer
-# terminals; the line and paragraph separators end a line; the others reorder what is shown.
+# The regular expressions of Python, Rust and ECMAScript all support this class. C0, DEL and C1
+# control terminals. The line and paragraph separators end a line. The others reorder text.
 _CONTROLS = r"\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _CONTROL = re.compile(f"[{_CONTROLS}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -22,20 +22,22 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class Form:
-    """What a text must look like. `pattern` covers the whole text, in the syntax that Python, Rust
-    and JSON Schema share; `longest` counts characters; `wanted` completes "must be ..."."""
+    """Required form of a text."""
 
     name: str
     wanted: str
+    """Completes "must be ..."."""
     pattern: str
+    """Covers the whole text, in the syntax that Python, Rust and JSON Schema share."""
     longest: int
+    """Largest length in characters."""
 
     @cached_property
     def _compiled(self) -> re.Pattern[str]:
         return re.compile(self.pattern)
 
     def fits(self, value: object) -> bool:
-        """Whether the value is a text of this form."""
+        """Return whether the value is a text of this form."""
         return (
             isinstance(value, str)
             and len(value) <= self.longest
@@ -44,12 +46,14 @@ class Form:
         )
 
     def __repr__(self) -> str:
-        """The name alone: pydantic names the definitions of generic types in schemas by it."""
+        """Return the name alone, because pydantic names the definitions in schemas by it."""
         return self.name
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """What pydantic asks of a type's metadata. Its schemas are dictionaries, so that this
-        package needs nothing of it."""
+        """Return the core schema that pydantic requests of a type's metadata.
+
+        The schema is a plain dictionary, so this package does not import pydantic.
+        """
         anchored = {"pattern": f"^(?:{self.pattern})$", "max_length": self.longest}
         return {
             "type": "custom-error",
@@ -60,9 +64,9 @@ class Form:
 
 
 def printable(text: str, longest: int | None = None) -> str:
-    """The text on one line without control characters: each is written as its escape, e.g. \\x1b.
+    r"""Return the text on one line, with control characters as escapes, e.g. \x1b.
 
-    longest: in characters; what is beyond is replaced by "...".
+    longest: largest length in characters; a longer text ends with "...".
     """
     shown = _CONTROL.sub(lambda found: _escape(found[0]), text)
     shown = _SURROGATE.sub(lambda found: _escape(found[0]), shown)
@@ -76,7 +80,7 @@ def _escape(character: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-# Spaces are in names of OpenStack only.
+# Only names of OpenStack contain spaces.
 _WORD = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 _NAMES = "begins with a letter or digit; then letters, digits, '.', '_' and '-'"
 _PCI = r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]"
@@ -92,7 +96,7 @@ FILE_PATH = Form("FilePath", "a path without control characters", f"[^{_CONTROLS
 PCI_ADDRESS = Form("PciAddress", "a PCI address, as 0000:3b:00.0", _PCI, 17)
 VF_ADDRESS = Form("VfAddress", "a PCI address, or its VF to come, as 0000:3b:00.0/vf1",
                   rf"{_PCI}(?:/vf[0-9]+)?", 25)  # fmt: skip
-# Of what the kernel takes (dev_valid_name), nothing that a device string or an option begins with.
+# Stricter than the kernel's dev_valid_name: no name begins like a device string or an option.
 INTERFACE = Form("InterfaceName", "an interface's name: letters, digits, '_', '.' and '-'",
                  r"[A-Za-z0-9_][A-Za-z0-9_.-]*", 15)  # fmt: skip
 HOST = Form("HostName", f"a host name: it {_NAMES}", _WORD, 253)
@@ -100,9 +104,9 @@ KERNEL_WORD = Form("KernelWord", "a word of the kernel command line: letters, di
                    r"[A-Za-z0-9_.,:=/@%+*-]+", 2048)  # fmt: skip
 NAME = Form("Name", f"a name: it {_NAMES}", _WORD, 63)
 OPTIONAL_NAME = Form("OptionalName", f"{NAME.wanted}; or empty", f"(?:{_WORD})?", 63)
-# A guest's is its function's and a number.
+# Name of its function and a number.
 GUEST_NAME = Form("GuestName", NAME.wanted, _WORD, 71)
-# Open vSwitch and libvirt also name ports that are no interface of the kernel.
+# Open vSwitch and libvirt also name ports that are not kernel interfaces.
 PORT_NAME = Form("PortName", "a port's name: letters, digits, _.:@+-",
                  r"[A-Za-z0-9_][A-Za-z0-9_.:@+-]*", 63)  # fmt: skip
 LABEL = Form(
@@ -121,10 +125,10 @@ ALIAS_TYPE = Form("AliasType", "type-PCI, type-PF or type-VF", "type-(?:PCI|PF|V
 MAC = Form("Mac", "a MAC address, as 52:54:00:12:34:56", r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}",
            17)  # fmt: skip
 CIDR = Form("Cidr", "a network, as 10.0.0.0/24 or fd00::/64", r"[0-9a-fA-F:.]+/[0-9]{1,3}", 49)
-# "" where nobody said.
+# "" if unknown.
 ADDRESS = Form("Address", "a host name or an IP address",
                r"(?:[A-Za-z0-9_:][A-Za-z0-9_.:%-]*)?", 253)  # fmt: skip
-# Of hosts, interfaces and PCI addresses, in the shell's syntax.
+# Hosts, interfaces and PCI addresses, in the shell's pattern syntax.
 GLOB = Form("Glob", "a name or a pattern of names: letters, digits, _.:- and *?[]!",
             r"[A-Za-z0-9_.:*?!\[\]-]+", 253)  # fmt: skip
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 LONGEST_SLEEP_NS = 20_000_000
 
 
-# Of one source on one CPU: at some microseconds each they take a few percent of its time.
+# Per source and CPU: at some µs each they take a few percent of its time.
 MANY_INTERRUPTS_PER_S = 10_000
 
 
@@ -26,7 +26,7 @@ class Throttle:
     times: int
     """Periods in which the quota was used up."""
     throttled_ns: int
-    """Time for which a run queue of the cgroup was stopped, in ns, summed over CPUs."""
+    """Time during which a run queue of the cgroup was stopped, in ns, summed over CPUs."""
 
     @property
     def cpus(self) -> float:
@@ -36,7 +36,7 @@ class Throttle:
 
 @dataclass(frozen=True, slots=True)
 class ThreadTime:
-    """Where the time of a thread went while frames were offered, in ns, as the kernel counted it.
+    """Time of a thread while frames were offered, in ns, as the kernel counted it.
 
     elapsed = on CPU + waiting + away, to one tick of the kernel.
     """
@@ -48,7 +48,7 @@ class ThreadTime:
     away_ns: int
     """Not ready to run: stopped, or asleep."""
     left_cpu: int
-    """How often the thread gave up its CPU by itself."""
+    """Number of times that the thread gave up its CPU by itself."""
     state: str = ""
     """State in the kernel's words as the traffic ended, e.g. "t (tracing stop)"."""
     tracer: str = ""
@@ -68,24 +68,22 @@ class ThreadTime:
 
     @property
     def stopped_ns(self) -> int:
-        """Time away that is no sleep: a signal, a tracer or a freezer stopped the thread."""
+        """Time away that is not sleep: a signal, a tracer or a freezer stopped the thread."""
         return self.away_ns - self.asleep_ns
 
     @property
     def stopped_state(self) -> bool:
-        """Return whether the thread was still stopped as the traffic ended."""
+        """The thread was still stopped when the traffic ended."""
         return self.state[:1] in ("T", "t", "D")
 
 
 @dataclass(frozen=True, slots=True)
 class CpuInterrupts:
-    """Interrupts of one source on one polling CPU in a trial.
-
-    source: the kernel's words, e.g. "Local timer interrupts", "virtio3-rx" or "softirq NET_RX".
-    """
+    """Interrupts of one source on one polling CPU in a trial."""
 
     cpu: int
     source: str
+    """The kernel's name, e.g. "Local timer interrupts", "virtio3-rx" or "softirq NET_RX"."""
     count: int
     per_s: float
     host: str = ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of what was concluded from one trial.
+"""Define the verdict on one trial.
 
-`Trial` is what was observed with its verdict. Loads and counts are sums over all directions.
+`Trial` is an observation with its verdict. Loads and counts are sums over all directions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wirespeed.model.series import Series
 
 
 class Stage(StrEnum):
-    """What a trial was run for."""
+    """Purpose of a trial."""
 
     WARM_UP = "warm-up"
     MRR = "mrr"
@@ -30,16 +30,14 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CleanRun:
-    """Consecutive undisturbed windows, with what was offered and lost in them.
-
-    growth_frames: by how many frames the queues grew from its begin to its end, from latency; may
-    be negative; 0 where latency is not known.
-    """
+    """Consecutive clean windows, with the frames offered and lost in them."""
 
     windows: int
     offered: int
     lost: int
     growth_frames: float
+    """Growth of the queues from begin to end in frames, from latency. May be negative; 0 if latency
+    is unknown."""
 
 
 CORE_SHARED: Final = "core shared"
@@ -53,33 +51,37 @@ NOT_DRAINED: Final = "not yet drained"
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A share of a trial's time that does not count, and why: one of the reasons above."""
+    """A share of a trial's time that does not count, with its reason."""
 
     why: str
+    """One of the reasons above."""
     share: float
 
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """A trial without its disturbed windows (measure/gate.py).
-
-    windows: how many it has, of window_ns each. runs: those that count. steady_windows,
-    steady_offered, steady_lost: of all undisturbed windows, whether queues had drained after a
-    disturbance or not; an overload shows in these although its queues never drain. draining: the
-    steady windows that do not count, as runs. receive_fps: the median rate of windows that count.
-    latency: of the frames sent in undisturbed time, percentiles to 1/16 of an octave.
-    """
+    """A trial without its disturbed windows (measure/gate.py)."""
 
     window_ns: int
     windows: int
+    """Number of windows of the trial, each of window_ns."""
     runs: tuple[CleanRun, ...]
+    """Windows that count."""
     steady_windows: int
+    """Number of windows without disturbance, drained or not. An overload shows in these, although
+    its queues never drain."""
     steady_offered: int
+    """Frames offered in these windows."""
     steady_lost: int
+    """Frames lost in these windows."""
     left_out: tuple[LeftOut, ...]
+    """Excluded shares of the time."""
     receive_fps: float | None = None
+    """Median rate of the windows that count, in frames/s."""
     latency: Latency | None = None
+    """Latency of frames sent in clean time, percentiles to 1/16 of an octave."""
     draining: tuple[CleanRun, ...] = ()
+    """Steady windows that do not count, as runs."""
 
     @property
     def clean_windows(self) -> int:
@@ -94,11 +96,6 @@ class Gated:
 class Trial:
     """An observation and its verdict, which was reached before its loss was read.
 
-    quiet: nothing disturbed any of it, so that it counts whole (RFC 2544). disturbed: why it is not
-    quiet, in one sentence with numbers. gated: the same trial without its disturbed windows; None
-    where nothing of it can count (`fault` says why: counters that contradict each other). series:
-    counts and samples over time; the store keeps them in a table of their own.
-
     `lost` = offered - received - handled over the whole trial, never below 0. Unsent frames are not
     lost: the generator was late. Frames that the SUT consumed on purpose (ARP) are neither lost nor
     forwarded.
@@ -107,26 +104,30 @@ class Trial:
     observation: Observation
     stage: Stage
     quiet: bool
+    """Nothing disturbed the trial, so it counts whole (RFC 2544)."""
     disturbed: str | None = None
+    """Reason why it is not quiet, in one sentence with numbers."""
     gated: Gated | None = None
+    """The trial without its disturbed windows; None if none of it can count."""
     fault: str | None = None
+    """Reason why none of it can count: counters that contradict each other."""
     series: tuple[Series, ...] = ()
+    """Counts and samples over time; the store keeps them in a separate table."""
 
     @property
     def placed(self) -> Placed | None:
-        """The kind of each pair of polling CPUs, before and after; None where one of them moved,
-        or it is not known."""
+        """Kind of each pair of polling CPUs; None if unknown, or if a CPU moved."""
         at = self.observation.placement
         return None if at is None or self.moved else at[0].placed
 
     @property
     def placement(self) -> PlacementKind | None:
-        """The kind of the worst pair; None as above."""
+        """Kind of the worst pair; None as above."""
         return None if self.placed is None else worst(self.placed)
 
     @property
     def moved(self) -> bool:
-        """Return whether the CPUs were placed differently before and after."""
+        """The CPUs were placed differently before and after the trial."""
         at = self.observation.placement
         return at is not None and at[0].placed != at[1].placed
 

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are numbers written for people: counts, rates, shares, times?"""
+"""Format numbers for people: counts, rates, shares and times."""
 
 from __future__ import annotations
 
 NONE = "\N{EN DASH}"
-# Beside every rate of a point whose SUT ran on emulated CPUs.
+# Printed next to every rate of a point whose SUT ran on emulated CPUs.
 EMULATED = "emulated: says nothing about speed"
 
 
 def counted(number: int, noun: str) -> str:
-    """1 guest, 2 guests."""
+    """Return the number with its noun: 1 guest, 2 guests."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def mpps(fps: float | None) -> str:
-    """Frames/s in millions with four significant digits, e.g. 7.268."""
+    """Return frames/s in millions with four significant digits, e.g. 7.268."""
     if fps is None:
         return NONE
     value = fps / 1e6
@@ -31,26 +31,26 @@ def percent(share: float | None, decimals: int = 1) -> str:
 
 
 def loss(ratio: float) -> str:
-    """A loss ratio so that "0" means none at all."""
+    """Return a loss ratio in percent; "0" means no loss at all."""
     if ratio == 0:
         return "0"
     return f"{100 * ratio:.2g}%" if ratio < 0.01 else f"{100 * ratio:.1f}%"
 
 
 def share(ratio: float) -> str:
-    """A share of time or frames, no finer than it matters: 78%, 3.1%, <0.1%."""
+    """Return a share of time or frames to the precision that matters: 78%, 3.1%, <0.1%."""
     if 0 < ratio < 0.001:
         return "<0.1%"
     return percent(ratio, 0 if ratio >= 0.0995 or ratio == 0 else 1)
 
 
 def two_digits(ratio: float) -> str:
-    """A ratio to two digits: 0.05%, 3.1%, 120%."""
+    """Return a ratio in percent to two digits: 0.05%, 3.1%, 120%."""
     return f"{100 * ratio:.0f}%" if ratio >= 0.0995 else f"{100 * ratio:.2g}%"
 
 
 def frames(count: float) -> str:
-    """How many frames, to two or three digits: 942 frames, 3.1 M frames."""
+    """Return a number of frames to two or three digits: 942 frames, 3.1 M frames."""
     for limit, unit in ((1e9, " G"), (1e6, " M"), (1e4, " k")):
         if count >= limit:
             value = count / (1e3 if unit == " k" else limit)
@@ -59,7 +59,7 @@ def frames(count: float) -> str:
 
 
 def tiny(ratio: float) -> str:
-    """A very small ratio: 1e-6."""
+    """Return a very small ratio to one digit: 1e-6."""
     mantissa, exponent = f"{ratio:.0e}".split("e")
     return f"{mantissa}e{int(exponent)}"
 
@@ -71,7 +71,7 @@ def microseconds(value_ns: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """A duration: 0.25 s, 12 s, 3 min 05 s."""
+    """Return a duration: 0.25 s, 12 s, 3 min 05 s."""
     if value < 10:
         return f"{value:.3g} s"
     if value < 120:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the engineer want to run, and by which rules are hosts partitioned for it?
+"""Define a workload: the guests to run, and the rules that partition hosts for them.
 
-These are plain facts after validation (`plan/workload_file` reads the TOML and checks it); the
-bounds in the types are the only bounds. None means: let the planner decide, and say why.
+`plan/workload_file` reads and validates the TOML; the bounds in the types are the only bounds. None
+means that the planner decides and gives the reason.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from wirespeed.model.policy import (
 )
 from wirespeed.model.text import AliasType, Cidr, Glob, HexId, Label, Line, Name, Prose, Word
 
-# Far above any server, so that a slip of the finger is an error and not an endless plan.
+# Far above any server: a typing error becomes an error, not an endless plan.
 Guests = Annotated[int, Ge(1), Le(100_000)]
 Vcpus = Annotated[int, Ge(1), Le(4096)]
 MemoryMib = Annotated[int, Ge(1), Le(64 << 20)]
-# An IPv4 MTU is at least 68; 9702 is the most that the NICs Open vSwitch drives accept.
+# An IPv4 MTU is at least 68. NICs that Open vSwitch supports accept at most 9702.
 Mtu = Annotated[int, Ge(68), Le(9702)]
 FrameBytes = Annotated[int, Ge(64), Le(9728)]
 Rate = Annotated[float, Ge(0)]
@@ -65,12 +65,14 @@ class ProviderNetwork:
 
 @dataclass(frozen=True, slots=True)
 class Nic:
-    """Which PCI addresses or interface names of which hosts (shell patterns) carry a network."""
+    """Host ports that carry a network."""
 
     network: Name
     use: NicUse
     ports: tuple[Glob, ...]
+    """PCI addresses or interface names, as shell patterns."""
     hosts: tuple[Glob, ...] = ("*",)
+    """Host names, as shell patterns."""
     bond: Name | None = None
     vfs: Natural | None = None
 
@@ -95,25 +97,25 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class VnfPort:
-    """One virtual NIC. rate_fps and frame_bytes are the demand offered *to* the guest.
-
-    frame_bytes includes the FCS. chain names the [[chain]] an east-west port belongs to.
-    """
+    """One virtual NIC, with the demand that is offered *to* the guest."""
 
     name: Name
     network: Name
     kind: InterfaceKind = InterfaceKind.AUTO
     rate_fps: Rate = 0.0
+    """Offered load in frames/s."""
     frame_bytes: FrameBytes = 64
+    """Frame size in octets, including the FCS."""
     pattern: Pattern = Pattern.NORTH_SOUTH
     chain: Label | None = None
+    """Name of the [[chain]] of an east-west port."""
     port_security: bool = True
     queues: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The order in which east-west traffic visits VNFs."""
+    """Order in which east-west traffic visits VNFs."""
 
     name: Label
     order: tuple[Name, ...]
@@ -137,11 +139,7 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Vnf:
-    """`count` equal guests. What image_properties say is already merged into the fields.
-
-    page_size: KiB as text, or "small", "large", "any"; None: no demand. numa_cpus and
-    numa_memory_mib have one entry per guest NUMA node. dedicated_cpus only with cpu_policy mixed.
-    """
+    """`count` equal guests. The image properties are already merged into the fields."""
 
     name: Name
     vcpus: Vcpus
@@ -150,13 +148,17 @@ class Vnf:
     disk_gib: Natural = 20
     image: Label = "guest"
     page_size: Word | None = None
+    """KiB as text, or "small", "large", "any"; None: no requirement."""
     cpu_policy: CpuPolicy | None = None
     thread_policy: ThreadPolicy | None = None
     dedicated_cpus: tuple[Natural, ...] = ()
+    """Only with cpu_policy mixed."""
     emulator_policy: EmulatorPolicy | None = None
     numa_nodes: Count | None = None
     numa_cpus: tuple[tuple[Natural, ...], ...] = ()
+    """vCPUs of each guest NUMA node."""
     numa_memory_mib: tuple[Count, ...] = ()
+    """Memory of each guest NUMA node, in MiB."""
     pci_numa_policy: PciNumaPolicy | None = None
     cpu_features: tuple[Word, ...] = ()
     multiqueue: bool | None = None
@@ -169,7 +171,7 @@ class Vnf:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A workload file after validation. warnings: settings that the planner treats differently."""
+    """A workload file after validation."""
 
     name: Label
     vnfs: tuple[Vnf, ...]
@@ -186,6 +188,7 @@ class Workload:
     kernel: KernelRules = field(default_factory=KernelRules)
     placement: PlacementRules = field(default_factory=PlacementRules)
     warnings: tuple[Line, ...] = ()
+    """Settings that the planner treats differently."""
 
     def network(self, name: str) -> ProviderNetwork:
         return next(n for n in self.networks if n.name == name)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which cores, memory and queues does a bench on this host get, and why?
+"""Plan the cores, memory and queues of a bench on one host, each with a reason.
 
-Kinds of topologies, switches and functions say what they need (model/needs.py); nothing here knows
-one from another.
+Topologies, switches and functions state their needs (model/needs.py); this module does not
+distinguish between kinds.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _WHY_CONTROL = "control threads sleep most of the time"
 
 
 def plan_bench(facts: HostFacts, frames: Frames, needs: Needs) -> Plan:
-    """The plan of one point of a study on one host.
+    """Return the plan of one point of a study on one host.
 
-    Raises BadInput when the host has too few CPUs, or the study names CPUs or devices that it does
-    not have.
+    Raises BadInput if the host has too few CPUs, or if the study names CPUs or devices that it
+    lacks.
     """
     if needs.one_process:
         return Plan((_one_process(facts, frames, needs),))
@@ -70,9 +70,9 @@ def plan_between(
     generator_ports: tuple[str, ...] = (),
     sut_ports: tuple[str, ...] = (),
 ) -> Plan:
-    """The plan of one point with the generator on one host, switch and functions on another.
+    """Return the plan of one point with the generator on one host and the SUT on another.
 
-    generator_ports, sut_ports: PCI addresses that each side should be near to. Raises BadInput as
+    generator_ports, sut_ports: PCI addresses that each side should be near. Raises BadInput as
     plan_bench does.
     """
     alone = replace(needs, switch=None, functions=(), devices=generator_ports)
@@ -88,7 +88,7 @@ def _generator_host(facts: HostFacts, frames: Frames, needs: Needs) -> HostPlan:
 
 
 def _sut_host(facts: HostFacts, frames: Frames, needs: Needs) -> HostPlan:
-    """No direction is generated here."""
+    """Plan the host of switch and functions; it generates no direction."""
     cpus = place(facts, _demand(facts, frames, 0, needs))
     vswitch = _vswitch(facts, frames, needs, cpus)
     guests = function_plans(facts, frames, needs, cpus)
@@ -123,15 +123,19 @@ def _demand(facts: HostFacts, frames: Frames, directions: int, needs: Needs) -> 
 
 
 def _sut_cores(facts: HostFacts, sut: FunctionNeeds, directions: int) -> int:
-    """One; with several workers one for load balancers, one for aggregation and one for two workers
-    each, if that leaves each direction's generator a core."""
+    """Return the number of cores of a function that is the SUT.
+
+    A function with one worker gets one core. With several workers it gets one core for load
+    balancers, one for aggregation, and one for every two workers. It does so only if each
+    direction's generator keeps a core.
+    """
     wanted = 2 + -(-sut.workers // 2)
     besides = 1 + directions
     return wanted if sut.workers > 1 and physical_cores(facts) >= wanted + besides else 1
 
 
 def _node_of(facts: HostFacts, devices: tuple[str, ...]) -> int | None:
-    """The NUMA node of the first that is a PCI device of this host."""
+    """Return the NUMA node of the first device that is a PCI device of this host."""
     nodes = {d.address: d.node for d in facts.pci}
     return next((nodes[device] for device in devices if device in nodes), None)
 
@@ -196,7 +200,7 @@ def _main_cpus(switch: SwitchNeeds, cpus: BenchCpus) -> Decision[tuple[int, ...]
 
 
 def _partner(needs: Needs, vswitch: VswitchPlan | None, cpus: BenchCpus) -> VswitchPlan | None:
-    """As the switch, but for its CPU."""
+    """Return the plan of the link partner: that of the switch, on another CPU."""
     if vswitch is None or needs.switch is None or not needs.switch.bonded:
         return None
     return replace(vswitch, pmd_cpus=Decision(cpus.partner, cpus.why_partner))
@@ -206,7 +210,7 @@ def _mtu(frames: Frames) -> Decision[int]:
     if frames.sut.vswitch.mtu is not None:
         return Decision(frames.sut.vswitch.mtu, "chosen in sut.vswitch.mtu")
     largest = max(frames.wire_bytes)
-    # Open vSwitch leaves room for one VLAN tag besides the MTU (lib/netdev-dpdk.c).
+    # Open vSwitch reserves room for one VLAN tag in addition to the MTU (lib/netdev-dpdk.c).
     needed = mtu_for(largest, min(1, frames.traffic.encapsulation.tags))
     if needed <= _ETHERNET_MTU:
         return Decision(_ETHERNET_MTU, "Ethernet's usual MTU holds the largest frame")
@@ -271,7 +275,7 @@ def _huge_pages(
 
 
 def _pages_of(guest: GuestPlan) -> Mapping[int, int]:
-    """MiB in huge pages of the host, by NUMA node."""
+    """Return the MiB in the host's huge pages, by NUMA node."""
     if guest.nodes:
         return guest_pages(guest)
     return _pages_of_process(guest.process)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which CPUs do a bench's vSwitch, network functions and generator poll on?
+"""Assign the CPUs that a bench's vSwitch, network functions and generator poll on.
 
-Every poller wants a physical core of its own on one NUMA node. Where there are not enough cores,
-pollers move together in a fixed order: first a direction's sender and receiver, then the
-directions, then the network functions onto the generator's core. The vSwitch keeps its core to the
-last, for it is what is measured. On two CPUs that leaves everything on the first and the PMD thread
-on the second; a network function in a process of its own beside the PMD thread reached a sixth of
-what it reaches as a task beside the generator.
+Every poller gets a physical core of its own on one NUMA node, if there are enough cores. Otherwise
+pollers share cores in a fixed order. First each direction's sender and receiver share, then the
+directions. Then the network functions move to the generator's core. The vSwitch keeps its core to
+the last, because it is measured. On two CPUs the PMD thread runs on the second and everything else
+on the first. A network function in its own process next to the PMD thread is not the default there:
+it reached a sixth of its rate as a task of the generator's process.
 """
 
 from __future__ import annotations
@@ -21,45 +21,47 @@ from wirespeed.model.facts import HostFacts
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What wants to poll. vnfs: threads of network functions. sut: threads that are the SUT itself
-    (PMD threads, or a forwarder).
-
-    own_process: whether the network functions must be (True), may be (None) or may not be (False)
-    processes of their own. pinned_sut: CPUs that the user chose for the SUT. partner: whether a
-    switch that is not the SUT polls, too.
-    """
+    """Threads that need a CPU to poll on."""
 
     directions: int
     vnfs: int
+    """Threads of network functions."""
     sut: int
+    """Threads of the SUT itself: PMD threads, or a forwarder."""
     own_process: bool | None
+    """Network functions must (True), may (None) or must not (False) run in processes of their own.
+    """
     pinned_sut: tuple[int, ...] | None = None
+    """CPUs that the user chose for the SUT."""
     node: int | None = None
     partner: bool = False
+    """A switch that is not the SUT polls, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchCpus:
-    """vnfs has as many CPUs as were asked for, or none when functions share the generator's.
-    partner: one of its own, or one that it takes turns on; none where there is no partner."""
+    """CPUs of a bench's pollers."""
 
     control: int
     generator: tuple[int, ...]
     vnfs: tuple[int, ...]
+    """The requested number of CPUs, or none if functions share the generator's."""
     sut: tuple[int, ...]
     node: int
     why_generator: str
     why_vnfs: str
     why_sut: str
     partner: tuple[int, ...] = ()
+    """A CPU of its own, or one shared with the SUT; empty without a partner."""
     why_partner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """One way of moving together: how many cores the generator gets, and who else gets some."""
+    """A distribution of pollers over cores."""
 
     generator: int
+    """Cores of the generator."""
     vnfs_apart: bool
     control_apart: bool
     partner_apart: bool
@@ -70,7 +72,7 @@ class _Shape:
 
 
 def place(facts: HostFacts, demand: Demand) -> BenchCpus:
-    """Give each poller its CPU. Raises BadInput when the host has too few."""
+    """Assign a CPU to each poller. Raises BadInput if the host has too few."""
     pinned = demand.pinned_sut or ()
     _check_pinned(facts, pinned)
     node = _node(facts, demand)
@@ -88,10 +90,10 @@ def place(facts: HostFacts, demand: Demand) -> BenchCpus:
 
 
 def _ways(facts: HostFacts, demand: Demand, node: int) -> Iterator[tuple[_Shape, Sequence[int]]]:
-    """From the most spread out to the most crowded, with the CPUs to choose from.
+    """Yield the shapes, from the widest to the most crowded, each with the usable CPUs.
 
-    Rather a core of another node than a core shared with a network function; rather a shared core
-    than two threads (SMT) of one core, unless there is only one core.
+    A core of another node is preferred to a core shared with a network function. A shared core is
+    preferred to two SMT threads of one core, unless there is only one core.
     """
     for partner_apart in [True, False] if demand.partner else [False]:
         yield from _ways_with(facts, demand, node, partner_apart)
@@ -151,7 +153,7 @@ def _assign(demand: Demand, shape: _Shape, free: Sequence[int], node: int) -> Be
 
 
 def _in_turn(cpus: Sequence[int], count: int) -> tuple[int, ...]:
-    """One for each of so many, from the first one on again where there are fewer."""
+    """Return `count` CPUs, starting over if there are fewer."""
     return tuple(cpus[i % len(cpus)] for i in range(count))
 
 
@@ -164,7 +166,7 @@ def _why_generator(demand: Demand, shape: _Shape) -> str:
 
 
 def _node(facts: HostFacts, demand: Demand) -> int:
-    """The NUMA node asked for, or that of the chosen CPUs, or the one with the most cores."""
+    """Return the requested NUMA node, that of the chosen CPUs, or the one with the most cores."""
     if demand.node is not None:
         return demand.node
     if demand.pinned_sut:
@@ -174,7 +176,7 @@ def _node(facts: HostFacts, demand: Demand) -> int:
 
 
 def _cores(facts: HostFacts, demand: Demand, node: int | None) -> list[int]:
-    """One CPU of each physical core of this node (None: of all) that no chosen CPU is part of."""
+    """Return one CPU of each physical core of the node (None: of all) without a chosen CPU."""
     taken = {s for cpu in demand.pinned_sut or () for s in facts.siblings(cpu)}
     cores: dict[tuple[int, ...], int] = {}
     for cpu in _threads(facts):
@@ -184,19 +186,21 @@ def _cores(facts: HostFacts, demand: Demand, node: int | None) -> list[int]:
 
 
 def physical_cores(facts: HostFacts) -> int:
-    """How many there are with a CPU that we may use."""
+    """Return the number of physical cores with a usable CPU."""
     return len({facts.siblings(cpu) for cpu in _threads(facts)})
 
 
 def nodes_of(facts: HostFacts, cpus: Sequence[int]) -> set[int]:
-    """The NUMA nodes of these CPUs."""
+    """Return the NUMA nodes of the CPUs."""
     return {facts.node_of(cpu) or 0 for cpu in cpus}
 
 
 def dpdk_nodes(facts: HostFacts, chosen: BenchCpus) -> set[int]:
-    """Where a DPDK process allocates besides the nodes that it polls on: on its main lcore's
-    (ethdev's own data) and on its NIC's (a driver's). Without memory of its own there it takes
-    pages that others were given."""
+    """Return the NUMA nodes where a DPDK process allocates in addition to those it polls on.
+
+    These are the node of its main lcore (ethdev's own data) and that of its NIC (the driver's
+    data). Without memory of its own there the process takes pages assigned to others.
+    """
     return nodes_of(facts, (chosen.control,)) | {chosen.node}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where does each network function of a bench run, with which memory?"""
+"""Plan the placement and memory of each network function of a bench."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wirespeed.plan.bench_memory import process_memory
 def function_plans(
     facts: HostFacts, frames: Frames, needs: Needs, cpus: BenchCpus
 ) -> tuple[GuestPlan, ...]:
-    """Of every function, in the order of the needs."""
+    """Return the plan of every function, in the order of the needs."""
     found = []
     apart = iter(cpus.vnfs)
     besides = dpdk_nodes(facts, cpus)
@@ -45,7 +45,7 @@ def function_plans(
 def _sut_cpus(
     facts: HostFacts, sut: FunctionNeeds, chosen: BenchCpus
 ) -> tuple[tuple[int, ...], str]:
-    """The CPUs of a function that is the SUT. Workers use all threads of their cores."""
+    """Return the CPUs of a function that is the SUT. Workers use all threads of their cores."""
     cpus, why, workers = chosen.sut, chosen.why_sut, sut.workers
     if workers == 1:
         return cpus, why
@@ -68,8 +68,10 @@ def _own_process(
     *,
     besides: set[int],
 ) -> GuestPlan:
-    """A function in a process of its own, tuned as far as the point says. chosen: CPUs, and why.
-    besides: NUMA nodes that it allocates on wherever it polls."""
+    """Plan a function in its own process, tuned as the point specifies.
+
+    chosen: CPUs, and the reason. besides: NUMA nodes where it allocates wherever it polls.
+    """
     cpus, why = chosen
     vnf = frames.sut.vnf
     return GuestPlan(
@@ -89,7 +91,7 @@ def _own_process(
 
 
 def _floats_over(facts: HostFacts, vnf: Vnf, nodes: set[int]) -> Decision[tuple[int, ...]] | None:
-    """Where the scheduler may move a function's threads; None: nowhere."""
+    """Return the CPUs that the scheduler may move a function's threads over; None: pinned."""
     if vnf.threads is VnfThreads.PINNED:
         return None
     usable = [cpu for cpu in facts.cpus if cpu.online and cpu.allowed]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which vCPUs, memory and ports does a virtual machine of a bench get, and why?
+"""Plan the vCPUs, memory and ports of a virtual machine of a bench.
 
-It is told in the same fields as a guest of a deployment, so that the same template renders both.
+The plan has the same fields as a guest of a deployment, so one template renders both.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from wirespeed.plan.bench_vfs import vf_port
 
 PAGE_KIB = 2048
 _SMALL_PAGE_KIB = 4
-# Every port of a bench's guests is on it: which port a frame goes to, the switch's rules say.
+# All ports of a bench's guests are on it; the switch's rules decide where a frame goes.
 NETWORK = ProviderNetwork("bench", "bench")
-# Kernel, root of the image, sshd and the agent that answers us, measured on an idle one: 210 MiB.
+# Kernel, root file system of the image, sshd and the agent; 210 MiB measured on an idle guest.
 SYSTEM_MIB = 384
 _MEMORY_STEP_MIB = 64
 
 
 def data_plane_vcpus(frames: Frames) -> int:
-    """How many of a guest's vCPUs poll."""
+    """Return the number of a guest's vCPUs that poll."""
     return max(1, _vcpus(frames).value - 1)
 
 
@@ -54,10 +54,10 @@ def guest_plan(
     polling: tuple[tuple[int, ...], str],
     housekeeping: int,
 ) -> GuestPlan:
-    """The guest of one function. polling: the CPUs of its polling vCPUs, and why; housekeeping: the
-    CPU of what seldom runs.
+    """Return the plan of the guest of one function.
 
-    Raises BadInput when its NUMA node has less memory.
+    polling: CPUs of its polling vCPUs, and the reason. housekeeping: CPU of its other threads.
+    Raises BadInput if the NUMA node has less memory.
     """
     cpus, why = polling
     vcpus = _vcpus(frames)
@@ -66,7 +66,7 @@ def guest_plan(
     node = facts.node_of(cpus[0]) or 0
     check_memory(facts, function.name, node, memory.value)
     pages = memory_pages(_wanted(frames))
-    # With one vCPU, kernel and data plane take turns on the CPU of the data plane.
+    # With one vCPU, kernel and data plane share the CPU of the data plane.
     places = (housekeeping, *cpus) if vcpus.value > 1 else cpus
     return GuestPlan(
         function.name,
@@ -101,7 +101,7 @@ def _memory(frames: Frames, packets_mib: int) -> Decision[int]:
 
 
 def check_memory(facts: HostFacts, name: str, node: int, mib: int) -> None:
-    """Raises BadInput where the NUMA node has not so much."""
+    """Raise BadInput if the NUMA node has less memory."""
     has = next((each.memory_kib // 1024 for each in facts.nodes if each.id == node), None)
     if has is not None and has < mib:
         raise BadInput(
@@ -113,19 +113,19 @@ def check_memory(facts: HostFacts, name: str, node: int, mib: int) -> None:
 def emulator_cpus(
     wanted: Guest, apart: tuple[int, ...], vcpus: tuple[int, ...]
 ) -> Decision[tuple[int, ...]]:
-    """Where QEMU's own threads run. vcpus: the CPUs of the guest's virtual CPUs."""
+    """Return the CPUs of QEMU's own threads. vcpus: CPUs of the guest's vCPUs."""
     if wanted.emulator is EmulatorThreads.ON_VCPUS:
         return Decision(vcpus, 'guest.emulator = "on-vcpus"')
     return Decision(apart, "emulator threads sleep most of the time")
 
 
 def guest_pages(guest: GuestPlan) -> Mapping[int, int]:
-    """MiB of a virtual machine in huge pages of the host, by NUMA node."""
+    """Return the MiB of a virtual machine in the host's huge pages, by NUMA node."""
     return {node.node: node.memory_mib for node in guest.nodes if node.page_kib == PAGE_KIB}
 
 
 def memory_pages(wanted: Guest) -> Decision[int]:
-    """The size in KiB of the pages that a guest's memory is made of."""
+    """Return the page size of a guest's memory, in KiB."""
     if wanted.pages is GuestPages.MEMFD:
         return Decision(_SMALL_PAGE_KIB, 'guest.pages = "memfd"')
     because = "a vSwitch reads the guest's memory; huge pages cost it fewer TLB misses"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much packet memory do a bench's vSwitch and DPDK processes need?"""
+"""Compute the packet memory of a bench's vSwitch and DPDK processes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from wirespeed.model.spec import Frames, Vswitch
 from wirespeed.model.units import FCS_BYTES
 
 _KIB, _MIB = 1024, 1024 * 1024
-# rte_mbuf is two cache lines, and DPDK keeps this much room in front of the data.
+# rte_mbuf is two cache lines; DPDK keeps the headroom in front of the data.
 _MBUF_HEADER_BYTES, _HEADROOM_BYTES = 128, 128
-# Mempool cache of each lcore; up to 1.5 times as many may rest there (rte_mempool).
+# Mempool cache of each lcore; it may hold 1.5 times this number (rte_mempool).
 _CACHE_MBUFS = 512
-# Bursts on their way between rings.
+# Bursts in flight between rings.
 _IN_FLIGHT = 4096
-# Programs, rings, histograms and telemetry of a DPDK process, measured on an idle one.
+# Programs, rings, histograms and telemetry of an idle DPDK process, measured.
 _PROCESS_MIB = 64
-# Sequence state of a flow at a sender plus at a receiver.
+# Sequence state of a flow at its sender and at its receiver.
 _FLOW_BYTES = 64
 
 # Open vSwitch, lib/netdev-dpdk.c: buffers are a multiple of 1 KiB, and each carries a header.
@@ -27,14 +27,14 @@ _OVS_BUFFER_STEP, _OVS_OBJECT_HEADER_BYTES = 1024, 960
 _OVS_BUFFERS = 32_768
 _OVS_PROCESS_MIB = 128
 
-# With a pool of its own a port has 16,384 of them, and as many as its rings hold: by default 2,048
-# a queue; it sends by a queue for each PMD thread and one for the main thread.
+# A port with its own pool has 16,384 buffers and those in its rings, by default 2,048 per queue. It
+# has one Tx queue for each PMD thread and one for the main thread.
 _OVS_PORT_BUFFERS, _OVS_RING = 16_384, 2_048
 SHARED_POOL = Decision(_OVS_BUFFERS, f"a pool of {_OVS_BUFFERS} buffers")
 
 
 def port_pools(vswitch: Vswitch, ports: int, pmds: int) -> Decision[int]:
-    """The buffers of all ports, where none shares its pool."""
+    """Return the number of buffers of all ports if each has its own pool."""
     each = _OVS_PORT_BUFFERS + (vswitch.rx_queues + pmds + 1) * _OVS_RING
     return Decision(ports * each, f"{ports} pools of {each} buffers, one for each port")
 
@@ -48,9 +48,9 @@ def process_memory(
     lcores: int = 1,
     huge: bool = True,
 ) -> Decision[ProcessMemory]:
-    """What one wsdp or testpmd process with these ports needs on each of these nodes.
+    """Return the memory of one wsdp or testpmd process with these ports on each node.
 
-    Every ring may be full at once, and frames that functions hold back wait in buffers too.
+    All rings may be full at once, and frames that functions hold occupy buffers, too.
     """
     vswitch = frames.sut.vswitch
     rings = ports * 2 * vswitch.descriptors * vswitch.rx_queues
@@ -58,7 +58,7 @@ def process_memory(
     mbufs = _power_of_two(rings + cached + needs.held_frames + _IN_FLIGHT) - 1
     data = _round_up(max(2048, *frames.wire_bytes), 64) + _HEADROOM_BYTES
     flows = needs.tables_bytes + needs.flows * _FLOW_BYTES * len(frames.directions)
-    # Without huge pages DPDK lets no buffer cross a page it cannot rely on being contiguous.
+    # Without huge pages DPDK places no buffer across pages that may not be contiguous.
     each = data + _MBUF_HEADER_BYTES if huge else _round_up(data + _MBUF_HEADER_BYTES, 4 * _KIB)
     mib = _round_up(_PROCESS_MIB + -(-(mbufs * each + flows) // _MIB), 2)
     return Decision(
@@ -75,8 +75,7 @@ def socket_memory(
     buffers: Decision[int] = SHARED_POOL,
     page_kib: int = 2048,
 ) -> Decision[tuple[int, ...]]:
-    """Open vSwitch's huge-page memory in MiB for each node of the host (0: nothing polls there), in
-    whole pages."""
+    """Return Open vSwitch's huge-page memory of each node in MiB, in whole pages."""
     present = sorted(nodes)
     per_node = vswitch.socket_memory_mib
     if per_node is not None:
@@ -94,7 +93,7 @@ def socket_memory(
 
 
 def huge_pages(need_mib: Mapping[int, int], size_kib: int) -> tuple[HugePages, ...]:
-    """The pages that so many MiB on each node amount to."""
+    """Return the huge pages that hold the given MiB of each node."""
     return tuple(
         HugePages(node, size_kib, -(-mib * _KIB // size_kib))
         for node, mib in sorted(need_mib.items())

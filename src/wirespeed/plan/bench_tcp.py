@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which CPUs do the programs of a TCP test run on?
+"""Assign CPUs to the programs of a TCP test.
 
-Open vSwitch's main thread forwards what comes from kernel interfaces and waits for nothing while
-there is traffic: it gets a CPU to itself before server and clients get one each. So do PMD threads,
-where these poll the ports. Hosts that are virtual machines: bench_tcp_guests.py.
+Open vSwitch's main thread forwards the frames of kernel interfaces and never waits under traffic.
+It gets a CPU of its own before server and clients get one each. PMD threads that poll the ports do
+so, too. bench_tcp_guests.py plans hosts that are virtual machines.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from wirespeed.plan.bench_guest import NETWORK, PAGE_KIB, guest_pages
 from wirespeed.plan.bench_memory import huge_pages, socket_memory
 from wirespeed.plan.bench_tcp_guests import tcp_guests
 
-# Kernel ports take no packet buffers from DPDK's pools; this is what it allocates at start.
+# Memory that DPDK allocates at start. Kernel ports take no buffers from DPDK's pools.
 _SOCKET_MIB = 64
 
 
 def plan_tcp(facts: HostFacts, streams: TcpStreams, needs: TcpNeeds) -> Plan:
-    """The plan of one point with TCP traffic. Raises BadInput where a named CPU does not exist."""
+    """Return the plan of one point with TCP traffic. Raises BadInput for a CPU that is missing."""
     cpus = tuple(c.id for c in facts.cpus if c.online and c.allowed)
     vswitch, need = None, dict.fromkeys((node.id for node in facts.nodes), 0)
     polling: tuple[int, ...] = ()
@@ -70,8 +70,10 @@ def _kernel(facts: HostFacts, tcp: Tcp) -> VswitchPlan:
 
 
 def _hosts(cpus: Sequence[int], guests: Collection[str], tcp: Tcp) -> tuple[GuestPlan, ...]:
-    """Those that are no virtual machines: half of the CPUs for the server, the rest for all
-    clients; they share what is one only."""
+    """Return the hosts that are not virtual machines.
+
+    The server gets half of the CPUs, all clients together the rest. A single CPU is shared.
+    """
     half = max(1, len(cpus) // 2)
     server, clients = tuple(cpus[:half]), tuple(cpus[half:] or cpus)
     why = "half of what the vSwitch leaves" if len(cpus) > 1 else "server and clients share a CPU"

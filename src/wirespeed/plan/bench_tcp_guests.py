@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which vCPUs, memory and ports do the virtual machines of a TCP test get, and why?"""
+"""Plan the vCPUs, memory and ports of a TCP test's virtual machines."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from wirespeed.plan.bench_guest import (
     memory_pages,
 )
 
-# What TCP's socket buffers take at most of a guest with little else in it.
+# Upper bound on TCP's socket buffers in a guest that runs little else.
 _BUFFERS_MIB = 128
 
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """What all guests of a point have alike. apart: CPUs for what seldom runs."""
+    """Properties that all guests of a point share."""
 
     vcpus: Decision[int]
     memory_mib: Decision[int]
@@ -35,6 +35,7 @@ class _Sizes:
     queues: Decision[int]
     wanted: Guest
     apart: tuple[int, ...]
+    """CPUs of threads that seldom run."""
 
 
 def tcp_guests(
@@ -44,10 +45,10 @@ def tcp_guests(
     free: tuple[int, ...],
     polling: tuple[int, ...],
 ) -> tuple[GuestPlan, ...]:
-    """The guests in the order of the needs. free: CPUs that the vSwitch leaves; polling: those that
-    its PMD threads have.
+    """Return the guests in the order of the needs.
 
-    Raises BadInput where a NUMA node has too little memory.
+    free: CPUs that the vSwitch leaves. polling: CPUs of its PMD threads. Raises BadInput if a NUMA
+    node has too little memory.
     """
     if not needs.guests:
         return ()
@@ -125,7 +126,7 @@ def _guest(
 
 
 def _check(facts: HostFacts, guests: list[GuestPlan]) -> None:
-    """Raises BadInput where those of a NUMA node need more memory than it has."""
+    """Raise BadInput if the guests of a NUMA node need more memory than it has."""
     taken: dict[int, int] = {}
     for guest in guests:
         for node in guest.nodes:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which virtual functions do the guests of a bench get, of which NICs, in which VLANs?
+"""Plan the virtual functions of a bench's guests: their NICs and VLANs.
 
-The bench makes them when it is opened; until then a plan has them as a deployment's plan has those
-that are to be made.
+The bench creates them when it opens. Until then a plan names them like the future VFs of a
+deployment.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PHYSICAL_NETWORK = "nic"
 
 
 def vf_port(port: PortNeeds, vf: VfNeeds, queues: Decision[int]) -> PortPlan:
-    """A guest's port that is a virtual function."""
+    """Return the plan of a guest's port that is a virtual function."""
     return PortPlan(
         port.name, _network(vf).name,
         Decision(InterfaceKind.SRIOV, "the NIC's own switch joins the functions"),
@@ -30,14 +30,14 @@ def vf_port(port: PortNeeds, vf: VfNeeds, queues: Decision[int]) -> PortPlan:
 
 
 def vf_networks(functions: Iterable[FunctionNeeds]) -> tuple[ProviderNetwork, ...]:
-    """The VLAN of each link that a guest is at."""
+    """Return the VLAN of each link with a guest."""
     return tuple(dict.fromkeys(_network(vf) for vf in _vfs(functions)))
 
 
 def vf_nics(facts: HostFacts, functions: Iterable[FunctionNeeds]) -> tuple[NicPlan, ...]:
-    """The physical functions of the guests' virtual functions.
+    """Return the physical functions of the guests' virtual functions.
 
-    Raises BadInput for one that the host does not have.
+    Raises BadInput for a physical function that the host does not have.
     """
     vfs = _vfs(functions)
     return tuple(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do partitioned hosts and placed guests become one Plan?"""
+"""Build a Plan from partitioned hosts and placed guests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from wirespeed.plan.unplaced import explain_unplaced
 
 
 def build_plan(requested: Requested, drafts: Sequence[HostDraft], outcome: Outcome) -> Plan:
-    """Everything that was decided, with the reasons."""
+    """Return all decisions with their reasons."""
     workload = requested.workload
     on_host: dict[int, list[PlacedGuest]] = {}
     mac_numbers = _first_mac_numbers(requested)
@@ -68,7 +68,7 @@ def _warnings(requested: Requested, drafts: Sequence[HostDraft]) -> tuple[str, .
 
 
 def _first_mac_numbers(requested: Requested) -> list[int]:
-    """For each guest the number of its first port among all ports."""
+    """Return for each guest the number of its first port among all ports."""
     numbers, next_number = [], 0
     for vnf, _ in requested.guests:
         numbers.append(next_number)
@@ -124,7 +124,10 @@ def _nic_plans(draft: HostDraft, builder: GuestBuilder) -> tuple[NicPlan, ...]:
 
 
 def _reserved(requested: Requested, draft: HostDraft) -> Decision[int]:
-    """Nova's reserved_host_memory_mb: memory of the host and of DPDK, which Nova does not count."""
+    """Return Nova's reserved_host_memory_mb: memory of the host and of DPDK.
+
+    Nova does not count DPDK's huge pages.
+    """
     nodes = len(draft.facts.nodes)
     host = node_reserve_mib(requested.workload.memory.host_reserve_mib, nodes) * nodes
     dpdk = sum(draft.vswitch.socket_memory_mib.value) if draft.vswitch else 0

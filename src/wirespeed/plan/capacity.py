@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a partitioned host offer to guests?"""
+"""Compute the capacity of a partitioned host for guests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from wirespeed.plan.running import running_uses
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A pool of equal devices and their addresses (none for VFs that do not exist yet)."""
+    """A pool of equal devices and their addresses; VFs that do not exist yet have none."""
 
     shape: PoolShape
     count: int
@@ -42,7 +42,7 @@ def placement_host(
     pools: Sequence[Pool],
     switch_hz: float,
 ) -> PlacementHost:
-    """The host as placement needs it, with the guests that already run there."""
+    """Return the host as placement needs it, including the running guests."""
     cells = tuple(_cell(facts, cores, node) for node in pages)
     shape = HostShape(
         cells=cells,
@@ -59,12 +59,12 @@ def placement_host(
 
 
 def running_guests(facts: HostFacts, workload: Workload) -> tuple[Guest, ...]:
-    """The guests to plan around: those that run now, unless placement.keep_running is false."""
+    """Return the guests to plan around: those running, or none if keep_running is false."""
     return (facts.guests or ()) if workload.placement.keep_running else ()
 
 
 def network_nodes(nics: Iterable[HostNic]) -> tuple[tuple[str, frozenset[int]], ...]:
-    """For each physical network of the vSwitch the known NUMA nodes of its NICs."""
+    """Return the known NUMA nodes of the NICs of each physical network of the vSwitch."""
     nodes: dict[str, set[int]] = {}
     for nic in dpdk_nics(nics):
         if nic.device.node is not None:
@@ -73,7 +73,7 @@ def network_nodes(nics: Iterable[HostNic]) -> tuple[tuple[str, frozenset[int]], 
 
 
 def device_pools(facts: HostFacts, workload: Workload, nics: Sequence[HostNic]) -> tuple[Pool, ...]:
-    """Aliased devices, then VFs of networks, in Nova's order of pools, without those in use."""
+    """Return the pools of free devices in Nova's order: aliased devices, then VFs of networks."""
     running = running_guests(facts, workload)
     taken = {device for guest in running for device in guest.host_devices}
     taken |= {port.pci for guest in running for port in guest.ports if port.pci}
@@ -167,7 +167,7 @@ def _device_type(device: PciDevice) -> str:
 
 
 def running_conflicts(facts: HostFacts, workload: Workload, dedicated: Iterable[int]) -> list[str]:
-    """Warnings about running guests on CPUs that the plan does not give to pinned guests."""
+    """Return warnings about running guests on CPUs that the plan assigns otherwise."""
     mine = set(dedicated)
     found = []
     guests = running_guests(facts, workload)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In what does an existing OpenStack cloud differ from a plan, as far as its API tells?
+"""Compare an existing OpenStack cloud with a plan, as far as the API reports it.
 
-`old` is what the cloud has, `new` what the plan wants. What the plan does not name (other flavors,
-servers, hosts) is no difference. The API counts a host's CPUs, but does not list them: equal counts
-are taken for equal. Settings of the kernel, of Open vSwitch and of libvirt are not in the API.
+`old` is the cloud's value, `new` the plan's. Objects that the plan does not name (other flavors,
+servers, hosts) are not compared. The API counts a host's CPUs but does not list them, so equal
+counts pass as equal. It reports no settings of the kernel, Open vSwitch or libvirt.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DATAPATH = "netdev"
 
 
 def diff_cloud(cloud: Cloud, plan: Plan) -> tuple[Difference, ...]:
-    """Everything that the plan wants and the cloud has not, or has otherwise."""
+    """Return all objects and values of the plan that the cloud lacks or has differently."""
     found: list[Difference] = []
     for host in plan.hosts:
         found += _host(host, cloud.host(host.host), plan)
@@ -105,7 +105,8 @@ def _agents(where: str, plan: HostPlan, host: ComputeHost, whole: Plan) -> Itera
         for nic in nics if agent else ():
             physical = whole.network(nic.network).physical_network
             mapped = agent.mappings.get(physical, ()) if agent else ()
-            # The bridge's name is the operator's; a VF's interface is the one that the plan means.
+            # The operator names the bridge, so any will do. A VF's interface must be the planned
+            # one.
             missing = not mapped if use is NicUse.DPDK else nic.interface not in mapped
             if missing:
                 what = f"{kind}: mapping of {physical}"
@@ -182,6 +183,6 @@ def _network(wanted: ProviderNetwork, network: CloudNetwork | None) -> Iterator[
 def _values(
     where: str, old: Mapping[str, str], new: Mapping[str, str], effort: Effort
 ) -> Iterable[Difference]:
-    """Keys that are wanted; what else is set is the operator's."""
+    """Yield differences in the wanted keys. Other keys belong to the operator."""
     for key, value in new.items():
         yield from changed(where, key, old.get(key), value, effort)

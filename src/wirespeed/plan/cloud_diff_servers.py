@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which servers of a plan run elsewhere in a cloud, on other CPUs or with other ports?"""
+"""Compare the servers of a cloud with a plan: hosts, CPUs, memory and ports."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ _ANY_VF = "Nova takes the VF of the network that libvirt lists last; those of on
 
 
 def vif_type(kind: InterfaceKind, host: HostPlan) -> str:
-    """What Neutron's ML2 drivers bind a port to: with Open vSwitch's user-space datapath every
-    port that is no VF is a vhost-user one."""
+    """Return the VIF type that Neutron's ML2 drivers bind a port to.
+
+    With Open vSwitch's user-space datapath, every port that is not a VF is a vhost-user port.
+    """
     if kind.takes_vf:
         return "hw_veb"
     return "vhostuser" if host.vswitch else "ovs"
 
 
 def named_twice(plan: Plan, cloud: Cloud) -> tuple[str, ...]:
-    """Warnings about guests that are planned beside a server of the same name."""
+    """Return warnings about planned guests that have the name of an existing server."""
     twice = sorted({server.name for server in cloud.servers} & set(plan.order))
     if not twice:
         return ()
@@ -37,7 +39,7 @@ def named_twice(plan: Plan, cloud: Cloud) -> tuple[str, ...]:
 
 
 def server_differences(cloud: Cloud, plan: Plan) -> Iterator[Difference]:
-    """The differences of every planned guest, by host and name."""
+    """Yield the differences of every planned guest, by host and name."""
     named: dict[str, list[Server]] = {}
     for server in cloud.servers:
         named.setdefault(server.name, []).append(server)
@@ -51,7 +53,7 @@ def server_differences(cloud: Cloud, plan: Plan) -> Iterator[Difference]:
 def _guest(
     guest: GuestPlan, on: HostPlan, host: str, servers: Sequence[Server], plan: Plan
 ) -> Iterator[Difference]:
-    """on: the planned host; host: its name in the cloud."""
+    """Yield the differences of one guest. on: planned host. host: its name in the cloud."""
     where = f"guest {guest.name}"
     if len(servers) != 1:
         old = f"{len(servers)} servers of that name" if servers else None
@@ -105,7 +107,7 @@ def _planned_pages(guest: GuestPlan) -> str:
 
 
 def _pages(sizes: set[int]) -> str:
-    """Huge pages alone: whether small ones are counted depends on the request, not on the place."""
+    """Return the huge page sizes; Nova counts small pages depending on the request."""
     return ", ".join(f"{size} KiB" for size in sorted(sizes) if size > SMALL_KIB)
 
 
@@ -127,7 +129,7 @@ def _port(
         values.append(("VLAN", port.vlan or None, network.segment))
     for name, old, new in values:
         yield from changed(where, f"{what} {name}", old, new, REBUILD)
-    # A VF that did not exist when the plan was made has no address in it: PF/vfN.
+    # A VF that did not exist at planning time has no address in the plan: PF/vfN.
     if wanted.device and "/" not in wanted.device.value:
         yield from changed(
             where, f"{what} VF", port.pci, wanted.device.value, Effort.LIVE, because=_ANY_VF

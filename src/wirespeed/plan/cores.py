@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which CPUs of a host go to housekeeping, ovs-vswitchd, PMD threads, floating and pinned guests?
+"""Partition a host's CPUs: housekeeping, ovs-vswitchd, PMD threads, floating and pinned guests.
 
-Housekeeping gets the lowest physical cores with all their SMT siblings, PMDs the next ones on nodes
-with DPDK ports, guests the remaining ones. Everything but housekeeping and floating guests is
-isolated (S0 table 3, S3 appendix C). A core is never split between the host and isolated CPUs (S1).
+Housekeeping gets the lowest physical cores with all their SMT siblings. PMD threads get the next
+cores on nodes with DPDK ports, guests the remaining ones. Everything but housekeeping and floating
+guests is isolated (S0 table 3, S3 appendix C). A core is never split between the host and isolated
+CPUs (S1).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class CoreSplit:
 
 
 def physical_cores(facts: HostFacts) -> tuple[NodeCores, ...]:
-    """The online CPUs by node and physical core, each ascending."""
+    """Return the online CPUs by node and physical core, each ascending."""
     by_node: dict[int, set[Core]] = {node.id: set() for node in facts.nodes}
     online = set(facts.online_cpus)
     for cpu in facts.cpus:
@@ -48,9 +49,10 @@ def split_cores(
     dpdk_nodes: Collection[int],
     pmd_cores: Mapping[int, Decision[int]],
 ) -> CoreSplit:
-    """Partition a host. pmd_cores: physical cores for PMDs on each node, with the reason.
+    """Partition a host.
 
-    Raises PlanError where a node has too few cores; it names host, node, need and what is left.
+    pmd_cores: physical cores for PMD threads on each node, with the reason. Raises PlanError if a
+    node has too few cores; it names host, node, need and remaining cores.
     """
     _check_known_cpus(host, nodes, rules)
     left = _Cores(host, nodes, rules.idle_cpus)
@@ -75,7 +77,7 @@ def split_cores(
 
 
 class _Cores:
-    """The physical cores that still have no owner; taking more than are left is a PlanError."""
+    """Physical cores without an owner. Taking more than remain raises PlanError."""
 
     def __init__(self, host: str, nodes: Sequence[NodeCores], idle: Iterable[int]) -> None:
         self._host = host
@@ -86,7 +88,7 @@ class _Cores:
     def take_cores(
         self, node: int, count: int, what: str, prefer: Sequence[int] = ()
     ) -> list[Core]:
-        """The next `count` whole cores of a node: those with a preferred CPU, then the lowest."""
+        """Take `count` whole cores of a node: preferred CPUs first, then the lowest."""
         rank = {cpu: i for i, cpu in enumerate(prefer)}
         left = self._left[node]
         left.sort(key=lambda core: (min(rank.get(cpu, len(rank)) for cpu in core), core))
@@ -152,7 +154,7 @@ def _take_pmds(
     rules: CoreRules,
     pmd_cores: Mapping[int, Decision[int]],
 ) -> tuple[Decision[CpuList], list[int], list[int]]:
-    """The PMD CPUs, their siblings that stay idle, and their siblings that guests get."""
+    """Return the PMD CPUs, their siblings that stay idle, and their siblings for guests."""
     pmds: list[int] = []
     idle: list[int] = []
     to_guests: list[int] = []

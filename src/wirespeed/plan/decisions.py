@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which values does a plan, or a part of one, decide, and where does each stand in it?"""
+"""Find the decisions in a plan or a part of it, each with its path."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from wirespeed.model.plan import Decision
 
-# One step from the plan to a value: the field and, where it holds several items, which of them.
+# One step from the plan to a value: the field, and the item's name if the field has several.
 Step = tuple[str, str]
 _ITEM_NAMES = ("host", "name", "address")
 
@@ -17,7 +17,7 @@ _ITEM_NAMES = ("host", "name", "address")
 def decisions(
     value: Any, steps: tuple[Step, ...] = ()
 ) -> Iterator[tuple[tuple[Step, ...], Decision[Any]]]:
-    """Every Decision below a value, with the steps to it."""
+    """Yield every Decision below a value, with the steps to it."""
     if isinstance(value, Decision):
         yield steps, value
     elif dataclasses.is_dataclass(value):
@@ -34,5 +34,5 @@ def decisions(
 
 
 def dotted(steps: tuple[Step, ...]) -> str:
-    """The steps as text, as in vswitch.pmd_cpus or nics[0000:5e:00.0].driver."""
+    """Return the steps as text, e.g. vswitch.pmd_cpus or nics[0000:5e:00.0].driver."""
     return ".".join(f"{field}[{item}]" if item else field for field, item in steps)

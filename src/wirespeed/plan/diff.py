@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What changes from one plan to another, and what does each change cost to apply?"""
+"""Compare two plans, with the disruption that each change causes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wirespeed.model.plan import FlavorPlan, GuestPlan, HostPlan, NicPlan, Plan,
 
 
 class Effort(StrEnum):
-    """What has to happen before a new value takes effect, most disruptive first."""
+    """Action that makes a new value effective, the most disruptive first."""
 
     REBOOT = "reboot"
     RESTART_OVS = "restart Open vSwitch"
@@ -24,18 +24,21 @@ class Effort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """where: host, guest or flavor. old and new are None for what one plan does not have."""
+    """One value that differs."""
 
     where: str
+    """Host, guest or flavor."""
     what: str
     old: str | None
+    """None if the first plan has no value."""
     new: str | None
+    """None if the second plan has no value."""
     effort: Effort
     because: str = ""
 
 
 def diff_plans(old: Plan, new: Plan) -> tuple[Difference, ...]:
-    """Every difference that has to be applied; a changed reason alone is not one."""
+    """Return every difference to apply. A changed reason alone is not a difference."""
     found: list[Difference] = []
     for name, before, after in _pairs(
         {host.host: host for host in old.hosts}, {host.host: host for host in new.hosts}
@@ -56,7 +59,7 @@ def diff_plans(old: Plan, new: Plan) -> tuple[Difference, ...]:
 
 
 def needs_reboot(differences: Sequence[Difference]) -> tuple[str, ...]:
-    """The hosts that must be rebooted, each once, in order."""
+    """Return the hosts to reboot, each once, in order."""
     where = [d.where for d in differences if d.effort is Effort.REBOOT]
     return tuple(dict.fromkeys(name.removeprefix("host ") for name in where))
 
@@ -64,7 +67,7 @@ def needs_reboot(differences: Sequence[Difference]) -> tuple[str, ...]:
 def changed(
     where: str, what: str, old: object, new: object, effort: Effort, *, because: str = ""
 ) -> Iterator[Difference]:
-    """The difference, where there is one."""
+    """Yield the difference, if there is one."""
     if old != new:
         one, other = (None if value is None else str(value) for value in (old, new))
         yield Difference(where, what, one, other, effort, because)
@@ -97,7 +100,7 @@ def _hosts(name: str, old: HostPlan | None, new: HostPlan | None) -> Iterator[Di
 
 
 def _by_key(words: Sequence[str]) -> dict[str, str]:
-    """Command line words by parameter; hugepages= belongs to the hugepagesz= before it."""
+    """Return command line words by parameter. hugepages= belongs to the preceding hugepagesz=."""
     found: dict[str, str] = {}
     size = ""
     for word in words:
@@ -109,7 +112,7 @@ def _by_key(words: Sequence[str]) -> dict[str, str]:
 
 
 def _cores(where: str, old: HostPlan, new: HostPlan) -> Iterator[Difference]:
-    """The CPU sets of nova.conf; the isolated ones are in the kernel command line."""
+    """Yield differences in nova.conf's CPU sets. The kernel command line has the isolated CPUs."""
     if old.cores is None or new.cores is None:
         return
     for what, was, now in (

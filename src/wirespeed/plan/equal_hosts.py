@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which hosts differ in nothing but their name, so that one partition serves all of them?"""
+"""Find hosts that differ only in their name, so that they share one partition."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from wirespeed.model.facts import HostFacts
 from wirespeed.model.workload import Workload
 from wirespeed.plan.nics import matches
 
-# All facts but the host's name.
+# All facts except the host's name.
 _COMPARED = tuple(field.name for field in fields(HostFacts) if field.name != "host")
 
 
 def first_equal(workload: Workload, hosts: Sequence[HostFacts]) -> list[int]:
-    """For each host the number of the first host that has equal facts and matches the same
-    patterns of the workload."""
+    """Return for each host the number of the first equal host.
+
+    Equal hosts have equal facts and match the same patterns of the workload.
+    """
     buckets: dict[tuple[object, ...], list[int]] = {}
     first = []
     for number, facts in enumerate(hosts):
@@ -32,7 +34,7 @@ def first_equal(workload: Workload, hosts: Sequence[HostFacts]) -> list[int]:
 
 
 def _key(workload: Workload, facts: HostFacts) -> tuple[object, ...]:
-    """A hash key: equal for equal hosts and cheap to compute."""
+    """Return a hash key that is equal for equal hosts and cheap to compute."""
     named = tuple(matches(facts.host, nic.hosts) for nic in workload.nics)
     grouped = tuple(matches(facts.host, aggregate.hosts) for aggregate in workload.aggregates)
     memory = tuple(node.memory_kib for node in facts.nodes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong while planning?"""
+"""Define the errors of planning."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from wirespeed.model.words import counted
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One wrong key of a file, with its value as written. `allowed` says what it must be."""
+    """An error in one key of a file."""
 
     key: str
     value: str
+    """Value as written."""
     allowed: str
+    """Allowed values, completing the error message."""
 
     def __str__(self) -> str:
         return f"{self.key} = {self.value}: {self.allowed}"
@@ -27,7 +29,7 @@ class PlanError(BadInput):
 
 
 class FileFaults(PlanError):
-    """Everything that is wrong with one file, at once."""
+    """All errors of one file."""
 
     def __init__(self, source: str, faults: Iterable[Fault], next_step: str) -> None:
         self.faults = tuple(dict.fromkeys(faults))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do the kernel and OpenStack call a CPU feature, and how does the planner label hosts?
+"""Translate CPU features into the names of the kernel and OpenStack, and into host labels.
 
 Source: os-traits (HW_CPU_X86_*) and the flags that Nova's libvirt driver reports as traits.
 """
@@ -22,26 +22,26 @@ HYPERTHREADING = "HW_CPU_HYPERTHREADING"
 
 
 def kernel_name(feature: str) -> str:
-    """The spelling of /proc/cpuinfo: libvirt's "sse4.2" is "sse4_2" there."""
+    """Return the spelling of /proc/cpuinfo, e.g. "sse4_2" for libvirt's "sse4.2"."""
     return feature.lower().replace(".", "_").replace("-", "_")
 
 
 def trait(feature: str) -> str | None:
-    """The placement trait of a CPU feature, or None where OpenStack has none."""
+    """Return the placement trait of a CPU feature; None if OpenStack has none."""
     suffix = _TRAITS.get(kernel_name(feature))
     return f"HW_CPU_X86_{suffix}" if suffix else None
 
 
 def feature_label(feature: str) -> str:
-    """The label of a host that has the feature, and of a guest that needs it."""
+    """Return the label of a host that has the feature, and of a guest that needs it."""
     return f"cpu:{kernel_name(feature)}"
 
 
 def network_label(physical_network: str) -> str:
-    """The label of a host whose vSwitch is connected to a physical network."""
+    """Return the label of a host whose vSwitch is connected to a physical network."""
     return f"network:{physical_network}"
 
 
 def aggregate_label(name: str) -> str:
-    """The label of a host in an aggregate, and of a guest that must run in it."""
+    """Return the label of a host in an aggregate, and of a guest that must run in it."""
     return f"aggregate:{name}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why is each extra spec in the flavor?"""
+"""Give the reason for each extra spec of a flavor."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REASONS = {
 
 
 def plan_flavor(vnf: Vnf, workload: Workload) -> FlavorPlan:
-    """The flavor of a VNF with the reason for each key."""
+    """Return the flavor of a VNF with the reason for each key."""
     specs = {
         key: Decision(value, _reason(key, vnf)) for key, value in extra_specs(vnf, workload).items()
     }
@@ -31,7 +31,7 @@ def plan_flavor(vnf: Vnf, workload: Workload) -> FlavorPlan:
     )  # fmt: skip
 
 
-# By the start of the key.
+# Reasons by the prefix of the key.
 _FAMILY_REASONS = {
     "hw:numa_": "the guest's NUMA layout in the workload (S1)",
     "trait:HW_CPU_HYPERTHREADING": '"avoid" never shipped in Nova; this rules out hosts with SMT',

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which extra specs and image properties make Nova place a guest as the plan does?
+"""Write the extra specs that make Nova place a guest as planned.
 
-Only keys that today's Nova knows are written (nova/api/validation/extra_specs, release 34): the
+Only keys that current Nova knows are written (nova/api/validation/extra_specs, release 34). The
 papers' hw:cpu_threads_policy and hw:numa_mempolicy are not among them.
 """
 
@@ -23,7 +23,7 @@ IMAGE_TWINS = {
 
 
 def extra_specs(vnf: Vnf, workload: Workload) -> dict[str, str]:
-    """The flavor's extra specs, without those that the image already carries, sorted by key."""
+    """Return the flavor's extra specs, without those that the image has, sorted by key."""
     specs = _cpu_specs(vnf) | _numa_specs(vnf) | _host_specs(vnf, workload)
     if vnf.page_size:
         specs["hw:mem_page_size"] = vnf.page_size
@@ -62,8 +62,10 @@ def _cpu_specs(vnf: Vnf) -> dict[str, str]:
 
 
 def _numa_specs(vnf: Vnf) -> dict[str, str]:
-    """The keys of the NUMA layout. Nova ignores hw:numa_cpus.N without hw:numa_nodes, which S1's
-    own example lacks."""
+    """Return the keys of the NUMA layout.
+
+    Nova ignores hw:numa_cpus.N without hw:numa_nodes, which S1's own example lacks.
+    """
     specs: dict[str, str] = {}
     if vnf.numa_nodes:
         specs["hw:numa_nodes"] = str(vnf.numa_nodes)
@@ -75,7 +77,10 @@ def _numa_specs(vnf: Vnf) -> dict[str, str]:
 
 
 def _host_specs(vnf: Vnf, workload: Workload) -> dict[str, str]:
-    """CPU features as traits (or a capability where there is no trait) and the aggregate's keys."""
+    """Return CPU features as traits and the aggregate's keys.
+
+    A feature without a trait becomes a capability.
+    """
     specs: dict[str, str] = {}
     untraited = []
     for feature in vnf.cpu_features:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which CPUs, memory, ports and devices does each placed guest get on its host?"""
+"""Assign CPUs, memory, ports and devices to each placed guest on its host."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ CpuList = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class PlacedGuest:
-    """A guest and its place on a host. mac_number: the number of its first port among all ports."""
+    """A guest and its place on a host."""
 
     vnf: Vnf
     name: str
     place: Fit
     mac_number: int
+    """Number of its first port among all ports."""
 
 
 class GuestBuilder:
-    """Builds the guests of one host one after another and assigns its devices in order."""
+    """Builds the guests of one host in turn and assigns its devices in order."""
 
     def __init__(self, requested: Requested, draft: HostDraft) -> None:
         self._requested = requested
@@ -35,7 +36,7 @@ class GuestBuilder:
         self._given = [0] * len(draft.pools)
 
     def taken_from(self, parent: str) -> int:
-        """How many devices of a parent (a PF) are assigned to guests."""
+        """Return the number of a parent's devices (a PF's VFs) assigned to guests."""
         return sum(
             given
             for pool, given in zip(self._draft.pools, self._given, strict=True)
@@ -121,7 +122,7 @@ class GuestBuilder:
         )
 
     def _take(self, served: Sequence[tuple[int, int]]) -> tuple[str, ...]:
-        """The addresses of the next devices of each pool; VFs not made yet are PF/vfN."""
+        """Return the addresses of the next devices of each pool; future VFs are PF/vfN."""
         addresses = []
         for index, amount in served:
             pool = self._draft.pools[index]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does one guest of a VNF request of a host, as Nova reads its flavor, image and ports?
+"""Translate a VNF into its request to a host, as Nova reads flavor, image and ports.
 
 Source: nova.virt.hardware.numa_get_constraints, release 34.
 """
@@ -26,7 +26,8 @@ from wirespeed.plan.placement.request import (
     GuestRequest,
 )
 
-# From this release on Nova's computes do so; the scheduler did before, but the claim decides.
+# Nova's computes avoid devices from this release on. The scheduler did before, but the claim
+# decides.
 _AVOID_DEVICES = 34
 
 
@@ -36,7 +37,7 @@ def guest_request(
     kinds: Mapping[str, InterfaceKind],
     switch_hz: float = 0.0,
 ) -> GuestRequest:
-    """The request of each guest of `vnf`; kinds: the interface kind chosen for each port name."""
+    """Return the request of each guest of `vnf`. kinds: interface kind by port name."""
     policy = vnf.thread_policy
     forbidden = set()
     if policy in (ThreadPolicy.ISOLATE, ThreadPolicy.AVOID):
@@ -65,13 +66,16 @@ def guest_request(
 
 
 def has_topology(vnf: Vnf) -> bool:
-    """Whether Nova gives the guest a NUMA topology. Without one it checks no nodes and no pages."""
+    """Return whether Nova gives the guest a NUMA topology.
+
+    Without one it checks neither nodes nor pages.
+    """
     pinned = vnf.cpu_policy in (CpuPolicy.DEDICATED, CpuPolicy.MIXED)
     return bool(vnf.numa_nodes or vnf.page_size or pinned)
 
 
 def guest_cells(vnf: Vnf) -> tuple[CellRequest, ...]:
-    """The guest's NUMA nodes: as written, or vCPUs and memory split evenly in order."""
+    """Return the guest's NUMA nodes, as written or with vCPUs and memory split evenly."""
     nodes = vnf.numa_nodes or 1
     if vnf.numa_cpus:
         cpus = [set(node) for node in vnf.numa_cpus]
@@ -94,7 +98,7 @@ def pinned_vcpus(vnf: Vnf) -> set[int]:
 
 
 def page_request(page_size: str | None) -> int:
-    """The request's page: KiB, or a symbol for small, large, any."""
+    """Return the requested page size in KiB, or a symbol for small, large, any."""
     if page_size is None:
         return PAGE_NONE
     return PAGE_WORDS[page_size] if page_size in PAGE_WORDS else int(page_size)
@@ -103,7 +107,7 @@ def page_request(page_size: str | None) -> int:
 def device_requests(
     vnf: Vnf, workload: Workload, kinds: Mapping[str, InterfaceKind]
 ) -> tuple[DeviceRequest, ...]:
-    """Aliases first, then one VF for each SR-IOV port, as Nova builds InstancePCIRequests."""
+    """Return aliases, then one VF per SR-IOV port, as Nova's InstancePCIRequests."""
     policy = vnf.pci_numa_policy or PciNumaPolicy.LEGACY
     wanted = [
         DeviceRequest(d.alias, alias_match(workload.alias(d.alias)), d.count, policy)
@@ -128,10 +132,10 @@ def alias_match(alias: PciAlias) -> tuple[tuple[str, str], ...]:
 def switched_networks(
     vnf: Vnf, workload: Workload, kinds: Mapping[str, InterfaceKind]
 ) -> tuple[str, ...]:
-    """The physical networks whose NICs must be on the guest's NUMA nodes: those of vSwitch ports.
+    """Return the physical networks whose NICs must be on the guest's NUMA nodes.
 
-    Nova keeps to [neutron_physnet_NAME]numa_nodes whatever the port becomes, virtio too. A network
-    without any NIC is inside the vSwitch and has no node.
+    These are the networks of vSwitch ports. Nova applies [neutron_physnet_NAME]numa_nodes to any
+    port type, including virtio. A network without a NIC is inside the vSwitch and has no node.
     """
     with_nics = {nic.network for nic in workload.nics if nic.use is NicUse.DPDK}
     names = {

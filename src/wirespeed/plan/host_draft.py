@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is one host partitioned before guests are placed: cores, PMDs, memory, pages, devices?"""
+"""Partition one host before guests are placed: cores, PMDs, memory, pages and devices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wirespeed.plan.vswitch import plan_vswitch
 
 @dataclass(frozen=True, slots=True)
 class HostDraft:
-    """Everything decided for a host that does not depend on which guests it gets."""
+    """All decisions for a host that do not depend on its guests."""
 
     facts: HostFacts
     nics: tuple[HostNic, ...]
@@ -34,9 +34,10 @@ class HostDraft:
 def draft_host(
     facts: HostFacts, workload: Workload, demand: SwitchDemand, more_pmds: int = 0
 ) -> HostDraft:
-    """Partition the host for its share of the demand; more_pmds: cores a node beyond that.
+    """Partition the host for its share of the demand.
 
-    Raises PlanError with host, node and shortage where the host is too small.
+    more_pmds: additional cores per node. Raises PlanError with host, node and shortage if the host
+    is too small.
     """
     nics = host_nics(facts, workload)
     switched = dpdk_nics(nics)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which valid settings of a workload have no effect on its plan?"""
+"""Find valid settings of a workload that have no effect on its plan."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _VSWITCH_KEYS = (
 
 
 def ignored_settings(workload: Workload, *, any_vswitch: bool) -> Iterator[str]:
-    """One note for each group of keys without effect. any_vswitch: some host polls ports."""
+    """Yield one note per group of keys without effect.
+
+    any_vswitch: a host polls ports.
+    """
     if not any_vswitch:
         keys = [f"cores.{key}" for key in _changed(workload.cores, CoreRules(), _PMD_KEYS)]
         rules = _changed(workload.vswitch, VswitchRules(), _VSWITCH_KEYS)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does Nova know an image property, and does a plan depend on it?
+"""Check whether Nova knows an image property, and whether a plan depends on it.
 
 The names are those of Nova 34 (nova.objects.image_meta.ImageMetaProps); a test compares them with
-the library. Nova silently drops a name that it does not know, so such a property is a fault here.
-Names outside Nova's namespaces (Glance's, the operator's) are passed on.
+the library. Nova silently drops unknown names, so such a property is an error here. Names outside
+Nova's namespaces (Glance's, the operator's) are passed on.
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ PLANNED = frozenset(
 
 
 def unknown_property(key: str) -> str | None:
-    """Why Nova would drop this property; None where it reads it or does not own its namespace."""
+    """Return why Nova would drop the property.
+
+    Returns None if Nova reads it, or if its namespace is not Nova's.
+    """
     if not key.startswith(("hw_", "img_", "os_")) or key in KNOWN or NUMBERED.fullmatch(key):
         return None
     near = difflib.get_close_matches(key, sorted(KNOWN), n=1, cutoff=0.8)
@@ -61,5 +64,5 @@ def unknown_property(key: str) -> str | None:
 
 
 def is_planned(key: str) -> bool:
-    """Whether the plan depends on the property; else it is only passed on to the image."""
+    """Return whether the plan depends on the property; others are only passed to the image."""
     return key in PLANNED or NUMBERED.fullmatch(key) is not None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which settings do an image's properties make, and do they agree with the flavor's keys?
+"""Merge the settings of an image's properties into a VNF, and find contradictions to its keys.
 
-S1 shows image properties as an alternative to flavor keys. The rules are Nova's: which properties
-exist, and which may be set beside a flavor key (nova/virt/hardware.py, release 34). The table of a
-VNF is changed in place: a setting that only the image makes is added to it.
+S1 shows image properties as an alternative to flavor keys. The rules are Nova's: the existing
+properties, and those allowed next to a flavor key (nova/virt/hardware.py, release 34). The VNF's
+table is changed in place: settings that only the image makes are added.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from wirespeed.model.cpuset import parse_list
 from wirespeed.plan.errors import Fault
 from wirespeed.plan.image_properties import unknown_property
 
-# Image property -> the key of the VNF with the same meaning.
+# Image property -> the VNF's key with the same meaning.
 _PLAIN = {
     "hw_cpu_policy": "cpu_policy",
     "hw_cpu_thread_policy": "thread_policy",
     "hw_pci_numa_affinity_policy": "pci_numa_policy",
 }
-# (property, flavor's value, image's value) where Nova uses the flavor's. With any other difference
-# it refuses the guest or ignores the image.
+# (property, flavor's value, image's value) for which Nova uses the flavor's. With any other
+# difference it refuses the guest or ignores the image.
 _FLAVOR_WINS = {
     ("hw_cpu_policy", "dedicated", "shared"),
     ("hw_cpu_policy", "dedicated", "mixed"),
@@ -36,7 +36,7 @@ _REFUSED = {
 
 
 def merge_image_settings(vnf: dict[str, Any], where: str) -> list[Fault]:
-    """Merge vnf["image_properties"] into the VNF's table; return the contradictions."""
+    """Merge vnf["image_properties"] into the VNF's table and return the errors."""
     properties = vnf.get("image_properties")
     if not isinstance(properties, dict):
         return []
@@ -94,7 +94,7 @@ def _boolean(vnf: dict[str, Any], where: str, key: str, meant: str, faults: list
 
 
 def _page(vnf: dict[str, Any], where: str, faults: list[Fault]) -> None:
-    """The page size: an image may only narrow a flavor's "large" or "any"."""
+    """Merge the page size: an image may only narrow a flavor's "large" or "any"."""
     image = vnf["image_properties"]["hw_mem_page_size"]
     path = f"{where}.image_properties.hw_mem_page_size"
     if vnf.get("page_size") not in ("large", "any"):
@@ -106,7 +106,7 @@ def _page(vnf: dict[str, Any], where: str, faults: list[Fault]) -> None:
 
 
 def _numbered(vnf: dict[str, Any], where: str, faults: list[Fault]) -> None:
-    """hw_numa_cpus.N and hw_numa_mem.N; Nova stops reading at the first missing N."""
+    """Merge hw_numa_cpus.N and hw_numa_mem.N; Nova stops reading at the first missing N."""
     properties = vnf["image_properties"]
     for prefix, meant in (("hw_numa_cpus.", "numa_cpus"), ("hw_numa_mem.", "numa_memory_mib")):
         found = sorted(key for key in properties if key.startswith(prefix))

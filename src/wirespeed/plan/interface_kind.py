@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Should a port be a VF, a vhost-user port of Open vSwitch or a kernel virtio port?
+"""Choose the type of a port: VF, vhost-user port of Open vSwitch, or kernel virtio port.
 
-S2's findings. North-south, a VF scales and costs the host no CPU. East-west, every hop of a VF
-chain crosses PCIe in and out: on x8 all guests together get about 45 Gbit/s, while the rate of
-vhost-user grows with each guest. Without DPDK in the guest, virtio is faster than vhost-user.
+The choice follows S2. North-south, a VF scales and costs no host CPU. East-west, every hop of a VF
+chain crosses PCIe in and out: on x8 all guests together get about 45 Gbit/s. The rate of vhost-user
+grows with each guest. Without DPDK in the guest, virtio is faster than vhost-user.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from wirespeed.model.switch_cost import PortRates
 from wirespeed.model.units import l2_bps
 from wirespeed.model.workload import Vnf, VnfPort, Workload
 
-# S2 section 4.2: 50 Gbit/s are usable in each direction of PCIe 3.0 x8, whose raw rate after
-# 128b/130b encoding is 63.0; the difference is packet headers. An XL710 itself moves about 45.
+# S2 section 4.2: 50 Gbit/s are usable in each direction of PCIe 3.0 x8. Its raw rate after
+# 128b/130b encoding is 63.0; packet headers take the difference. An XL710 itself moves about 45.
 PCIE_EFFICIENCY = 50 / 63.0
 NIC_MAX_FPS = 39e6
 NIC_MAX_BPS = 45e9
@@ -31,9 +31,9 @@ def choose_kind(
     nics: Iterable[PciDevice],
     rates: PortRates | None = None,
 ) -> Decision[InterfaceKind]:
-    """The kind of a port: as set, by its predicted rates, or by S2's findings.
+    """Return the type of a port: as set, by its predicted rates, or by S2's results.
 
-    nics: VF-capable ones of its network. rates: None where nothing is predicted.
+    nics: VF-capable NICs of its network. rates: None without a prediction.
     """
     uses = {nic.use for nic in workload.nics if nic.network == port.network}
     devices = tuple(nics)
@@ -69,7 +69,7 @@ def _east_west(
 
 
 def _faster(port: VnfPort, workload: Workload, rates: PortRates) -> Decision[InterfaceKind]:
-    """The kind that is predicted to carry more."""
+    """Return the type with the higher predicted rate."""
     hops = chain_hops(port, workload)
     where = f"east-west over {hops} hop(s)" if hops > 1 else str(port.pattern)
     vf = rates.sriov_fps > rates.vhost_fps
@@ -90,7 +90,7 @@ def _virtio() -> Decision[InterfaceKind]:
 def kind_warnings(
     port: VnfPort, kind: InterfaceKind, workload: Workload, nics: Iterable[PciDevice]
 ) -> list[str]:
-    """S2's findings against the kind that the workload sets."""
+    """Return S2's objections to the type that the workload sets."""
     warnings = []
     load = pcie_load_bps(port, workload)
     if kind.takes_vf and port.pattern is Pattern.EAST_WEST:
@@ -117,20 +117,23 @@ def kind_warnings(
 
 
 def chain_hops(port: VnfPort, workload: Workload) -> int:
-    """How many guests of its chain a frame of this port visits; 1 outside a chain."""
+    """Return the number of guests in the port's chain; 1 outside a chain."""
     chain = next((c for c in workload.chains if c.name == port.chain), None)
     return len(chain.order) if chain else 1
 
 
 def pcie_load_bps(port: VnfPort, workload: Workload) -> float:
-    """Bits/s in each direction of the NIC's slot if the port were a VF: all hops of its chain."""
+    """Return the load in bit/s in each direction of the NIC's slot if the port were a VF.
+
+    It is summed over all hops of the port's chain.
+    """
     return l2_bps(port.rate_fps, port.frame_bytes) * chain_hops(port, workload)
 
 
 def pcie_limit_bps(nic: PciDevice) -> float:
-    """Usable bits/s in each direction of a slot: lanes x GT/s x encoding x S2's efficiency.
+    """Return the usable bit/s in each direction of a slot.
 
-    A NIC whose link is unknown is assumed to have S2's, PCIe 3.0 x8.
+    It is lanes x GT/s x encoding x S2's efficiency. Unknown links count as S2's, PCIe 3.0 x8.
     """
     width = nic.link_width or 8
     gts = nic.link_gts or 8.0

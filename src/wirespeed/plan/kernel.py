@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which arguments must the kernel command line have, and why each? (S3 table 4, S0, S1)"""
+"""Derive the kernel command line, with a reason for each argument (S3 table 4, S0, S1)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def kernel_arguments(
     default_page_kib: int,
     extra: Sequence[str],
 ) -> tuple[Decision[str], ...]:
-    """The arguments in the required order: each hugepagesz= before its hugepages=."""
+    """Return the arguments in the required order: each hugepagesz= before its hugepages=."""
     words = _page_words(facts, pages, default_page_kib)
     words.append(Decision(f"{_iommu_word(facts)}=on", "passthrough and vfio need the IOMMU (S1)"))
     words.append(Decision("iommu=pt", "no translation for the host's own devices (S3)"))
@@ -61,7 +61,7 @@ def _page_words(
 
 
 def size_word(size_kib: int) -> str:
-    """How the kernel writes a huge page size: 2M, 1G."""
+    """Return the kernel's spelling of a huge page size: 2M, 1G."""
     return _SIZE_WORDS.get(size_kib, f"{size_kib}K")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a set of CPUs written as one number, so that sets are compared fast?"""
+"""Represent a set of CPUs as an integer, for fast comparisons."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def mask_of(cpus: Iterable[int]) -> int:
-    """One bit for each CPU."""
+    """Return an integer with one bit per CPU."""
     mask = 0
     for cpu in cpus:
         mask |= 1 << cpu

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much huge page memory (MiB per NUMA node) does DPDK need for its ports?
+"""Compute DPDK's huge page memory for its ports, in MiB per NUMA node.
 
-The sources disagree; each is a named model here, with its rounding errors:
+The sources disagree. Each is a named model here, with its rounding errors:
 
-s3-per-port   S3 appendix C: each port (round_up(MTU, 1024) + 800) x 4096 x 64 B, + 512 MiB, up to
-              whole GiB.
-s3-automated  S3's value after JetPack's rounding, which adds another GiB to exact multiples.
-s3-figure-7   S3 figure 7 as printed: 11264 x 64 packets and a `break` that counts one port a node.
-tripleo       Red Hat: as s3-per-port, but once for each distinct MTU of a node.
-jetpack       JetPack nfv_parameters.py: one MTU a node (the same `break`), JetPack's rounding.
-ovs-shared    Open vSwitch: one mempool of 262144 mbufs (16384 below MTU 1500) for each MTU.
-ovs-per-port  Open vSwitch with per-port-memory=true: mbufs by queues and descriptors of each port.
+  s3-per-port   S3 appendix C: each port (round_up(MTU, 1024) + 800) x 4096 x 64 B, + 512 MiB, up to
+                whole GiB.
+  s3-automated  S3's value after JetPack's rounding, which adds another GiB to exact multiples.
+  s3-figure-7   S3 figure 7 as printed: 11264 x 64 packets; a `break` counts one port per node.
+  tripleo       Red Hat: as s3-per-port, but once for each distinct MTU of a node.
+  jetpack       JetPack nfv_parameters.py: one MTU a node (the same `break`), JetPack's rounding.
+  ovs-shared    Open vSwitch: one mempool of 262144 mbufs (16384 below MTU 1500) for each MTU.
+  ovs-per-port  Open vSwitch with per-port-memory=true: mbufs by queues and descriptors.
 """
 
 from __future__ import annotations
@@ -57,17 +57,20 @@ class DpdkPort:
 
 @dataclass(frozen=True, slots=True)
 class NodeMemory:
-    """exact_mib: the formula's value; mib: the value to configure; formula: the sum in words."""
+    """Memory of one NUMA node."""
 
     exact_mib: float
+    """Value of the formula."""
     mib: int
+    """Value to configure."""
     formula: str
+    """The sum in words."""
 
 
 def socket_memory(
     model: MemoryModel, ports: Iterable[DpdkPort], nodes: Iterable[int]
 ) -> dict[int, NodeMemory]:
-    """The memory of each node. A node without DPDK ports gets 1024 MiB (S3, Red Hat)."""
+    """Return the memory of each node. A node without DPDK ports gets 1024 MiB (S3, Red Hat)."""
     ports = tuple(ports)
     result = {}
     for node in nodes:
@@ -80,13 +83,13 @@ def socket_memory(
 
 
 def mbuf_bytes(mtu: int) -> int:
-    """The size of one mempool object of Open vSwitch for an MTU, e.g. 10176 for 9000."""
+    """Return the size of one mempool object of Open vSwitch, e.g. 10176 for an MTU of 9000."""
     buffer = round_up(mtu + FRAME_OVERHEAD_BYTES, BUFFER_ALIGN) + HEADROOM_BYTES
     return buffer + OBJECT_OVERHEAD_BYTES
 
 
 def port_mbufs(port: DpdkPort) -> int:
-    """The mbufs of a port's own mempool (per-port-memory=true)."""
+    """Return the number of mbufs in a port's own mempool (per-port-memory=true)."""
     return (
         port.rx_queues * port.rx_descriptors
         + port.tx_queues * port.tx_descriptors
@@ -96,12 +99,12 @@ def port_mbufs(port: DpdkPort) -> int:
 
 
 def round_up(value: int, step: int) -> int:
-    """To the next multiple; a multiple stays as it is."""
+    """Return the next multiple of `step`; a multiple stays as it is."""
     return -(-value // step) * step
 
 
 def jetpack_round(value: int, step: int) -> int:
-    """JetPack's round_to_nearest: it raises exact multiples above `step` by a whole step."""
+    """Return JetPack's round_to_nearest: exact multiples above `step` grow by a whole step."""
     return step if value <= step else (value // step + 1) * step
 
 

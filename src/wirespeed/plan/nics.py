@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of a host's PCI devices carry which network, and which may be passed through?"""
+"""Find the PCI devices of a host that carry a network, and those that may be passed through."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MELLANOX = "15b3"
 
 @dataclass(frozen=True, slots=True)
 class HostNic:
-    """A physical port of this host, and the [[nic]] of the workload that names it."""
+    """A physical port of this host, and the workload's [[nic]] that names it."""
 
     device: PciDevice
     settings: Nic
@@ -27,10 +27,10 @@ class HostNic:
 
 
 def host_nics(facts: HostFacts, workload: Workload) -> tuple[HostNic, ...]:
-    """The ports of this host that the workload names, in its order.
+    """Return the ports of this host that the workload names, in its order.
 
-    Raises PlanError for a port the host does not have, one used twice, and the port of the default
-    route when it would be taken from the kernel.
+    Raises PlanError for a port that the host lacks, and for one used twice. The port of the default
+    route is an error, too, if the kernel would lose it.
     """
     found: dict[str, HostNic] = {}
     for settings in workload.nics:
@@ -67,7 +67,7 @@ def sriov_nics(nics: Iterable[HostNic]) -> list[HostNic]:
 
 
 def offered_vfs(host: str, nic: HostNic) -> int:
-    """How many VFs guests may get from a PF: vfs of its [[nic]], else all that it can make."""
+    """Return the number of VFs for guests: vfs of the PF's [[nic]], or all it supports."""
     total = nic.device.sriov_total
     count = nic.settings.vfs
     if count is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Name installed memory that a plan does not count because its blocks are offline."""
+"""Report installed memory that a plan does not count because its blocks are offline."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from wirespeed.model.facts import HostFacts
 
 
 def offline_memory(facts: HostFacts) -> tuple[str, ...]:
-    """Return one sentence part for each node with offline memory blocks, in MiB."""
+    """Return one clause for each node with offline memory blocks, in MiB."""
     return tuple(
         f"node {node.id} has {node.offline_kib // 1024} MiB in offline memory blocks, which are "
         "not counted"

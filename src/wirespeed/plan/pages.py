@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is each node's memory divided into huge pages for guests and DPDK, and small pages?"""
+"""Divide each node's memory into huge pages for guests and DPDK, and small pages."""
 
 from __future__ import annotations
 
@@ -27,15 +27,17 @@ from wirespeed.plan.offline_memory import offline_memory
 
 @dataclass(frozen=True, slots=True)
 class NodePages:
-    """The pages for guests on one node: page size (KiB) -> pages. dpdk: pages kept for DPDK."""
+    """Pages of one node."""
 
     node: int
     guest: Mapping[int, int]
+    """Pages for guests, by page size in KiB."""
     dpdk: int
+    """Pages reserved for DPDK."""
 
 
 def page_sizes(vnfs: Iterable[Vnf], rules: MemoryRules) -> dict[int, int]:
-    """The demanded memory (MiB, all guests) by page size in KiB; 4 means small pages."""
+    """Return the memory that all guests demand in MiB, by page size in KiB (4: small pages)."""
     demand: dict[int, int] = {}
     for vnf in vnfs:
         size = _size_for(vnf, rules)
@@ -50,9 +52,10 @@ def node_pages(
     socket_mib: Mapping[int, int],
     held: Mapping[tuple[int, int], int] = MappingProxyType({}),
 ) -> tuple[NodePages, ...]:
-    """The pages of each node. held: (node, page size) -> pages that running guests have.
+    """Return the pages of each node.
 
-    Raises PlanError where DPDK's pages, running guests' or a fixed number do not fit.
+    held: pages of running guests by (node, page size in KiB). Raises PlanError if the pages of DPDK
+    or of running guests, or a fixed number, do not fit.
     """
     nodes = tuple(node.id for node in facts.nodes)
     reserve = node_reserve_mib(rules.host_reserve_mib, len(nodes))
@@ -117,7 +120,7 @@ def _check_node(
 
 
 def _of_node(held: Mapping[tuple[int, int], int], node: int) -> dict[int, int]:
-    """The pages that running guests hold of a node; sizes held on other nodes alone count 0."""
+    """Return the pages that running guests hold on a node; 0 for sizes held elsewhere only."""
     sizes = {size for _, size in held}
     return {size: held.get((node, size), 0) for size in sizes}
 
@@ -128,7 +131,7 @@ def _evenly(
     held: Mapping[tuple[int, int], int],
     rules: MemoryRules,
 ) -> list[dict[int, int]]:
-    """The pages an older kernel can reserve: the same number of each size on every node."""
+    """Return the pages that an older kernel can reserve: equal counts on every node."""
     even = {size: min(total[size] for total in totals) for size in totals[0]}
     even[rules.page_size_kib] = max(even[rules.page_size_kib], dpdk)
     for (_, size), count in held.items():
@@ -142,7 +145,10 @@ def planned_pages(
     pages: Iterable[NodePages],
     used: Mapping[tuple[int, int], int],
 ) -> Decision[tuple[HugePages, ...]]:
-    """The huge pages to reserve. used: (node, page size) -> pages that placed guests take."""
+    """Return the huge pages to reserve.
+
+    used: pages of placed guests by (node, page size in KiB).
+    """
     made: list[HugePages] = []
     for node in pages:
         sizes = sorted({*(size for size in node.guest if size != SMALL_KIB), rules.page_size_kib})
@@ -178,8 +184,10 @@ def _share(
     held: Mapping[int, int],
     rules: MemoryRules,
 ) -> dict[int, int]:
-    """Huge pages of a node: DPDK's, those that are held, and the memory left in proportion to the
-    demand of each size."""
+    """Return a node's huge pages: DPDK's, the held ones, and shares of the remaining memory.
+
+    The shares are in proportion to the demand for each size.
+    """
     held_mib = sum(size * count for size, count in held.items()) // 1024
     left = room_mib - dpdk_pages * rules.page_size_kib // 1024 - held_mib
     total = sum(demand.values())
@@ -194,7 +202,7 @@ def _share(
 
 
 def _fixed_count(facts: HostFacts, rules: MemoryRules) -> int | None:
-    """The host's huge pages where a rule fixes them, whatever the guests need."""
+    """Return the host's huge pages if a rule fixes them regardless of the guests' need."""
     total_mib = sum(node.memory_kib for node in facts.nodes) // 1024
     if rules.count is not None:
         return rules.count

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a plan as a JSON file? Its bytes depend on the plan alone."""
+"""Read and write a plan as a JSON file, whose bytes depend on the plan alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wirespeed.model.plan import Plan
 
 
 def _contradictions(plan: Plan) -> Iterator[str]:
-    """Names of guests, flavors and networks that a plan uses but does not have."""
+    """Yield names of guests, flavors and networks that a plan uses but does not define."""
     if not plan.hosts:
         yield "hosts = []: must have at least one host"
     guests = {guest.name: guest for host in plan.hosts for guest in host.guests}
@@ -41,5 +41,5 @@ PLAN_FILE = DocumentKind(
 
 
 def write_plan(plan: Plan) -> str:
-    """The plan as JSON text."""
+    """Return the plan as JSON text."""
     return json.dumps(PLAN_FILE.document(plan), indent=1) + "\n"

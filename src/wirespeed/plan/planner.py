@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Given a workload and the facts of all hosts: which guest runs where, with which resources?
+"""Plan a workload on hosts: the host and the resources of each guest.
 
-Pure and deterministic. The PMD cores follow from the demanded frame rates, an even share on every
-host. Where guests do not fit only because PMDs lack cycles, the hosts are partitioned again with
-more PMD cores, as long as that places more guests.
+The function is pure and deterministic. The PMD cores follow from the demanded frame rates, in equal
+shares on every host. If guests fail to fit only because PMD threads lack cycles, the hosts get more
+PMD cores. This repeats as long as it places more guests.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from wirespeed.plan.placement.fit import fit
 from wirespeed.plan.pmd_demand import S2_CYCLES, SwitchDemand, port_hz
 from wirespeed.plan.requested import Requested, translate
 
-# How many PMD cores a node beyond the demand's even share are tried.
+# Largest number of PMD cores per node tried beyond the demand's even share.
 MOST_MORE_PMDS = 3
 
 
@@ -36,12 +36,11 @@ def plan_workload(
     cycles: CycleModel = S2_CYCLES,
     rates: RatesOfPorts | None = None,
 ) -> Plan:
-    """The plan. Guests that fit nowhere are in `unplaced` with the reasons.
+    """Return the plan. Guests that fit nowhere are in `unplaced`, with reasons.
 
-    rates: what ports are predicted to carry; None: kinds are chosen by S2's findings.
-
-    Raises PlanError where the input allows no plan at all: a port that a host does not have, a host
-    too small for its own cores, patterns that match no host.
+    rates: predicted rates of ports; None: port types are chosen by S2's results. Raises PlanError
+    if the input allows no plan: a port that a host lacks, a host too small for its own cores,
+    patterns that match no host.
     """
     _check_hosts(workload, hosts)
     requested = translate(workload, hosts, cycles, rates or {})
@@ -89,7 +88,10 @@ def _repeats(names: list[str]) -> bool:
 def _place(
     requested: Requested, hosts: Sequence[HostFacts], cycles: CycleModel
 ) -> tuple[list[HostDraft], Outcome]:
-    """Partition the hosts and place; again with more PMDs while only PMD cycles are lacking."""
+    """Partition the hosts and place the guests.
+
+    While only PMD cycles are short, both are repeated with more PMD threads.
+    """
     demands = _demands(requested, hosts, cycles)
     best: tuple[list[HostDraft], Outcome] | None = None
     for more in range(MOST_MORE_PMDS + 1):
@@ -115,7 +117,7 @@ def _place(
 def _drafts(
     requested: Requested, hosts: Sequence[HostFacts], demands: Sequence[SwitchDemand], more: int
 ) -> list[HostDraft]:
-    """The partition of every host; equal hosts share one but for their names."""
+    """Return the partition of every host; equal hosts share one except for their names."""
     drafts: list[HostDraft] = []
     for number, first in enumerate(requested.first_equal):
         if first == number:
@@ -128,7 +130,7 @@ def _drafts(
 
 
 def _only_cycles_lack(requested: Requested, drafts: Sequence[HostDraft], outcome: Outcome) -> bool:
-    """Whether some unplaced guest would fit somewhere if its vhost ports cost nothing."""
+    """Return whether an unplaced guest would fit if its vhost ports cost no cycles."""
     kinds = {requested.guests[number][0].name for number in outcome.unplaced}
     for name in kinds:
         request = requested.requests[name]
@@ -144,7 +146,7 @@ def _only_cycles_lack(requested: Requested, drafts: Sequence[HostDraft], outcome
 def _demands(
     requested: Requested, hosts: Sequence[HostFacts], cycles: CycleModel
 ) -> list[SwitchDemand]:
-    """Each host's even share of the cycles/s that the vhost ports of a network need."""
+    """Return each host's even share of the cycles/s that the vhost ports of a network need."""
     workload = requested.workload
     total: dict[str, float] = {}
     for vnf in workload.vnfs:

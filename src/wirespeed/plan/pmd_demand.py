@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many PMD cores do the demanded frame rates need?
+"""Compute the number of PMD cores that the demanded frame rates need.
 
-Each pass of a frame through Open vSwitch costs cycles: a fixed part and a part for each octet that
-vhost copies. The default costs follow from S2's tables (see S2_CYCLES); a measured run's replace
-them. SMT siblings count as one core: in S0's scenarios 1 and 3 a pair of siblings was the slowest.
+Each pass of a frame through Open vSwitch costs cycles: a fixed part, and a part for each octet that
+vhost copies. The default costs follow from S2's tables (see S2_CYCLES); those of a measured run
+replace them. SMT siblings count as one core: in S0's scenarios 1 and 3 a pair of siblings was the
+slowest.
 """
 
 from __future__ import annotations
@@ -25,24 +26,25 @@ from wirespeed.plan.nics import HostNic
 
 CYCLES_SCHEMA = "wirespeed-cycles/1"
 
-# Used where neither the CPU's name nor the workload tells the clock: slower than any CPU here.
+# Used if neither the CPU's name nor the workload gives the clock. Slower than any CPU here.
 ASSUMED_HZ = 2.0e9
 
 
 # S2 (E5-2699 v4 at 2.2 GHz, Open vSwitch 2.6.90, DPDK 16.11), section 5.1. phy_vhost at 64 B: one
-# PMD read the NIC, and two guests saw 14.30 Mpps: 2.2e9 / 14.30e6 = 154. vhost_vhost: eight guests
-# in a chain sent 41.46 Mpps of 64 B and 17.73 of 1518 B, read as one PMD per guest (S2 does not say
-# how many there were): 2.2e9 * 8 / 41.46e6 = 425 and (993 - 425) / 1454 = 0.39 per octet, of two
-# copies; a pass to or from a NIC copies once.
+# PMD thread read the NIC, and two guests received 14.30 Mpps: 2.2e9 / 14.30e6 = 154. vhost_vhost:
+# eight guests in a chain sent 41.46 Mpps of 64 B and 17.73 of 1518 B. S2 does not give the number
+# of PMD threads; one per guest is assumed: 2.2e9 * 8 / 41.46e6 = 425, and (993 - 425) / 1454 = 0.39
+# per octet. That is for two copies; a pass to or from a NIC copies once.
 S2_CYCLES = CycleModel(
     PassCost(154.0, 0.2), PassCost(425.0, 0.39), "S2 section 5.1, scaled by clock"
 )
 
 
 def port_hz(port: VnfPort, kind: InterfaceKind, model: CycleModel) -> float:
-    """Cycles/s that a port costs the PMDs. Every frame from outside is assumed to leave again.
+    """Return the cycles/s that a port costs the PMD threads.
 
-    An east-west frame is counted where it arrives; VFs cost the PMDs nothing (S2 section 4).
+    Every frame from outside is assumed to leave again. An east-west frame is counted where it
+    arrives. VFs cost the PMD threads nothing (S2 section 4).
     """
     if kind is not InterfaceKind.VHOST:
         return 0.0
@@ -52,22 +54,25 @@ def port_hz(port: VnfPort, kind: InterfaceKind, model: CycleModel) -> float:
 
 
 def pmd_cores(demand_hz: float, hz: float, load: float) -> int:
-    """Physical cores for a demand in cycles/s, none loaded above `load` (0..1); at least one."""
+    """Return the physical cores for a demand in cycles/s, at least one.
+
+    load: largest utilisation of a core, 0 to 1.
+    """
     return max(1, math.ceil(demand_hz / (hz * load) - 1e-9))
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchDemand:
-    """Cycles/s that one host's vSwitch needs for its ports, by physical network.
-
-    internal: for networks without any NIC; internal_needed: there are ports of such networks.
-    source: of the cycles of a frame.
-    """
+    """Cycles/s that one host's vSwitch needs for its ports."""
 
     by_network: Mapping[str, float] = field(default_factory=dict)
+    """Demand by physical network."""
     internal: float = 0.0
+    """Demand of networks without a NIC."""
     internal_needed: bool = False
+    """Some ports belong to networks without a NIC."""
     source: str = ""
+    """Source of the cycles of a frame."""
 
 
 def cores_by_node(
@@ -79,9 +84,10 @@ def cores_by_node(
     hz: float,
     more: int,
 ) -> dict[int, Decision[int]]:
-    """Physical PMD cores of each node: cores.pmd_cores, or from the demand on its NICs' networks.
+    """Return the physical PMD cores of each node.
 
-    PMD threads never get a node's last core: it is left for guests.
+    They are cores.pmd_cores, or follow from the demand on the networks of the node's NICs. PMD
+    threads never get a node's last core: guests need it.
     """
     nodes = [node.node for node in layout]
     given = workload.cores.pmd_cores
@@ -111,7 +117,7 @@ def cores_by_node(
 
 
 def _most_cores(layout: Sequence[NodeCores], node: int, rules: CoreRules) -> int:
-    """The physical cores of a node that are free for PMDs, one for guests left out."""
+    """Return a node's physical cores that PMD threads may get, which excludes one for guests."""
     idle = set(rules.idle_cpus)
     cores = sum(1 for n in layout if n.node == node for core in n.cores if not idle & set(core))
     kept = rules.housekeeping_cores + rules.shared_cores + rules.vswitchd_own_core + 1
@@ -119,7 +125,7 @@ def _most_cores(layout: Sequence[NodeCores], node: int, rules: CoreRules) -> int
 
 
 def clock_hz(facts: HostFacts, given: float | None) -> Decision[float]:
-    """The clock of a PMD core: as given, or the base clock in the CPU's name."""
+    """Return the clock of a PMD core: as given, or the base clock in the CPU's name."""
     if given:
         return Decision(given, "vswitch.pmd_hz of the workload")
     found = re.search(r"@\s*([0-9.]+)\s*GHz", facts.cpu_model)
@@ -130,7 +136,7 @@ def clock_hz(facts: HostFacts, given: float | None) -> Decision[float]:
 
 
 def parse_cycles(text: str, source: str) -> CycleModel:
-    """Costs from a measured run's JSON. Raises FileFaults with everything wrong at once."""
+    """Return the costs in a measured run's JSON. Raises FileFaults with all errors."""
     try:
         raw = load_json(text)
     except ValueError as error:

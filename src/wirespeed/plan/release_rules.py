@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the release of Nova that a workload is for refuse?"""
+"""Find settings that the workload's release of Nova refuses."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from wirespeed.model.workload import Workload
 from wirespeed.plan.errors import Fault
 from wirespeed.plan.guests import guest_cells
 
-# The first release that places a node of floating vCPUs of a mixed guest (nova/virt/hardware.py).
+# First release that places a node of floating vCPUs of a mixed guest (nova/virt/hardware.py).
 _MIXED_NODES = 27
 
 
 def refused_by_nova(workload: Workload) -> Iterator[Fault]:
-    """The faults of a workload that has no others."""
+    """Yield the errors of a workload that has no other errors."""
     if workload.placement.nova_release >= _MIXED_NODES:
         return
     for vnf in workload.vnfs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which guests does a workload request, as the units that placement works with?"""
+"""Translate a workload into guests and units for placement."""
 
 from __future__ import annotations
 
@@ -24,24 +24,23 @@ Kinds = Mapping[str, Mapping[str, Decision[InterfaceKind]]]
 
 @dataclass(frozen=True, slots=True)
 class Requested:
-    """The workload as units to place. guests: VNF and name of every single guest.
-
-    first_equal: for each host the number of the first one that is equal to it.
-    """
+    """A workload as units to place."""
 
     workload: Workload
     kinds: Kinds
     requests: Mapping[str, GuestRequest]
     guests: tuple[tuple[Vnf, str], ...]
+    """VNF and name of every single guest."""
     units: tuple[Unit, ...]
     warnings: tuple[str, ...]
     first_equal: tuple[int, ...]
+    """Number of the first equal host, for each host."""
 
 
 def translate(
     written: Workload, hosts: Sequence[HostFacts], cycles: CycleModel, rates: RatesOfPorts
 ) -> Requested:
-    """Choose every port's kind, and turn VNFs into requests and units."""
+    """Choose every port's type, and turn VNFs into requests and units."""
     workload = _complete(written)
     warnings = list(workload.warnings)
     kinds: dict[str, dict[str, Decision[InterfaceKind]]] = {}
@@ -75,7 +74,7 @@ def guest_names(vnf: Vnf) -> tuple[str, ...]:
 
 
 def _complete(workload: Workload) -> Workload:
-    """Fill in what the VNFs leave out: emulator threads off the pinned CPUs (S3, figure 10)."""
+    """Fill in omitted settings: emulator threads off the pinned CPUs (S3, figure 10)."""
     vnfs = []
     for vnf in workload.vnfs:
         pinned = vnf.cpu_policy in (CpuPolicy.DEDICATED, CpuPolicy.MIXED)
@@ -87,7 +86,7 @@ def _complete(workload: Workload) -> Workload:
 
 
 def _vf_nics(workload: Workload, hosts: Sequence[HostFacts]) -> dict[str, tuple[PciDevice, ...]]:
-    """For each network one NIC of each model that can make VFs; its limits hold for all of them."""
+    """Return one NIC of each VF-capable model for each network; its limits hold for all."""
     found: dict[str, dict[tuple[str, str, int | None], PciDevice]] = {}
     if not any(nic.use is NicUse.SRIOV for nic in workload.nics):
         return {}
@@ -109,7 +108,7 @@ def _units(
     guests: Sequence[tuple[Vnf, str]],
     requests: Mapping[str, GuestRequest],
 ) -> tuple[Unit, ...]:
-    """One unit for each affinity group and for each other guest; kinds are numbered by content."""
+    """Return one unit per affinity group and per other guest; kinds are numbered by content."""
     affinity = {
         member: group.name
         for group in workload.groups

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do the guests that already run on a host leave of its CPUs, memory and pages?"""
+"""Subtract the running guests from a host's CPUs, memory and pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wirespeed.plan.placement.host import CellShape, CellUse
 
 
 def running_uses(cells: Sequence[CellShape], guests: Iterable[Guest]) -> tuple[CellUse, ...]:
-    """The use of each cell, after what the guests hold was taken."""
+    """Return the use of each cell, including the guests' resources."""
     uses = [CellUse(cell.pinning, 0, 0, cell.page_totals) for cell in cells]
     for guest in guests:
         _take_cpus(cells, uses, guest)
@@ -22,9 +22,9 @@ def running_uses(cells: Sequence[CellShape], guests: Iterable[Guest]) -> tuple[C
 
 
 def running_pages(guests: Iterable[Guest], default_kib: int) -> dict[tuple[int, int], int]:
-    """How many huge pages guests hold, by NUMA node and size (KiB), as far as that is known.
+    """Return the known huge pages of guests, by NUMA node and page size in KiB.
 
-    default_kib: the size where a guest has huge pages of the host's default size.
+    default_kib: page size of a guest with huge pages of the host's default size.
     """
     found: dict[tuple[int, int], int] = {}
     for guest in guests:
@@ -38,7 +38,7 @@ def running_pages(guests: Iterable[Guest], default_kib: int) -> dict[tuple[int, 
 
 def _take_cpus(cells: Sequence[CellShape], uses: list[CellUse], guest: Guest) -> None:
     taken = mask_of(cpu for pin in guest.pins for cpu in pin.cpus)
-    # One CPU for QEMU's own threads is theirs alone (isolate); a set of them is shared.
+    # A single CPU for QEMU's own threads is exclusive (isolate); a set of them is shared.
     if guest.emulator_cpus and len(guest.emulator_cpus) == 1:
         taken |= mask_of(guest.emulator_cpus)
     for index, use in enumerate(uses):
@@ -50,9 +50,9 @@ def _take_cpus(cells: Sequence[CellShape], uses: list[CellUse], guest: Guest) ->
 
 
 def _memory(cells: Sequence[CellShape], uses: Sequence[CellUse], guest: Guest) -> Mapping[int, int]:
-    """How much memory (KiB) the guest holds of each cell, by the cell's index.
+    """Return the guest's memory of each cell in KiB, by the cell's index.
 
-    Where nobody said from which nodes it comes, it is taken where most small pages are free.
+    If its nodes are unknown, memory is taken where the most small pages are free.
     """
     by_node = _by_node(guest)
     if by_node:
@@ -71,14 +71,14 @@ def _memory(cells: Sequence[CellShape], uses: Sequence[CellUse], guest: Guest) -
 
 
 def _by_node(guest: Guest) -> Mapping[int, int]:
-    """Its memory (KiB) by the host's NUMA node; empty where the nodes are not known."""
+    """Return its memory in KiB by the host's NUMA node; empty if the nodes are unknown."""
     nodes = guest.memory_nodes
     equal = (guest.memory_kib // len(nodes),) * len(nodes) if nodes else ()
     return dict(zip(nodes, guest.node_memory_kib or equal, strict=True))
 
 
 def _page_kib(cell: CellShape, guest: Guest) -> int:
-    """The size of the pages; 0: the cell counts none of that kind."""
+    """Return the page size in KiB; 0: the cell counts no such pages."""
     if not cell.page_sizes:
         return 0
     if guest.huge_page_kib is None:

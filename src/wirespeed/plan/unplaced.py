@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For guests that fit nowhere: which host and node lacks what, and which change would help?"""
+"""Explain guests that fit nowhere: shortages of hosts and nodes, and a change that would help."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from wirespeed.plan.requested import Requested
 
 Key = tuple[HostShape, HostUse]
 
-# A change that helps is searched for on this many host states; each takes some 100 fits.
+# A helpful change is searched on this number of host states; each takes some 100 fits.
 MOST_CANDIDATES = 20
 
 
 def explain_unplaced(
     requested: Requested, drafts: Sequence[HostDraft], outcome: Outcome
 ) -> tuple[Unplaced, ...]:
-    """One entry for each unplaced guest; hosts in equal state are named together."""
+    """Return one entry per unplaced guest; hosts in equal state are named together."""
     if not outcome.unplaced:
         return ()
     classes = _classes(drafts, outcome)
@@ -75,7 +75,7 @@ def _explain(
 
 
 def _group_lacks(unit: Unit, use: HostUse) -> tuple[Lack, ...]:
-    """The shortage where the guest alone would fit, but its group does not."""
+    """Return the shortage if the guest alone would fit, but its group does not."""
     anti_affinity = sorted(unit.anti_affinity & use.groups)
     if anti_affinity:
         return (Lack(None, "anti-affinity group", ", ".join(anti_affinity), "a member runs here"),)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which memory, queues and descriptors does Open vSwitch with DPDK get on a host?"""
+"""Plan memory, queues and descriptors of Open vSwitch with DPDK on a host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wirespeed.plan.memory import MODEL_SOURCES, DpdkPort, socket_memory
 from wirespeed.plan.nics import HostNic
 
 ETHERNET_MTU = 1500
-# Open vSwitch's default, and S3's for jumbo frames (figure 9).
+# Open vSwitch's default, and S3's value for jumbo frames (figure 9).
 DESCRIPTORS = 2048
 JUMBO_DESCRIPTORS = 4096
 DEFAULT_CHANNELS = 4
@@ -23,7 +23,7 @@ DEFAULT_CHANNELS = 4
 def plan_vswitch(
     facts: HostFacts, workload: Workload, nics: Sequence[HostNic], cores: CoreSplit
 ) -> VswitchPlan:
-    """The vSwitch of a host with these DPDK ports and PMDs."""
+    """Return the vSwitch of a host with these DPDK ports and PMD threads."""
     mtu = _mtu(nics)
     queues = _rx_queues(workload, nics, cores, facts, mtu.value)
     descriptors = _descriptors(workload, mtu.value)
@@ -60,7 +60,7 @@ def _mtu(nics: Sequence[HostNic]) -> Decision[int]:
 def _rx_queues(
     workload: Workload, nics: Sequence[HostNic], cores: CoreSplit, facts: HostFacts, mtu: int
 ) -> Decision[int]:
-    """PMDs near the ports divided by the ports; S3 needs two queues for jumbo frames."""
+    """Return PMD threads near the ports per port; S3 needs two queues for jumbo frames."""
     if given := workload.vswitch.rx_queues:
         return Decision(given, "vswitch.rx_queues of the workload")
     if not nics:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does the text of a workload file become a Workload?
+"""Parse a workload file.
 
 Tables are written in the singular ([[vnf]], [[vnf.port]]); CPU sets and page sizes as text
-("0-3,8", "1GiB"). All faults of the file are reported at once, as FileFaults.
+("0-3,8", "1GiB"). All errors of the file are reported at once, as FileFaults.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from wirespeed.plan.workload_rules import broken_rules, finish
 
 _HELP = "docs/howto/write-a-workload.md explains every key."
 
-# What a list of tables is called in the file and in the Workload.
+# Name of a list of tables in the file, and in the Workload.
 _TABLES = {
     "vnf": "vnfs", "network": "networks", "nic": "nics", "alias": "aliases", "chain": "chains",
     "group": "groups", "aggregate": "aggregates",
@@ -53,7 +53,7 @@ _WRONG_LIST = {"tuple_type", "list_type"}
 
 
 class _File(BaseModel):
-    """The tables of a workload file; the configuration also applies to the dataclasses inside."""
+    """Tables of a workload file; the configuration also applies to the dataclasses inside."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -74,7 +74,10 @@ class _File(BaseModel):
 
 
 def parse_workload(text: str, source: str) -> Workload:
-    """The workload in TOML text; `source` names it in errors."""
+    """Return the workload in TOML text. Raises FileFaults.
+
+    source: name of the file in errors.
+    """
     try:
         raw = load_toml(text)
     except ValueError as error:
@@ -97,7 +100,7 @@ def parse_workload(text: str, source: str) -> Workload:
 
 
 def _plural_tables(raw: dict[str, Any], faults: list[Fault]) -> dict[str, Any]:
-    """The file's tables under the Workload's names, with CPU sets and sizes as numbers."""
+    """Return the file's tables under the Workload's names, with CPU sets and sizes as numbers."""
     table = {_TABLES.get(key, key): value for key, value in raw.items() if key not in _PLURALS}
     for key in _PLURALS & set(raw):
         faults.append(Fault(key, "...", f"unknown key; write [[{_PLURALS_BACK[key]}]]"))
@@ -132,7 +135,7 @@ _PLURALS_BACK = {plural: singular for singular, plural in _TABLES.items()}
 
 
 def _tables(value: Any) -> list[dict[str, Any]]:
-    """The tables in a list; pydantic reports anything else in it."""
+    """Return the tables in a list; pydantic reports any other item."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
@@ -142,7 +145,7 @@ def _read_cpus(table: dict[str, Any], key: str, where: str, faults: list[Fault])
 
 
 def _cpus(value: Any, key: str, faults: list[Fault]) -> Any:
-    """A CPU list as text becomes numbers; a list of numbers stays."""
+    """Convert a CPU list in text form to numbers; a list of numbers stays."""
     if not isinstance(value, str):
         return value
     try:
@@ -160,7 +163,7 @@ def _read_page_size(vnf: dict[str, Any], key: str, where: str, faults: list[Faul
 
 
 def _page_kib(value: Any, key: str, faults: list[Fault]) -> int:
-    """KiB of "1GiB", "2MiB", "4KiB" (the i and B may be missing, as in 1G)."""
+    """Return the KiB of "1GiB", "2MiB", "4KiB"; the i and B are optional, as in 1G."""
     found = re.fullmatch(r"([1-9]\d*)\s*([KMG])(i?B)?", value) if isinstance(value, str) else None
     if found:
         return int(found[1]) * {"K": 1, "M": 1024, "G": 1024 * 1024}[found[2]]
@@ -182,7 +185,7 @@ def _fault(detail: ErrorDetails, table: dict[str, Any]) -> Fault:
 
 
 def _list_wanted(loc: tuple[int | str, ...]) -> str:
-    """How to write a list that was given as a single value."""
+    """Return how to write a list that was given as a single value."""
     name = str(loc[-1])
     if len(loc) > 1 and loc[0] == "vnfs" and name in _VNF_SINGULARS:
         return f"write [[vnf.{_VNF_SINGULARS[name]}]]"
@@ -192,7 +195,7 @@ def _list_wanted(loc: tuple[int | str, ...]) -> str:
 
 
 def _path(loc: tuple[int | str, ...], table: dict[str, Any]) -> str:
-    """Where a fault is, as the file spells it: vnf[bng].port[eth0].rate_fps."""
+    """Return the place of an error in the file's spelling: vnf[bng].port[eth0].rate_fps."""
     words: list[str] = []
     value: Any = table
     for part in loc:
@@ -218,7 +221,7 @@ def _unknown(name: str, loc: tuple[int | str, ...]) -> str:
 
 
 def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
-    """The keys that the table at loc may have, as the file spells them."""
+    """Return the allowed keys of the table at loc, in the file's spelling."""
     kind: Any = _File
     for part in loc[:-1]:
         if isinstance(part, str):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the settings of a workload agree with each other?
+"""Check that the settings of a workload agree with each other.
 
-Each rule yields faults as the file spells its keys. Settings that the plan has to treat differently
-give a warning (`finish`), so that none is ignored silently.
+Each rule yields errors with keys in the file's spelling. Settings that the plan must treat
+differently give a warning (`finish`), so that none is ignored silently.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DERIVED_CPU_SETS = {"isolcpus", "nohz_full", "rcu_nocbs"}
 
 
 def broken_rules(workload: Workload) -> list[Fault]:
-    """Every contradiction of the workload."""
+    """Return every contradiction of the workload."""
     faults = list(_names(workload))
     faults += _references(workload)
     for vnf in workload.vnfs:
@@ -48,7 +48,7 @@ def broken_rules(workload: Workload) -> list[Fault]:
 
 
 def finish(workload: Workload) -> Workload:
-    """Fill in what follows from other keys, and warn where the plan differs from a setting."""
+    """Fill in values that follow from other keys, and warn of settings that the plan changes."""
     warnings: list[str] = []
     vnfs = []
     for written in workload.vnfs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a prediction as a JSON document? Its shape is schemas/prediction.schema.json."""
+"""Write a prediction as a JSON document (schemas/prediction.schema.json)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCHEMA_VERSION = "1.0"
 def prediction_document(
     parameters: Parameters, points: Sequence[tuple[str, Case, Prediction]]
 ) -> dict[str, Any]:
-    """Predicted points with their labels."""
+    """Return the document of predicted points with their labels."""
     return {
         **_head(parameters),
         "points": [
@@ -29,7 +29,7 @@ def prediction_document(
 def sensitivity_document(
     parameters: Parameters, case: Case, found: Prediction, changes: Sequence[Change]
 ) -> dict[str, Any]:
-    """One case, and what each change would bring."""
+    """Return the document of one case and the gain of each change."""
     return prediction_document(parameters, [("asked", case, found)]) | {
         "changes": [
             {"change": change.what, "gain": change.gain, **answer(change.prediction)}
@@ -39,7 +39,7 @@ def sensitivity_document(
 
 
 def answer(found: Prediction) -> dict[str, Any]:
-    """A prediction alone."""
+    """Return the document of one prediction."""
     return {
         "rate": {"value": found.rate_fps, "unit": "fps"},
         "low": {"value": found.low_fps, "unit": "fps"},
@@ -60,7 +60,7 @@ def answer(found: Prediction) -> dict[str, Any]:
 
 
 def case_document(case: Case) -> dict[str, Any]:
-    """The columns of a case, as in a CSV of rates."""
+    """Return the columns of a case, as in a CSV of rates."""
     return {name: getattr(case, name) for name in Case.__dataclass_fields__}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What would each change of a deployment bring?"""
+"""Predict the gain of each single change of a deployment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wirespeed.model.prediction import Attachment, Case, Edge, Prediction
 from wirespeed.predict.parameters import Estimate, Parameters
 from wirespeed.predict.predict import predict, rates
 
-# What a faster CPU shortens; the rest is the NIC's.
+# Times that a faster CPU shortens; the others belong to the NIC.
 OF_CORES = (
     "vhost_rx_ns", "vhost_rx_byte_ns", "vhost_tx_ns", "vhost_tx_byte_ns", "burst_ns", "port_ns",
     "poll_ns", "function_ns", "generator_ns",
@@ -22,15 +22,16 @@ FASTER = 1.2
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change, and the rate with it. gain: a share of the rate without it."""
+    """One change, and the predicted rate with it."""
 
     what: str
     prediction: Prediction
     gain: float
+    """Relative growth of the rate."""
 
 
 def sensitivity(case: Case, parameters: Parameters) -> tuple[Change, ...]:
-    """Every single change that the case allows and the parameters know, largest gain first."""
+    """Return every change that case and parameters allow, the largest gain first."""
     base = predict([case], parameters)[0].rate_fps
     found = []
     for what, changed, values in _changes(case, parameters):

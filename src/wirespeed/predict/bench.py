@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fit parameters to rates of a bench whose one PMD core serves every port.
+"""Fit parameters to the rates of a bench whose one PMD core serves every port.
 
-Such rates tell what a pass costs, not how it divides: how much of it puts a frame into a ring, and
-how much ends a burst, is taken from Intel 2017 (S2), at equal cycles.
+These rates give the cost of a pass, but not its parts. Two parts are taken from Intel 2017 (S2), at
+equal cycles: putting a frame into a ring, and ending a burst.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FROM_S2 = ("vhost_tx_ns", "vhost_tx_byte_ns", "burst_ns")
 
 
 def fit_bench(observations: Sequence[Observation], source: str, clock_hz: float) -> Parameters:
-    """Parameters of the bench's machine; clock_hz: of its cores.
+    """Return the parameters of the bench's machine. clock_hz: clock of its cores.
 
     Raises BadInput for fewer points than parameters and for rates of several kinds.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far is the model off where it has not been fitted?"""
+"""Compute the model's error at points that were not fitted."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from wirespeed.predict.pcie import Floats
 from wirespeed.predict.regression import columns, solve
 from wirespeed.predict.solve import counted_ns
 
-# Fewer curves tell nothing about the next one.
+# Fewer curves do not predict the error of the next one.
 FEWEST_CURVES = 3
 
 
 def errors(observations: Sequence[Observation], values: Mapping[str, float]) -> Floats:
-    """Predicted over measured rate, less 1."""
+    """Return predicted over measured rate, less 1."""
     cases, rates = columns(observations)
     predicted: Floats = 1e9 / counted_ns(cases, complete(values)) / rates - 1
     return predicted
@@ -31,7 +31,7 @@ def held_out(
     names: Sequence[str],
     known: Mapping[str, float],
 ) -> Floats:
-    """Errors at the points that `out` marks, fitted to the others."""
+    """Return the errors at the points marked in `out`, fitted to the other points."""
     rest = [o for o, left in zip(observations, out, strict=True) if not left]
     tested = [o for o, left in zip(observations, out, strict=True) if left]
     cases, rates = columns(rest)
@@ -41,7 +41,7 @@ def held_out(
 def leave_curves_out(
     observations: Sequence[Observation], names: Sequence[str], known: Mapping[str, float]
 ) -> dict[str, Floats]:
-    """Errors of each curve, fitted to all others."""
+    """Return the errors of each curve, fitted to all other curves."""
     curves = list(dict.fromkeys(observation.curve for observation in observations))
     return {
         curve: held_out(observations, [o.curve == curve for o in observations], names, known)
@@ -50,7 +50,7 @@ def leave_curves_out(
 
 
 def left_when_out(observations: Sequence[Observation]) -> tuple[int, int]:
-    """Return the number of curves, and of the points that are left without the largest one."""
+    """Return the number of curves, and the number of points without the largest curve."""
     sizes = Counter(observation.curve for observation in observations)
     return len(sizes), sizes.total() - max(sizes.values())
 
@@ -58,7 +58,10 @@ def left_when_out(observations: Sequence[Observation]) -> tuple[int, int]:
 def left_out_errors(
     observations: Sequence[Observation], names: Sequence[str], known: Mapping[str, float]
 ) -> tuple[float | None, str]:
-    """The 90th percentile of the error at curves left out; None where too few points are left."""
+    """Return the 90th percentile of the error at excluded curves, and the method.
+
+    The error is None if too few points remain.
+    """
     curves, rest = left_when_out(observations)
     if curves < FEWEST_CURVES or rest < len(names):
         return None, "at the fitted points: there are too few to leave some out"

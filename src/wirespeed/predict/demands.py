@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long does each resource work for one frame that is delivered?
+"""Compute the time that each resource works for one delivered frame.
 
-Demands as in operational analysis: visits x time of a visit / servers, in ns, for many cases at
-once. A resource that a case does not have has a demand of 0. Chains visit every function, parallel
-functions share the frames (docs/explanation/prediction.md has the sums in words).
+Demands are those of operational analysis: visits x time of a visit / servers, in ns, for many cases
+at once. A resource that a case does not have has a demand of 0. Chains visit every function;
+parallel functions share the frames (docs/explanation/prediction.md has the sums in words).
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ NUMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """Cases as columns. pmds: 0 where each port has its own core. offered_ns: between frames that
-    are offered at most; 0: there is no such bound. Flags are boolean columns."""
+    """Cases as columns. Flags are boolean columns."""
 
     functions: Floats
     frame_bytes: Floats
@@ -40,7 +39,9 @@ class Cases:
     pcie_lanes: Floats
     pcie_gts: Floats
     pmds: Floats
+    """0 if each port has its own core."""
     offered_ns: Floats
+    """Least time between offered frames; 0: no such bound."""
     vhost: Floats
     sriov: Floats
     direct: Floats
@@ -71,20 +72,23 @@ class Cases:
 
 
 def demands(cases: Cases, value: Mapping[str, float]) -> dict[Resource, Floats]:
-    """ns of each resource for one delivered frame. value: the parameters by name.
+    """Return the time of each resource for one delivered frame, in ns.
 
-    NaN where a case needs a parameter that is not known.
+    value: parameters by name. The time is NaN if a case needs an unknown parameter.
     """
     found = _switch(cases, value) | _function(cases, value) | _nic(cases, value)
     return {resource: np.where(used, time, 0.0) for resource, (used, time) in found.items()}
 
 
-# For each resource: which cases have it, and its time per delivered frame.
+# For each resource: the cases that have it, and its time per delivered frame.
 Found = dict[Resource, tuple[NDArray[np.bool_], Floats]]
 
 
 def _switch(c: Cases, v: Mapping[str, float]) -> Found:
-    """PMD cores. A pass takes a frame from a ring or queue, classifies it and hands it on."""
+    """Return the time of the PMD cores.
+
+    A pass takes a frame from a ring or queue, classifies it and puts it into another one.
+    """
     size = c.frame_bytes
     end = v["burst_ns"] / BURST_FRAMES
     take = end + v["vhost_rx_ns"] + v["vhost_rx_byte_ns"] * size
@@ -96,7 +100,7 @@ def _switch(c: Cases, v: Mapping[str, float]) -> Found:
     between = np.where((c.chain > 0) & (c.functions > 1), hop, take) * share
     inner = np.where(c.chain > 0, c.functions - 1, 0.0)
     nic_work = np.where(c.alone > 0, v["port_ns"], from_nic + inner * hop + take)
-    # All ends virtual: one pass from end to end, or one more than functions in a chain.
+    # All endpoints virtual: one pass without functions, functions + 1 in a chain, otherwise two.
     passes = np.where(c.alone > 0, 1.0, np.where(c.chain > 0, c.functions + 1, 2.0))
     virtual_work = passes * hop + end * (fanned - 1)
     work = np.where(c.nic > 0, nic_work, virtual_work)
@@ -111,7 +115,7 @@ def _switch(c: Cases, v: Mapping[str, float]) -> Found:
 
 
 def _function(c: Cases, v: Mapping[str, float]) -> Found:
-    """The cores of functions, and the queues through which they reach a NIC."""
+    """Return the time of the functions' cores, and of their queues to a NIC."""
     lines = np.ceil((c.frame_bytes - FCS_BYTES) / LINE_BYTES)
     each = np.where(c.chain > 0, 1.0, 1 / np.maximum(c.functions, 1)) / c.function_cores
     visited = np.where(c.alone > 0, 0.0, np.where(c.chain > 0, c.functions, 1.0))
@@ -126,10 +130,13 @@ def _function(c: Cases, v: Mapping[str, float]) -> Found:
 
 
 def _nic(c: Cases, v: Mapping[str, float]) -> Found:
-    """Link, packet engine, internal switch and PCIe of the NICs, which share the traffic."""
+    """Return the time of the NICs' links, packet engine, internal switch and PCIe.
+
+    The NICs share the traffic.
+    """
     bits = (c.frame_bytes + L1_OVERHEAD_BYTES) * 8
     link = bits / c.link_bps * 1e9 / c.ports
-    # What a link brings at full load occupies the engine even where it is refused.
+    # Frames that a link brings at full load occupy the engine even if it refuses them.
     left = 1 - v["refusal_share"] * v["engine_ns"] / (link * c.nics)
     crossings = np.where(c.chain > 0, c.functions, 1.0)
     hairpin = np.where(c.chain > 0, v["hairpin_ns"], 0.0)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which cases of the model are the hosts of a plan?
+"""Translate the hosts of a plan into cases of the model.
 
-A plan knows no traffic. So each host is asked what its guests carry together, north-south and, as
-one chain, east-west, at the sizes of FRAME_BYTES.
+A plan has no traffic. Each host is therefore predicted for all its guests together, at the sizes of
+FRAME_BYTES: north-south, and east-west as one chain.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ KINDS = {InterfaceKind.VHOST: Attachment.VHOST, InterfaceKind.SRIOV: Attachment.
 
 
 def cases_of_plan(plan: Plan) -> list[tuple[str, Case]]:
-    """Label and case of each host, kind of port, pattern and frame size."""
+    """Return label and case of each host, port type, pattern and frame size."""
     return [
         (f"{host.host}, {kind} {pattern}, {count} ports, {size} B",
          _case(host, attachment, pattern, count, size))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a set of parameters as a file? Its shape is schemas/parameters.schema.json."""
+"""Read and write parameters as a JSON file (schemas/parameters.schema.json)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OPTIONAL = {"clock_hz", "together"}
 
 
 def write_parameters(parameters: Parameters) -> str:
-    """As JSON, with unit, bounds and meaning of each value for its readers."""
+    """Return the parameters as JSON, with unit, bounds and meaning of each value."""
     document = {
         "schema_version": SCHEMA_VERSION,
         "source": parameters.source,
@@ -49,7 +49,7 @@ def _value(name: str, estimate: Estimate) -> dict[str, Any]:
 
 
 def parse_parameters(text: str, source: str) -> Parameters:
-    """Parameters from JSON. Raises BadInput with everything wrong at once."""
+    """Return the parameters of a JSON text. Raises BadInput with all errors at once."""
     raw = read_document(text, source, SCHEMA_VERSION, _HELP)
     if why := other_kind(raw, sorted(_KEYS - _OPTIONAL), _KEYS):
         raise BadInput(f"parameter file {source}: {why}", _HELP)

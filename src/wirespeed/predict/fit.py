@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which parameters does a machine have, how sure are they, and which cannot be told apart?
+"""Fit a machine's parameters, with intervals and groups that cannot be distinguished.
 
 The intervals follow from the Jacobian of the regression at its end.
 """
@@ -18,9 +18,10 @@ from wirespeed.predict.pcie import Floats
 from wirespeed.predict.regression import SOFT_ABOVE, Fitted, columns, solve
 from wirespeed.predict.solve import needed
 
-# Beyond this correlation two parameters are not told apart, nor is one that is this uncertain.
+# Parameters with a higher correlation are not distinguished; one of higher relative error is not
+# known.
 SAME, UNSURE = 0.95, 0.5
-# A normal distribution's 5% and 95% points.
+# 95% point of the normal distribution: half the width of a 90% interval.
 _NINETY = 1.645
 
 
@@ -31,7 +32,7 @@ def fit(
     known: Mapping[str, float] | None = None,
     clock_hz: float | None = None,
 ) -> Parameters:
-    """Parameters for the machine of the observations; those in `known` are left as they are.
+    """Return the parameters of the observed machine; those in `known` stay as they are.
 
     Raises BadInput for rates of several kinds, and for fewer points than parameters.
     """
@@ -64,7 +65,10 @@ def check_enough(points: int, names: Collection[str], source: str) -> None:
 def _estimate(
     name: str, value: float, unsure: float, groups: Sequence[Collection[str]]
 ) -> Estimate:
-    """With its interval inside the bounds. Not told: in a group, at a bound, or too uncertain."""
+    """Return the value with its interval, cut at the bounds.
+
+    It is not told if it is in a group, at a bound, or too uncertain.
+    """
     quantity = BY_NAME[name]
     low, high = max(quantity.lower, value - unsure), min(quantity.upper, value + unsure)
     reach = 1e-3 * (quantity.upper - quantity.lower)
@@ -74,7 +78,7 @@ def _estimate(
 
 
 def _spread(found: Fitted) -> Floats:
-    """Half the 90% interval of each value. Infinite where the data say nothing."""
+    """Return half the 90% interval of each value; infinite if the data do not depend on it."""
     covariance = _covariance(found)
     freedom = max(1, len(found.residuals) - len(found.names))
     # Robust against the points that the loss discounts, as the fit is.
@@ -86,13 +90,13 @@ def _spread(found: Fitted) -> Floats:
 
 
 def _covariance(found: Fitted) -> Floats:
-    """Of the values, but for the variance of a residual."""
+    """Return the covariance of the values, without the factor of the residuals' variance."""
     square = found.jacobian.T @ found.jacobian
     return np.asarray(np.linalg.pinv(square, hermitian=True), dtype=np.float64)
 
 
 def _together(found: Fitted) -> tuple[tuple[str, ...], ...]:
-    """Groups of parameters of which only a combination is known."""
+    """Return groups of parameters of which only a combination is known."""
     covariance = _covariance(found)
     deviation = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     alike = np.abs(covariance / np.outer(deviation, deviation)) > SAME

@@ -19,18 +19,21 @@ from wirespeed.model.units import MAX_FRAME_BYTES, MIN_FRAME_BYTES
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A measured rate in frames/s. curve: the points that are left out together. placement: of the
-    polling CPUs; None: not known."""
+    """A measured rate in frames/s."""
 
     case: Case
     rate_fps: float
     kind: RateKind
     label: str
     placement: PlacementKind | None = None
+    """Placement of the polling CPUs; None if unknown."""
 
     @property
     def curve(self) -> str:
-        """Interface, pattern and frame size, as one line of S2's figures."""
+        """Interface, pattern and frame size, as one line of S2's figures.
+
+        A curve's points are excluded together.
+        """
         case = self.case
         return f"{case.attachment} {case.arrangement} {case.frame_bytes:g} B"
 
@@ -92,12 +95,11 @@ _OTHERS: dict[str, Callable[[str], Any]] = {
     "kind": _choice(RateKind),
     "label": str,
 }
-# What a rate in bits/s would be called; such columns are refused, not converted.
 _HELP = "docs/howto/predict.md lists the columns; rates are frames/s, of one kind in a file."
 
 
 def parse_observations(text: str, source: str) -> tuple[Observation, ...]:
-    """Every row of the CSV. Raises BadInput with all faults at once."""
+    """Return every row of the CSV. Raises BadInput with all errors at once."""
     reader = csv.DictReader(io.StringIO(text))
     columns = [name.strip() for name in reader.fieldnames or ()]
     allowed = [*_FIELDS, *_OTHERS]
@@ -139,7 +141,7 @@ def _row(row: dict[str, str | None], where: str) -> tuple[dict[str, Any], list[s
 
 
 def impossible(values: dict[str, Any]) -> list[str]:
-    """What does not go together in a case."""
+    """Return the contradictions within a case."""
     functions, kind = values.get("functions", 1), values["attachment"]
     if (kind is Attachment.NONE) != (functions == 0):
         return [f"functions {functions}: must be 0 with attachment none, and only then"]
@@ -151,7 +153,7 @@ def impossible(values: dict[str, Any]) -> list[str]:
 
 
 def one_kind(observations: Sequence[Observation], source: str) -> RateKind:
-    """The kind of all rates. Raises BadInput where there are several."""
+    """Return the kind of all rates. Raises BadInput if there are several."""
     kinds = sorted({observation.kind for observation in observations})
     if len(kinds) > 1:
         raise BadInput(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which physical quantities does the model have, in which bounds, and with which values?"""
+"""Define the physical quantities of the model, with their bounds and values."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from wirespeed.model.prediction import RateKind
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """One parameter. unit; what is plausible (lower..upper); from where; what it means.
-
-    start: where a fit begins. given: a fit leaves it at `start`.
-    """
+    """One parameter of the model."""
 
     name: str
     unit: str
     lower: float
+    """Lower end of the plausible range."""
     upper: float
+    """Upper end of the plausible range."""
     start: float
+    """Value at which a fit begins."""
     source: str
+    """Source of the range."""
     meaning: str
     given: bool = False
+    """A fit leaves it at `start`."""
 
 
 QUANTITIES = (
@@ -108,37 +110,39 @@ BY_NAME: Mapping[str, Quantity] = {quantity.name: quantity for quantity in QUANT
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A fitted value with its 90% interval. told: whether the data tell it from the others."""
+    """A fitted value with its 90% interval."""
 
     value: float
     low: float
     high: float
     told: bool = True
+    """The data distinguish it from the other parameters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Values for one machine. Quantities that are missing are not known for it.
-
-    error: the share that 90% of predictions are expected to miss by at most; checked: how that was
-    found. points: how many were fitted. together: groups that the data cannot tell apart. kind: of
-    the rates that were fitted. clock_hz: of the machine's cores, where it is known.
-    """
+    """Values for one machine. Missing quantities are unknown for it."""
 
     source: str
     values: Mapping[str, Estimate]
     error: float
+    """Relative error that 90% of predictions are expected not to exceed."""
     checked: str
+    """Method that gave `error`."""
     points: int
+    """Number of fitted rates."""
     kind: RateKind = RateKind.MRR
+    """Kind of the fitted rates."""
     clock_hz: float | None = None
+    """Clock of the machine's cores; None if unknown."""
     together: tuple[tuple[str, ...], ...] = ()
+    """Groups that the data cannot distinguish."""
 
     def plain(self) -> dict[str, float]:
-        """name -> value; NaN where it is not known, so that what needs it has no rate either."""
+        """Return value by name; unknown ones are NaN, so rates that need them are NaN, too."""
         return complete({name: estimate.value for name, estimate in self.values.items()})
 
 
 def complete(values: Mapping[str, float]) -> dict[str, float]:
-    """All quantities: the given ones at their value where nothing else is said, others NaN."""
+    """Return all quantities: the given values, fixed quantities at `start`, the others NaN."""
     return {q.name: values.get(q.name, q.start if q.given else math.nan) for q in QUANTITIES}

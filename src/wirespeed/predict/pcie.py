@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many octets does a frame put on PCIe in each direction, and how many does a slot carry?
+"""Compute the octets of a frame on PCIe in each direction, and the capacity of a slot.
 
-After R. Neugebauer et al., Understanding PCIe performance for end host networking, SIGCOMM 2018,
+Source: R. Neugebauer et al., Understanding PCIe performance for end host networking, SIGCOMM 2018,
 section 3: TLP headers by maximum payload size, read requests and completions, descriptors,
 doorbells. Nothing here is fitted.
 """
@@ -17,15 +17,16 @@ Floats = NDArray[np.float64]
 
 MAX_PAYLOAD_BYTES = 256
 MAX_READ_REQUEST_BYTES = 512
-# Sequence number 2, header with a 64-bit address 16, LCRC 4, framing 4; a completion's is 12.
+# Sequence number 2, header with a 64-bit address 16, LCRC 4, framing 4; a completion's header is
+# 12.
 WRITE_HEADER_BYTES = READ_HEADER_BYTES = 26
 COMPLETION_HEADER_BYTES = 22
 DESCRIPTOR_BYTES = 16
-# Descriptors are fetched and written back four to a cache line; a doorbell is rung for a burst.
+# Descriptors are fetched and written back four to a cache line; a doorbell is rung once a burst.
 DESCRIPTORS_AT_ONCE = 4
 DOORBELL_BYTES = 4
 BURST_FRAMES = 32
-# Flow control and acknowledgements (DLLPs) take 8 to 10 percent (the same paper, section 3).
+# Flow control and acknowledgements (DLLPs) take 8 to 10% (the same paper, section 3).
 DLLP_SHARE = 0.08
 
 _FETCH_HEADERS = READ_HEADER_BYTES / DESCRIPTORS_AT_ONCE
@@ -35,9 +36,9 @@ _DOORBELL = (DOORBELL_BYTES + WRITE_HEADER_BYTES) / BURST_FRAMES
 
 
 def in_and_out(frame_bytes: Any) -> tuple[Floats, Floats]:
-    """Octets towards memory and towards the NIC for a frame that is received and sent once.
+    """Return the octets towards memory and towards the NIC for a frame received and sent.
 
-    frame_bytes: FCS included; the FCS stays in the NIC.
+    frame_bytes: including the FCS, which stays in the NIC.
     """
     data = np.asarray(frame_bytes, dtype=float) - 4
     packets = np.ceil(data / MAX_PAYLOAD_BYTES)
@@ -51,7 +52,7 @@ def in_and_out(frame_bytes: Any) -> tuple[Floats, Floats]:
 
 
 def octets_per_ns(lanes: Any, gts: Any) -> Floats:
-    """What a slot carries in each direction: lanes x GT/s x encoding, less the DLLPs."""
+    """Return a slot's capacity in each direction: lanes x GT/s x encoding, less the DLLPs."""
     speed = np.asarray(gts, dtype=float)
     encoding = np.where(speed >= 8, 128 / 130, 8 / 10)
     carried: Floats = np.asarray(lanes, dtype=float) * speed * encoding / 8 * (1 - DLLP_SHARE)

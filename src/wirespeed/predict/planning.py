@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do fitted parameters tell a planner: cycles of a pass, rates of each kind of port?"""
+"""Derive a planner's inputs from fitted parameters: cycles of a pass, rates of each port type."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _OF_A_PASS = (
 
 
 def cycles(parameters: Parameters) -> CycleModel:
-    """Cycles of a pass. Between NIC and guest: the mean of in and out, each with one copy.
+    """Return the cycles of a pass.
 
-    Raises BadInput where the parameters tell no clock, or nothing of vhost ports.
+    Between NIC and guest it is the mean of in and out, each with one copy. Raises BadInput if the
+    parameters have no clock or no values of vhost ports.
     """
     hz = parameters.clock_hz
     if hz is None:
@@ -53,7 +54,7 @@ def cycles(parameters: Parameters) -> CycleModel:
 def rates_of_ports(
     workload: Workload, parameters: Parameters
 ) -> Mapping[tuple[str, str], PortRates]:
-    """What each port's guests would carry over vhost and over VFs. Raises BadInput."""
+    """Return each port's predicted rate over vhost and over VFs. Raises BadInput."""
     found = {}
     for vnf in workload.vnfs:
         for port in vnf.ports:
@@ -66,7 +67,7 @@ def rates_of_ports(
 
 
 def _case(kind: Attachment, vnf: Vnf, port: VnfPort, workload: Workload) -> Case:
-    """S2's link and slot: neither is in a workload."""
+    """Return the case with S2's link and slot, which a workload does not specify."""
     if port.pattern is Pattern.NORTH_SOUTH:
         return Case(kind, Arrangement.PARALLEL, vnf.count, port.frame_bytes)
     chain = next((c for c in workload.chains if c.name == port.chain), None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What rate does a deployment reach, which resource keeps it there, and which one is next?"""
+"""Predict the rate of a deployment, the resource that limits it, and the next one."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from wirespeed.predict.parameters import Parameters
 from wirespeed.predict.pcie import BURST_FRAMES, Floats
 from wirespeed.predict.solve import delivered_ns, needed, sends
 
-# A search that offers this many frames finds a loss of one in so many.
+# A search that offers 1 / LOSS_FOUND frames finds a loss of one frame.
 LOSS_FOUND = 1e-6
-# Latency is told at this share of the rate.
+# Latency is predicted at this share of the rate.
 LATENCY_SHARE = 0.5
 
 
 def rates(cases: Sequence[Case], parameters: Parameters) -> Floats:
-    """The rates alone, in frames/s; NaN where a parameter is not known."""
+    """Return the rates alone, in frames/s; NaN if a parameter is unknown."""
     columns, value = Cases.of(cases), parameters.plain()
     found: Floats = 1e9 / delivered_ns(demands(columns, value), value["sharpness"])
     return found * sends(columns)
 
 
 def predict(cases: Sequence[Case], parameters: Parameters) -> tuple[Prediction, ...]:
-    """Everything about each case. Raises BadInput where the parameters lack what a case needs."""
+    """Return the prediction of each case. Raises BadInput if a case needs a missing parameter."""
     if not cases:
         return ()
     columns, value = Cases.of(cases), parameters.plain()
@@ -85,24 +85,25 @@ def _prediction(
 
 
 def _most_fps(case: Case, counted: float) -> float:
-    """What is offered at most, counted as the rate is."""
+    """Return the largest offered load, in frames counted as for the rate."""
     return math.inf if case.offered_fps is None else case.offered_fps * counted
 
 
 def ndr_share(ring_frames: int) -> float:
-    """The lossless rate over the rate under overload, where nothing but bursts fills the rings.
+    """Return the ratio of the lossless rate to the rate under overload.
 
-    Bursts arrive independently of each other at a server of constant time: the queue's length
-    falls off as exp(-2 (1 - u) K / (u b)), K frames deep, b frames to a burst, at a load u. Pauses
-    of the SUT's cores are not in it.
+    Only bursts fill the rings; pauses of the SUT's cores are not modelled. Bursts of b frames
+    arrive independently at a server of constant time, at a load u. The probability that the queue
+    exceeds K frames then falls as exp(-2 (1 - u) K / (u b)).
     """
     return 1 / (1 + BURST_FRAMES * math.log(1 / LOSS_FOUND) / (2 * ring_frames))
 
 
 def _latency_us(times_ns: Sequence[float]) -> float:
-    """Work for the frame itself, for the half of its burst in front of it, and for those waiting.
+    """Return the median latency in µs.
 
-    The wait is Kingman's for bursts at the busiest resource; others are taken to be idle.
+    It is the work for the frame, for half of its burst in front of it, and for waiting bursts. The
+    wait is Kingman's for bursts at the busiest resource; the others are taken as idle.
     """
     load = LATENCY_SHARE
     waiting = BURST_FRAMES * max(times_ns) * (0.5 + load / (2 * (1 - load)))
@@ -121,7 +122,7 @@ def _check_known(cases: Sequence[Case], limit: Floats, parameters: Parameters) -
 
 
 def describe(case: Case) -> str:
-    """A case in words."""
+    """Return a case in words."""
     if case.functions == 0:
         return f"a switch between two {case.edge} ports with {case.frame_bytes:g}-octet frames"
     count = "1 function" if case.functions == 1 else f"{case.functions} functions"

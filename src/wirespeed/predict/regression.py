@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which values of some parameters explain measured rates best?
+"""Find the values of parameters that explain measured rates best.
 
-Least squares on the logarithm of the rate with a soft-L1 loss, within the physical bounds.
+The method is least squares on the logarithm of the rate with a soft-L1 loss, within the physical
+bounds.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ SOFT_ABOVE = 0.015
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The result: values of the free parameters, and the Jacobian of the log rate there."""
+    """Values of the free parameters, and the Jacobian of the log rate there."""
 
     names: tuple[str, ...]
     values: dict[str, float]
@@ -35,7 +36,7 @@ class Fitted:
 
 
 def columns(observations: Sequence[Observation]) -> tuple[Cases, Floats]:
-    """The cases, and the rates in frames/s."""
+    """Return the cases, and the rates in frames/s."""
     rates = np.array([observation.rate_fps for observation in observations], dtype=float)
     return Cases.of([observation.case for observation in observations]), rates
 
@@ -43,7 +44,7 @@ def columns(observations: Sequence[Observation]) -> tuple[Cases, Floats]:
 def solve(
     cases: Cases, rates_fps: Floats, names: Sequence[str], known: Mapping[str, float]
 ) -> Fitted:
-    """The values of `names` that explain the rates best; `known` are the others."""
+    """Return the values of `names` that explain the rates best, with the others from `known`."""
     least_squares = _least_squares()
     fixed = complete(known)
     measured = np.log(1e9 / rates_fps)
@@ -62,7 +63,7 @@ def solve(
 
 
 def _least_squares() -> Callable[..., Any]:
-    """scipy's, which only a fit needs."""
+    """Import scipy's solver, which only a fit needs."""
     try:
         from scipy.optimize import least_squares
     except ImportError:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Move a case and fitted parameters from a bench to the server of a host document.
 
-A bench without NICs measures what a frame costs cores. The server adds what the bench lacks: a core
-for each part, a clock, links and PCIe slots.
+A bench without NICs measures the cost of a frame on cores. The server adds a core for each part, a
+clock, links and PCIe slots.
 """
 
 from __future__ import annotations
@@ -17,26 +17,30 @@ from wirespeed.model.prediction import Case, Edge
 from wirespeed.predict.ask import OF_CORES
 from wirespeed.predict.parameters import Estimate, Parameters
 
-# Intel's and many other model names end in the base clock: "... v4 @ 2.20GHz".
+# Model names of Intel and others end in the base clock: "... v4 @ 2.20GHz".
 _CLOCK = re.compile(r"@ *([0-9]+(?:\.[0-9]+)?) *GHz")
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server as the model sees it: base clock in Hz, speed of its fastest NIC port in bits/s and
-    that NIC's PCIe slot (lanes; GT/s of each)."""
+    """A server as the model needs it."""
 
     name: str
     clock_hz: float
+    """Base clock of its cores."""
     link_bps: float
+    """Speed of its fastest NIC port."""
     pcie_lanes: int
+    """Lanes of that NIC's PCIe slot."""
     pcie_gts: float
+    """GT/s of each lane."""
 
 
 def server_of(facts: HostFacts, source: str) -> Server:
-    """The server that a host document describes; `source` names the document in errors.
+    """Return the server that a host document describes.
 
-    Raises BadInput where its CPU model has no clock, or no NIC has both a speed and a PCIe link.
+    source: name of the document in errors. Raises BadInput if its CPU model has no clock, or if no
+    NIC has a speed and a PCIe link.
     """
     clock = _CLOCK.search(facts.cpu_model or "")
     if clock is None:
@@ -61,8 +65,11 @@ def server_of(facts: HostFacts, source: str) -> Server:
 
 
 def on_server(case: Case, server: Server, *, directions: int = 1) -> Case:
-    """The case on the server: NIC ports outside, and a core for each function and each port of the
-    switch, as Intel 2017 (S2) section 5.1 has them. directions: ports that bring frames."""
+    """Return the case on the server, as in Intel 2017 (S2) section 5.1.
+
+    The outer ports are a NIC's. Each function and each port of the switch has a core. directions:
+    number of ports that bring frames.
+    """
     return replace(
         case,
         edge=Edge.NIC,
@@ -79,9 +86,9 @@ def on_server(case: Case, server: Server, *, directions: int = 1) -> Case:
 
 
 def at_clock(parameters: Parameters, clock_hz: float) -> Parameters:
-    """The parameters with the time of cores scaled to another clock, at equal cycles a frame.
+    """Return the parameters with the time of cores scaled to another clock.
 
-    Raises BadInput where the parameters do not say their own clock.
+    The cycles of a frame stay equal. Raises BadInput if the parameters have no clock.
     """
     if parameters.clock_hz is None:
         raise BadInput(
@@ -104,8 +111,11 @@ def _times(estimate: Estimate, factor: float) -> Estimate:
 
 
 def for_server(parameters: Parameters, nic: Parameters, server: Server) -> Parameters:
-    """Parameters for the server: core times of `parameters` at its clock, and of `nic` what a bench
-    without NICs cannot tell (packet engine, internal switch, queues, how full a link is kept)."""
+    """Return the parameters for the server, from two sources.
+
+    Core times come from `parameters`, at the server's clock. `nic` adds those that a bench without
+    NICs cannot give: packet engine, internal switch, queues, filling of a link.
+    """
     scaled = at_clock(parameters, server.clock_hz)
     missing: Mapping[str, Estimate] = {
         name: estimate for name, estimate in nic.values.items() if name not in scaled.values

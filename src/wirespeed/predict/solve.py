@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is the largest load at which no resource is over 1?
+"""Find the largest load at which no resource is over 1.
 
 Resources that saturate at nearly the same load hinder each other: bursts and finite rings make one
-wait while the other has time. So the utilisations of cores and of the NIC's parts combine as a norm
-whose order is `sharpness`; the plain bottleneck law is its limit. PCIe, and what is
-offered at most, are computed and not fitted; they bound the rate as they are.
+wait while the other is idle. The utilisations of cores and of the NIC's parts therefore combine as
+a norm of order `sharpness`; the plain bottleneck law is its limit. PCIe and the largest offered
+load are computed, not fitted; they bound the rate directly.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ BOUNDS = (Resource.PCIE_IN, Resource.PCIE_OUT, Resource.OFFERED)
 
 
 def delivered_ns(times: Mapping[Resource, Floats], sharpness: float) -> Floats:
-    """Time between delivered frames at the largest load. times: ns of each resource."""
+    """Return the time between delivered frames at the largest load, in ns.
+
+    times: time of each resource in ns.
+    """
     varying = np.array([time for resource, time in times.items() if resource not in BOUNDS])
     bounds = np.max([time for resource, time in times.items() if resource in BOUNDS], axis=0)
     most = np.max(varying, axis=0)
@@ -33,17 +36,23 @@ def delivered_ns(times: Mapping[Resource, Floats], sharpness: float) -> Floats:
 
 
 def counted_ns(cases: Cases, value: Mapping[str, float]) -> Floats:
-    """Time between counted frames: 1e9 / the predicted rate. NaN where a parameter is missing."""
+    """Return the time between counted frames in ns; NaN if a parameter is missing.
+
+    It is 1e9 / the predicted rate.
+    """
     return delivered_ns(demands(cases, value), value["sharpness"]) / sends(cases)
 
 
 def sends(cases: Cases) -> Floats:
-    """Counted frames for each delivered one: S2 counts a frame at every function of a chain."""
+    """Return the counted frames per delivered frame.
+
+    S2 counts a frame at every function of a chain.
+    """
     return np.where((cases.transmitted > 0) & (cases.chain > 0), cases.functions, 1.0)
 
 
 def needed(cases: Cases) -> tuple[str, ...]:
-    """The quantities on which the rate of some case depends, the given ones left out."""
+    """Return the quantities that the rate of a case depends on, without the given ones."""
     start = {q.name: q.start for q in QUANTITIES}
     demanded = counted_ns(cases, start)
     found = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which case of the model is a point of a study? What the model does not know is refused."""
+"""Translate a point of a study into a case of the model; refuse unknown points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wirespeed.model.spec import (
 )
 from wirespeed.model.study import Point
 
-# topology -> how its functions are joined. chain: through the vSwitch.
+# Topologies that the model knows; a chain passes through the vSwitch.
 TOPOLOGIES = ("p2p", "pvp", "chain", "parallel", "sriov")
 SWITCHES = ("ovs-dpdk",)
 FUNCTIONS = ("wsdp", "testpmd")
@@ -21,9 +21,10 @@ SHARED = "shared"
 
 
 def case_of(point: Point, plan: Plan | None = None) -> Case:
-    """The case. Without a plan, a host that has a core for each part is assumed.
+    """Return the case of a point.
 
-    Raises BadInput for anything that the model has no demands for.
+    Without a plan, the host is assumed to have a core for each part. Raises BadInput for points
+    that the model has no demands for.
     """
     spec = _known(point.label, point.workload)
     kind, topology = spec.topology.kind, spec.topology
@@ -50,7 +51,7 @@ def case_of(point: Point, plan: Plan | None = None) -> Case:
 
 
 def predictable(workload: Workload) -> bool:
-    """Whether the model knows such points."""
+    """Return whether the model knows points of this workload."""
     return isinstance(workload, Frames) and _unknown(workload) is None
 
 
@@ -67,7 +68,7 @@ def _known(label: str, workload: Workload) -> Frames:
 
 
 def _unknown(spec: Frames) -> tuple[str, object, tuple[str, ...]] | None:
-    """The key that the model does not know, its value, and what it knows."""
+    """Return the key that the model does not know, its value, and the known values."""
     topology, vswitch, vnf = spec.topology.kind, spec.sut.vswitch, spec.sut.vnf
     sriov = topology == "sriov"
     checks = (
@@ -87,7 +88,7 @@ def _pmds(spec: Frames, plan: Plan | None) -> int:
 
 
 def _shared(spec: Frames, plan: Plan | None) -> bool:
-    """Whether all functions take turns with the generator on one CPU."""
+    """Return whether all functions take turns with the generator on one CPU."""
     if plan is None or plan.generator_host.generator is None:
         return spec.sut.vnf.placement == SHARED
     generator = plan.generator_host.generator

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a study before it is measured: how many points, in which order, how long?"""
+"""Announce a study before it is measured: number of points, order, estimated time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wirespeed.study.estimate import estimate_s
 
 
 def announcement(study: Study, wanted: Sequence[Point]) -> Iterator[str]:
-    """Sentences. wanted: the points that are still to be measured and can be here."""
+    """Yield the sentences. wanted: points still to measure that this host can run."""
     said = counted(len(wanted), "point")
     if len(wanted) != len(study.points):
         said += f" of {len(study.points)}"

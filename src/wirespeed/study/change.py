@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which study tries a change: a point as it was and changed, again and again?
+"""Build the study that tries a change: a point without and with the change, repeated in pairs.
 
 Pairs begin with either in turn, so that a machine that drifts favours none.
 """
@@ -27,9 +27,10 @@ MAX_PAIRS = 100
 def study_of_change(
     name: str, measured: dict[str, Any], keys: Sequence[KeyChange], pairs: int, title: str
 ) -> Study:
-    """measured: the parameters of the point, as a run stores them.
+    """Return the study of a change.
 
-    Raises BadInput where they are no longer those of a study, or where the change cannot be had.
+    measured: parameters of the point, as a run stores them. Raises BadInput if they are no longer
+    those of a study, or if the change is not possible.
     """
     if not 1 <= pairs <= MAX_PAIRS:
         raise BadInput(f"--pairs {pairs}: must be 1 to {MAX_PAIRS}", "Six that count give 95%.")
@@ -69,7 +70,7 @@ def _in_turn(
 
 
 def _point(workload: Workload, label: str, number: int) -> Point:
-    """With an id of its own: the parameters of all pairs are the same."""
+    """Return a point with an ID of its own, because all pairs have the same parameters."""
     plain = parameters(workload)
     own = hashlib.sha256(f"{point_id(plain)} {number}".encode()).hexdigest()[:12]
     return Point(own, f"{label}, pair {number}", workload, plain)

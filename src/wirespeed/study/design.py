@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which points follow from a study's cases, factors and levels, how often and in which order?"""
+"""Derive the points of a study, their repeats and their order, from cases, factors and levels."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from wirespeed.model.study import Point, flat
 from wirespeed.study.expand import MAX_POINTS, expand, set_key
 from wirespeed.study.form import left_out
 
-# What a point is called at which every factor is off.
+# Name of the point with all factors off.
 BASE = "base"
 
 
 def combinations_of(form: StudyForm) -> tuple[Combination, ...]:
-    """Every combination of the factors that the design measures, once."""
+    """Return every combination of the factors that the design measures, once."""
     count = len(form.factors)
     found: dict[Combination, None] = {}
     for kind in form.design.combine:
@@ -53,7 +53,7 @@ def varied(
     form: StudyForm,
     found: list[Fault],
 ) -> tuple[Point, ...]:
-    """All points of all combinations in all cases; faults are added to `found`."""
+    """Return all points of all combinations in all cases; errors are added to `found`."""
     points: dict[str, Point] = {}
     found += _set_twice(form, [vary, *cases])
     for case in cases:
@@ -96,8 +96,11 @@ def _set_twice(form: StudyForm, others: Sequence[Mapping[str, Any]]) -> Iterator
 def arranged(
     points: tuple[Point, ...], form: StudyForm, found: list[Fault]
 ) -> tuple[tuple[Point, ...], tuple[str, ...], int]:
-    """The points with their repeats as written, the keys in the order of measuring, and how many
-    the quick form leaves out."""
+    """Return the points with repeats, the order of measuring, and a count.
+
+    The order is a list of point keys. The count is the number of points that the quick form
+    excludes.
+    """
     design = form.design
     kept = points
     if form.quick.on:
@@ -128,7 +131,7 @@ def _repeated(point: Point, number: int, repeats: int) -> Point:
 
 
 def _without_effect(points: Sequence[Point], form: StudyForm) -> Iterator[Fault]:
-    """Levels to be left out that no point has."""
+    """Yield the excluded levels that no point has."""
     if not form.quick.on:
         return
     values = [flat(point.parameters) for point in points]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with a study file, said in one go?"""
+"""Report all errors of a study file at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wirespeed.model.fault import Fault
 
 
 class StudyError(BadInput):
-    """A study cannot be read, or says something that cannot be measured."""
+    """A study cannot be read, or asks for something that cannot be measured."""
 
     def __init__(self, source: str, faults: Iterable[Fault]) -> None:
         # Not by hash: the value may be a list.

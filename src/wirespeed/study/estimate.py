@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long will points take, before any is measured? Pure.
+"""Estimate the time to measure points, before any is measured.
 
-Rough: how often a search has to extend its trials depends on how noisy the host is. Where a search
-has a time limit, it is likely to take all of it.
+The estimate is rough: the number of extended trials depends on the host's noise. A search with a
+time limit is likely to use all of it. The module is pure.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from wirespeed.measure.presets import resolve
 from wirespeed.model.spec import Frames, Search, Workload
 from wirespeed.model.study import Point
 
-# A bench comes up and goes down, in seconds, as measured on a virtual machine with two CPUs: a
-# switch, and each function that is plugged into it.
+# Time to bring a bench up and down, in seconds, measured on a virtual machine with two CPUs: for a
+# switch, and for each function attached to it.
 BENCH_S, FUNCTION_S = 8.0, 0.6
-# A trial's own overhead, as a factor of its time, and the trials of the host as it is.
+# Overhead of a trial as a factor of its time; time of the trials over all time, in seconds.
 _OVERHEAD = 1.6
 _AS_IS_S = 4.0
 
 
 def estimate_s(points: Iterable[Point]) -> float:
-    """Seconds for all of these points."""
+    """Return the estimated time for these points, in seconds."""
     return sum(_point_s(point.workload) for point in points)
 
 

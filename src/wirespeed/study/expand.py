@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which points does a study consist of, and what is each one's id?"""
+"""Expand a study into its points, each with an ID."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_POINTS = 10_000
 
 
 def expand(base: dict[str, Any], vary: dict[str, Any]) -> tuple[tuple[Point, ...], list[Fault]]:
-    """The cartesian product of `vary` over `base`, first key slowest; or every fault in it."""
+    """Return the cartesian product of `vary` over `base`, first key slowest, and all errors."""
     faults = _vary_faults(vary)
     if faults:
         return (), faults + validate_point(base)[1]
@@ -56,7 +56,7 @@ def _vary_faults(vary: dict[str, Any]) -> list[Fault]:
 
 
 def set_key(raw: dict[str, Any], key: str, value: Any) -> None:
-    """Set a dotted key, making the tables on the way. Raises TypeError when one is not a table."""
+    """Set a dotted key and create missing tables. Raises TypeError if one is not a table."""
     *sections, name = key.split(".")
     for section in sections:
         raw = raw.setdefault(section, {})
@@ -66,9 +66,9 @@ def set_key(raw: dict[str, Any], key: str, value: Any) -> None:
 
 
 def parameters(workload: Workload) -> dict[str, Any]:
-    """The point as nested tables of plain values, spelled as in a study file.
+    """Return the point as nested tables of plain values, in the spelling of a study file.
 
-    Only what the point depends on: a table that it does without is left out.
+    Tables that the point does not use are omitted.
     """
     return {name: _plain(table) for name, table in tables_of(workload).items()}
 
@@ -86,13 +86,16 @@ def _plain(value: Any) -> Any:
 
 
 def point_id(parameters: dict[str, Any]) -> str:
-    """12 hexadecimal digits that depend on the parameters alone."""
+    """Return 12 hexadecimal digits that depend on the parameters alone."""
     canonical = json.dumps(parameters, sort_keys=True, separators=(",", ":"))
     return short_hash(canonical)
 
 
 def _label(workload: Workload, chosen: dict[str, Any]) -> str:
-    """Topology, frame size and fault (or TCP's path) always, then whatever the study varies."""
+    """Return the point's label.
+
+    It has topology, frame size and fault (or TCP's path), then all that the study varies.
+    """
     if isinstance(workload, TcpStreams):
         parts = [f"TCP over {workload.tcp.path}"]
     else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a study file say of its factors, their order, its quick form and what is published?"""
+"""Read a study file's factors, design, quick form and published table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _Tables: Any = create_model(
 
 
 def read_form(raw: dict[str, Any], found: list[Fault]) -> StudyForm:
-    """Takes these tables out of `raw`; faults are added to `found`."""
+    """Take these tables out of `raw` and return them; errors are added to `found`."""
     tables = {name: raw.pop(name) for name in FORM_TABLES if name in raw}
     factors = _factors(raw.pop("factor", []), found)
     quick = tables.get("quick")
@@ -51,7 +51,7 @@ def read_form(raw: dict[str, Any], found: list[Fault]) -> StudyForm:
 
 
 def flatten(written: object, prefix: str = "") -> dict[str, Any]:
-    """Tables with keys quoted or not: "traffic.frame" and traffic.frame mean the same."""
+    """Return tables by dotted key; quoted "traffic.frame" and plain traffic.frame are equal."""
     if not isinstance(written, dict):
         return {prefix.rstrip("."): written}
     flat: dict[str, Any] = {}
@@ -107,7 +107,7 @@ def _design_faults(form: StudyForm, given: bool) -> Iterator[Fault]:
 
 
 def _same_keys(form: StudyForm) -> Iterator[Fault]:
-    """A factor that undoes another cannot be combined with it."""
+    """Yield pairs of factors that set the same key, which cannot both be on."""
     first: dict[str, str] = {}
     for factor in form.factors:
         for key in factor.sets:
@@ -117,7 +117,7 @@ def _same_keys(form: StudyForm) -> Iterator[Fault]:
 
 
 def _key_faults(form: StudyForm) -> Iterator[Fault]:
-    """Every key that is named must be one of a point, or of the design."""
+    """Yield the keys that belong neither to a point nor to the design."""
     for factor in form.factors:
         if not factor.sets:
             yield Fault("factor", factor.name, "sets nothing; name a key of a point and its value")
@@ -133,12 +133,12 @@ def _key_faults(form: StudyForm) -> Iterator[Fault]:
 
 
 def design_keys() -> tuple[str, ...]:
-    """The keys of [design], which --set and a quick form may set, too."""
+    """Return the keys of [design], which --set and a quick form may set, too."""
     return tuple(f"design.{each.name}" for each in fields(Design))
 
 
 def left_out(quick: Quick, values: Mapping[str, Any]) -> bool:
-    """Whether the quick form does without a point with these values, by dotted key."""
+    """Return whether the quick form excludes a point with these values, by dotted key."""
     return any(values.get(key) in levels for key, levels in quick.leave_out.items())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a study need to run: a host to plan for, a bench to open, someone who watches?"""
+"""Define the environment of a study: a host to plan for, a bench to open, a watcher."""
 
 from __future__ import annotations
 
@@ -20,44 +20,43 @@ from wirespeed.model.tcp import TcpRun
 
 @dataclass(frozen=True, slots=True)
 class Rig:
-    """What a study runs on. `cli` makes it; tests hand in one of known capacity.
-
-    facts: of the host that is measured; others: of the other hosts that take part.
-    lab_hosts: how many hosts the lab file has; 0 where there is none.
-
-    open_bench: brings a point's topology up and, on exit, undoes everything it did to the host;
-    its name ("RUN/POINT") says where logs are left. open_tcp: the same for TCP traffic.
-    """
+    """Environment that a study runs on. `cli` makes it; tests pass one of known capacity."""
 
     facts: HostFacts
+    """Facts of the measured host."""
     plan: Callable[[Workload], Plan]
     open_bench: Callable[[Frames, Plan, str], AbstractContextManager[Bench]]
+    """Brings a point's topology up and undoes all host changes on exit. Its name ("RUN/POINT")
+    decides where logs are kept."""
     open_tcp: Callable[[TcpStreams, Plan, str], AbstractContextManager[TcpBench]]
+    """Same as open_bench, for TCP traffic."""
     others: tuple[HostFacts, ...] = ()
+    """Facts of the other hosts that take part."""
     lab_hosts: int = 0
+    """Number of hosts in the testbed file; 0 without one."""
 
 
 class TcpListener(Protocol):
-    """Sees the runs of TCP traffic at a point."""
+    """Receives the runs of TCP traffic at a point."""
 
     def tcp_run(self, run: TcpRun, number: int) -> None:
-        """TCP was tested once, and the run is valid; `number` counts from 1."""
+        """Receive a valid TCP run; `number` counts from 1."""
         ...
 
     def tcp_discarded(self, why: str) -> None:
-        """TCP was tested once, and the run failed."""
+        """Receive the reason why a TCP run failed."""
         ...
 
 
 class Watcher(Listener, TcpListener, Protocol):
-    """Sees a run as it happens; decides nothing."""
+    """Receives the events of a run; decides nothing."""
 
     def point_skipped(self, point: Point, why: str) -> None:
-        """It was complete already, or the host lacks what it needs."""
+        """Receive a point that is already complete, or that the host cannot run."""
         ...
 
     def point_started(self, point: Point) -> None:
-        """Its bench is about to be brought up."""
+        """Receive a point whose bench is about to be brought up."""
         ...
 
     def point_complete(self, point: Point, result: SearchResult) -> None: ...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which keys may a study file have? Read from the types of its tables, nowhere else."""
+"""Derive the keys of a study file from the types of its tables, and from nothing else."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any, get_args, get_type_hints
 from wirespeed.model.frame import FrameSizes
 from wirespeed.study.tables import Tables
 
-# Tables of the study itself, besides those of its points.
+# Tables of the study itself, in addition to those of its points.
 FORM_TABLES = ("design", "quick", "published")
 TOP_LEVEL = ("title", "description", "needs", "vary", "case", "factor", *FORM_TABLES)
 
 
 @cache
 def parameter_keys() -> tuple[str, ...]:
-    """Every dotted key of a point, e.g. "sut.impair.rate_fps", in the order of the types."""
+    """Return every dotted key of a point, e.g. "sut.impair.rate_fps", in type order."""
     return tuple(_leaves(Tables, ""))
 
 
@@ -34,13 +34,13 @@ def _leaves(kind: Any, prefix: str) -> Iterable[str]:
 
 
 def without_none(kind: Any) -> Any:
-    """The table behind an optional one: Tcp for Tcp | None."""
+    """Return the table behind an optional one: Tcp for Tcp | None."""
     given = [arg for arg in get_args(kind) if arg is not type(None)]
     return given[0] if len(given) == 1 and dataclasses.is_dataclass(given[0]) else kind
 
 
 def unknown_key(key: str) -> str:
-    """What to say about a key that does not exist: the nearest one, and its neighbours."""
+    """Return the error text for an unknown key: the nearest key, and its neighbours."""
     if key in TOP_LEVEL:
         return f"{key} can only be set in the file"
     if children := _children(key):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which hosts does a lab file name, and does it have those that a study wants?"""
+"""Read a testbed file, and check that it has the hosts that a study needs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _File(BaseModel):
 
 
 def load_lab(path: Path) -> Lab:
-    """Read a lab file. Raises BadInput with every fault at once."""
+    """Read a testbed file. Raises BadInput with all errors at once."""
     try:
         raw = load_toml(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -45,7 +45,10 @@ def load_lab(path: Path) -> Lab:
 
 
 def parse_lab(raw: Mapping[str, Any], source: str) -> Lab:
-    """The lab that TOML data describes; `source` is what errors call it."""
+    """Return the testbed that TOML data describes.
+
+    source: name of the file in errors. Raises BadInput with all errors at once.
+    """
     try:
         hosts = _File.model_validate(raw).hosts
     except ValidationError as error:
@@ -57,9 +60,9 @@ def parse_lab(raw: Mapping[str, Any], source: str) -> Lab:
 
 
 def check_hosts(workloads: Iterable[Workload], lab: Lab | None, study: str) -> tuple[str, ...]:
-    """The hosts of the lab that these workloads want, in the order in which they are named.
+    """Return the testbed's hosts that these workloads need, in the order of first use.
 
-    Raises StudyError where the lab lacks one, or BadInput where the file lacks a port of one.
+    Raises StudyError if the testbed lacks a host, or BadInput if the file lacks a port of one.
     """
     faults: list[Fault] = []
     lacking: list[Fault] = []
@@ -103,7 +106,7 @@ def _ports_lacking(name: str, host: LabHost, wanted: Sequence[str]) -> Iterator[
 
 
 def _not_by_pci(frames: Frames, name: str, host: LabHost) -> Iterator[Fault]:
-    """Virtual functions are made of a physical one, which is told by its PCI address."""
+    """Yield ports without a PCI address, which virtual functions need."""
     for port in PORTS:
         if port in host.ports and not is_pci(host.ports[port]):
             allowed = f"needs hosts.{name}.ports.{port} by PCI address, which is {host.ports[port]}"
@@ -111,8 +114,11 @@ def _not_by_pci(frames: Frames, name: str, host: LabHost) -> Iterator[Fault]:
 
 
 def _not_by_interfaces(frames: Frames, name: str, host: LabHost) -> Iterator[Fault]:
-    """What DPDK's AF_PACKET driver cannot pass: long frames, and outer tags of type 0x88a8, which
-    the kernel takes off and the driver puts back as 0x8100."""
+    """Yield frames that DPDK's AF_PACKET driver cannot pass.
+
+    These are frames above its MTU, and outer tags of type 0x88a8. The kernel removes such a tag,
+    and the driver restores it as 0x8100.
+    """
     interfaces = [d for port, d in host.ports.items() if port in PORTS and not is_pci(d)]
     if not interfaces:
         return
@@ -128,7 +134,7 @@ def _not_by_interfaces(frames: Frames, name: str, host: LabHost) -> Iterator[Fau
 
 
 def _faults(hosts: Mapping[str, LabHost]) -> Iterator[Fault]:
-    """What types cannot say."""
+    """Yield errors that the types cannot express."""
     by_address: dict[str | None, str] = {}
     for name, host in hosts.items():
         first = by_address.setdefault(host.ssh, name)

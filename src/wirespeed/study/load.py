@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a study file, with the user's --set on top, ask for?"""
+"""Load a study file and apply the user's --set."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from wirespeed.study.shipped import find_study
 def load_study(name: str, overrides: Sequence[str] = (), *, quick: bool = False) -> Study:
     """Read a study by file or shipped name. quick: its short form.
 
-    Raises StudyError with every fault at once.
+    Raises StudyError with all errors at once.
     """
     path = find_study(name)
     try:
@@ -48,7 +48,7 @@ def load_study(name: str, overrides: Sequence[str] = (), *, quick: bool = False)
 
 
 def _make_quick(raw: dict[str, Any]) -> list[Fault]:
-    """Set what the study's short form sets; its levels are left out when points are known."""
+    """Set the values of the study's short form; its levels are excluded later."""
     quick = raw.get("quick")
     if not isinstance(quick, dict):
         return [Fault("--quick", True, "the study has no short form (table [quick]); leave it out")]
@@ -62,7 +62,10 @@ def _make_quick(raw: dict[str, Any]) -> list[Fault]:
 def resolve_study(
     name: str, source: str, raw: dict[str, Any], faults: Sequence[Fault] = ()
 ) -> Study:
-    """The study that TOML data describes; `source` is what errors call it."""
+    """Return the study that TOML data describes.
+
+    source: name of the file in errors. Raises StudyError with all errors at once.
+    """
     base = deepcopy(raw)
     found = list(faults)
     texts = {}
@@ -87,7 +90,7 @@ def resolve_study(
 
 
 def _unfit(value: object, key: str = "") -> Iterator[Fault]:
-    """Keys and texts, wherever they are, that have control characters or lines."""
+    """Yield keys and texts, at any depth, with control characters or line breaks."""
     if isinstance(value, str) and not LINE.fits(value):
         yield Fault(key, value, f"must be {LINE.wanted}")
     elif isinstance(value, Mapping):
@@ -101,7 +104,7 @@ def _unfit(value: object, key: str = "") -> Iterator[Fault]:
 
 
 def _needs(point: Point, needs: Sequence[Needs]) -> tuple[str, ...]:
-    """What the study says that the point needs, and what its fault does."""
+    """Return the point's requirements: those of the study and those of its injected fault."""
     of_fault = needs_of_fault(point.workload) if isinstance(point.workload, Frames) else ()
     return tuple(dict.fromkeys((*needs_of_point(needs, point.parameters), *of_fault)))
 
@@ -109,9 +112,10 @@ def _needs(point: Point, needs: Sequence[Needs]) -> tuple[str, ...]:
 def _cases(
     written: object, vary: Mapping[str, Any], found: list[Fault]
 ) -> list[dict[str, list[Any]]]:
-    """Each [[case]] as keys with their values: one each, or those that its own `vary` lists.
+    """Return each [[case]] as keys with lists of values.
 
-    One empty case where there are none.
+    A key has one value, or those that the case's own `vary` lists. Without cases, one empty case is
+    returned.
     """
     if not isinstance(written, list) or not all(isinstance(case, dict) for case in written):
         found.append(Fault("case", written, "must be tables, each written [[case]]"))
@@ -136,7 +140,7 @@ def _without_vary(case: Mapping[str, Any]) -> dict[str, Any]:
 def _override(raw: dict[str, Any], text: str) -> list[Fault]:
     """Apply one --set. A key that the study varies is fixed; vary.KEY=[...] varies it.
 
-    So is one that its cases or factors set: whoever sets a key wants that value in every point.
+    A key that cases or factors set is fixed, too: a user who sets a key wants it in every point.
     """
     key, equals, written = text.partition("=")
     key = key.strip()
@@ -157,13 +161,13 @@ def _override(raw: dict[str, Any], text: str) -> list[Fault]:
 
 
 def _set_everywhere(raw: dict[str, Any], key: str, value: Any) -> None:
-    """The value in all points. Raises TypeError where the key's table is none."""
+    """Set the value in all points. Raises TypeError if the key's parent is not a table."""
     _fix(raw, key)
     set_key(raw, key, value)
 
 
 def _fix(raw: dict[str, Any], key: str) -> None:
-    """Neither `vary` nor a case nor a factor sets the key any more."""
+    """Remove the key from `vary`, cases and factors."""
     vary = flatten(raw.get("vary", {}))
     vary.pop(key, None)
     raw["vary"] = vary
@@ -171,7 +175,7 @@ def _fix(raw: dict[str, Any], key: str) -> None:
         del raw["vary"]
     for name in ("case", "factor"):
         tables = raw.get(name)
-        # Others are said when they are read.
+        # Other types are reported when they are read.
         if isinstance(tables, list) and all(isinstance(table, dict) for table in tables):
             gone = (key, f"vary.{key}")
             kept = [{k: v for k, v in flatten(table).items() if k not in gone} for table in tables]
@@ -181,14 +185,14 @@ def _fix(raw: dict[str, Any], key: str) -> None:
 
 
 def _nested_vary(case: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys that a case varies in a table of their own again."""
+    """Return the case with its varied keys in a table of their own again."""
     own = {k.removeprefix("vary."): v for k, v in case.items() if k.startswith("vary.")}
     told = {k: v for k, v in case.items() if not k.startswith("vary.")}
     return told | ({"vary": own} if own else {})
 
 
 def _value(written: str) -> Any:
-    """A TOML value; what is none is text, so that --set topology.kind=p2p needs no quotes."""
+    """Return a TOML value; anything else is text, so --set topology.kind=p2p needs no quotes."""
     try:
         return load_toml(f"value = {written}")["value"]
     except ValueError:
@@ -196,7 +200,7 @@ def _value(written: str) -> Any:
 
 
 def _resolve_pcap(raw: dict[str, Any], folder: Path) -> list[Fault]:
-    """A relative capture file lies next to the study that names it; it must exist."""
+    """Resolve a relative capture file next to the study; it must exist."""
     traffic = raw.get("traffic")
     if not isinstance(traffic, dict) or not isinstance(traffic.get("pcap"), str):
         return []

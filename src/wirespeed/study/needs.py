@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must a host have for a point of a study to be run there, and what does this one lack?
+"""Check the requirements of a study's points against a host.
 
-A study's list `needs` holds conditions as text, of every point, or tables of points with certain
-values: { when = { KEY = VALUE }, needs = [CONDITION] }. Pure.
+A study's list `needs` holds conditions as text, for every point, or tables for points with certain
+values: { when = { KEY = VALUE }, needs = [CONDITION] }. The module is pure.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _cores(facts: HostFacts) -> int:
     return len({facts.siblings(cpu) for cpu in usable})
 
 
-# What can be asked for, and how much of it a host has; None: the lab file says how much.
+# Quantities that a condition may require, and the host's amount; None: the testbed file decides.
 CONDITIONS: Mapping[str, tuple[str, Callable[[HostFacts], int] | None]] = {
     "cores": ("physical cores that wirespeed may use", _cores),
     "numa_nodes": ("NUMA nodes", lambda facts: len(facts.nodes)),
@@ -50,14 +50,14 @@ _CONDITION = re.compile(r"(\w+) >= (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Conditions of the points that have these values, by dotted key; no values: of all."""
+    """Conditions of the points with these values, by dotted key; without values, of all points."""
 
     when: Mapping[str, Any]
     conditions: tuple[str, ...]
 
 
 def read_needs(written: object, found: list[Fault]) -> tuple[Needs, ...]:
-    """A study's list `needs`; faults are added to `found`."""
+    """Return a study's list `needs`; errors are added to `found`."""
     if not isinstance(written, list):
         found.append(Fault("needs", written, 'must be a list, e.g. ["cores >= 4"]'))
         return ()
@@ -95,7 +95,7 @@ def _faults(entry: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def needs_of_point(needs: Sequence[Needs], parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """The conditions of a point with these parameters."""
+    """Return the conditions of a point with these parameters."""
     values = flat(dict(parameters))
     conditions = (
         condition
@@ -107,9 +107,9 @@ def needs_of_point(needs: Sequence[Needs], parameters: Mapping[str, Any]) -> tup
 
 
 def lacking(conditions: Sequence[str], facts: HostFacts, lab_hosts: int = 0) -> str | None:
-    """What the host lacks of these conditions, in one sentence; None where it has all.
+    """Return the unmet conditions in one sentence; None if the host meets all.
 
-    lab_hosts: how many hosts the lab file has.
+    lab_hosts: number of hosts in the testbed file.
     """
     short = []
     for condition in conditions:
@@ -125,7 +125,7 @@ def lacking(conditions: Sequence[str], facts: HostFacts, lab_hosts: int = 0) -> 
 
 
 def without_lab(points: Sequence[Point]) -> tuple[Point, ...]:
-    """The points that say nothing of hosts of a lab file; others are not run without one."""
+    """Return the points that require no hosts of a testbed file; others need one."""
     return tuple(
         point
         for point in points

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are the pair tests of a fleet worked off by any number of controllers at once?
+"""Work off the pair tests of a fleet with any number of controllers at once.
 
-Each takes a test with its lease, renews the lease while it measures, and hands the result in under
-it. Whoever dies stops renewing, and another takes the test over.
+Each controller takes a test with its lease, renews the lease while it measures, and submits the
+result under it. A dead controller stops renewing, and another one takes the test over.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from wirespeed.store.leases import Lease, LeaseLost, renew
 from wirespeed.store.pairs import PairTest, claim, complete, give_up, unsettled
 from wirespeed.store.store import Store
 
-# Of a lease's time, after which it is renewed.
+# Share of a lease's time after which it is renewed.
 _RENEW_AFTER = 1 / 3
 
 
@@ -27,29 +27,30 @@ class PairFailed(WirespeedError):
     """The measurement of a pair ended without a result."""
 
 
-# Measures a pair and returns the id of the run. It ends early, with any PairFailed, once the event
-# is set: then the lease is lost.
+# Measures a pair and returns the ID of the run. Once the event is set, the lease is lost: it ends
+# early, with any PairFailed.
 Measure = Callable[[PairTest, Lease, threading.Event], str]
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """One controller. lease_s: for how long a dead one's hosts stay taken. poll_s: how often to
-    look again while others have every host."""
+    """One controller."""
 
     store: Store
     holder: str
     lease_s: float
+    """Time in s for which a dead controller's hosts stay taken."""
     poll_s: float
+    """Time in s between attempts while others have every host."""
     measure: Measure
     tell: Tell
 
 
 def work(worker: Worker) -> int:
-    """Until no test is left, by us or by others; returns how many we completed.
+    """Work until no test is left to anyone; return the number of tests completed here.
 
-    Raises StoreError where the database is gone: run again, it goes on.
+    Raises StoreError if the database is lost; a later call continues.
     """
     done = 0
     while True:
@@ -63,7 +64,7 @@ def work(worker: Worker) -> int:
 
 
 def _measure(worker: Worker, test: PairTest, lease: Lease) -> bool:
-    """Whether it is complete now."""
+    """Measure one test; return whether it is now complete."""
     try:
         with _renewed(worker, lease) as lost:
             try:
@@ -82,9 +83,9 @@ def _measure(worker: Worker, test: PairTest, lease: Lease) -> bool:
 
 @contextmanager
 def _renewed(worker: Worker, lease: Lease) -> Iterator[threading.Event]:
-    """Renews the lease in the body; the event is set when it is lost.
+    """Renew the lease in the body; the event is set when the lease is lost.
 
-    A database that does not answer for a while is asked again until the lease's time must be up.
+    A database that does not answer is asked again until the lease must have expired.
     """
     lost, end = threading.Event(), threading.Event()
 

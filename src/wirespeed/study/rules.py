@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which parameters, each allowed by itself, cannot go together?
+"""Find parameters of a point that are valid alone but not together.
 
-A value that would be ignored is a fault too: what the user asked for is never silently rewritten.
+A value that would have no effect is an error, too: user input is never silently rewritten.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from wirespeed.study.tables import Tables
 
 
 def broken_rules(tables: Tables) -> list[Fault]:
-    """Every rule that the point breaks."""
+    """Return every rule that the point breaks."""
     if tables.tcp is not None:
         return list(broken_tcp_rules(tables, tables.tcp))
     frames = tables.workload
@@ -72,7 +72,7 @@ def _flows(frames: Frames) -> Iterator[Fault]:
 
 
 def _topology(frames: Frames) -> Iterator[Fault]:
-    """What few topologies take, where another one is measured, and what the kind itself says."""
+    """Yield settings that only other topologies take, and the kind's own errors."""
     kind = topology_of(frames)
     given: dict[str, Any] = {
         "topology.vnfs": frames.topology.vnfs != 1 and frames.topology.vnfs,
@@ -89,7 +89,7 @@ def _topology(frames: Frames) -> Iterator[Fault]:
 
 
 def _vnf(frames: Frames) -> Iterator[Fault]:
-    """What the function says, where the topology has one, and what its process must be for."""
+    """Yield the function's errors, and settings that need another placement."""
     topology, vnf = topology_of(frames), frames.sut.vnf
     if vnf.workers > 1 and FUNCTIONS[vnf.kind].demand(frames).workers == 1:
         has = " and ".join(kind.name for kind in FUNCTIONS if kind.demand(frames).workers > 1)
@@ -148,14 +148,14 @@ def _search(frames: Frames) -> Iterator[Fault]:
         yield Fault("search.kind", str(search.kind), f"{error.what}. {error.next_step}")
 
 
-# Of [traffic], what the tables of a gateway decide.
+# Keys of [traffic] that a gateway's tables decide.
 _NOT_WITH_BNG = (
     "ip_version", "encapsulation", "vlan_id", "inner_vlan_id", "flows", "flow_field", "pcap",
 )  # fmt: skip
 
 
 def _gateway(frames: Frames) -> Iterator[Fault]:
-    """What frames of a gateway need of the rest, whatever function they pass."""
+    """Yield errors of settings that do not go with a gateway's frames, for any function."""
     bng, vnf, topology = frames.bng, frames.sut.vnf, topology_of(frames)
     if bng is None:
         return

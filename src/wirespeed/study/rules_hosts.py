@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which roles of hosts, each allowed by itself, cannot go together?"""
+"""Find roles of hosts that are valid alone but not together."""
 
 from __future__ import annotations
 

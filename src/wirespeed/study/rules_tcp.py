@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which parameters of a point with TCP traffic cannot go together?"""
+"""Find parameters of a point with TCP traffic that are valid alone but not together."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from wirespeed.study.tables import Tables
 
 # IPv4 and TCP without options.
 _TCP_HEADERS_BYTES = 40
-# A guest's, as guest.vcpus has them.
+# Upper bound of guest.vcpus.
 _MOST_VCPUS = 8
-# What of [sut.vswitch] no port of TCP traffic has.
+# Keys of [sut.vswitch] that no port of TCP traffic has.
 _NEVER = {
     "kind": "tcp.path says which switch",
     "rx_queues": "tcp.queues says how many queues there are",
@@ -52,7 +52,7 @@ def broken_tcp_rules(tables: Tables, tcp: Tcp) -> Iterator[Fault]:
 
 
 def _unused(tables: Tables, path: TcpPath) -> Iterator[Fault]:
-    """Nothing that describes frames, or a switch where there is none, would be looked at."""
+    """Yield settings of frames, or of a missing switch, which would have no effect."""
     sut = tables.sut
     unused: dict[str, Any] = {
         "topology": tables.topology,
@@ -78,8 +78,10 @@ def _unused(tables: Tables, path: TcpPath) -> Iterator[Fault]:
 
 
 def _virtual_functions(ports: tuple[str, ...], tcp: Tcp) -> Iterator[Fault]:
-    """One NIC, whose switch joins the hosts; its driver's virtual functions are taken as they are
-    made."""
+    """Yield an error unless one NIC is named, whose switch joins the hosts.
+
+    Its virtual functions are used as the driver creates them.
+    """
     if len(ports) != 1 or not is_pci(ports[0]):
         allowed = (
             f'path = "{tcp.path}" needs the NIC whose virtual functions it may take, by PCI '
@@ -89,7 +91,7 @@ def _virtual_functions(ports: tuple[str, ...], tcp: Tcp) -> Iterator[Fault]:
 
 
 def _guests(tables: Tables, tcp: Tcp, path: TcpPath) -> Iterator[Fault]:
-    """What only virtual machines have, and what one lacks."""
+    """Yield settings of guests on a path without guests, and settings beyond a guest's limits."""
     if path.guests is None:
         for key in ("guests", "pinning"):
             if getattr(tcp, key) != getattr(Tcp(), key):
@@ -106,7 +108,7 @@ def _guests(tables: Tables, tcp: Tcp, path: TcpPath) -> Iterator[Fault]:
 
 
 def _vswitch(vswitch: Vswitch, path: TcpPath) -> Iterator[Fault]:
-    """What a switch between kernel ports would not look at."""
+    """Yield settings that have no effect on a switch between kernel ports."""
     unused = dict(_NEVER)
     if path.forwarding is Forwarding.MAIN_THREAD:
         unused["pmd_cpus"] = "Open vSwitch's main thread serves kernel ports; ovs-pmd has PMDs"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measure every point of a study that the run does not hold yet, and store each trial as it ends.
+"""Measure every point of a study that the run lacks, and store each trial when it ends.
 
-for each point: plan, enter the bench, search with its measure, store the result
+For each point: plan, enter the bench, search with its `measure`, store the result.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from wirespeed.study.upcoming import Upcoming
 
 
 def run_study(study: Study, writer: RunWriter, rig: Rig, watcher: Watcher) -> None:
-    """Measure the study's points that are not complete, in its order.
+    """Measure the study's incomplete points, in its order.
 
-    Where CPUs move, points that lack the placement of the moment come first (study/upcoming.py).
-    A point that needs what the host lacks is left out with the reason. An error ends the run; what
-    is stored by then stays, and the point is measured again on resume.
+    If CPUs move, points that lack the current placement come first (study/upcoming.py). A point is
+    excluded with the reason if the host does not meet its requirements. An error ends the run;
+    stored results stay, and the point is measured again on resume.
     """
     upcoming = Upcoming.of(study, writer.placements())
     for point in study.in_order:
@@ -47,7 +47,7 @@ def run_study(study: Study, writer: RunWriter, rig: Rig, watcher: Watcher) -> No
         try:
             result = _measure_point(point, writer, rig, watcher)
         except StoreError:
-            raise  # It would not take the news either.
+            raise  # The store would not accept the failure, either.
         except WirespeedError as error:
             writer.fail_point(point.key, error.what)
             raise
@@ -86,11 +86,11 @@ def _measure_point(point: Point, writer: RunWriter, rig: Rig, watcher: Watcher) 
 
 
 def max_load_fps(frames: Frames) -> float:
-    """The highest load that makes sense: the links' line rate where ports are real, or stand for
-    ports that are.
+    """Return the highest useful load: the links' line rate, or UNLIMITED.
 
-    Elsewhere, as much as possible: the generator's best changes from second to second on a shared
-    machine, and trials that ask for what it once reached would be short of it.
+    The line rate applies if ports are real or represent real ports. Elsewhere the load is
+    unlimited. The generator's maximum changes from second to second on a shared machine; a fixed
+    ceiling would make trials fall short of it.
     """
     bound = topology_of(frames).external or frames.traffic.link_bound
     return frames.line_rate_fps if bound else UNLIMITED
@@ -98,7 +98,7 @@ def max_load_fps(frames: Frames) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _StoreThenTell:
-    """The search's listener: a trial is safe before anybody sees it."""
+    """Listener of the search that stores a trial before anyone sees it."""
 
     key: str
     writer: RunWriter

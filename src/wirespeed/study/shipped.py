@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which studies come with wirespeed, and where is the file that a name means?"""
+"""Find the shipped studies, and the file of a study by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def shipped_directory() -> Path:
-    """wirespeed/studies in an installed wheel, studies/ of the repository in a source tree."""
+    """Return wirespeed/studies of an installed wheel, or studies/ of a source tree."""
     packaged = _PACKAGE / "studies"
     return packaged if packaged.is_dir() else _PACKAGE.parent.parent / "studies"
 
@@ -22,7 +22,7 @@ def shipped_names() -> tuple[str, ...]:
 
 
 def find_study(name: str) -> Path:
-    """The file of a study named by path or by shipped name. Raises BadInput."""
+    """Return the file of a study by path or by shipped name. Raises BadInput."""
     path = Path(name)
     if path.suffix == ".toml" or "/" in name:
         if path.is_dir():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tables may a study file have, and which workload do they describe?"""
+"""Define the tables of a study file, and the workload that they describe."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from wirespeed.model.tcp import Tcp
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """One point as a study file spells it."""
+    """One point in the spelling of a study file."""
 
     topology: Topology = field(default_factory=Topology)
     traffic: Traffic = field(default_factory=Traffic)
@@ -49,12 +49,12 @@ class Tables:
 
     @property
     def injected(self) -> InjectedFault | None:
-        """A point whose fault is none is the same point as one without the table."""
+        """The injected fault; None also for kind "none", which is the same point."""
         return None if self.fault is None or self.fault.kind == NO_FAULT else self.fault
 
 
 def tables_of(workload: Workload) -> dict[str, object]:
-    """What a point depends on, by table: a table that it does without is left out."""
+    """Return the tables that a point depends on, by name; unused tables are omitted."""
     if isinstance(workload, TcpStreams):
         path = PATHS[workload.tcp.path]
         sut: dict[str, object] = {"vswitch": workload.vswitch} if path.switch is not None else {}

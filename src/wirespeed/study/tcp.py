@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does TCP reach at one point? Run after run until enough of their time was undisturbed.
+"""Measure TCP at one point: repeat runs until enough of their time was clean.
 
-There is no load to search for: TCP finds its own. No run is made again for having been disturbed.
+There is no load to search for: TCP finds its own. A disturbed run stays and is not made again.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from wirespeed.model.result import TCP, SearchResult
 from wirespeed.model.tcp import Tcp, TcpRun
 from wirespeed.study.interface import TcpListener
 
-# For each run that is asked for, so many are made at most.
+# Largest number of runs for each requested run.
 ATTEMPTS = 2
-# So many in a row that end with an error say that the bench is broken.
+# After this number of consecutive errors the bench counts as broken.
 FAILURES = 4
 
 
 def measure_tcp(bench: TcpBench, tcp: Tcp, listener: TcpListener) -> SearchResult:
-    """The runs of the point together: tcp.repeats, and more only where they can help.
+    """Return the result of the point's runs: tcp.repeats, and more only if they can help.
 
-    Raises BenchError where runs fail again and again.
+    Raises BenchError if runs fail repeatedly.
     """
     runs: list[TcpRun] = []
     discarded: list[str] = []
@@ -44,7 +44,7 @@ def measure_tcp(bench: TcpBench, tcp: Tcp, listener: TcpListener) -> SearchResul
 
 
 def _another(runs: list[TcpRun], failed: int, tcp: Tcp) -> bool:
-    """Whether one more run is to be made: no more than ATTEMPTS times as many as were asked for."""
+    """Return whether to make one more run, at most ATTEMPTS times the requested number."""
     left = ATTEMPTS * tcp.repeats - len(runs) - failed
     if left <= 0 or len(runs) < tcp.repeats:
         return left > 0
@@ -54,7 +54,7 @@ def _another(runs: list[TcpRun], failed: int, tcp: Tcp) -> bool:
 
 
 def _run(bench: TcpBench, tcp: Tcp) -> tuple[TcpRun | None, str | None]:
-    """A run, unless it failed, and why it has no rate, if so."""
+    """Return a run, or None if it failed, and the reason if it has no rate."""
     try:
         run = bench.run()
     except BenchError as failed:

@@ -17,19 +17,17 @@ from wirespeed.study.expand import point_id
 
 @dataclass(slots=True)
 class Upcoming:
-    """Points that are left, in the planned order. The run stores when each of them began.
-
-    one_block: whether any point may come before any other.
-    """
+    """Remaining points in the planned order. The run stores when each of them began."""
 
     left: list[Point]
     one_block: bool
+    """Any point may come before any other."""
     _found: dict[PlacementKind, Counter[str]] = field(default_factory=dict)
     _now: PlacementKind | None = None
 
     @classmethod
     def of(cls, study: Study, done: Mapping[str, Iterable[PlacementKind]]) -> Upcoming:
-        """done: the placements of the points that are complete, by key."""
+        """Return the remaining points. done: placements of the complete points, by key."""
         points = study.in_order
         left = [point for point in points if point.key not in done]
         upcoming = cls(left, study.form.design.order is Order.RANDOM)
@@ -38,12 +36,12 @@ class Upcoming:
         return upcoming
 
     def take(self) -> Point:
-        """Remove the next point from those left, and return it."""
+        """Remove and return the next point."""
         planned = [Planned(_sample(p), 0 if self.one_block else p.repeat) for p in self.left]
         return self.left.pop(next_in_placement(planned, self._found, self._now))
 
     def add(self, point: Point, result: SearchResult) -> None:
-        """Count the point's placements, and note where the CPUs were in its last trial."""
+        """Count the point's placements, and record the CPU placement in its last trial."""
         self._count(point, result.placements)
         last = result.trials[-1].observation.placement if result.trials else None
         self._now = None if last is None else last[1].kind
@@ -54,5 +52,8 @@ class Upcoming:
 
 
 def _sample(point: Point) -> str:
-    """The same for the same parameters: points that try a change have ids of their own."""
+    """Return a key that is equal for equal parameters.
+
+    Points that try a change have IDs of their own, so the ID does not serve.
+    """
     return point_id(point.parameters)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a table of parameters, as read from TOML, a point that can be measured?"""
+"""Validate a table of parameters from TOML as a measurable point."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _field(each: Field[Any]) -> tuple[Any, Any]:
     return get_type_hints(Tables)[each.name], default
 
 
-# `extra="forbid"` of a model reaches the dataclasses inside; of a dataclass it would not.
+# `extra="forbid"` of a model applies to the dataclasses inside; of a dataclass it would not.
 _KINDS: tuple[Kinds[Any], ...] = (TOPOLOGIES, SWITCHES, FUNCTIONS, PLACEMENTS, PATHS, FAULTS)
 _FIELDS: dict[str, Any] = {each.name: _field(each) for each in fields(Tables)}
 _Sections: Any = create_model(
@@ -44,7 +44,7 @@ _FRAME = 'must be octets, e.g. 64, or an IMIX genome of RFC 6985, e.g. "imix:aaa
 
 
 def validate_point(raw: dict[str, Any]) -> tuple[Workload | None, list[Fault]]:
-    """The point's workload, or every fault that was found in its parameters."""
+    """Return the point's workload, or all errors in its parameters."""
     raw = deepcopy(raw)
     faults = _parse_frame(raw) + _unknown_kinds(raw)
     try:
@@ -56,13 +56,13 @@ def validate_point(raw: dict[str, Any]) -> tuple[Workload | None, list[Fault]]:
         ]
         return None, faults
     tables = Tables(**{each.name: getattr(read, each.name) for each in fields(Tables)})
-    # A rule might be broken only by what stands in for an unknown kind.
+    # A rule might be broken only by the default that replaces an unknown kind.
     faults = faults or broken_rules(tables)
     return (None if faults else tables.workload), faults
 
 
 def _unknown_kinds(raw: dict[str, Any]) -> list[Fault]:
-    """Kinds that nothing has registered; left out of `raw`, so that the rest is read, too."""
+    """Return errors of unknown kinds; these are removed from `raw` so that the rest is read."""
     faults = []
     for kinds in _KINDS:
         *sections, name = kinds.key.split(".")
@@ -80,9 +80,9 @@ def _unknown_kinds(raw: dict[str, Any]) -> list[Fault]:
 
 
 def _parse_frame(raw: dict[str, Any]) -> list[Fault]:
-    """Replace traffic.frame by FrameSizes; leave it out on a fault.
+    """Replace traffic.frame by FrameSizes, or remove it on an error.
 
-    Letters alone are no genome: words of a person who means something else would be measured.
+    Letters alone are not a genome: an ordinary word would otherwise be measured as one.
     """
     traffic = raw.get("traffic")
     if not isinstance(traffic, dict) or "frame" not in traffic:
@@ -101,7 +101,7 @@ def _parse_frame(raw: dict[str, Any]) -> list[Fault]:
 
 
 def _read_as(written: str) -> str:
-    """What the text would be as a genome, where it is one without its prefix."""
+    """Return the meaning of the text as a genome, if it is one without its prefix."""
     try:
         sizes = FrameSizes.parse(written).sizes
     except ValueError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are many guests placed on many hosts well, within limits, and the same every time?"""
+"""Check that many guests are placed on many hosts well, within limits and repeatably."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def units(*sizes: int) -> list[Unit]:
 
 
 def replay(hosts: list[PlacementHost], asked: list[Unit], outcome: Outcome) -> None:
-    """Nova, asked in the order of the plan for these hosts, must come to the same uses."""
+    """Check that Nova, asked in the order of the plan for these hosts, gets the same uses."""
     requests = {n: r for unit in asked for n, r in zip(unit.guests, unit.requests, strict=True)}
     groups = {n: unit.anti_affinity for unit in asked for n in unit.guests}
     uses = [host.use for host in hosts]
@@ -48,7 +48,7 @@ def replay(hosts: list[PlacementHost], asked: list[Unit], outcome: Outcome) -> N
 
 
 def test_the_order_of_the_list_does_not_decide() -> None:
-    """Listed small first, each small guest would open up another host for Nova's spreading."""
+    """List small guests first, for which Nova's spreading would each open another host."""
     hosts = [node(8, name) for name in "ab"]
     asked = units(2, 2, 6, 6)
     outcome = place_all(hosts, asked)

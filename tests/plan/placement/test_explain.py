@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a refusal always explained, and does the offered change really help?"""
+"""Check that a refusal is always explained, and that the proposed change helps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GIB = 1048576
 
 
 def host(threads: int = 2, pages: int = 8) -> HostShape:
-    """One node: housekeeping core 0, three cores for guests, 1 GiB pages."""
+    """Return a host of one node: housekeeping core 0, three cores for guests, 1 GiB pages."""
     cores = tuple(sum(1 << (core + 4 * t) for t in range(threads)) for core in range(4))
     cell = CellShape(
         0, cores[0], sum(cores[1:]), cores, 16384, (4, GIB), (2 * GIB, pages), socket=0
@@ -79,7 +79,7 @@ def test_missing_feature_and_missing_vf_at_once() -> None:
 
 
 def test_devices_on_the_other_node() -> None:
-    """The VF's node has no CPUs left and the node with CPUs has no VF."""
+    """Take all CPUs of the VF's node; the node with CPUs has no VF."""
     cells = tuple(
         CellShape(n, 0, 0b11 << 2 * n, (0b11 << 2 * n,), 8192, (4, GIB), (GIB, 4)) for n in (0, 1)
     )

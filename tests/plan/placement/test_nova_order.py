@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is Nova's order of cores and threads told as a running Nova was seen to take them?"""
+"""Check the order of cores and threads against a running Nova."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ def pins(plan: Plan, guest: str) -> list[int]:
 
 
 def test_nova_26_pinned_s1s_guests_so() -> None:
-    """`GET /servers/ID/topology` of Nova 26.2.2, whose compute read the rendered nova.conf."""
+    """Compare with pins of Nova 26.2.2, whose compute had the rendered nova.conf.
+
+    Source: `GET /servers/ID/topology`.
+    """
     plan = example_plan("s1-bng")
     assert pins(plan, "bng") == [24, 4, 9, 29, 1, 21, 3, 23, 27, 7, 25, 5, 2, 22, 26, 6]
     assert pins(plan, "ipsec-gw") == [16, 36, 33, 13, 19, 39, 18, 38]
@@ -35,7 +38,10 @@ def test_the_order_in_which_cores_are_told_does_not_matter() -> None:
 
 
 def test_a_virtio_port_keeps_its_guest_on_the_networks_node() -> None:
-    """Nova refused one on node 1: [neutron_physnet_p]numa_nodes is for every ordinary port."""
+    """Check that all guests are on node 0, as Nova refused one on node 1.
+
+    [neutron_physnet_p]numa_nodes applies to every normal port.
+    """
     text = (
         'name="w"\n[[network]]\nname="n"\nphysical_network="p"\n'
         '[[nic]]\nnetwork="n"\nuse="dpdk"\nports=["0000:5e:00.0"]\n'

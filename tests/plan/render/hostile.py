@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Put hostile texts into values and judge what files are rendered from them.
+"""Put hostile texts into values and judge the files rendered from them.
 
-The judge parses each changed file, and runs scripts with command doubles alone in PATH: the double
+The judge parses each changed file, and runs scripts with command doubles alone in PATH. The double
 `MARKER` leaves a file, which shows that a value was executed.
 """
 
@@ -40,14 +40,14 @@ PAYLOADS = (
     MARKER + "x" * 70_000,
 )
 _SYNTAX = re.compile("syntax error|unexpected EOF|unterminated", re.IGNORECASE)
-# Nothing exists yet: a script that waits for the end of something does not wait.
+# No resource exists yet, so a script that waits for a removal does not wait.
 _DOUBLES = {"grep": "false", "ovs-vsctl": "echo"} | dict.fromkeys(
     ("sort", "sed", "tr", "mkdir", "sleep", "grubby", "openstack", "date"), "echo ACTIVE"
 )
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The place of every text below a dataclass or JSON value; a key's ends in (key,)."""
+    """Yield the path of every text below a dataclass or JSON value; a key's path ends in (key,)."""
     if type(value) is str:
         yield path
     elif is_dataclass(value):
@@ -64,7 +64,7 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def planted(value: Any, path: tuple[Any, ...], text: str) -> Any:
-    """The value with the text at that place."""
+    """Return the value with the text at that path."""
     if not path:
         return text
     head, *rest = path
@@ -79,7 +79,7 @@ def planted(value: Any, path: tuple[Any, ...], text: str) -> Any:
 
 
 class Unsafe(str):
-    """What YAML tags !unsafe: Ansible makes no template of it."""
+    """A YAML text tagged !unsafe: Ansible does not treat it as a template."""
 
     __slots__ = ()
 
@@ -92,9 +92,9 @@ _Loader.add_constructor("!unsafe", lambda _, node: Unsafe(node.value))
 
 
 class Judge:
-    """Checks rendered files in a folder. runs: how many scripts were executed.
+    """Checks rendered files in a folder; `runs` is the number of executed scripts.
 
-    A text that was judged as a file of its language is not judged again: targets share files.
+    A text is judged only once per language, because targets share files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -105,8 +105,8 @@ class Judge:
         for name, does in _DOUBLES.items():
             self._double(name, does)
         self._double(MARKER, f": >{self._ran}")
-        # Most of the time of a script went to starting doubles: bash gets them as functions, too.
-        # MARKER stays a program, as a restricted shell lets no function write a file.
+        # Starting doubles took most of a script's time, so bash also gets them as functions. MARKER
+        # stays a program, because a restricted shell lets no function write a file.
         functions = folder / "functions"
         lines = [f"{name}() {{ {does}; }}\n" for name, does in _DOUBLES.items()]
         functions.write_text("".join(lines), encoding="utf-8")
@@ -120,7 +120,7 @@ class Judge:
         path.chmod(0o755)
 
     def check(self, name: str, text: str) -> None:
-        """Fails where a planted text is more than one value of the file."""
+        """Fail if a planted text is more than one value of the file."""
         assert ".." not in name, name
         assert not any(line.strip().startswith(MARKER) for line in text.splitlines()), name
         suffix = Path(name).suffix
@@ -141,9 +141,9 @@ class Judge:
         self._judged.add((suffix, text))
 
     def commands(self, lines: Iterable[str]) -> None:
-        """Fails where a planted text is more than one word of any of these commands.
+        """Fail if a planted text is more than one word of any of these commands.
 
-        The shell is a restricted one: no command of them writes to a file of this machine.
+        The shell is restricted, so no command writes to a file of this machine.
         """
         for line in lines:
             self._execute(line, line, "/bin/bash", "-r")
@@ -164,7 +164,7 @@ class Judge:
 
 
 def _templates(value: Any) -> bool:
-    """Whether any text is one that Ansible makes a template of."""
+    """Return whether any text would be a template for Ansible."""
     if isinstance(value, dict):
         return any(_templates(item) for pair in value.items() for item in pair)
     if isinstance(value, list):

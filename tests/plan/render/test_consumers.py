@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the programs that carry a plan out accept its renderings?"""
+"""Check that the programs that carry out a plan accept its renderings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def accept(command: list[str], cwd: Path | None = None) -> None:
 
 @pytest.fixture(params=NAMES)
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
-    """A plan's name, and a folder with all its files."""
+    """Return a plan's name, and a folder with all its files."""
     for path, text in files(request.param).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
@@ -75,7 +75,7 @@ def test_yaml(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_heat_template_closes(name: str) -> None:
-    """Every get_resource and depends_on names a resource of the template."""
+    """Check that get_resource and depends_on name resources of the template."""
     template = yaml.safe_load(files(name)["openstack/stack.yaml"])
     resources = template["resources"]
 
@@ -105,7 +105,7 @@ def test_service_files_are_ini(name: str) -> None:
 
 
 def test_names_that_shells_and_yaml_would_misread() -> None:
-    """The lab has a metadata key with a space and a value with a quote."""
+    """Check the lab's metadata key with a space and its value with a quote."""
     script = files("lab")["openstack/create.sh"]
     assert "'tier name=gold'\"'\"'s'" in script
     template = yaml.safe_load(files("lab")["openstack/stack.yaml"])

@@ -22,8 +22,10 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_text_of_every_kind_has_a_form(kind: DocumentKind[Any]) -> None:
-    """Free texts are Lines: a schema with a text without a pattern would take a control character.
-    Enumerations, and `schema_version`, have values or a pattern of their own."""
+    """Check that every text of a schema has a pattern, which excludes control characters.
+
+    Free texts are Lines. Enumerations, and `schema_version`, have values or a pattern of their own.
+    """
 
     def bare(node: Any, where: str) -> list[str]:
         if isinstance(node, list):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Refuse plan files whose parts do not go together, by name and without a traceback."""
+"""Check that plan files with inconsistent parts are refused by name and without a traceback."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does libvirt itself define every domain that we render? Its embedded driver does, no daemon."""
+"""Check that libvirt's embedded driver defines every rendered domain, without a daemon."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.root
 
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Path]:
-    """A root directory of libvirt's own."""
+    """Return a root directory for libvirt."""
     if os.geteuid() != 0:
         pytest.skip("needs root: libvirt looks up users that are mounted over /etc/passwd")
     runner = LocalRunner()
@@ -53,7 +53,7 @@ def define(root: Path, files: list[Path]) -> subprocess.CompletedProcess[str]:
 
 
 def benches() -> Iterator[tuple[str, str]]:
-    """Domains of benches: each way in which they differ."""
+    """Yield domains of benches, one for each way in which they differ."""
     in_guest = Vnf(placement="guest")
     each = {
         "pvp": Frames(Topology("pvp"), sut=Sut(vnf=in_guest)),
@@ -68,7 +68,7 @@ def benches() -> Iterator[tuple[str, str]]:
         text = bench_domains(plan_of(with_nic(host(cores=8)), frames))["vnf0"]
         yield name, named(text, name)
         if name == "sriov":
-            # As it is started: its VFs are devices that libvirt leaves as they are.
+            # The bench starts this form: its VFs are devices that libvirt leaves unchanged.
             yield "started", named(overlaid(text, replace(OFFER, ports=VFS))[0], "started")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the Open vSwitch script configure a real ovsdb-server as planned, also when run twice?"""
+"""Check that the Open vSwitch script configures a real ovsdb-server as planned, and again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 
 
 class Database:
-    """A private Open vSwitch database; no switch runs behind it."""
+    """A private Open vSwitch database without a switch."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -34,7 +34,7 @@ class Database:
         return done.stdout
 
     def content(self) -> str:
-        """Every row, without what changes by itself."""
+        """Return every row, without values that change by themselves."""
         text = self.run("ovsdb-client", "dump", self.remote, "--format=json")
         return "\n".join(sorted(text.splitlines()))
 
@@ -115,7 +115,7 @@ def test_s3_is_configured_as_planned(database: Database, tmp_path: Path) -> None
 
 
 def test_a_changed_plan_changes_only_what_differs(database: Database, tmp_path: Path) -> None:
-    """Another PMD mask needs no restart; another socket memory does."""
+    """Change the PMD mask, which needs no restart, and socket memory, which does."""
     text = render(plans()["s3-jumbo"], ["ovs"])["ovs/s3-r740xd.sh"]
     database.run("bash", write(tmp_path, text))
     live = text.replace("pmd-cpu-mask 0x100601004100601004", "pmd-cpu-mask 0x4")

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which host does each guest go to, when all guests and hosts are considered together?
+"""Place all guests on hosts, considering all of them together.
 
-Several passes place all guests, each with another order of guests and another preference among the
-hosts that fit. The pass that places most is used, the earlier one among equals. One pass does what
-Nova does: guests in the listed order, Nova's default weighers. Optimality is not claimed. Equal
-hosts with equal use are judged once (classes.py). The result depends on the input alone.
+Several passes place all guests. They differ in the order of guests and in the preference among
+fitting hosts. The pass that places the most guests wins; among equals, the earliest. One pass
+follows Nova: guests in the listed order, Nova's default weighers. The result is not claimed to be
+optimal. Equal hosts with equal use are judged once (classes.py). The result depends on the input
+alone.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from wirespeed.plan.placement.host import Fit, HostShape, HostUse
 from wirespeed.plan.placement.request import GuestRequest
 from wirespeed.plan.placement.weigh import nova_choice, size_of, tight_score
 
-# Above this many (host, guest) pairs a plan is made in one pass, with one more if guests are left.
+# Above this number of (host, guest) pairs a plan takes one pass, and one more if guests are left.
 THOROUGH_PAIRS = 400_000
 
 
@@ -31,21 +32,20 @@ class PlacementHost:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Guests that must share a host (an affinity group), or one guest alone.
-
-    guests: their numbers in the list of requested guests. anti_affinity: the groups they belong to.
-    Units with equal requests and groups have the same `kind`.
-    """
+    """Guests that must share a host (an affinity group), or one single guest."""
 
     kind: int
+    """Same for units with equal requests and groups."""
     guests: tuple[int, ...]
+    """Numbers in the list of requested guests."""
     requests: tuple[GuestRequest, ...]
     anti_affinity: frozenset[str] = frozenset()
+    """Anti-affinity groups of the guests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Guest number, host number, and its place there."""
+    """A guest's number, its host's number, and its place there."""
 
     guest: int
     host: int
@@ -54,11 +54,13 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """placed: in the order in which the guests were placed. uses: one entry for each host."""
+    """Result of a pass."""
 
     placed: tuple[Placed, ...]
+    """Guests in the order of placing."""
     unplaced: tuple[int, ...]
     uses: tuple[HostUse, ...]
+    """One entry per host."""
 
 
 Order = Callable[[Sequence[Unit], Sequence[PlacementHost]], list[Unit]]
@@ -67,7 +69,7 @@ Order = Callable[[Sequence[Unit], Sequence[PlacementHost]], list[Unit]]
 def place_all(
     hosts: Sequence[PlacementHost], units: Sequence[Unit], objective: Objective = Objective.PACK
 ) -> Outcome:
-    """Place all units, or as many guests as the best pass could."""
+    """Place all units, or as many guests as the best pass can."""
     guests = sum(len(unit.guests) for unit in units)
     thorough = len(hosts) * guests <= THOROUGH_PAIRS
     best: Outcome | None = None
@@ -84,8 +86,10 @@ def place_all(
 
 
 def _passes(objective: Objective, thorough: bool) -> list[tuple[Order, bool]]:
-    """(order of guests, whether Nova's weighers choose instead of the tightest host) of each pass,
-    the preferred one first."""
+    """Return the order of guests of each pass, the preferred pass first.
+
+    The flag tells whether Nova's weighers choose the host, instead of the tightest fit.
+    """
     pack: list[tuple[Order, bool]] = [(_hardest_first, False), (_smallest_first, False)]
     if not thorough:
         return pack
@@ -109,7 +113,7 @@ def _as_listed(units: Sequence[Unit], _hosts: Sequence[PlacementHost]) -> list[U
 
 
 def _hardest_first(units: Sequence[Unit], hosts: Sequence[PlacementHost]) -> list[Unit]:
-    """Guests that need the largest share of a host first; equal kinds stay together."""
+    """Return the guests with the largest share of a host first; equal kinds stay together."""
     sizes = _sizes(units, hosts)
     return sorted(units, key=lambda unit: (-sizes[unit.kind], unit.kind))
 
@@ -120,7 +124,7 @@ def _smallest_first(units: Sequence[Unit], hosts: Sequence[PlacementHost]) -> li
 
 
 def _special_first(units: Sequence[Unit], hosts: Sequence[PlacementHost]) -> list[Unit]:
-    """Guests that few hosts can take first, then the smallest."""
+    """Return the guests that few hosts can take first, then the smallest."""
     sizes = _sizes(units, hosts)
 
     def key(unit: Unit) -> tuple[int, float, int]:
@@ -134,14 +138,14 @@ def _special_first(units: Sequence[Unit], hosts: Sequence[PlacementHost]) -> lis
 
 
 def _sizes(units: Sequence[Unit], hosts: Sequence[PlacementHost]) -> dict[int, float]:
-    """For each kind the share of an average host that it needs."""
+    """Return for each kind the share of an average host that it needs."""
     shapes = [host.shape for host in hosts]
     requests = {unit.kind: unit.requests for unit in units}
     return {kind: size_of(guests, shapes) for kind, guests in requests.items()}
 
 
 def _tight_pass(hosts: Sequence[PlacementHost], units: Sequence[Unit]) -> Outcome:
-    """Each unit goes to the host on which it leaves least unused."""
+    """Place each unit on the host where it leaves the least unused."""
     classes = Classes(hosts, tight_score)
     placed: list[Placed] = []
     unplaced: list[int] = []
@@ -152,7 +156,7 @@ def _tight_pass(hosts: Sequence[PlacementHost], units: Sequence[Unit]) -> Outcom
 
 
 def _nova_pass(hosts: Sequence[PlacementHost], units: Sequence[Unit]) -> Outcome:
-    """Each unit goes to the host that Nova's default weighers prefer."""
+    """Place each unit on the host that Nova's default weighers prefer."""
     classes = Classes(hosts, tight_score)
     placed: list[Placed] = []
     unplaced: list[int] = []

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is the smallest change that would make a guest fit?
+"""Find the smallest change that makes a guest fit.
 
-Changes to the guest and to a host are tried on copies; only a change that `fit` then accepts is
-proposed. The smallest is the one that changes the smallest share of the guest or host; a further
-host counts as 1.
+Changes to the guest and to a host are tried on copies. Only a change that `fit` then accepts is
+proposed. The smallest change alters the smallest share of the guest or host; a further host counts
+as 1.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from wirespeed.plan.placement.fit import fit
 from wirespeed.plan.placement.host import CellUse, HostShape, HostUse, empty_use
 from wirespeed.plan.placement.request import PAGE_ANY, CellRequest, GuestRequest
 
-# There are many pairs of changes, so they are tried on this many different host states only.
+# Pairs of changes are many, so they are tried on this number of different host states only.
 MOST_PAIR_CANDIDATES = 4
 
 
 class Candidate(NamedTuple):
-    """A host, standing for a class of equal ones, on which changes are tried."""
+    """A host, representing a class of equal ones, on which changes are tried."""
 
     name: str
     shape: HostShape
@@ -38,8 +38,9 @@ class PlacementChange(NamedTuple):
 
 
 def smallest_change(candidates: Sequence[Candidate], guest: GuestRequest) -> str | None:
-    """The cheapest change found on any candidate, as text. Where no single change is enough, pairs
-    of changes of the guest are tried; None: these are not enough either.
+    """Return the cheapest change found on any candidate, as text.
+
+    If no single change suffices, pairs of changes of the guest are tried. None if these fail, too.
     """
     singles = [change for candidate in candidates for change in _changes(candidate, guest)]
     found = singles or [
@@ -51,7 +52,7 @@ def smallest_change(candidates: Sequence[Candidate], guest: GuestRequest) -> str
 
 
 def _changes(candidate: Candidate, guest: GuestRequest) -> Iterator[PlacementChange]:
-    """Every single change with which the guest fits on this host."""
+    """Yield every single change with which the guest fits on this host."""
     for change, changed in _guest_changes(guest, candidate.shape):
         if fit(candidate.shape, candidate.use, changed) is not None:
             yield change
@@ -64,7 +65,10 @@ def _changes(candidate: Candidate, guest: GuestRequest) -> Iterator[PlacementCha
 
 
 def _pairs(candidate: Candidate, guest: GuestRequest) -> Iterator[PlacementChange]:
-    """Pairs of changes of the guest; of pairs that differ only in amount the smallest that fits."""
+    """Yield pairs of changes of the guest with which it fits on this host.
+
+    Of pairs that differ only in amount, the smallest that fits is yielded.
+    """
     for first, changed in _guest_changes(guest, candidate.shape):
         if changed.memory_mib < guest.memory_mib:
             continue  # less memory is tried as the second change, with any other as the first
@@ -77,7 +81,7 @@ def _pairs(candidate: Candidate, guest: GuestRequest) -> Iterator[PlacementChang
 def _guest_changes(
     guest: GuestRequest, shape: HostShape
 ) -> Iterator[tuple[PlacementChange, GuestRequest]]:
-    """The possible changes of a guest, each kind of change from small to large."""
+    """Yield the possible changes of a guest, each type of change from small to large."""
     if guest.isolate_emulator:
         changed = replace(guest, isolate_emulator=False)
         yield PlacementChange(0.08, 'emulator_policy = "share" instead of "isolate"'), changed
@@ -104,7 +108,10 @@ def _guest_changes(
 
 
 def _smaller_guests(guest: GuestRequest) -> Iterator[tuple[PlacementChange, GuestRequest]]:
-    """Memory rounded to whole pages; then less memory, or fewer vCPUs of a guest with one node."""
+    """Yield smaller variants of a guest with one node.
+
+    Memory is first rounded to whole pages, then reduced; then vCPUs are reduced.
+    """
     if len(guest.cells) != 1:
         return
     cell = guest.cells[0]
@@ -135,7 +142,7 @@ def _with_cell(guest: GuestRequest, cell: CellRequest) -> GuestRequest:
 
 
 def _split_guest(guest: GuestRequest) -> Iterator[tuple[PlacementChange, GuestRequest]]:
-    """Two NUMA nodes instead of one."""
+    """Yield the guest split into two NUMA nodes."""
     cell = guest.cells[0]
     total = len(cell.pinned) + len(cell.floating)
     if total % 2 or cell.memory_mib % 2 or not guest.has_topology:
@@ -155,7 +162,7 @@ def _split_guest(guest: GuestRequest) -> Iterator[tuple[PlacementChange, GuestRe
 def _host_changes(
     candidate: Candidate, guest: GuestRequest
 ) -> Iterator[tuple[PlacementChange, HostUse]]:
-    """More pages, CPUs or devices on one node; the shortage says how many."""
+    """Yield the host with more pages, CPUs or devices on one node, as the shortage requires."""
     shape, use = candidate.shape, candidate.use
     for lack in why_not(shape, use, guest):
         if not lack.short:
@@ -209,7 +216,7 @@ def _with_use(use: HostUse, index: int, cell: CellUse) -> HostUse:
 def _more_devices(
     candidate: Candidate, guest: GuestRequest
 ) -> Iterator[tuple[PlacementChange, HostUse]]:
-    """More VFs or devices in one pool that matches."""
+    """Yield the host with more VFs or devices in one matching pool."""
     free = candidate.use.devices_free
     for request in guest.devices:
         needed = sum(r.count for r in guest.devices if r.match == request.match)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which hosts are interchangeable at the moment, and which class of them fits a unit best?
+"""Group interchangeable hosts into classes, and find the best class for a unit.
 
-A class is a shape and a use. A unit is judged once on a class, however many hosts are in it. A host
-that takes guests moves to another class, which may be new.
+A class is a shape and a use. A unit is judged once per class, regardless of the number of hosts in
+it. A host that takes guests moves to another class, which may be new.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class UnitLike(Protocol):
 
 
 class Judged:
-    """The fitting classes for one kind of unit, by score. count: how many classes were judged."""
+    """Fitting classes for one kind of unit, by score; `count` is the number of judged classes."""
 
     __slots__ = ("count", "fits", "heap")
 
@@ -47,7 +47,7 @@ class Judged:
 
 
 class Classes:
-    """All hosts, sorted into classes. Class numbers only grow; empty classes are skipped."""
+    """All hosts, grouped into classes. Class numbers only grow; empty classes are skipped."""
 
     def __init__(self, hosts: Sequence[Host], score: Score) -> None:
         self._score = score
@@ -65,7 +65,7 @@ class Classes:
             self._class_of.append(self._join(index, (shape, host.use)))
 
     def best(self, unit: UnitLike) -> int | None:
-        """The class with hosts that fits the unit with the lowest score, or None."""
+        """Return the fitting class with hosts that has the lowest score; None if none fits."""
         judged = self._judge(unit)
         while judged.heap:
             number = judged.heap[0][1]
@@ -76,7 +76,7 @@ class Classes:
         return None
 
     def fitting(self, unit: UnitLike) -> list[int]:
-        """Every class with hosts that fits the unit, oldest first."""
+        """Return every class with hosts that fits the unit, oldest first."""
         judged = self._judge(unit)
         return [number for number in judged.fits if self._members[number]]
 
@@ -87,18 +87,18 @@ class Classes:
         return self._keys[number][1]
 
     def first_host(self, number: int) -> int:
-        """The class's host with the lowest number."""
+        """Return the class's host with the lowest number."""
         return self._members[number][0]
 
     def take(self, unit: UnitLike, number: int) -> tuple[int, tuple[Fit, ...]]:
-        """Put the unit on the first host of a class that fits it: that host, and the places."""
+        """Place the unit on the first host of a fitting class; return the host and the places."""
         host = heappop(self._members[number])
         places, use = self._judged[unit.kind].fits[number]
         self._class_of[host] = self._join(host, (self._keys[number][0], use))
         return host, places
 
     def uses(self) -> tuple[HostUse, ...]:
-        """The use of each host, in the order the hosts were given."""
+        """Return the use of each host, in the order in which the hosts were given."""
         return tuple(self._keys[number][1] for number in self._class_of)
 
     def _join(self, host: int, key: tuple[int, HostUse]) -> int:
@@ -108,7 +108,7 @@ class Classes:
             self._keys.append(key)
             self._members.append([])
         elif not self._members[number]:
-            # Kinds that found it empty have dropped it: it becomes a new class.
+            # Kinds that found the class empty have dropped it, so it becomes a new class.
             number = self._numbers[key] = len(self._keys)
             self._keys.append(key)
             self._members.append([])
@@ -130,7 +130,7 @@ class Classes:
         return judged
 
     def _try(self, unit: UnitLike, number: int) -> tuple[tuple[Fit, ...], HostUse] | None:
-        """The places of all guests of the unit on a class, and the use afterwards."""
+        """Return the places of all guests of the unit on a class, and the use afterwards."""
         shape, use = self.shape(number), self.use(number)
         if unit.anti_affinity & use.groups:
             return None

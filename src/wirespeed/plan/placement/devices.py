@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which PCI pools serve a guest's device requests, given the NUMA nodes it would be on?
+"""Assign PCI pools to a guest's device requests, given the NUMA nodes of the guest.
 
 The semantics are those of Nova's PciDeviceStats (nova/pci/stats.py, release 34): requests are
 served in order, each from the first pools that match it.
@@ -22,9 +22,9 @@ def take_devices(
     requests: Sequence[DeviceRequest],
     nodes: Collection[int] | None,
 ) -> tuple[Taken, ...] | None:
-    """For each request the (pool index, count) pairs that serve it, or None.
+    """Return the (pool index, count) pairs that serve each request; None if one is not served.
 
-    nodes: ids of the host nodes the guest is on; None: the guest floats, any pool is near enough.
+    nodes: IDs of the guest's host nodes; None: the guest floats, so any pool is near enough.
     """
     left = list(free)
     served: list[Taken] = []
@@ -48,7 +48,7 @@ def take_devices(
 def usable_pools(
     shape: HostShape, left: Sequence[int], request: DeviceRequest, nodes: Collection[int] | None
 ) -> list[int]:
-    """Indexes of the pools the request may use, in the order in which they are used up."""
+    """Return the indexes of the pools that the request may use, in the order of use."""
     wanted = request.match
     pools = shape.pools
     matching = [
@@ -66,7 +66,7 @@ def _with_affinity(
     request: DeviceRequest,
     nodes: Collection[int],
 ) -> list[int]:
-    """The pools that the NUMA policy allows; a stricter level is used where it is enough."""
+    """Return the pools that the NUMA policy allows; the strictest sufficient level is used."""
     pools = shape.pools
     local = [i for i in matching if pools[i].node in nodes]
     policy = request.policy

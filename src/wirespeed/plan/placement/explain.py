@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why does a guest not fit on a host: which node lacks how much of what?
+"""Explain why a guest does not fit on a host: the node, the resource and the shortage.
 
 The checks are those of `fit`, but all of them are made, so that all shortages are reported at once.
 A guest that `fit` places has no shortage, and one that it refuses has at least one (both tested).
@@ -32,17 +32,19 @@ from wirespeed.plan.placement.request import (
 
 
 class Lack(NamedTuple):
-    """node: None for the whole host. short: the exact shortage, 0 where it is not a count."""
+    """A shortage of one resource."""
 
     node: int | None
+    """None for the whole host."""
     resource: str
     needed: str
     available: str
     short: int = 0
+    """Exact shortage; 0 if it is not a count."""
 
 
 def why_not(shape: HostShape, use: HostUse, guest: GuestRequest) -> tuple[Lack, ...]:
-    """Everything that keeps the guest off the host; empty if it fits."""
+    """Return all shortages that keep the guest off the host; empty if it fits."""
     if fit(shape, use, guest) is not None:
         return ()
     lacks = list(_host_lacks(shape, use, guest))
@@ -91,7 +93,7 @@ def _floating_lacks(shape: HostShape, use: HostUse, guest: GuestRequest) -> Iter
 def _cell_lacks(
     shape: HostShape, use: HostUse, guest: GuestRequest, good: list[list[int]]
 ) -> Iterator[Lack]:
-    """The shortages of host nodes that fit no guest node, and for guest nodes that fit nowhere."""
+    """Yield the shortages of unsuitable host nodes, and for guest nodes that fit nowhere."""
     for index, cell in enumerate(shape.cells):
         useless = not any(index in indexes for indexes in good)
         for position, indexes in enumerate(good):
@@ -211,7 +213,10 @@ def _overcommit_lacks(
 def _arrangement_lacks(
     shape: HostShape, use: HostUse, guest: GuestRequest, good: list[list[int]]
 ) -> Iterator[Lack]:
-    """Shortages although each guest node fits somewhere: distinct nodes, devices or networks."""
+    """Yield shortages that remain although each guest node fits on a host node.
+
+    These are shortages of distinct nodes, of devices or of networks.
+    """
     usable = sorted({i for indexes in good for i in indexes})
     arranged = {
         frozenset(shape.cells[i].id for i in chosen)
@@ -221,7 +226,7 @@ def _arrangement_lacks(
     if all(good) and not arranged:
         there = f"{len(usable)} that take some of them"
         yield Lack(None, "distinct nodes for the guest's nodes", str(len(guest.cells)), there)
-    # Without any arrangement, devices and networks are judged by the whole host.
+    # Without a valid arrangement, devices and networks are judged over the whole host.
     everywhere = {frozenset(cell.id for cell in shape.cells)}
     lacks = [
         [*_device_lacks(shape, use, guest, nodes), *_network_lacks(shape, guest, nodes)]

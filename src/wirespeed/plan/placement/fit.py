@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does one guest fit on one host as it is used now, and on which nodes, CPUs and devices?
+"""Find the nodes, CPUs and devices of one guest on one host in its current use.
 
 The decision is Nova's (numa_fit_instance_to_host with the scheduler's limits, release 34), in its
-order of host cells, so that Nova chooses the same cells for the same guests in the same order. Two
-checks are added that Nova does not make: PMD cycles, and small pages for floating guests.
+order of host cells. Nova thus chooses the same cells for the same guests in the same order. Two
+checks are additional: PMD cycles, and small pages for floating guests.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from wirespeed.plan.placement.request import (
 
 
 def fit(shape: HostShape, use: HostUse, guest: GuestRequest) -> Fit | None:
-    """The guest's place on the host, or None. Nothing is taken yet (see `take`)."""
+    """Return the guest's place on the host, or None. Takes nothing yet (see `take`)."""
     if guest.switch_hz > use.switch_hz_free or not host_allows(shape, guest):
         return None
     if not guest.has_topology:
@@ -38,15 +38,15 @@ def fit(shape: HostShape, use: HostUse, guest: GuestRequest) -> Fit | None:
 
 
 def host_allows(shape: HostShape, guest: GuestRequest) -> bool:
-    """Whether the host has the labels (aggregates, CPU features, traits) that the guest needs."""
+    """Return whether the host has the required labels (aggregates, CPU features, traits)."""
     return guest.labels <= shape.labels and not guest.forbidden_labels & shape.labels
 
 
 def cell_order(shape: HostShape, use: HostUse, guest: GuestRequest) -> list[int]:
-    """The indexes of the host's cells in the order Nova tries them: emptiest first.
+    """Return the indexes of the host's cells in the order of Nova: emptiest first.
 
-    They are sorted by free memory, then by CPUs, then by free PCI devices: cells with devices come
-    first if the guest requests devices, last if it avoids them. Nova sorts only when the guest has
+    They are sorted by free memory, then by CPUs, then by free PCI devices. Cells with devices come
+    first if the guest requests devices, last if it avoids them. Nova sorts only if the guest has
     fewer cells than the host.
     """
     cells = shape.cells
@@ -73,9 +73,9 @@ def cell_order(shape: HostShape, use: HostUse, guest: GuestRequest) -> list[int]
 def fit_cell(
     shape: HostShape, use: HostUse, index: int, guest: GuestRequest, position: int
 ) -> CellFit | None:
-    """Place the guest's node `position` on the host's node `index`, devices aside.
+    """Place the guest's node `position` on the host's node `index`, without devices.
 
-    The emulator threads' CPU, if isolated, comes from the node of the guest's first one.
+    The CPU of isolated emulator threads comes from the node of the guest's first node.
     """
     cell, used, need = shape.cells[index], use.cells[index], guest.cells[position]
     page_kib = page_for(cell, used, need, guest)
@@ -91,7 +91,10 @@ def fit_cell(
 
 
 def _floating_fits(shape: HostShape, cell: CellShape, used: CellUse, need: CellRequest) -> bool:
-    """Whether floating vCPUs fit: of one guest at most the node's CPUs, of all up to the ratios."""
+    """Return whether floating vCPUs fit.
+
+    One guest may have at most the node's CPUs; all guests together are limited by the ratios.
+    """
     floating = len(need.floating)
     usable = cell.floating.bit_count()
     return (
@@ -102,7 +105,7 @@ def _floating_fits(shape: HostShape, cell: CellShape, used: CellUse, need: CellR
 
 
 def page_for(cell: CellShape, use: CellUse, need: CellRequest, guest: GuestRequest) -> int | None:
-    """The page size (KiB) the guest node's memory comes from; 0: uncounted; None: does not fit.
+    """Return the page size of the guest node's memory in KiB; 0: uncounted; None: does not fit.
 
     Without a page demand the smallest size is used; pinned guests may not overcommit it.
     """
@@ -129,9 +132,9 @@ def page_for(cell: CellShape, use: CellUse, need: CellRequest, guest: GuestReque
 
 
 def networks_near(shape: HostShape, guest: GuestRequest, nodes: frozenset[int]) -> bool:
-    """Whether every network whose NICs have a known node has one on the guest's nodes.
+    """Return whether every network of known nodes has a NIC on the guest's nodes.
 
-    Nova's [neutron_physnet_NAME]numa_nodes (numa-aware vswitches).
+    It follows Nova's [neutron_physnet_NAME]numa_nodes (numa-aware vswitches).
     """
     return all(
         name not in guest.networks or near & nodes for name, near in shape.network_nodes if near
@@ -174,7 +177,7 @@ def _fit_cells(shape: HostShape, use: HostUse, guest: GuestRequest, order: list[
 def _serve(
     shape: HostShape, use: HostUse, guest: GuestRequest, nodes: frozenset[int]
 ) -> tuple[tuple[tuple[int, int], ...], ...] | None:
-    """The devices for a guest on these nodes, or None; the networks must be near too."""
+    """Return the devices for a guest on these nodes; None if devices or networks are missing."""
     if guest.networks and not networks_near(shape, guest, nodes):
         return None
     if not guest.devices:
@@ -183,7 +186,7 @@ def _serve(
 
 
 def _fit_floating(shape: HostShape, use: HostUse, guest: GuestRequest) -> Fit | None:
-    """A guest without NUMA topology: it may run on any floating CPU and any node's small pages."""
+    """Place a guest without NUMA topology on any floating CPU and any node's small pages."""
     cpus = sum(c.floating.bit_count() for c in shape.cells) * shape.cpu_ratio
     if guest.vcpus > cpus - sum(c.cpus_used for c in use.cells):
         return None
@@ -194,7 +197,7 @@ def _fit_floating(shape: HostShape, use: HostUse, guest: GuestRequest) -> Fit | 
 
 
 def floating_memory_mib(shape: HostShape, use: HostUse) -> list[int]:
-    """Per cell the memory (MiB) in small pages that is free for floating guests."""
+    """Return each cell's free memory in small pages for floating guests, in MiB."""
     return [
         used.pages_free[0] * cell.page_sizes[0] // 1024
         if cell.page_sizes

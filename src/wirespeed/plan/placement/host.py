@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a host offer to guests, and how much of it is in use?
+"""Define a host's capacity for guests (shape), and its current use.
 
 The shape never changes while guests are placed; the use does. Both are immutable values: placing a
-guest gives a new use. Hosts with equal shape and equal use are interchangeable, so that planning
-thousands of hosts is cheap. CPU sets are ints used as bit masks.
+guest gives a new use. Hosts with equal shape and equal use are interchangeable, which makes
+planning thousands of hosts cheap. CPU sets are ints used as bit masks.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class CellShape:
-    """One NUMA node. `cores` has one mask per physical core, with all its SMT threads.
-
-    floating: CPUs for vCPUs that float (Nova's cpuset); pinning: CPUs for pinned vCPUs (pcpuset).
-    page_sizes are KiB, ascending; page_totals has one count for each.
-    """
+    """One NUMA node."""
 
     id: int
     floating: int
+    """CPUs for floating vCPUs (Nova's cpuset)."""
     pinning: int
+    """CPUs for pinned vCPUs (Nova's pcpuset)."""
     cores: tuple[int, ...]
+    """One mask per physical core, with all its SMT threads."""
     memory_mib: int
     page_sizes: tuple[int, ...] = ()
+    """Page sizes in KiB, ascending."""
     page_totals: tuple[int, ...] = ()
+    """Number of pages of each size."""
     socket: int | None = None
     threads: int = field(init=False)
 
@@ -37,69 +38,75 @@ class CellShape:
 
 @dataclass(frozen=True, slots=True)
 class PoolShape:
-    """PCI devices that are equal and behind one parent: all VFs of one PF, or one PF or device.
-
-    keys: properties a request may match, e.g. vendor_id, product_id, dev_type, physical_network.
-    """
+    """Equal PCI devices behind one parent: all VFs of one PF, or one PF or device."""
 
     address: str
     node: int | None
     keys: frozenset[tuple[str, str]]
+    """Properties that a request may match, e.g. vendor_id, product_id, dev_type, physical_network.
+    """
     is_pf: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class HostShape:
-    """network_nodes: for each physical network the NUMA nodes of its NICs, where known."""
+    """Capacity of a host."""
 
     cells: tuple[CellShape, ...]
     pools: tuple[PoolShape, ...] = ()
     network_nodes: tuple[tuple[str, frozenset[int]], ...] = ()
+    """Known NUMA nodes of the NICs of each physical network."""
     labels: frozenset[str] = frozenset()
     cpu_ratio: float = 4.0
     ram_ratio: float = 1.0
 
 
 class CellUse(NamedTuple):
-    """free: CPUs for pinning that are free. pages_free: one count for each page size."""
+    """Use of one NUMA node."""
 
     free: int
+    """Free CPUs for pinning."""
     cpus_used: int
     memory_used_mib: int
     pages_free: tuple[int, ...]
+    """Free pages of each page size."""
 
 
 class HostUse(NamedTuple):
-    """devices_free: one count for each pool. groups: those with a member on this host."""
+    """Use of a host."""
 
     cells: tuple[CellUse, ...]
     devices_free: tuple[int, ...]
+    """Free devices of each pool."""
     switch_hz_free: float = 0.0
     groups: frozenset[str] = frozenset()
+    """Groups with a member on this host."""
 
 
 class CellFit(NamedTuple):
-    """Where one guest node went: index of the host's cell, page size (0: uncounted), CPUs.
-
-    pins has the host CPU of each pinned vCPU in ascending vCPU order; reserved is the mask of the
-    emulator threads' CPU; taken is the mask of all CPUs no longer free (siblings under isolate).
-    """
+    """Place of one guest node."""
 
     cell: int
+    """Index of the host's cell."""
     page_kib: int
+    """Page size in KiB; 0: uncounted."""
     pins: tuple[int, ...] = ()
+    """Host CPU of each pinned vCPU, in ascending vCPU order."""
     reserved: int = 0
+    """Mask of the emulator threads' CPU."""
     taken: int = 0
+    """Mask of all CPUs that are no longer free, including siblings under isolate."""
 
 
 class Fit(NamedTuple):
-    """A guest's place on one host. devices: for each device request (pool index, count) pairs."""
+    """A guest's place on one host."""
 
     cells: tuple[CellFit, ...]
     devices: tuple[tuple[tuple[int, int], ...], ...] = ()
+    """(pool index, count) pairs of each device request."""
 
 
 def empty_use(shape: HostShape, devices: tuple[int, ...], switch_hz: float = 0.0) -> HostUse:
-    """Nothing placed yet; `devices` is how many each pool holds."""
+    """Return the use of a host without guests. devices: number of devices in each pool."""
     cells = tuple(CellUse(c.pinning, 0, 0, c.page_totals) for c in shape.cells)
     return HostUse(cells, devices, switch_hz)

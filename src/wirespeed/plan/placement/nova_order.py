@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In which order does Nova go through the cores of a node, and through the threads of a core?
+"""Reproduce the order in which Nova uses the cores of a node and the threads of a core.
 
-Nova keeps a node's cores as a Python set of tuples and a core's threads as a set of integers, and
-takes the first ones. It "sorts" the cores, but sets compare by inclusion, so that their order stays
-that of the set. It looks arbitrary and is the same in every process: CPython hashes integers and
-tuples of them alike everywhere (64-bit, since 3.8). So the same sets are made here.
+Nova keeps a node's cores as a Python set of tuples and a core's threads as a set of integers. It
+takes the first ones. It "sorts" the cores, but sets compare by inclusion, so the order of the set
+remains. That order looks arbitrary but is the same in every process. CPython hashes integers and
+tuples of them alike everywhere (64-bit, since 3.8). This module therefore builds the same sets.
 
-Source: nova/virt/libvirt/driver.py _get_host_numa_topology, seen in Nova 26.2 as it runs.
+Source: nova/virt/libvirt/driver.py _get_host_numa_topology, observed in a running Nova 26.2.
 """
 
 from __future__ import annotations
@@ -16,20 +16,23 @@ from functools import cache
 
 
 def cores_in_order(cores: Iterable[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """The cores (each its threads) of one node as Nova goes through them."""
+    """Return the cores (each its threads) of one node in Nova's order."""
     of_cpus = sorted((cpu, tuple(core)) for core in cores for cpu in core)
     return tuple({tuple(set(core)) for _, core in of_cpus})
 
 
-# Numbers that share a place in a small set change places with each set that is made of it. A core
-# goes through these: libvirt's text, a tuple, the CPUs for guests, the object's field, its JSON and
-# the field again.
+# Numbers that collide in a small set swap places with each set built from it. A core passes through
+# six: libvirt's text, a tuple, the CPUs for guests, the object's field, its JSON, and the field
+# again.
 _SETS = 6
 
 
 @cache
 def threads_in_order(core: int, free: int) -> tuple[int, ...]:
-    """The free CPUs (a mask) of a core (a mask) as Nova takes them."""
+    """Return a core's free CPUs in the order in which Nova takes them.
+
+    core, free: CPU masks.
+    """
     order = [bit for bit in range(core.bit_length()) if core >> bit & 1]
     for _ in range(_SETS):
         order = list(set(order))

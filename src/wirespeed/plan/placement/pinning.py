@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which host CPUs does a guest node get under a thread policy?
+"""Choose the host CPUs of a guest node under a thread policy.
 
 The semantics are those of Nova's _pack_instance_onto_cores (nova/virt/hardware.py, release 34):
-emptier cores first, siblings together; the threads of a core in Nova's order (nova_order.py), and
+emptier cores first, siblings together. The threads of a core are in Nova's order (nova_order.py),
 the cores in that of the cell. None means that the policy cannot be met.
 """
 
@@ -18,7 +18,7 @@ Pinning = tuple[tuple[int, ...], int, int]  # pins, reserved mask, taken mask
 def pin_cell(
     cell: CellShape, free: int, count: int, policy: ThreadPolicy | None, reserve: int
 ) -> Pinning | None:
-    """CPUs for `count` vCPUs and `reserve` (0 or 1) CPUs for emulator threads."""
+    """Return CPUs for `count` vCPUs and `reserve` (0 or 1) CPUs for emulator threads."""
     if policy is None or policy is ThreadPolicy.PREFER:
         return _prefer(cell, free, count, reserve)
     if policy is ThreadPolicy.REQUIRE:
@@ -31,7 +31,7 @@ def pin_cell(
 
 
 def _prefer(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | None:
-    """Siblings together where enough cores have them free, else any free CPUs."""
+    """Pin to siblings if enough cores have them free, otherwise to any free CPUs."""
     if free.bit_count() < count + reserve or (reserve and not count):
         return None
     threads = _threads_that_suffice(cell, free, count, 1)
@@ -41,7 +41,7 @@ def _prefer(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | N
 
 
 def _require(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | None:
-    """Siblings together, or nothing; an odd count leaves one sibling over."""
+    """Pin to siblings only; an odd count leaves one sibling unused."""
     if cell.threads < 2 or free.bit_count() < count + reserve or (reserve and not count):
         return None
     threads = _threads_that_suffice(cell, free, count, 2)
@@ -51,9 +51,10 @@ def _require(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | 
 
 
 def _isolate(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | None:
-    """One vCPU a core and its siblings unused: needs SMT off, or Nova's legacy vcpu_pin_set.
+    """Pin one vCPU per core and leave its siblings unused.
 
-    With legacy settings both CPU sets are equal; otherwise Nova refuses SMT hosts (bug 1889633).
+    It needs SMT off, or Nova's legacy vcpu_pin_set. With legacy settings both CPU sets are equal;
+    otherwise Nova refuses SMT hosts (bug 1889633).
     """
     if not count or (cell.threads > 1 and cell.pinning != cell.floating):
         return None
@@ -70,8 +71,10 @@ def _isolate(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | 
 
 
 def _separate(cell: CellShape, free: int, count: int, reserve: int) -> Pinning | None:
-    """Every vCPU on a core of its own; other guests may get the siblings (S1). Cores with a sibling
-    in use are taken first."""
+    """Pin every vCPU to a core of its own; other guests may get the siblings (S1).
+
+    Cores with a sibling in use are taken first.
+    """
     usable = sorted(
         (core & free for core in cell.cores if core & free), key=lambda core: core.bit_count()
     )
@@ -83,19 +86,19 @@ def _separate(cell: CellShape, free: int, count: int, reserve: int) -> Pinning |
 
 
 def _threads_that_suffice(cell: CellShape, free: int, count: int, least: int) -> int:
-    """The most threads per core with which enough cores take part, or 0."""
+    """Return the largest number of threads per core for which enough cores qualify, or 0."""
     for threads in range(cell.threads, least - 1, -1):
         cores = 0
         for core in cell.cores:
             cores += (core & free).bit_count() >= threads
-        # Nova skips a group of cores without any member.
+        # Nova skips a group without cores.
         if cores and threads * cores >= count:
             return threads
     return 0
 
 
 def _take(cores: tuple[int, ...], free: int, threads: int, count: int) -> tuple[int, ...]:
-    """The first `count` CPUs, at most `threads` from each core that has that many free."""
+    """Return the first `count` CPUs, at most `threads` from each core with that number free."""
     pins: list[int] = []
     if not count:
         return ()
@@ -111,7 +114,7 @@ def _take(cores: tuple[int, ...], free: int, threads: int, count: int) -> tuple[
 
 
 def _lowest(cores: tuple[int, ...], free: int, count: int) -> tuple[int, ...]:
-    """The first `count` free CPUs, core after core."""
+    """Return the first `count` free CPUs, core after core."""
     pins: list[int] = []
     for core in cores:
         if len(pins) >= count:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does one guest request of a host?
+"""Define the request of one guest to a host.
 
-Page demands are KiB, or one of the symbols below as in Nova (nova.virt.hardware.MEMPAGES_*).
+Page demands are in KiB, or one of the symbols below as in Nova (nova.virt.hardware.MEMPAGES_*).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PAGE_WORDS = {"small": PAGE_SMALL, "large": PAGE_LARGE, "any": PAGE_ANY}
 
 @dataclass(frozen=True, slots=True)
 class CellRequest:
-    """One guest NUMA node: vCPU numbers that float, vCPU numbers that are pinned, memory."""
+    """One guest NUMA node: numbers of the floating and of the pinned vCPUs, memory."""
 
     floating: tuple[int, ...]
     pinned: tuple[int, ...]
@@ -29,9 +29,10 @@ class CellRequest:
 
 @dataclass(frozen=True, slots=True)
 class DeviceRequest:
-    """`count` PCI devices whose pool has all these properties. name: the port or alias."""
+    """`count` PCI devices whose pool has all these properties."""
 
     name: str
+    """Name of the port or alias."""
     match: tuple[tuple[str, str], ...]
     count: int = 1
     policy: PciNumaPolicy = PciNumaPolicy.LEGACY
@@ -43,12 +44,7 @@ class DeviceRequest:
 
 @dataclass(frozen=True, slots=True)
 class GuestRequest:
-    """One guest. has_topology: False where Nova checks no NUMA node, so that the guest floats.
-
-    networks: physical networks whose NICs must be on one of the guest's nodes. labels: traits and
-    aggregate names the host must have. switch_hz: cycles/s its vhost ports cost the host's PMDs.
-    avoids_devices: whether it goes to a node without free PCI devices first when it wants none.
-    """
+    """Request of one guest."""
 
     name: str
     cells: tuple[CellRequest, ...]
@@ -57,12 +53,17 @@ class GuestRequest:
     thread_policy: ThreadPolicy | None = None
     isolate_emulator: bool = False
     has_topology: bool = True
+    """False: Nova checks no NUMA node, so the guest floats."""
     devices: tuple[DeviceRequest, ...] = ()
     networks: tuple[str, ...] = ()
+    """Physical networks whose NICs must be on one of the guest's nodes."""
     labels: frozenset[str] = frozenset()
+    """Traits and aggregate names that the host must have."""
     forbidden_labels: frozenset[str] = frozenset()
     switch_hz: float = 0.0
+    """Cycles/s that its vhost ports cost the host's PMD threads."""
     avoids_devices: bool = False
+    """Without a device request it prefers a node without free PCI devices."""
 
     @property
     def pins(self) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is left of a host after a guest was placed on it?"""
+"""Compute a host's remaining capacity after a guest was placed on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def take(
     place: Fit,
     groups: frozenset[str] = frozenset(),
 ) -> HostUse:
-    """The use of the host with the guest at the place that `fit` found."""
+    """Return the use of the host with the guest at the place that `fit` found."""
     cells = list(use.cells)
     for need, found in zip(guest.cells, place.cells, strict=False):
         cells[found.cell] = _take_cell(
@@ -43,7 +43,10 @@ def _take_cell(
 
 
 def _take_floating(shape: HostShape, use: HostUse, guest: GuestRequest) -> list[CellUse]:
-    """A floating guest's memory counts on the node with most free, its vCPUs on the first node."""
+    """Take a floating guest's memory and vCPUs.
+
+    Memory counts on the nodes with the most free, vCPUs on the first node.
+    """
     cells = list(use.cells)
     room = floating_memory_mib(shape, use)
     left = guest.memory_mib
@@ -61,7 +64,7 @@ def _take_floating(shape: HostShape, use: HostUse, guest: GuestRequest) -> list[
 
 
 def _take_devices(shape: HostShape, free: tuple[int, ...], place: Fit) -> tuple[int, ...]:
-    """The free devices of each pool: a PF in use makes its VFs unavailable, a VF in use its PF."""
+    """Return each pool's free devices. A PF in use blocks its VFs, a VF in use its PF."""
     left = list(free)
     for served in place.devices:
         for index, amount in served:

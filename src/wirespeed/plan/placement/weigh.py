@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of the hosts that fit is the best?"""
+"""Rank the hosts on which a guest fits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 from wirespeed.plan.placement.host import HostShape, HostUse
 from wirespeed.plan.placement.request import GuestRequest
 
-# Nova's PCIWeigher (nova/scheduler/weights/pci.py, release 34) does not count further devices.
+# Nova's PCIWeigher (nova/scheduler/weights/pci.py, release 34) counts devices up to this number.
 NOVA_MAX_DEVICES = 100
 
 
@@ -20,7 +20,7 @@ class ClassView(Protocol):
 
 
 def tight_score(shape: HostShape, after: HostUse, requests: Sequence[GuestRequest]) -> float:
-    """Lower is better: the shares of the host that would be left.
+    """Return the share of the host that would remain free; lower is better.
 
     A host with devices or labels that the guests do not need is kept for guests that do.
     """
@@ -43,7 +43,7 @@ def tight_score(shape: HostShape, after: HostUse, requests: Sequence[GuestReques
 
 
 def size_of(requests: Sequence[GuestRequest], shapes: Sequence[HostShape]) -> float:
-    """The largest share of an average host's CPUs or memory that the guests take together."""
+    """Return the guests' largest share of an average host: pinned or floating CPUs, or memory."""
     hosts = len(shapes) or 1
     pinning = sum(c.pinning.bit_count() for s in shapes for c in s.cells) / hosts or 1.0
     floating = sum(c.floating.bit_count() * s.cpu_ratio for s in shapes for c in s.cells) / hosts
@@ -55,9 +55,10 @@ def size_of(requests: Sequence[GuestRequest], shapes: Sequence[HostShape]) -> fl
 
 
 def nova_choice(fitting: Sequence[int], classes: ClassView) -> int | None:
-    """The class Nova would choose by its RAM, CPU and PCI weighers, each normalised, weight 1.
+    """Return the class that Nova would choose.
 
-    Among equal weights Nova takes the host listed first.
+    Nova's RAM, CPU and PCI weighers count, each normalised, with weight 1. Among equal weights Nova
+    takes the host listed first.
     """
     if not fitting:
         return None
@@ -74,7 +75,7 @@ def nova_choice(fitting: Sequence[int], classes: ClassView) -> int | None:
 
 
 def _nova_weights(shape: HostShape, use: HostUse) -> tuple[float, float, float]:
-    """Free RAM in MiB, free vCPUs, and how few PCI devices are free."""
+    """Return free RAM in MiB, free vCPUs, and a value that falls with free PCI devices."""
     ram = sum(c.memory_mib - u.memory_used_mib for c, u in zip(shape.cells, use.cells, strict=True))
     cpus = 0.0
     for cell, used in zip(shape.cells, use.cells, strict=True):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a plan written as files for the programs that apply it? One module for each target."""
+"""Render a plan as files for the programs that apply it, one module per target."""

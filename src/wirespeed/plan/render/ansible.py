@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A playbook for the host part of the plan on all hosts: kernel, drivers, VFs, vSwitch, Nova.
+"""Render a playbook for the host part of the plan: kernel, drivers, VFs, vSwitch, Nova.
 
-It copies the files that the other targets render, so that all agree.
+It copies the files of the other targets, so all targets agree.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from wirespeed.plan.render.openstack import host_nova_conf
 
 
 def render(plan: Plan) -> Files:
-    """ansible/site.yml, inventory.yml, host_vars and the files of each host."""
+    """Return ansible/site.yml, inventory.yml, host_vars and the files of each host."""
     files: dict[str, str] = {
         "ansible/site.yml": fill("site.yml.j2", plan=plan),
         "ansible/inventory.yml": fill("inventory.yml.j2", plan=plan),

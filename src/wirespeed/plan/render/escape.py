@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write values into files of a language, so that a value stays one value of it.
+"""Escape values for the language of a file, so that each stays one value.
 
-A template's suffix names its language. What a template prints is escaped by the environment, unless
-a filter of the language has done it already (Written). Texts with control characters are refused
-but in comments, where they are shown.
+A template's suffix names its language. The environment escapes what a template prints, unless a
+filter of the language has done so (Written). Texts with control characters are refused; comments
+show them escaped.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from wirespeed.plan.errors import PlanError
 
 
 class RenderError(PlanError):
-    """The plan lacks something that the target needs, or has what its files cannot hold."""
+    """The plan lacks a value that the target needs, or has one that its files cannot hold."""
 
 
 class Written(str):
-    """A text that is of the target's language already."""
+    """A text that is already in the target's language."""
 
     __slots__ = ()
 
@@ -34,32 +34,34 @@ Escape = Callable[[object], str]
 
 @dataclass(frozen=True)
 class Language:
-    """value: a value as one value of the language. comment: a text inside a comment's line.
-    filters: further escapes by the name that templates call them by."""
+    """Escapes of one language."""
 
     name: str
     value: Escape
+    """Escapes a value as one value of the language."""
     comment: Escape
+    """Escapes a text inside a comment line."""
     filters: dict[str, Escape] = field(default_factory=dict)
+    """Further escapes, by their filter name in templates."""
 
     def finalize(self, value: object) -> Written:
-        """What an expression of a template prints."""
+        """Escape the value of a template's expression."""
         return value if isinstance(value, Written) else Written(self.value(value))
 
     @property
     def escapes(self) -> dict[str, Callable[[object], Written]]:
-        """Every escape as a filter."""
+        """All escapes as template filters."""
         named = {"comment": self.comment, **self.filters}
         return {name: _written(escape) for name, escape in named.items()}
 
 
 def language_of(template: str) -> Language:
-    """The language of a template's file, e.g. of site.yml.j2."""
+    """Return the language of a template's file, e.g. of site.yml.j2."""
     return _LANGUAGES[template.removesuffix(".j2").rpartition(".")[2]]
 
 
 def shell_word(value: object) -> str:
-    """One word of a POSIX shell."""
+    """Quote a value as one word of a POSIX shell. Raises RenderError."""
     return shlex.quote(_line(value))
 
 
@@ -78,7 +80,7 @@ def _line(value: object) -> str:
 
 
 def _ini(value: object) -> str:
-    """A value of oslo.config, which replaces $name and strips spaces at the ends."""
+    """Escape a value of oslo.config, which replaces $name and strips spaces at the ends."""
     text = _line(value)
     if text != text.strip():
         raise RenderError(f"{text!r} begins or ends with a space, which INI files drop", "Drop it.")
@@ -86,25 +88,27 @@ def _ini(value: object) -> str:
 
 
 def _section(value: object) -> str:
-    """A part of a section's name."""
+    """Check a part of a section's name."""
     return _matching(NAME.pattern, value)
 
 
 def _yaml(value: object) -> str:
-    """A JSON value, which YAML is a superset of; a text is never taken for a number or true."""
+    """Write a JSON value, which is valid YAML; a text is never read as a number or true."""
     if isinstance(value, str):
         return json.dumps(_line(value), ensure_ascii=False)
     return _line(json.dumps(value, ensure_ascii=False))
 
 
 def _yaml_word(value: object) -> str:
-    """A plain word that YAML takes for a text."""
+    """Check a plain word that YAML reads as a text."""
     return _matching(r"(?!(?i:y|n|yes|no|on|off|true|false|null)$)[A-Za-z][A-Za-z0-9_-]*", value)
 
 
 def _ansible(value: object) -> str:
-    """YAML whose texts Ansible never takes for a template: all of those that could be one carry
-    its tag !unsafe."""
+    """Write YAML whose texts Ansible never reads as a template.
+
+    Every text that could be a template carries Ansible's tag !unsafe.
+    """
     plain = not isinstance(value, str) or re.fullmatch(r"[A-Za-z0-9 _.,:=/@%+*-]*", value)
     return _yaml(value) if plain else f"!unsafe {_yaml(value)}"
 
@@ -117,7 +121,7 @@ def _matching(pattern: str, value: object) -> str:
 
 
 def _xml(value: object) -> str:
-    """Of an element or an attribute."""
+    """Escape a value of an element or an attribute."""
     return escape(_line(value), {"'": "&apos;", '"': "&quot;"})
 
 
@@ -126,7 +130,7 @@ def _comment(value: object) -> str:
 
 
 def _xml_comment(value: object) -> str:
-    """Without "--", which ends a comment of XML."""
+    """Escape "--", which XML does not allow in a comment."""
     return re.sub("-(?=-)", "- ", printable(str(value)))
 
 

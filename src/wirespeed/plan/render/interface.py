@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fill the templates of a renderer, a function from a Plan to files: relative path -> text."""
+"""Fill the templates of a renderer, which maps a Plan to files: relative path -> text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Renderer = Callable[[Plan], Files]
 def fill(template: str, **values: object) -> str:
     """Fill a template of templates/ with these values.
 
-    Raises RenderError where the plan lacks a part that the template prints.
+    Raises RenderError if the plan lacks a part that the template prints.
     """
     filled = environment(language_of(template).name).get_template(template)
     try:
@@ -36,9 +36,9 @@ def fill(template: str, **values: object) -> str:
 
 @cache
 def environment(language: str) -> Environment:
-    """Of the templates of a language: it escapes what they print."""
+    """Return the Jinja environment of a language, which escapes printed values."""
     rules = next(rules for rules in LANGUAGES if rules.name == language)
-    # What Jinja calls autoescape is HTML's; finalize escapes for the language of the template.
+    # Jinja's autoescape is for HTML; finalize escapes for the template's language.
     made = Environment(  # noqa: S701
         loader=PackageLoader("wirespeed.plan.render"),
         undefined=StrictUndefined,

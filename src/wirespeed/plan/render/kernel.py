@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel command line as a GRUB drop-in and as a script for systems with grubby."""
+"""Render the kernel command line as a GRUB drop-in and as a script for systems with grubby."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DROP_IN = "60-wirespeed.cfg"
 
 
 def render(plan: Plan) -> Files:
-    """kernel/HOST/60-wirespeed.cfg for /etc/default/grub.d, kernel/HOST/grubby.sh for RHEL."""
+    """Return kernel/HOST/60-wirespeed.cfg for /etc/default/grub.d and grubby.sh for RHEL."""
     files: dict[str, str] = {}
     for host in plan.hosts:
         files[f"kernel/{host.host}/{DROP_IN}"] = fill(

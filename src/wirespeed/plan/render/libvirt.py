@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests as libvirt domains, the networks their VFs come from, and their vhost-user ports."""
+"""Render guests as libvirt domains, with the networks of their VFs and their vhost-user ports."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ class PciAddress:
 
 @dataclass(frozen=True, slots=True)
 class DomainInterface:
-    """A port as a domain's <interface>. kind: vhostuser, hostdev, pool or bridge."""
+    """A port as a domain's <interface>."""
 
     kind: str
+    """vhostuser, hostdev, pool or bridge."""
     port: PortPlan
     socket: str = ""
     address: PciAddress | None = None
@@ -47,7 +48,7 @@ class VfPool:
 
 
 def render(plan: Plan) -> Files:
-    """libvirt/HOST/GUEST.xml, net-*.xml for VFs not made yet, vhost-ports.sh."""
+    """Return libvirt/HOST/GUEST.xml, net-*.xml for future VFs, and vhost-ports.sh."""
     files: dict[str, str] = {}
     for host in plan.hosts:
         pools: dict[str, VfPool] = {}
@@ -70,7 +71,7 @@ def render(plan: Plan) -> Files:
 
 
 def bench_domains(plan: Plan) -> Mapping[str, str]:
-    """The XML of each guest of a bench that is a virtual machine, by its name."""
+    """Return the XML of each guest of a bench that is a virtual machine, by name."""
     return {
         guest.name: _domain(
             host, guest, [_interface(plan, host, guest, port, {}) for port in guest.ports]
@@ -119,7 +120,7 @@ _PLAN_AGAIN = "Correct the plan, or make it again with `wirespeed plan make`."
 
 
 def _parent(host: HostPlan, port: PortPlan) -> str:
-    """The PF of a network, where it does not follow from the VF."""
+    """Return the PF of a network, for a VF that does not name it."""
     for nic in host.nics:
         if nic.network == port.network and nic.vfs.value:
             return nic.address

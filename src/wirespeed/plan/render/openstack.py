@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flavors, aggregates, networks, ports and servers for OpenStack, and what its services must read.
+"""Render OpenStack resources: flavors, aggregates, networks, ports, servers, service settings.
 
 openstack/create.sh and openstack/stack.yaml create the same resources: use one of them.
-openstack/delete.sh removes what create.sh made.
+openstack/delete.sh removes the resources of create.sh.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wirespeed.plan.nics import matches
 from wirespeed.plan.render.interface import Files, RenderError, fill
 from wirespeed.plan.render.ovs import bridge_name
 
-# Nova's default filters and those that these plans need; the last two are not on by default (S1).
+# Nova's default filters and those that these plans need; the last two are off by default (S1).
 FILTERS = (
     "ComputeFilter", "ComputeCapabilitiesFilter", "ImagePropertiesFilter",
     "ServerGroupAntiAffinityFilter", "ServerGroupAffinityFilter",
@@ -36,16 +36,17 @@ VNIC_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A guest and its host; group: the server group it belongs to, if any."""
+    """A guest and its host."""
 
     guest: GuestPlan
     host: str
     image: str
     group: str | None
+    """Its server group; None without one."""
 
 
 def render(plan: Plan) -> Files:
-    """create.sh, stack.yaml, and the service files of controllers and of each compute host."""
+    """Return create.sh, stack.yaml, and the service files of controllers and compute hosts."""
     servers = ordered_servers(plan)
     vnics = {port.mac: VNIC_TYPES[port.kind.value] for s in servers for port in s.guest.ports}
     own = [network for network in plan.networks if network.cidr]
@@ -76,14 +77,14 @@ def render(plan: Plan) -> Files:
 
 
 def ordered_servers(plan: Plan) -> list[Server]:
-    """The servers in the order in which Nova must place them."""
+    """Return the servers in the order in which Nova must place them."""
     found = {guest.name: (guest, host.host) for host in plan.hosts for guest in host.guests}
     images = {flavor.name: flavor.image for flavor in plan.flavors}
     groups: dict[str, str] = {}
     for group in plan.groups:
         for member in group.members:
-            # A server can be in one group only. Anti-affinity comes first: the host in the request
-            # keeps affinity anyway.
+            # A server can be in one group only. Anti-affinity comes first, because the host in the
+            # request ensures affinity.
             if group.policy is GroupPolicy.ANTI_AFFINITY or member not in groups:
                 groups[member] = group.name
     return [
@@ -93,7 +94,7 @@ def ordered_servers(plan: Plan) -> list[Server]:
 
 
 def host_nova_conf(plan: Plan, host: HostPlan) -> str:
-    """The fragment of nova.conf for a compute host."""
+    """Return the fragment of nova.conf for a compute host."""
     return fill(
         "nova_compute.conf.j2", host=host, specs=device_specs(plan, host), aliases=_aliases(plan),
         dpdk_pages=_dpdk_pages(host), near=_network_nodes(plan, host),
@@ -101,7 +102,7 @@ def host_nova_conf(plan: Plan, host: HostPlan) -> str:
 
 
 def device_specs(plan: Plan, host: HostPlan) -> list[str]:
-    """[pci]device_spec: the VFs of each SR-IOV port, and the devices of each alias."""
+    """Return [pci]device_spec: the VFs of each SR-IOV port, and the devices of each alias."""
     specs = []
     for nic in host.nics:
         if nic.use is NicUse.SRIOV:
@@ -146,7 +147,7 @@ def _alias(alias: PciAlias) -> dict[str, str]:
 
 
 def _dpdk_pages(host: HostPlan) -> list[tuple[int, int, int]]:
-    """Node, page size and count of the huge pages that DPDK uses and Nova must not count."""
+    """Return node, page size and count of DPDK's huge pages, which Nova must not count."""
     if host.vswitch is None or not host.huge_pages.value:
         return []
     size = max(page.size_kib for page in host.huge_pages.value)
@@ -164,7 +165,10 @@ def _dpdk_pages(host: HostPlan) -> list[tuple[int, int, int]]:
 
 
 def _network_nodes(plan: Plan, host: HostPlan) -> dict[str, list[int]]:
-    """Where each physical network's DPDK ports are: Nova keeps their guests on those nodes."""
+    """Return the nodes of each physical network's DPDK ports.
+
+    Nova keeps the network's guests on these nodes.
+    """
     nodes: dict[str, set[int]] = {}
     for nic in host.nics:
         if nic.use is NicUse.DPDK and nic.node is not None:
@@ -173,7 +177,7 @@ def _network_nodes(plan: Plan, host: HostPlan) -> dict[str, list[int]]:
 
 
 def _aggregates(plan: Plan) -> list[tuple[str, dict[str, str], list[str]]]:
-    """Name, metadata and hosts of each aggregate."""
+    """Return name, metadata and hosts of each aggregate."""
     return [
         (a.name, dict(a.metadata), [h.host for h in plan.hosts if matches(h.host, a.hosts)])
         for a in plan.aggregates
@@ -194,7 +198,7 @@ def _flat_networks(plan: Plan) -> list[str]:
 
 
 def _mtus(plan: Plan) -> dict[str, int]:
-    """The largest MTU of each physical network."""
+    """Return the largest MTU of each physical network."""
     largest: dict[str, int] = {}
     for network in plan.networks:
         name = network.physical_network
@@ -203,7 +207,10 @@ def _mtus(plan: Plan) -> dict[str, int]:
 
 
 def _mechanism_drivers(plan: Plan) -> list[str]:
-    """Those that the hosts' agents need. Open vSwitch's forbids VLAN-transparent networks."""
+    """Return the mechanism drivers that the hosts' agents need.
+
+    Open vSwitch's driver forbids VLAN-transparent networks.
+    """
     uses = {nic.use for host in plan.hosts for nic in host.nics}
     switched = NicUse.DPDK in uses or any(host.vswitch for host in plan.hosts)
     drivers = ["openvswitch"] if switched or NicUse.SRIOV not in uses else []

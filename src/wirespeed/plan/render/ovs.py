@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Open vSwitch with DPDK as an idempotent script of ovs-vsctl calls."""
+"""Render Open vSwitch with DPDK as an idempotent script of ovs-vsctl calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wirespeed.plan.render.interface import Files, fill
 
 @dataclass(frozen=True, slots=True)
 class BridgePort:
-    """A DPDK port of a bridge, by its name in Open vSwitch."""
+    """A DPDK port of a bridge, with its name in Open vSwitch."""
 
     name: str
     nic: NicPlan
@@ -24,16 +24,17 @@ class BridgePort:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """One bridge for each physical network; bonds hold the ports of one [[nic]] bond."""
+    """Bridge of one physical network."""
 
     name: str
     physical_network: str
     ports: tuple[BridgePort, ...]
     bonds: tuple[tuple[str, tuple[BridgePort, ...]], ...]
+    """Name and ports of each [[nic]] bond."""
 
 
 def render(plan: Plan) -> Files:
-    """ovs/HOST.sh for every host with a vSwitch."""
+    """Return ovs/HOST.sh for every host with a vSwitch."""
     return {
         f"ovs/{host.host}.sh": fill(
             "ovs.sh.j2", host=host, vswitch=host.vswitch, config=other_config(host.vswitch),
@@ -45,7 +46,10 @@ def render(plan: Plan) -> Files:
 
 
 def other_config(vswitch: VswitchPlan) -> list[tuple[str, str, str, bool]]:
-    """Key, value, reason, and whether ovs-vswitchd reads it at its start only."""
+    """Return keys, values and reasons.
+
+    The flag is true for keys that ovs-vswitchd reads only when it starts.
+    """
     memory = ",".join(map(str, vswitch.socket_memory_mib.value))
     config = [
         ("dpdk-lcore-mask", format_mask(vswitch.main_cpus.value), vswitch.main_cpus.because, True),
@@ -65,7 +69,7 @@ def other_config(vswitch: VswitchPlan) -> list[tuple[str, str, str, bool]]:
 
 
 def bridges(plan: Plan, host: HostPlan) -> tuple[Bridge, ...]:
-    """The host's bridges; its DPDK ports are numbered in the order of the plan."""
+    """Return the host's bridges; DPDK ports are numbered in the order of the plan."""
     by_network: dict[str, list[BridgePort]] = {}
     number = 0
     for nic in host.nics:
@@ -78,7 +82,7 @@ def bridges(plan: Plan, host: HostPlan) -> tuple[Bridge, ...]:
 
 
 def bridge_name(physical_network: str) -> str:
-    """An interface name has at most 15 characters."""
+    """Return the name of a network's bridge, cut to the kernel's 15 characters."""
     return f"br-{physical_network}"[:15]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which targets can a plan be rendered to?"""
+"""List the targets that a plan can be rendered to."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TARGETS: Mapping[str, Renderer] = {
 
 
 def render(plan: Plan, targets: Iterable[str] = tuple(TARGETS)) -> dict[str, str]:
-    """The files of all these targets, by path. Raises PlanError for an unknown target."""
+    """Return the files of all these targets, by path. Raises PlanError for an unknown target."""
     files: dict[str, str] = {}
     for target in targets:
         renderer = TARGETS.get(target)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TripleO: role parameters for network-environment.yaml and os-net-config templates of the hosts.
+"""Render TripleO's role parameters and the hosts' os-net-config templates.
 
-Parameter names are today's (Red Hat OpenStack 17); S3's are older: HostCpusList, NovaVcpuPinSet and
-NeutronDpdkCoreList no longer exist. Hosts that need the same values share a role.
+Parameter names are current (Red Hat OpenStack 17). S3's are older: HostCpusList, NovaVcpuPinSet and
+NeutronDpdkCoreList no longer exist. Hosts with the same values share a role.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from wirespeed.plan.render.kernel import command_line
 from wirespeed.plan.render.openstack import FILTERS, device_specs
 from wirespeed.plan.render.ovs import bridge_name, bridges
 
-# These arguments have parameters of their own.
+# Arguments with their own parameters.
 _OWN_PARAMETERS = ("isolcpus=", "nohz_full=", "rcu_nocbs=", "nohz=")
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A role and its hosts; parameters are name, value (a JSON type) and reason."""
+    """A role and its hosts."""
 
     name: str
     hosts: tuple[HostPlan, ...]
     parameters: tuple[tuple[str, object, str], ...]
+    """Name, value (a JSON type) and reason."""
 
 
 def render(plan: Plan) -> Files:
-    """network-environment.yaml for all roles, and a network config for each."""
+    """Return network-environment.yaml for all roles, and a network config for each."""
     roles = _roles(plan)
     files = {
         "tripleo/network-environment.yaml": fill(
@@ -61,7 +62,7 @@ def _roles(plan: Plan) -> list[Role]:
 
 
 def _kind(host: HostPlan) -> str:
-    """TripleO's own role names: ComputeOvsDpdk, ComputeSriov, ComputeOvsDpdkSriov."""
+    """Return TripleO's own role suffix, as in ComputeOvsDpdk, ComputeSriov, ComputeOvsDpdkSriov."""
     sriov = any(nic.use is NicUse.SRIOV for nic in host.nics)
     return ("OvsDpdk" if host.vswitch else "") + ("Sriov" if sriov else "")
 
