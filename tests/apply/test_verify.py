@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every decision of a plan is compared with what the host is; what differs is found."""
+"""Test that every decision of a plan is compared with the host, and differences are found."""
 
 from __future__ import annotations
 
