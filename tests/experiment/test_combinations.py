@@ -58,7 +58,7 @@ def test_aliases_of_the_quarter_of_six_factors() -> None:
 
 @given(st.integers(3, 7), st.data())
 def test_a_fraction_is_balanced_and_orthogonal(factors: int, data: st.DataObject) -> None:
-    """Each factor is on in half of the points, and any two not confused ones meet equally often."""
+    """Each factor is on in half of the points, and unconfounded pairs meet equally often."""
     by = data.draw(st.sets(st.integers(0, factors - 2), min_size=2))
     sign = data.draw(st.sampled_from(["", "-"]))
     decided = letters(frozenset({factors - 1}))

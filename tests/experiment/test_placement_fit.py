@@ -80,7 +80,7 @@ def test_fit_intervals_hold_the_truth_as_often_as_they_say() -> None:
 
 @pytest.mark.parametrize("loss", [0.0, 0.1, 0.35])
 def test_best_setting_on_a_host_that_moves_is_found_with_the_placement(loss: float) -> None:
-    """The least effect is 4%. Without the placement, a difference of 35% hides it."""
+    """The smallest effect is 4%. Without the placement, a difference of 35% hides it."""
     runs = [simulated(loss, seed) for seed in range(100)]
     assert sum(best_with_placement(samples) == best for samples, best in runs) >= 95
     if loss == 0.35:
