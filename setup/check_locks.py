@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check the lock files without a network.
 
-Every lock of setup/locks: each package has one version and the hashes of its wheels, what
-pyproject.toml and the packages themselves require is there in a version that satisfies it (for each
-Python of PYTHONS), and each licence is allowed. speedtest/Cargo.lock: each crate comes from the one
-registry with a checksum, has one version, and an allowed licence. The allowed ones and their
-reasons are in setup/locks/allowed.toml. Prints one line per error and exits 1 if there is any.
+In every lock of setup/locks, each package has one version, the hashes of its wheels and an allowed
+licence. All requirements of pyproject.toml and of the packages are in the lock and satisfied, for
+each Python of PYTHONS. In speedtest/Cargo.lock, each crate comes from the one registry with a
+checksum, one version and an allowed licence. setup/locks/allowed.toml lists the allowed licences
+and the exceptions with their reasons. Prints one line per error and exits 1 if there is any.
 """
 
 from __future__ import annotations

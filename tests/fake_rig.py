@@ -98,7 +98,7 @@ class FakeTcpBench:
     tcp: Tcp
     before_run: Callable[[int], None] = lambda _number: None
     is_stolen: Callable[[int, int], bool] = lambda _run, _interval: False
-    """Whether the hypervisor takes half of (run, interval), with half of its octets."""
+    """True if the hypervisor takes half of (run, interval), with half of its octets."""
     runs: int = 0
     emulated: str | None = None
 

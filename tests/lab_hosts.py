@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Provide hosts for tests marked `root`: network namespaces with an sshd each, and cables.
 
-The hosts share this machine's files and kernel. Each has interfaces, addresses and an sshd with
-keys of its own, on a control network that only this test can reach.
+The hosts share this machine's files and kernel. Each has its own interfaces, addresses and sshd
+keys. Only this test can reach its control network.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """Simulate a file system that loses unsynced data at a power loss.
 
 It is as careless as POSIX allows. A new or renamed file exists after a power loss only when its
-folder was synced, and is then empty unless the file itself was synced.
+folder was synced. It is then empty unless the file itself was synced.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class FakeDisk:
     room: int | None = None
     """Octets that may still be written; None: unlimited."""
     read_only: bool = False
-    """Whether writes fail."""
+    """True if writes fail."""
     _cached: dict[str, tuple[str, bool] | None] = field(default_factory=dict)
     """Path to its text, and whether that is on the disk; None: removed."""
     _new_folders: set[str] = field(default_factory=set)

@@ -55,7 +55,7 @@ class FakeHost:
     user: str = "0"
     """User of the login."""
     sudo: bool = True
-    """Whether that user may run `sudo -n`."""
+    """True if that user may run `sudo -n`."""
     sockets: str = ""
     """Established connections as ss prints them."""
     addresses: dict[str, str] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class FakeHost:
     owned: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Mode (hexadecimal) and user of a path that is not root's own."""
     keeps_words: bool = False
-    """Whether the boot loader keeps its words and ignores the drop-in."""
+    """True if the boot loader keeps its words and ignores the drop-in."""
     cut: Cut | None = None
     changes: int = 0
     boots: int = 0
@@ -79,7 +79,7 @@ class FakeHost:
     libvirt_fault: str = ""
     """Error of virsh where libvirt does not answer."""
     appctl: bool = True
-    """Whether ovs-appctl is installed."""
+    """True if ovs-appctl is installed."""
     log: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -39,7 +39,7 @@ def test_rollback_brings_everything_back() -> None:
 
 
 def test_pages_in_use_go_with_the_reboot() -> None:
-    """A running Open vSwitch keeps its pages."""
+    # A running Open vSwitch keeps its pages.
     host = FakeHost()
     before = host.state()
     applied(host)
@@ -55,7 +55,7 @@ def test_pages_in_use_go_with_the_reboot() -> None:
 
 
 def test_where_nova_gives_out_vfs_they_are_made_and_left_to_it() -> None:
-    """Nova takes another VF of the port than the plan names: no MAC address is set on two VFs."""
+    # Nova takes another VF of the port than the plan names: no MAC address is set on two VFs.
     host = FakeHost()
     assert _first_vf(host) == GIVEN
     host = FakeHost()

@@ -165,7 +165,7 @@ def test_without_leave_to_reboot_the_host_waits_for_it() -> None:
 
 
 def test_the_journal_is_on_the_disk_before_the_first_change() -> None:
-    """Every change to a setting comes after a synced record of it."""
+    # Every change to a setting comes after a synced record of it.
     host = FakeHost()
     apply(host, lab_plan())
     first_line = next(n for n, change in enumerate(host.log) if change.startswith("dd of="))

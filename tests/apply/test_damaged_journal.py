@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Test rollback with a journal or facts that are damaged, lost, or of another version.
 
-Rollback undoes what it can read, names the rest, and fails as long as something may be left.
+Rollback undoes what it can read, names the rest, and fails while something may be left.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def test_rollback_lost_journal_fails() -> None:
 
 
 def test_apply_damaged_journal_is_refused() -> None:
-    """The damaged line may hold a setting's first value, so it must not be recorded again."""
+    # The damaged line may hold a setting's first value, so it must not be recorded again.
     host = applied()
     rewrite(host, PATH, lambda text: without_line(text, line_of(host, '"Vfs"'), "\0"))
     before = host.state()

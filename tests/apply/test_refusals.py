@@ -80,7 +80,7 @@ def test_apply_interface_of_an_ssh_session_is_refused(address: str) -> None:
 
 
 def test_apply_vf_of_an_ssh_session_is_refused() -> None:
-    """The PF keeps its VFs; the VF of the session would go to a guest."""
+    # The PF keeps its VFs; the VF of the session would go to a guest.
     host = FakeHost()
     session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=no_sleep)
     vf = host.kernel.functions["0000:21:10.0"]

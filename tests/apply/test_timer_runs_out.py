@@ -99,7 +99,7 @@ def test_timer_script_that_fails_is_not_told_as_undone() -> None:
 
 @pytest.mark.parametrize("text", [None, "", "{"])
 def test_timer_that_ran_out_without_a_list_of_settings_is_told(text: str | None) -> None:
-    """An older version armed the timer, or the power failed."""
+    # An older version armed the timer, or the power failed.
     host = cut_after_vfs()
     host.fire_timer()
     if text is None:

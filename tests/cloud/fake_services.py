@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serve a Keystone and one other service on loopback, as far as a client needs to be refused."""
+"""Serve a Keystone and one other service on loopback, with as much HTTP as the tests need."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_what_virsh_could_not_tell_the_cloud_does() -> None:
 
 
 def test_a_device_without_address_is_warned_about() -> None:
-    """The API reports that vpn has a QAT unit, but not which one."""
+    # The API reports that vpn has a QAT unit, but not which one.
     cloud, plan = lab(), lab_plan()
     host = next(host for host in plan.hosts if any(g.name == "vpn" for g in host.guests))
     facts = [completed(h, cloud) for h in lab_hosts() if h.host == host.host]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Test the cloud in the recording of a real control plane.
 
-s2-chains/ was recorded from Keystone, Placement, Glance, Neutron and Nova (26.2.2) of Debian 12,
-with a simulated host of the example, after its create.sh was run there. Eight servers run where
-they were planned; Nova took other VFs of the same port than planned.
+s2-chains/ is a recording of Debian 12's Keystone, Placement, Glance, Neutron and Nova (26.2.2). The
+host of the example was simulated, and its create.sh had run. Eight servers run where they were
+planned; Nova took other VFs of the same port than planned.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def test_another_plan_for_that_host_leaves_the_servers_their_cpus_and_vfs(cloud:
 
 
 def test_the_made_up_cloud_answers_in_the_form_of_the_real_one() -> None:
-    """Every key of both has a value of the same type, and no simulated key is invented."""
+    # Every key of both has a value of the same type, and no simulated key is invented.
     plan = example_plan("s2-chains")
     recording = RecordingApi(replies(plan, [example_host("s2-chains")]))
     collect(recording)

@@ -86,7 +86,7 @@ class Subject:
     texts: tuple[str, ...] = NASTIEST
     """Texts that the short form tries."""
     skipped: Callable[[Place], bool] = lambda _: False
-    """Whether a place gets no text."""
+    """True if a place gets no text."""
 
 
 @dataclass

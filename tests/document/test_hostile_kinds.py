@@ -47,7 +47,7 @@ def digits(value: object) -> object:
 
 @pytest.mark.parametrize("exhaustive", [False, True])
 def test_fuzz_group_of_leaves_gets_a_verdict_for_each(tmp_path: Path, *, exhaustive: bool) -> None:
-    """A text in many leaves counts for each leaf, and a hit of one leaf is found."""
+    # A text in many leaves counts for each leaf, and a hit of one leaf is found.
     original = {"n": ["1", "2", "3"], "free": ["a", "b"]}
     fuzz = Fuzz(tmp_path / "good", exhaustive)
     counts = fuzz.run(Subject("k", "n", original, digits, prose=None))

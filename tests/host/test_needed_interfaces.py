@@ -98,7 +98,7 @@ def test_needed_interfaces_link_local_and_mapped_addresses_are_understood() -> N
 
 
 def test_needed_interfaces_any_port_and_login_server_above_us_is_a_session() -> None:
-    """This command runs below process 80, which holds the connection, below sudo and a shell."""
+    # This command runs below process 80, which holds the connection, below sudo and a shell.
     files = {"/proc/90/stat": "90 (a) b) S 85 1", "/proc/85/stat": "85 (sudo) S 80 1",
              "/proc/80/stat": "80 (teleport) S 1 1"}  # fmt: skip
     sockets = '0 0 10.0.0.1:3022 10.0.0.9:50000 users:(("teleport",pid=80,fd=9))\n'
@@ -107,7 +107,7 @@ def test_needed_interfaces_any_port_and_login_server_above_us_is_a_session() -> 
 
 
 def test_needed_interfaces_tmux_that_outlived_its_session_needs_nothing() -> None:
-    """Only existing connections count: tmux keeps SSH_CONNECTION after the session has ended."""
+    # Only existing connections count: tmux keeps SSH_CONNECTION after the session has ended.
     fake = host('0 0 10.0.0.1:43210 10.0.0.9:443 users:(("curl",pid=5,fd=3))\n')
     assert needed_interfaces(fake) == {}
     assert not has_remote_login(fake)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Describe the servers of the papers S0, S1, S2 and S3, from their tables and figures.
 
-Necessary properties that a paper does not state (kernel release, PCI addresses, idle states of the
-CPU generation) are marked "not in the paper".
+Necessary properties that a paper does not state are marked "not in the paper": kernel release, PCI
+addresses, idle states of the CPU generation.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Test functions on the virtual functions of an emulated NIC.
 
-Frames are conserved, links are separate, and nothing is left on the node. The node is emulated: its
-rates do not tell its speed.
+Frames are conserved, links are separate, and nothing is left on the node. The node is emulated, so
+rates are meaningless.
 """
 
 from __future__ import annotations
@@ -152,10 +152,9 @@ time_limit_s = 5
 def test_over_two_hosts_from_one_to_four_functions(
     lab_pair: tuple[LabNode, LabNode], emulated_lab: Lab, tmp_path: Path
 ) -> None:
-    """A chain of four takes five VFs of the SUT's NIC in the east and three in the west.
-
-    The wire between the hosts carries the first and the last link, each in its VLAN.
-    """
+    # A chain of four takes five VFs of the SUT's NIC in the east and three in the west.
+    #
+    # The wire between the hosts carries the first and the last link, each in its VLAN.
     near, far = lab_pair
     for node in (near, far):
         with node.runner() as there:
@@ -216,7 +215,7 @@ def test_every_frame_is_received_or_dropped_for_a_known_cause(bench: RealBench) 
 
 @pytest.mark.lab(whole=True)
 def test_no_frame_leaves_its_vlan(bench: RealBench, runner: Runner) -> None:
-    """The function's first VF, number 1, gets no frames in another link's VLAN."""
+    # The function's first VF, number 1, gets no frames in another link's VLAN.
     assert bench.measure(LOAD_FPS, TRIAL_S).total("received") > 0
     set_vf(runner, 1, "vlan", "102")
     try:
@@ -230,7 +229,7 @@ def test_no_frame_leaves_its_vlan(bench: RealBench, runner: Runner) -> None:
 
 @pytest.mark.lab(whole=True)
 def test_what_is_told_as_not_emulated_has_no_effect(bench: RealBench, runner: Runner) -> None:
-    """When QEMU learns to emulate them, this fails and the description must be corrected."""
+    # When QEMU learns to emulate them, this fails and the description must be corrected.
     told = bench.describe()["NIC"]["east"]  # type: ignore[index]
     assert told["set"]["spoofchk"] is True
     assert told["carried_out"]["spoofchk"].startswith("not emulated")

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.lab(whole=True)
 def test_frames_enter_by_the_nic_and_leave_by_the_vswitch(
     lab_node: LabNode, lab_way: str, tmp_path: Path, vnfs: int
 ) -> None:
-    """Both switches count, and lost frames are located."""
+    # Both switches count, and lost frames are located.
     del lab_way
     frames = Frames(Topology("sriov-vhost", vnfs), sut=Sut(Vswitch(descriptors=512), ports=(EAST,)))
     with lab_node.runner() as runner:

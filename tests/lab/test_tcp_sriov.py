@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Test TCP between virtual functions of an emulated NIC.
 
-Each octet arrives or is in a frame that the NIC lost, VLANs are separate, and nothing is left on
-the node. The node is emulated: its rates do not tell its speed.
+Each octet arrives or is in a frame that the NIC lost. VLANs are separate, and nothing is left on
+the node. The node is emulated, so rates are meaningless.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def test_a_host_without_an_sshd_is_unreachable(one_host: Lab) -> None:
 
 
 def test_a_cut_link_is_noticed_at_both_ends(one_host: Lab, tmp_path: Path) -> None:
-    """One cut serves all checks, because each takes as long as the longest silence."""
+    # One cut serves all checks, because each takes as long as the longest silence.
     lock, path = str(tmp_path / "lock"), str(tmp_path / "socket")
     with (
         socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening,

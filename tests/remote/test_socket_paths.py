@@ -42,7 +42,7 @@ def test_socket_base_as_long_as_allowed_is_taken(
 def test_socket_base_unfit_directory_is_passed_over(
     name: str, short: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Longer by one octet or many, longer in octets but not in letters, or absent."""
+    # Longer by one octet or many, longer in octets but not in letters, or absent.
     unfit = Path(short) / name if name == "b" else Path(short).parent / name
     if name != "none":
         unfit.mkdir(parents=True)

@@ -125,7 +125,7 @@ def test_what_was_called_sent_is_read_as_accepted(old_run: RunRecord, gated_run:
 def test_what_older_versions_did_not_store_is_none_or_made_when_read(
     old_run: RunRecord, gated_run: RunRecord
 ) -> None:
-    """Explanations and audits are of their time; a SUT's description is a fact."""
+    # Explanations and audits are of their time; a SUT's description is a fact.
     for run, kind in ((old_run, "reference"), (gated_run, "ovs-dpdk")):
         assert run.audits is None
         (point,) = run.points

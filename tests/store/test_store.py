@@ -121,7 +121,7 @@ def test_runs_are_numbered_by_study(store_name: str) -> None:
 
 
 def test_a_point_without_its_result_is_not_complete(store_name: str) -> None:
-    """`kill -9` in the middle of a point leaves this state."""
+    # `kill -9` in the middle of a point leaves this state.
     _, trials = searched()
     with Store(store_name) as store:
         writer, point_id = start(store)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Define the actions that change a host: write kernel files, run commands.
 
-The same actions run through a Runner (apply, rollback) or as a shell script that the host runs by
-itself (at boot, or when nobody confirms a change). Both ways have the same effect.
+The same actions run through a Runner (apply, rollback) or as a shell script of the host. The host
+runs the script at boot, or when no client confirms a change. Both have the same effect.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Put:
     path: str
     text: str
     may_fail: bool = False
-    """Whether the file may be absent or reject the text; the result is read back."""
+    """True if the file may be absent or reject the text; the result is read back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Run:
 
     argv: tuple[str, ...]
     may_fail: bool = False
-    """Whether the command may fail; the result is read back."""
+    """True if the command may fail; the result is read back."""
 
 
 Action = Put | PutEach | Run

@@ -28,9 +28,9 @@ class Work:
     runner: Runner
     journal: Journal
     reboot_helps: bool
-    """Whether a reboot helps: False right after a reboot for the same shortage."""
+    """True if a reboot may still help: False right after a reboot."""
     keep_timer: bool = False
-    """Whether the timer continues after changes that may cut a connection."""
+    """True if the timer continues after changes that may cut a connection."""
 
     def carry_out(self, planned: PlannedSteps) -> tuple[Result, ...]:
         """Perform every step, restore settings that the plan no longer names, set the boot unit.

@@ -3,7 +3,7 @@
 
 Before such changes, the host gets a script that undoes them and a timer (systemd-run) that runs it.
 A client that still reaches the host afterwards stops the timer. The script waits for the lock that
-an apply holds, so a running apply is never disturbed, however slow it is.
+an apply holds, so it never disturbs a running apply.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Checkpoint:
 
     @property
     def waits(self) -> bool:
-        """Whether a timer is armed, so that changes wait for confirmation."""
+        """True if a timer is armed, so that changes wait for confirmation."""
         timers = [f"{unit}.timer" for unit in (UNIT, KEPT)]
         # Prints one state per line, and fails unless one unit is active.
         told = self._runner.run(["systemctl", "is-active", *timers], check=False).stdout

@@ -146,12 +146,12 @@ class Journal:
 
     @property
     def unchecked(self) -> bool:
-        """Whether an older version wrote records without checksums."""
+        """True if an older version wrote records without checksums."""
         return self._lines.unchecked
 
     @property
     def of_unknown_host(self) -> bool:
-        """Whether the journal has no identity of its host, like those of older versions."""
+        """True if the journal has no identity of its host, like those of older versions."""
         return self.exists and not self._host
 
     @property

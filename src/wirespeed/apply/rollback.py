@@ -42,15 +42,15 @@ class RolledBack:
     """Changes that cannot be undone here: damaged records, changes of another version."""
     not_compared: tuple[str, ...] = ()
     unchecked: bool = False
-    """Whether an older version wrote records without checksums, where damage may go unnoticed."""
+    """True if an older version wrote records without checksums, where damage may go unnoticed."""
     of_unknown_host: bool = False
-    """Whether the journal has no identity of its host."""
+    """True if the journal has no identity of its host."""
     reboot_due: bool = False
-    """Whether the kernel still runs with the planned words."""
+    """True if the kernel still runs with the planned words."""
     rebooted: bool = False
-    """Whether this command has just rebooted the host."""
+    """True if this command has just rebooted the host."""
     nothing: bool = False
-    """Whether no plan was applied here."""
+    """True if no plan was applied here."""
 
     @property
     def put_back(self) -> int:
@@ -58,7 +58,7 @@ class RolledBack:
 
     @property
     def stuck(self) -> bool:
-        """Whether a setting could not be restored."""
+        """True if a setting could not be restored."""
         return any(result.failed for result in self.results)
 
     @property

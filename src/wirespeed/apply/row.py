@@ -31,5 +31,5 @@ class Row:
 
     @property
     def failed(self) -> bool:
-        """Whether the host is not known to match the plan."""
+        """True if the host is not known to match the plan."""
         return self.verdict not in (Verdict.OK, Verdict.ABSENT)

@@ -20,7 +20,7 @@ class RunningGuest:
     name: str
     cpus: tuple[int, ...]
     pinned: bool
-    """Whether it is pinned to fewer than all CPUs."""
+    """True if it is pinned to fewer than all CPUs."""
     devices: tuple[str, ...] = ()
     """Its PCI functions."""
 

@@ -23,7 +23,7 @@ class OtherHostsJournal(WirespeedError):
 def identity(runner: Runner) -> dict[str, str]:
     """Return the IDs that distinguish this host from others, as far as they are known.
 
-    A mounted machine ID lasts for one boot, because systemd could not write it; it is left out.
+    A mounted machine ID is excluded: systemd could not write it, so it lasts for one boot.
     """
     texts = runner.read_many([*_FILES.values(), _MOUNTS])
     mounts = texts.pop(_MOUNTS)

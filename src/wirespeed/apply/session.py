@@ -43,9 +43,9 @@ class Applied:
     unread: tuple[str, ...] = ()
     """Changes of another version, which neither this apply nor this rollback undoes."""
     unconfirmed: bool = False
-    """Whether a timer undoes the network changes unless a second command confirms them."""
+    """True if a timer undoes the network changes unless a second command confirms them."""
     of_unknown_host: bool = False
-    """Whether the journal has no identity of its host."""
+    """True if the journal has no identity of its host."""
 
     @property
     def failed(self) -> bool:

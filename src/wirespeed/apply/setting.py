@@ -32,13 +32,13 @@ class Setting(ABC):
     """A setting. Its fields must fit in JSON, because the journal on the host stores them."""
 
     risks_connection: ClassVar[bool] = False
-    """Whether a change may cut the connection over which it is made."""
+    """True if a change may cut the connection over which it is made."""
     lost_at_reboot: ClassVar[bool] = False
-    """Whether a reboot loses it, so that the host must set it again at boot."""
+    """True if a reboot loses it, so that the host must set it again at boot."""
     made_at_boot: ClassVar[bool] = False
-    """Whether the next boot sets it with the kernel command line where it cannot be set now."""
+    """True if the next boot sets it with the kernel command line where it cannot be set now."""
     makes_more: ClassVar[bool] = False
-    """Whether setting it has effects that its value does not show: rollback always sets it."""
+    """True if setting it has effects that its value does not show: rollback always sets it."""
 
     @property
     @abstractmethod

@@ -36,7 +36,7 @@ class State(StrEnum):
 
     @property
     def waits(self) -> bool:
-        """Whether only a reboot completes it."""
+        """True if only a reboot completes it."""
         return self is State.REBOOT
 
 
@@ -52,7 +52,7 @@ class Result:
     new: str
     """New value, as printed; so is `old`."""
     note: str = ""
-    """What is missing, or the exceptions."""
+    """Missing parts, or the exceptions."""
     changed: bool = False
 
     @property

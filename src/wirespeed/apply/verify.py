@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare a host with its plan.
 
-The rows are: each Decision with the facts, then the settings that follow from them (VF attributes,
-interrupts, governors, the unit for the next boot), then the audit.
+Compared are first each Decision with the facts, then the settings that follow from them, then the
+audit. Such settings are VF attributes, interrupts, governors, and the unit for the next boot.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that a host has the facts that a rule needs; tell unknown facts from absent things."""
+"""Check that a host has the facts that a rule needs; separate unknown facts from absent things."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 
 A rule is one module in `rules/` with a constant RULE. Its `check` is a pure function of a Subject.
 It returns the problems that it found (an empty list: passed), Passed, or NotApplicable. The facts
-in `needs` exist when it is called. It raises FactUnusable for a fact that cannot be used, and
+in `needs` exist when it is called. It raises FactUnusable for a fact that cannot be used. It raises
 NothingToCheck for a thing that turns out to be absent.
 """
 
@@ -37,7 +37,7 @@ class Subject:
     memory_model: MemoryModel = MemoryModel.TRIPLEO
     """Formula for dpdk-socket-mem where the plan names none. Default: the planner's."""
     tcp: bool | None = None
-    """Whether guests carry TCP through the vSwitch; None when not given."""
+    """True if guests carry TCP through the vSwitch; None when not given."""
     pattern: Pattern | None = None
     """Direction of the guests' traffic; None when not given."""
 
@@ -58,7 +58,7 @@ class Problem:
     """One setting that is not as wanted. `wanted` and `fix` contain this host's values."""
 
     found: str
-    """What the host has now."""
+    """Value on the host now."""
     wanted: str
     fix: tuple[str, ...] = ()
     """Commands that correct it."""
@@ -71,7 +71,7 @@ class Passed:
     """Outcome of a rule that found no problem."""
 
     found: str
-    """What was checked."""
+    """Values that were checked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Define read-only access to an OpenStack cloud, limited to named keys.
 
-A reply holds more than is needed, such as a server's user data with passwords in it. Keys that
-nobody named are dropped where the reply arrives, so that no recording or file can hold them.
+A reply holds more than is needed, such as a server's user data with passwords in it. Keys that were
+not named are dropped where the reply arrives: no recording or file can hold them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Record = dict[str, Any]
 
 
 class CloudUnreadable(WirespeedError):
-    """Raised when a service of the cloud refuses, is unreachable or is too old."""
+    """Raised when a service of the cloud rejects a request, is unreachable or is too old."""
 
 
 class Gone(Exception):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find openstacksdk's configuration files that it skipped silently, and why.
 
-openstacksdk looks for a cloud in the first file that it can read and does not report errors of the
-files before it. A cloud in a damaged file is therefore "not found".
+openstacksdk looks for a cloud in the first readable file. It does not report errors of the files
+before it. A cloud in a damaged file is therefore "not found".
 """
 
 from __future__ import annotations

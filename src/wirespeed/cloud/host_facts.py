@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derive facts of a host from its cloud, and complete the host's own facts with them.
 
-The API counts CPUs, but does not say which number is on which NUMA node. It knows where servers
+The API counts CPUs, but does not report which number is on which NUMA node. It knows where servers
 are, but not their emulator threads, queues or passed-through devices. The unknown facts are in
 `missing`: the audit then reports "not checked", and a plan is refused rather than guessed.
 """

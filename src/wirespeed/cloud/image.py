@@ -11,7 +11,7 @@ PROPERTIES = ("hw_*", "os_*", "trait:*")
 
 
 def read_images(api: Api) -> tuple[CloudImage, ...]:
-    """Return all images, by name. os_hash_* describe the file and are left out."""
+    """Return all images, by name. os_hash_* describe the file and are excluded."""
     found = api.all("image", "/images?limit=500", "images", ("name", *PROPERTIES))
     images = [
         CloudImage(

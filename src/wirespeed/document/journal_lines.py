@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write and read journals of changes: one JSON object per line, numbered, with a checksum.
 
-A record ends with its number ("n", from 1) and the CRC-32 of the text before the checksum ("crc32",
-8 hexadecimal digits). The numbers distinguish a torn write from damage. A write that a power loss
-or a kill tore was never complete, so the next record takes its number again. A missing number
-belonged to a complete record, which is lost. Older journals have lines without number and checksum.
+A record ends with its number ("n", from 1) and a CRC-32 of the text before it ("crc32", 8
+hexadecimal digits). The numbers distinguish a torn write from damage. A torn write of a power loss
+or a kill was never complete, so the next record takes its number. A missing number belonged to a
+complete record, which is lost. Older journals have lines without number and checksum.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class JournalLines:
     last: int = 0
     """Number of the newest record."""
     unchecked: bool = False
-    """Whether an older version wrote records without a checksum."""
+    """True if an older version wrote records without a checksum."""
     unended: bool = False
-    """Whether the text ends within a line."""
+    """True if the text ends within a line."""
 
     def line(self, record: Mapping[str, object]) -> str:
         """Return the text that appends one more record to the file; call `written` afterwards."""

@@ -39,7 +39,7 @@ class DocumentKind(Generic[T]):
     called: str
     """Name of such a document in errors, e.g. "host file"."""
     next_step: str
-    """How to get a valid one."""
+    """Advice on how to get a valid one."""
     check: Callable[[T], Iterable[str]] = _nothing
     """Function that lists contradictions in a value whose types are right."""
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """List the combinations of factors that a design measures. Pure.
 
-A factor is off (the base) or on. A combination is the set of factors that are on, by number, in the
-order in which the study names them. Box, Hunter and Hunter, Statistics for Experimenters, chapters
-5 and 6.
+A factor is off (the base) or on. A combination is the set of factors that are on, by their number
+in the study. Box, Hunter and Hunter, Statistics for Experimenters, chapters 5 and 6.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ by amounts. Intervals come from the bootstrap over repeats: 95% percentiles of t
 With few repeats they are far too narrow (Hesterberg, What Teachers Should Know About the Bootstrap,
 2015, section 5.3). Their distance from the effect is therefore stretched by the ratio of Student's
 t and an unbiased variance to theirs: 2.7 for three repeats, 1.2 for ten. Where repeats were
-measured in blocks, whole blocks are drawn, so that the state of the machine in a block cancels out
-of every difference. Rates of several CPU placements have intervals of their fit.
+measured in blocks, whole blocks are drawn. The state of the machine in a block then cancels out of
+every difference. Rates of several CPU placements have intervals of their fit.
 """
 
 from __future__ import annotations

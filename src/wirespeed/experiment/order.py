@@ -2,9 +2,9 @@
 """Order the measurements of points that are repeated. Pure.
 
 A shared machine drifts, so later measurements find another state. In random order, drift affects
-all points equally. In blocks, each point is measured once before any is measured again, so that
-points of a block are close in time. Where a hypervisor moves the CPUs, measurements that lack the
-present placement are taken while it lasts.
+all points equally. In blocks, each point is measured once before any is repeated, so points of a
+block are close in time. Where a hypervisor moves the CPUs, measurements that lack the present
+placement are taken while it lasts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def ordered(
 
 
 def _by_time(pairs: Sequence[tuple[T, int]]) -> list[tuple[T, int]]:
-    """Number the repeats of each point in measuring order."""
+    """Assign numbers to the repeats of each point in measuring order."""
     counts: dict[int, int] = {}
     numbered = []
     for point, _ in pairs:

@@ -35,7 +35,7 @@ class Pair(Generic[Value]):
     after: Value
     placement: PlacementKind | None
     in_turn: bool
-    """Whether one directly followed the other."""
+    """True if one directly followed the other."""
 
 
 @dataclass(frozen=True, slots=True)

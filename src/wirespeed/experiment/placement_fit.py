@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Separate the effect of a CPU placement on a rate from the effects of factors. Pure.
 
-The logarithm of a rate is the sum of a term for its combination, one for its placement and one for
-its block: an analysis of covariance (Montgomery, Design and Analysis of Experiments, chapter 15).
-Least squares estimates all terms together. A combination that met a fast placement more often
-therefore gains nothing from it.
+The logarithm of a rate is the sum of terms for its combination, its placement and its block: an
+analysis of covariance (Montgomery, Design and Analysis of Experiments, chapter 15). Least squares
+estimates all terms together. A combination that met a fast placement more often therefore gains
+nothing from it.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Trend:
     per_hour: float
     """Change per hour relative to the median (Theil and Sen)."""
     certain: bool
-    """Whether the trend is significant at 1 in 1000 (Mann and Kendall)."""
+    """True if the trend is significant at 1 in 1000 (Mann and Kendall)."""
 
 
 @dataclass(frozen=True, slots=True)

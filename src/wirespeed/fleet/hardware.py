@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recognise hosts of the same hardware, which was bought as the same model.
 
-The digest excludes everything that an administrator, a BIOS or a failed component can change, so
-that it shows as a difference within a group: SMT, NUMA nodes per package, memory, PCIe links, the
+The digest excludes everything that an administrator, a BIOS or a failed component can change. These
+attributes show as differences within a group: SMT, NUMA nodes per package, memory, PCIe links, the
 firmware.
 """
 

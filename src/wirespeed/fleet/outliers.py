@@ -22,7 +22,7 @@ class Compared:
     name: str
     unit: str
     values: Mapping[str, Figure]
-    """By host."""
+    """Values by host."""
     spread: Spread | None
     """None for fewer than 5 hosts, among which no outlier can be found."""
     outliers: Mapping[str, float]

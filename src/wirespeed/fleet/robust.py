@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find outliers among values of which some may be arbitrarily wrong.
 
-Uses the median and the median absolute deviation (MAD), which stay right while less than half of
-the values are wrong (Rousseeuw and Croux, 1993). A value is an outlier when its modified z-score is
-above 3.5 (Iglewicz and Hoaglin, 1993).
+The median and the median absolute deviation (MAD) stay right while less than half of the values are
+wrong (Rousseeuw and Croux, 1993). A value is an outlier when its modified z-score is above 3.5
+(Iglewicz and Hoaglin, 1993).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Name the network interfaces that must not be taken from a host, and what each carries.
 
-These are the interfaces of login sessions, of cluster agents, of Nova's management address and of
-default routes, with their lower interfaces. All code that changes interfaces asks this module.
+These are the interfaces of login sessions, cluster agents, Nova's management address and default
+routes, with their lower interfaces. All code that changes interfaces asks this module.
 """
 
 from __future__ import annotations

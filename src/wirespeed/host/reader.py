@@ -2,8 +2,8 @@
 """Read a host's files and command outputs, and note what could not be read.
 
 A file that does not exist means that the fact is absent. A file without permission, or one that a
-recording does not hold, gives a `Missing` fact with the reason, once per fact. A file with invalid
-content is an error; all errors of a host are reported at once (`HostUnreadable`).
+recording lacks, gives a `Missing` fact with the reason, once per fact. A file with invalid content
+is an error; all errors of a host are reported at once (`HostUnreadable`).
 """
 
 from __future__ import annotations

@@ -31,13 +31,13 @@ class Connection:
     interface: str
     """Interface of a link-local address, else ""."""
     why: str
-    """What the connection is, e.g. "an ssh session from 192.0.2.7"."""
+    """Description, e.g. "an ssh session from 192.0.2.7"."""
     login: bool
-    """Whether a user works through it."""
+    """True if a user works through it."""
 
 
 def connections(runner: Runner) -> tuple[Connection, ...]:
-    """Return the host's connections that somebody relies on; empty where ss is missing."""
+    """Return the connections of logins and agents; empty where ss is missing."""
     try:
         shown = runner.run(["ss", "-Htnp", "state", "established"], check=False).stdout
     except ProgramMissing:
@@ -76,7 +76,7 @@ def _address(text: str) -> tuple[str, str, str]:
 
 
 def _processes_above(runner: Runner) -> Iterator[str]:
-    """Yield the process that runs commands for us on the host, and its ancestors."""
+    """Yield the process that runs this Runner's commands on the host, and its ancestors."""
     # The parent of this shell is the process that started it.
     pid = runner.run(["sh", "-c", "echo $PPID"], check=False).stdout.strip()
     while pid not in ("", "0", "1"):

@@ -37,7 +37,7 @@ class Accelerator:
 
     @property
     def emulated(self) -> bool:
-        """Whether its times and rates differ from those of real hardware."""
+        """True if its times and rates differ from those of real hardware."""
         return self.name == "tcg"
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Store built images so that an incomplete image is never taken for a complete one.
 
-Each is a directory NAME-DIGEST in $WIRESPEED_IMAGES or the XDG cache directory. It is made under
-another name and renamed at the end, by the one builder that holds the lock of that name.
+Each is a directory NAME-DIGEST in $WIRESPEED_IMAGES or the XDG cache directory. The one builder
+that holds its lock makes it under another name and renames it at the end.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Recipe:
     """Package that depends on the kernel's package."""
     files: tuple[OwnFile, ...]
     configured: bool
-    """Whether the packages' scripts run, as in an installation.
+    """True if the packages' scripts run, as in an installation.
 
     Otherwise packages are only unpacked, which takes a third of the time and suffices for a guest
     with an init of wirespeed's.

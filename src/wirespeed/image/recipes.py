@@ -2,7 +2,7 @@
 """Define the images that wirespeed builds.
 
 `guest` is for network functions, `host` for the servers of a virtual testbed, `compute` for a
-server that is a compute host of OpenStack.
+compute host of OpenStack.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the disk that a node boots from: GRUB, and the /boot of its own update-grub.
 
-The layout is that of grub-install for a BIOS. boot.img is the first sector and finds the core image
-behind it, in front of the one partition (GRUB's manual, "BIOS installation"). No file of
-wirespeed's takes part in a boot.
+The layout is that of grub-install for a BIOS. boot.img is the first sector; the core image follows,
+before the one partition (GRUB's manual, "BIOS installation"). No file of wirespeed's takes part in
+a boot.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class Lab:
 
     @property
     def is_up(self) -> bool:
-        """Whether an `up` has finished and a node of it still runs."""
+        """True if an `up` has finished and a node of it still runs."""
         return (self.folder / "up").exists() and any(node.running for node in self.nodes)
 
     def address(self, node: Node) -> str:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write QEMU's command line for an emulated server. Pure.
 
-The server has two sockets with SMT, each a NUMA node, and VT-d with interrupt remapping. On node 1,
-behind a PCIe expander bridge, it has a root port and an 82576 (igb, 7 VFs) for each cable. On node
-0 it has the management interface, the only one with an address. Source: QEMU's docs/pcie.txt,
+The server has two sockets with SMT, each a NUMA node, and VT-d with interrupt remapping. Node 1
+has, behind a PCIe expander bridge, a root port and an 82576 (igb, 7 VFs) per cable. Node 0 has the
+management interface, the only one with an address. Source: QEMU's docs/pcie.txt,
 system/devices/igb.rst.
 """
 

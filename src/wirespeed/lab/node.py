@@ -2,7 +2,7 @@
 """Run one node on this machine: its directory, its QEMU process, and its state.
 
 A running QEMU inherits a lock on a file of its directory. The kernel releases the lock for any end
-of the process, and a pid that another process has got is never signalled.
+of the process. So no other process with a reused pid is signalled.
 """
 
 from __future__ import annotations

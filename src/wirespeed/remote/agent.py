@@ -2,9 +2,9 @@
 """Serve a host for longer than one command: run a child, hold a lock, relay messages.
 
 Local code calls these functions. For another host, the text of this file is sent to its python3
-(3.9 or newer), so this file imports no other module of wirespeed. There, the caller writes to
-standard input. When that ends, or nothing arrives for SILENCE_S seconds, the connection is broken:
-sshd notices a closed connection, but not a cut one for hours.
+(3.9 or newer). This file therefore imports no other module of wirespeed. There, the caller writes
+to standard input. When that ends, or nothing arrives for SILENCE_S seconds, the connection is
+broken: sshd notices a closed connection, but not a cut one for hours.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connect ssh to a machine that is still booting: a ProxyCommand that waits for its sshd.
 
-python3 runs it with ProxyUseFdpass yes (ssh_config(5)), as `awaited.py PATH` for the unix socket of
-a virtio-serial port or `awaited.py ADDRESS:PORT`. Standard output is a socket to ssh, over which
-the connected descriptor is sent: this program is not in the data path afterwards.
+python3 runs it with ProxyUseFdpass yes (ssh_config(5)): `awaited.py PATH` for the unix socket of a
+virtio-serial port, or `awaited.py ADDRESS:PORT`. Standard output is a socket to ssh, over which the
+connected descriptor is sent: this program is not in the data path afterwards.
 
-Behind a serial port, an incoming line starts sshd (image/files/guest-init.sh), because the guest's
-shell cannot see that a client has connected. ssh sends nothing before it has the connection, so the
+Behind a serial port, an incoming line starts sshd (image/files/guest-init.sh): the guest's shell
+cannot see that a client has connected. ssh sends nothing before it has the connection, so the
 previous user of the port cannot receive any of it.
 """
 

@@ -25,7 +25,7 @@ def reach(address: str, name: str = "", *, sudo: bool = False) -> Iterator[Runne
     name: the host's name in messages. sudo: commands on a remote host run as root with `sudo -n`;
     this machine is always used as the current user. A host that wirespeed has started itself is
     reached with its own keys and port. Raises BadInput for any other address. The first call on the
-    Runner tells whether the host can be reached.
+    Runner raises HostUnreachable where the host cannot be reached.
     """
     if address == LOCALHOST:
         yield LocalRunner(name or LOCALHOST)

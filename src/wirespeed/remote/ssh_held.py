@@ -2,7 +2,7 @@
 """Hold an agent on another host as long as this process lives: a child, a lock, a relay, calls.
 
 agent.py runs there, or agent_calls.py answers calls; either ends when it hears nothing. Here an ssh
-client carries its standard input and output on one socket, and a thread sends a keepalive to every
+client carries its standard input and output on one socket. A thread sends a keepalive to every
 agent.
 """
 

@@ -2,7 +2,7 @@
 """Read files and run commands on a host without python3, through its login shell.
 
 sshd passes the words after the host to the login shell as *one line*. Every word is quoted for a
-POSIX shell, so that no argument, path or pattern is ever taken for shell text.
+POSIX shell: no argument, path or pattern is ever taken for shell text.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Health:
 
     @property
     def good(self) -> bool:
-        """Whether the check found nothing that loses results."""
+        """True if the check found nothing that loses results."""
         return not (self.damaged or self.pages or self.orphans)
 
 

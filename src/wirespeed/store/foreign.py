@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Open an SQLite file that another host wrote, which may be hostile.
 
-The file is never written, and no file next to it is read. Its schema must be one that wirespeed's
-migrations make, table by table and column by column, without views, triggers and virtual tables.
-Its pages must pass SQLite's own check. Reading ends after a number of steps that grows with the
-file's size. Source: https://sqlite.org/security.html, "Untrusted SQLite Database Files".
+The file is never written, and no file next to it is read. Its tables and columns must be those of
+wirespeed's migrations, without views, triggers and virtual tables. Its pages must pass SQLite's own
+check. Reading ends after a number of steps that grows with the file's size. Source:
+https://sqlite.org/security.html, "Untrusted SQLite Database Files".
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 
 A lease covers all its resources or none. It ends when it is released, or when it expires because
 its holder does not renew it. Its token is higher than that of any earlier lease on any of its
-resources. A host rejects a token lower than one that it has seen (remote/fence.py), so a controller
-that was delayed past its lease cannot change anything any more.
+resources. A host rejects a token lower than one that it has seen (remote/fence.py). So a controller
+that was delayed past its lease can change nothing.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class PointRecord:
     sut: SutDescription | None = None
     """None until the point began."""
     explanations: tuple[Explanation, ...] | None = None
-    """What limits the point; None where it is not complete, or an older version measured it."""
+    """Limits of the point; None where it is incomplete, or an older version measured it."""
     predicted: Prediction | None = None
     """Expected rate, for a report that shows it; not stored."""
     key: str = ""
@@ -87,12 +87,12 @@ class PointRecord:
 
     @property
     def emulated(self) -> bool:
-        """Whether its rates say nothing about speed."""
+        """True if its rates do not show the speed of hardware."""
         return self.result is not None and self.result.emulated is not None
 
     @property
     def has_vswitch(self) -> bool:
-        """Whether its plan has a vSwitch; False before there is a plan."""
+        """True if its plan has a vSwitch; False before there is a plan."""
         return self.plan is not None and any(host.vswitch for host in self.plan.hosts)
 
     @property
@@ -126,11 +126,11 @@ class RunRecord:
     audits: tuple[AuditReport, ...] | None = None
     """Audit of each host at the start of the run; None where an older version ran."""
     form: StudyForm = field(default_factory=StudyForm)
-    """How the study varies its factors, and whether this is its short form."""
+    """Design of the study's factors, with the mark of its short form."""
 
     @property
     def complete(self) -> bool:
-        """Whether every point has a result, or a reason why this host cannot have one."""
+        """True if every point has a result, or a reason why this host cannot have one."""
         return all(point.state in SETTLED for point in self.points)
 
 

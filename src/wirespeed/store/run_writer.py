@@ -163,7 +163,7 @@ class RunWriter:
         return True
 
     def finish(self) -> None:
-        """Mark the run as finished: every point is complete or left out."""
+        """Mark the run as finished: every point is complete or excluded."""
         with self.store.transaction() as connection:
             connection.execute(
                 update(RUNS).where(RUNS.c.id == self.run_id).values(finished_at=utc_now())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encode a trial, and decode it from records of any version.
 
-Counts and samples over time (windows, rows of latency, contention samples) are left out: the store
+Counts and samples over time (windows, rows of latency, contention samples) are excluded: the store
 has the trial's series in a table of their own. The many disturbances are stored as pairs of begin
 and length, grouped by their common fields.
 """

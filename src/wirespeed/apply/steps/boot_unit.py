@@ -43,7 +43,7 @@ _BECAUSE = "a reboot loses these settings, the kernel command line cannot carry 
 
 @dataclass(frozen=True, slots=True)
 class EnabledUnit(Setting):
-    """Whether systemd starts the unit at boot: "enabled", or None."""
+    """Start of a unit at boot by systemd: "enabled", or None."""
 
     unit: str
 

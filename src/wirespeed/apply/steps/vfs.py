@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Set the VFs of a PF: their number, and MAC, VLAN, spoof check and trust of each.
 
-VFs are made with autoprobe off, because a driver that has taken a VF would keep the MAC address
-that it found. The number can change only through 0. Source:
-Documentation/ABI/testing/sysfs-bus-pci, ip-link(8).
+VFs are made with autoprobe off: a driver that has taken a VF would keep the MAC address that it
+found. The number can change only through 0. Source: Documentation/ABI/testing/sysfs-bus-pci,
+ip-link(8).
 """
 
 from __future__ import annotations
