@@ -46,12 +46,13 @@ def no_sleep(_: float) -> None:
 
 @dataclass
 class FakeHost:
-    """A simulated host. ovs: None where it is not installed."""
+    """A simulated host."""
 
     server: Server = LAB
     found_now: int = 2
     trust: bool = True
     ovs: FakeOvs | None = field(default_factory=FakeOvs)
+    """None: not installed."""
     user: str = "0"
     """User of the login."""
     sudo: bool = True

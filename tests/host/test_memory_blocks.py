@@ -74,7 +74,7 @@ def test_collect_kernel_without_numa_counts_the_blocks_of_the_host() -> None:
     fake = lazy()
     fake.files = {p: t for p, t in fake.files.items() if "/system/node/" not in p}
     fake.files["/proc/meminfo"] = "MemTotal: 1000 kB\nMemFree: 10 kB\n"
-    # One node needs CPUs of one node.
+    # Devices must not name a node that no longer exists.
     fake.files = {p: t for p, t in fake.files.items() if "/numa_node" not in p}
     (node,) = collect(fake).nodes
     assert (node.installed_kib, node.online_kib) == (32 << 20, 20 << 20)

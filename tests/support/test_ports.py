@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.ports import reserved_port
 
-# Draws all remaining ports, as servers do, then as clients do.
+# Draws all remaining ports by binding to port 0, without SO_REUSEADDR and with it.
 DRAW_ALL = """
 import socket
 from pathlib import Path

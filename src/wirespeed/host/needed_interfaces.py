@@ -46,7 +46,7 @@ def _needs(runner: Runner) -> Iterator[tuple[set[str], str]]:
 def _interfaces_of(
     runner: Runner, connection: Connection, holders: Mapping[str, set[str]]
 ) -> set[str]:
-    """Return the interfaces that receive, hold the local address of, or answer the connection."""
+    """Return the interfaces with a connection's local address and on the route to its peer."""
     if connection.interface:
         return {connection.interface}
     towards = interface_towards(runner, connection.peer)

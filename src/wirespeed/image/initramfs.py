@@ -14,7 +14,7 @@ from pathlib import Path
 
 from wirespeed.image.errors import ImageError
 
-# Modules that a kernel has built in are left out.
+# Modules that are built into a kernel are skipped.
 _MODULES = ("virtio_pci", "virtio_blk", "squashfs", "overlay", "ext4")
 # ext4 requests it by an alias; newer kernels call the function directly.
 _WHERE_THERE = ("crc32c_generic",)

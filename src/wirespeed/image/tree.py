@@ -83,7 +83,7 @@ def _choose_units(runner: Runner, root: Path) -> None:
     inside(runner, root, "systemctl", "--quiet", "disable", *_DISABLED, *there)
     inside(runner, root, "systemctl", "--quiet", "mask", *_MASKED)
     inside(runner, root, "systemctl", "--quiet", "enable", *_ENABLED)
-    # A newer time stamp would start systemd-sysusers, ldconfig and more at each boot.
+    # systemd-sysusers, ldconfig and others run at boot when /usr is newer than these files.
     for folder in ("etc", "var"):
         (root / folder / ".updated").touch()
 

@@ -20,8 +20,8 @@ _NO_NUMA = "/sys/kernel/mm/hugepages"
 class HugePagePool(Setting):
     """Huge pages of one size on one node.
 
-    The kernel reserves as many pages as it finds contiguous free memory for, without an error, and
-    keeps pages in use.
+    The kernel reserves fewer pages than asked where contiguous free memory is short, without an
+    error. It keeps pages that are in use.
     """
 
     made_at_boot: ClassVar[bool] = True

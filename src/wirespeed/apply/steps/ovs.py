@@ -112,8 +112,8 @@ class OvsPorts(Setting):
     def actions(self, value: Value) -> tuple[Action, ...]:
         wanted = load_json(value or "{}")
         made: list[Action] = []
-        # Afterwards, a bond cannot be told from a port with the name of one of its interfaces. So
-        # ports of the plan are created anew.
+        # Afterwards, a bond looks like a port with the name of one of its interfaces. So the plan's
+        # ports are deleted and created again.
         for name in dict.fromkeys([*self._port_names(wanted), *self.ports]):
             made.append(Run((*_VSCTL, "--if-exists", "del-port", name)))
         for name, datapath in wanted["bridges"].items():
