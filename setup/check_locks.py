@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check the lock files without a network.
 
-Every lock of setup/locks: each package has one version and the hashes of its wheels, what
-pyproject.toml and the packages themselves require is there in a version that satisfies it (for each
-Python of PYTHONS), and each licence is allowed. speedtest/Cargo.lock: each crate comes from the one
-registry with a checksum, has one version, and an allowed licence. The allowed ones and their
-reasons are in setup/locks/allowed.toml. Prints one line per error and exits 1 if there is any.
+In every lock of setup/locks, each package has one version, the hashes of its wheels and an allowed
+licence. All requirements of pyproject.toml and of the packages are in the lock and satisfied, for
+each Python of PYTHONS. In speedtest/Cargo.lock, each crate comes from the one registry with a
+checksum, one version and an allowed licence. setup/locks/allowed.toml lists the allowed licences
+and the exceptions with their reasons. Prints one line per error and exits 1 if there is any.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SITE = "lib/python3*/site-packages"
 
 @dataclass(frozen=True)
 class Purpose:
-    """Name what a lock is for in pyproject.toml, and where it is installed for the linters."""
+    """Use of a lock in pyproject.toml, and the environment in which linters find it installed."""
 
     program: bool = False
     extras: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ PURPOSES = {
 
 @dataclass
 class Allowed:
-    """Hold allowed.toml, and note which of its exceptions were needed."""
+    """Entries of allowed.toml, with the exceptions that were needed."""
 
     licences: Collection[str]
     packages: dict[str, dict[str, str]]
@@ -83,7 +83,7 @@ class Allowed:
 
 
 def accepted(expression: str, licences: Collection[str]) -> bool:
-    """Tell whether the allowed licences satisfy an SPDX expression; "/" is Cargo's former "OR"."""
+    """Return whether the allowed licences satisfy an SPDX expression; "/" is Cargo's former OR."""
     if expression in licences:
         return True
     licensing = Licensing()
@@ -101,7 +101,7 @@ def accepted(expression: str, licences: Collection[str]) -> bool:
 
 
 def locked(text: str) -> tuple[dict[str, Requirement], list[str]]:
-    """Read a pip lock: its packages by name, and its errors."""
+    """Read a pip lock; return its packages by name, and its errors."""
     found: dict[str, Requirement] = {}
     errors = []
     for line in text.replace("\\\n", " ").splitlines():
@@ -127,9 +127,9 @@ def locked(text: str) -> tuple[dict[str, Requirement], list[str]]:
 def requirement_errors(
     lock: Mapping[str, Requirement], wanted: Iterable[str], known: Mapping[str, Distribution]
 ) -> Iterator[str]:
-    """Compare a lock with the wanted requirements and with all that these require.
+    """Compare a lock with the wanted requirements and all their dependencies.
 
-    `known` holds the installed packages; their metadata tells what they require.
+    `known` holds the installed packages, whose metadata lists their dependencies.
     """
     reached = set()
     for python in PYTHONS:
@@ -181,7 +181,7 @@ def licence_of(distribution: Distribution) -> str:
 
 
 def absent(lock: Mapping[str, Requirement], known: Mapping[str, Distribution]) -> list[str]:
-    """List what of a lock is not installed in its version: its metadata would tell nothing."""
+    """List packages of a lock that are not installed in its version: their metadata is unknown."""
     return [
         f"{name} {version_of(pin)}"
         for name, pin in lock.items()
@@ -198,7 +198,7 @@ def licence_errors(
 
 
 def wanted(project: dict[str, Any], purpose: Purpose) -> list[str]:
-    """List the requirements of pyproject.toml that a lock is for."""
+    """List the requirements of pyproject.toml for a lock."""
     found = [*project["project"]["dependencies"]] if purpose.program else []
     for extra in purpose.extras:
         found += project["project"]["optional-dependencies"][extra]
@@ -227,7 +227,7 @@ def pip_errors(root: Path, allowed: Allowed) -> Iterator[str]:
 
 
 def source_errors(lock: dict[str, Any], ours: Collection[str]) -> Iterator[str]:
-    """Check where the crates of a parsed Cargo.lock come from; `ours` have their source here."""
+    """Check the sources of the crates in a parsed Cargo.lock; `ours` are in this repository."""
     for package in lock["package"]:
         name, source = package["name"], package.get("source")
         if source is None and name in ours:
@@ -239,7 +239,7 @@ def source_errors(lock: dict[str, Any], ours: Collection[str]) -> Iterator[str]:
 
 
 def crate_errors(crates: Iterable[dict[str, Any]], allowed: Allowed) -> Iterator[str]:
-    """Check versions and licences of the crates that `cargo metadata` tells of."""
+    """Check versions and licences of the crates in the output of `cargo metadata`."""
     versions = defaultdict(list)
     for crate in crates:
         name, licence = crate["name"], crate["license"] or ""
@@ -252,7 +252,7 @@ def crate_errors(crates: Iterable[dict[str, Any]], allowed: Allowed) -> Iterator
 
 
 def cargo_errors(workspace: Path, allowed: Allowed) -> list[str]:
-    """Check a workspace's Cargo.lock. Cargo is asked only about a lock whose sources are right."""
+    """Check a workspace's Cargo.lock; ask cargo only about a lock with valid sources."""
     lock = tomllib.loads((workspace / "Cargo.lock").read_text())
     manifests = (tomllib.loads(path.read_text()) for path in workspace.glob("*/Cargo.toml"))
     ours = {manifest["package"]["name"] for manifest in manifests}
@@ -261,7 +261,7 @@ def cargo_errors(workspace: Path, allowed: Allowed) -> list[str]:
 
 
 def built_crates(workspace: Path) -> list[dict[str, Any]]:
-    """Ask cargo for the crates that it builds for PLATFORM. Raises CalledProcessError."""
+    """Return the crates that cargo builds for PLATFORM. Raises CalledProcessError."""
     command = ["cargo", "metadata", "--locked", "--offline", "--format-version", "1"]
     done = subprocess.run(
         [*command, "--filter-platform", PLATFORM], cwd=workspace, check=True, stdout=subprocess.PIPE
@@ -273,7 +273,7 @@ def built_crates(workspace: Path) -> list[dict[str, Any]]:
 def main() -> int:
     allowed = Allowed(**tomllib.loads((ROOT / ALLOWED).read_text()))
     errors = [*pip_errors(ROOT, allowed), *cargo_errors(ROOT / "speedtest", allowed)]
-    # An error may have hidden what needs an exception.
+    # An error may hide the need for an exception.
     errors = errors or allowed.unused()
     print("\n".join(errors) or "Every lock file is sound")
     return 1 if errors else 0

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that the plan's templates print values through the escape of their language alone.
+"""Check that the plan's templates print values only through the escape of their language.
 
-The environment escapes what stands by itself. Left to check is what it cannot see: a value in a
-comment needs the filter `comment`, none may stand inside quotes (XML's are part of its escape), and
-none may switch the escape off. Prints one line per fault and exits 1 if there is any.
+The environment escapes plain values. This checks what it cannot see. A value in a comment needs the
+filter `comment`. No value may be inside quotes (XML's are part of its escape) or switch the escape
+off. Prints one line per error and exits 1 if there is any.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SWITCHES = ("safe", "forceescape", "autoescape")
 
 
 def faults_of(name: str, source: str) -> Iterator[str]:
-    """The faults of a template; its name tells its language."""
+    """Yield the errors of a template, whose name has the suffix of its language."""
     language = language_of(name).name
     before, words, value = "", [], False
     for line, kind, text in environment(language).lex(source):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does every tracked source file keep the house rules that no other linter checks?
+"""Check every tracked source file against the house rules that no other linter checks.
 
 Rules: an SPDX line at the top; at most 450 lines, 600 in a test (the aim is 250); no note-to-self
-markers. What the product wrote (golden files, rendered examples) is not source. Prints one line per
-fault and exits 1 if there is any.
+markers. Output of the product (golden files, rendered examples) is not source. Prints one line per
+error and exits 1 if there is any.
 """
 
 from __future__ import annotations

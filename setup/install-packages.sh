@@ -15,14 +15,14 @@ installed() {
 	esac
 }
 
-# Whether version $1 is what entry $2 asks for.
+# Succeed when version $1 satisfies entry $2.
 new_enough() {
 	case "$2" in
 	*'>='*) dpkg --compare-versions "$1" ge "${2##*>=}" ;;
 	esac
 }
 
-# Whether entry $1 can be had only from the backports.
+# Succeed when only the backports have entry $1.
 from_backports() {
 	case "$1" in
 	*'>='*) ;;
@@ -32,7 +32,7 @@ from_backports() {
 	! new_enough "$candidate" "$1"
 }
 
-# The first of A|B|C that is installed, else the first that can be, else nothing.
+# Print the first of A|B|C that is installed, else the first available one, else nothing.
 choose() {
 	names=$(echo "$1" | tr '|' ' ')
 	for name in $names; do

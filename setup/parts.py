@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the parts of a check, each a make target, and end with a table of them.
+"""Run the parts of a check, each a make target, and print a table of them at the end.
 
     setup/parts.py built , test-unit test-speedtest , test-alone
 
-A comma ends a group. The parts of a group run next to each other, the groups one after another.
-A part that fails hides no other: all run, and the exit status is 1 if any failed. A part that runs
-by itself is shown while it runs; one next to others when it ends, so that their lines do not mix.
-The closing lines of pytest, cargo and meson are repeated at the end.
+A comma ends a group. The parts of a group run in parallel, the groups one after another. A failed
+part hides no other: all run, and the exit status is 1 if any failed. The output of a single part is
+shown while it runs; that of parallel parts when each ends, so that their lines do not mix. The
+closing lines of pytest, cargo and meson are repeated at the end.
 """
 
 from __future__ import annotations
@@ -29,17 +29,16 @@ JOBS = re.compile(r"-j\d*|--jobserver-\S+|--jobs\S*")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One part that ended.
-
-    seconds: wall-clock time. cpu_s: CPU time in seconds of the part and all its processes that
-    ended before it. closing: the closing lines of its test runners.
-    """
+    """Result of one part."""
 
     name: str
     status: int
     seconds: float
+    """Wall-clock time."""
     cpu_s: float
+    """CPU time in seconds of the part and of all its processes that ended before it."""
     closing: tuple[str, ...]
+    """Closing lines of its test runners."""
 
     def line(self) -> str:
         result = "passed" if self.status == 0 else "FAILED"
@@ -47,7 +46,7 @@ class Outcome:
 
 
 def run(name: str, live: bool) -> Outcome:
-    """Run one part and print what it prints: while it runs if live, else when it has ended."""
+    """Run one part and show its output: while it runs if live, else when it has ended."""
     begun = time.monotonic()
     process = subprocess.Popen(
         ["make", "--no-print-directory", "--keep-going", name],
@@ -72,7 +71,7 @@ def run(name: str, live: bool) -> Outcome:
 
 
 def environment(inherited: Mapping[str, str]) -> dict[str, str]:
-    """Drop the job slots of the make above; settings of its command line stay."""
+    """Return the environment without the job slots of the make above; other settings stay."""
     flags = inherited.get("MAKEFLAGS", "").split(" ")
     kept = " ".join(flag for flag in flags if not JOBS.fullmatch(flag))
     return {**inherited, "MAKEFLAGS": kept}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for every test: none depends on how fast the machine is."""
+"""Set up all tests: none depends on the speed of the machine."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ settings.register_profile(
     max_examples=effort(100, 1000),
 )
 settings.register_profile("explore", parent=settings.get_profile("wirespeed"), derandomize=False)
-# Where the tests run in the background, SIGINT is ignored, and what they start would inherit that.
+# A background shell ignores SIGINT, and started programs would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "wirespeed"))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Few files have tests marked `alone`, `lab` or `fleet`: with `-m alone`, files without that
-    mark are not imported."""
+    """Skip files without the mark of `-m alone`, `-m lab` or `-m fleet`: few have one."""
     mark = config.option.markexpr
     if mark not in ("alone", "lab", "fleet") or collection_path.suffix != ".py":
         return None
@@ -39,8 +38,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests marked `root` change this host (huge pages, namespaces): skipped for anybody else. So
-    are those marked `lab`, whose image root alone can build."""
+    """Skip tests that need root, for other users.
+
+    Tests marked `root` change this host (huge pages, namespaces); only root can build the image of
+    those marked `lab`.
+    """
     if hasattr(config, "workerinput"):
         side_by_side.order(items)
     for item in items:
@@ -53,12 +55,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 512 KiB; for tests marked `root`."""
+    """Provide a file system of 512 KiB; for tests marked `root`."""
     directory = tmp_path / "small"
     directory.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", directory], check=True)
     try:
         yield directory
     finally:
-        # Lazily: a server that another fixture stops later may still have a file open there.
+        # Lazily, because a server of another fixture may still have a file open there.
         subprocess.run(["umount", "-l", directory], check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many cases does a test try: some with `make test`, many more with `make test-all`?"""
+"""Choose how many cases a test tries: some with `make test`, many more with `make test-all`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def effort(short: int, exhaustive: int) -> int:
 
 
 def cases(every: Mapping[str, Case], *repeated: str) -> dict[str, Case]:
-    """Without those whose way another case takes, too, unless the tests are exhaustive."""
+    """Return all cases in the exhaustive form, else those whose path no other case takes."""
     assert every.keys() >= set(repeated), repeated
     return {name: every[name] for name in every if EXHAUSTIVE or name not in repeated}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A rig whose SUT forwards at a known rate: the whole flow runs anywhere, in no time.
+"""Simulate a rig whose SUT forwards at a known rate: the whole flow runs anywhere, instantly.
 
-Nothing here is ever shown as a measurement.
+Its rates are never shown as measurements.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SWITCHED = ("p2p", "pvp", "chain", "parallel")
 
 
 def plan_of(workload: Workload) -> Plan:
-    """With a vSwitch where the point has one."""
+    """Return a plan, with a vSwitch where the point has one."""
     if isinstance(workload, TcpStreams):
         switched = workload.tcp.path != "veth"
     else:
@@ -47,16 +47,15 @@ def plan_of(workload: Workload) -> Plan:
 
 @dataclass
 class FakeBench:
-    """Forwards at most capacity_fps. before_trial may raise, to break the bench mid-run.
-
-    The host is quiet, but for disturbed_share of the trials; counters of misread_share contradict
-    each other.
-    """
+    """Simulates a bench that forwards at most capacity_fps."""
 
     capacity_fps: float
     before_trial: Callable[[int], None] = lambda _number: None
+    """May raise an exception, to break the bench during a run."""
     disturbed_share: float = 0.0
+    """Share of the trials that noise disturbs; the host is quiet otherwise."""
     misread_share: float = 0.0
+    """Share of the trials whose counters contradict each other."""
     emulated: str | None = None
     placement: CpuPlacement | None = None
     simulation: simulated.Rig = field(init=False)
@@ -90,15 +89,16 @@ class FakeBench:
 
 @dataclass
 class FakeTcpBench:
-    """10 Gbps with offloads and 4 without, a tenth more in each further run; on both ways, half.
+    """Simulates 10 Gbps with offloads and 4 without; each further run is 10% faster.
 
-    A stream more or a jumbo MTU brings 1%, a further queue takes 10%. Intervals of a run for which
-    `is_stolen` says so (run, interval) lose half of their time, and half of their octets.
+    Both directions at once have half each. Another stream or a jumbo MTU adds 1%, another queue
+    takes 10%.
     """
 
     tcp: Tcp
     before_run: Callable[[int], None] = lambda _number: None
     is_stolen: Callable[[int, int], bool] = lambda _run, _interval: False
+    """True if the hypervisor takes half of (run, interval), with half of its octets."""
     runs: int = 0
     emulated: str | None = None
 
@@ -150,7 +150,7 @@ TENTH_NS = 100_000_000
 
 
 def intervals(stolen: Sequence[bool]) -> TcpEvidence:
-    """Tenths of a second that all count; from some of them the hypervisor took half."""
+    """Return intervals of 0.1 s that all count; the hypervisor took half of some."""
     steal_ns = tuple(TENTH_NS // 2 if each else 0 for each in stolen)
     looks = tuple(range(0, TENTH_NS * (len(stolen) + 1), TENTH_NS))
     programs = (ProgramIntervals("server", 1, steal_ns, (0,) * len(stolen)),)
@@ -165,9 +165,10 @@ def _octets(way: TcpDirection, bits_per_second: float, stolen: Sequence[bool]) -
 
 @dataclass
 class FakeHost:
-    """Counts the benches it opened and closed; capacity_fps=None takes sut.impair.rate_fps."""
+    """Counts the benches that it opened and closed."""
 
     capacity_fps: float | None = None
+    """None: the rate is sut.impair.rate_fps."""
     before_trial: Callable[[int], None] = lambda _number: None
     disturbed_share: float = 0.0
     misread_share: float = 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare a text with the one kept in tests/golden; UPDATE_GOLDEN=1 rewrites what is kept."""
+"""Compare a text with the one in tests/golden; UPDATE_GOLDEN=1 rewrites the stored one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FOLDER = Path(__file__).parent / "golden"
 
 
 def check(name: str, text: str) -> None:
-    """Fail unless the text is the golden one."""
+    """Fail unless the text equals the stored one."""
     path = FOLDER / name
     if os.environ.get("UPDATE_GOLDEN"):
         path.parent.mkdir(parents=True, exist_ok=True)

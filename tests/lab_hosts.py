@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts for tests marked `root`: network namespaces with an sshd each, and cables between them.
+"""Provide hosts for tests marked `root`: network namespaces with an sshd each, and cables.
 
-Every host shares this machine's files and kernel; what it has of its own are interfaces, addresses
-and an sshd with its own keys, on a control network that only this test can reach.
+The hosts share this machine's files and kernel. Each has its own interfaces, addresses and sshd
+keys. Only this test can reach its control network.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from wirespeed.remote.ssh import SshRunner
 from wirespeed.remote.ssh_target import SshTarget
 
-# sshd wants to be called by this path, and this directory to be there.
+# sshd must be called by this path, and this directory must exist.
 SSHD = "/usr/sbin/sshd"
 _SEPARATION = Path("/run/sshd")
 _PORT = 22
@@ -46,19 +46,21 @@ StrictHostKeyChecking yes
 
 @dataclass(frozen=True, slots=True)
 class LabHost:
-    """url: of its sshd. namespace: its network. control: its interface there."""
+    """A host in a network namespace."""
 
     name: str
     url: str
+    """Address of its sshd."""
     namespace: str
     control: str = "control"
+    """Its interface on the control network."""
 
     def ip(self, *words: str) -> None:
-        """Run an ip(8) command on it."""
+        """Run an ip(8) command on the host."""
         _run("ip", "-n", self.namespace, *words)
 
     def cut_off(self) -> None:
-        """Pull the plug of the control network: nothing arrives any more, and nobody is told."""
+        """Cut the control network: nothing arrives any more, and no one is notified."""
         self.ip("link", "set", self.control, "down")
 
     def plug_in(self) -> None:
@@ -67,10 +69,11 @@ class LabHost:
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """ssh: an ssh client that knows the hosts' keys, in a folder to put in front of PATH."""
+    """Hosts and their ssh client."""
 
     hosts: dict[str, LabHost]
     ssh: Path
+    """ssh client that knows the hosts' keys, in a folder to put in front of PATH."""
 
     def __getitem__(self, name: str) -> LabHost:
         return self.hosts[name]
@@ -81,7 +84,10 @@ class Lab:
 
 @contextmanager
 def lab(folder: Path, names: Sequence[str], cables: Sequence[str] = ()) -> Iterator[Lab]:
-    """Hosts of these names. Each cable is a port of its name on the first two, joined by veth."""
+    """Make hosts of these names.
+
+    Each cable is a port of its name on the first two hosts, joined by veth.
+    """
     tag = uuid.uuid4().hex[:5]
     with ExitStack() as stack:
         ssh = _client(folder)
@@ -98,13 +104,13 @@ def lab(folder: Path, names: Sequence[str], cables: Sequence[str] = ()) -> Itera
 
 
 def _subnet(tag: str, number: int) -> str:
-    """The first three octets of a network of the test's own (RFC 2544's range for benchmarks)."""
+    """Return three octets of a network for the test (RFC 2544's range for benchmarks)."""
     value = int(tag, 16) + number
     return f"198.{18 + (value >> 8 & 1)}.{value & 255}"
 
 
 def _client(folder: Path) -> Path:
-    """Keys for all hosts, and a program `ssh` that uses them."""
+    """Make keys for all hosts, and a program `ssh` that uses them."""
     for key in ("host_key", "key"):
         _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / key))
     host_key = (folder / "host_key.pub").read_text()
@@ -138,9 +144,9 @@ def _host(folder: Path, namespace: str, name: str, subnet: str, stack: ExitStack
 def _start_sshd(folder: Path, namespace: str, name: str, address: str, stack: ExitStack) -> None:
     config = folder / f"{name}.sshd_config"
     config.write_text(_SSHD_CONFIG.format(address=address, port=_PORT, folder=folder, name=name))
-    # It stays: another test's sshd may need it by then.
+    # The folder stays, because another test's sshd may need it.
     _SEPARATION.mkdir(mode=0o755, exist_ok=True)
-    # `ip netns exec` gives the host a /sys of its own, too: it sees its own interfaces alone.
+    # `ip netns exec` also mounts a /sys of the namespace: the host sees only its own interfaces.
     with open(folder / f"{name}.sshd.log", "wb") as log:
         sshd = subprocess.Popen(
             ["ip", "netns", "exec", namespace, SSHD, "-D", "-e", "-f", str(config)],
@@ -169,7 +175,7 @@ def _end(sshd: subprocess.Popen[bytes]) -> None:
 
 
 def _remove(namespace: str) -> None:
-    """The namespace with all that still runs in it, sessions of its sshd above all."""
+    """Remove the namespace and its processes, mainly sessions of its sshd."""
     inside = subprocess.run(
         ["ip", "netns", "pids", namespace], capture_output=True, text=True, check=True
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab of tests marked `lab`: booted once for all of them, of one node, or of two when whole.
+"""Provide the virtual testbed of tests marked `lab`: booted once, with one node or two.
 
-A test that changes a node puts it back, or asks for a new one with `renew`. The lab is in the build
-directory: what a killed test session left there is removed by the next one.
+A test that changes a node restores it, or requests a new one with `renew`. The testbed is in the
+build directory: the next session removes what a killed session left there.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HOME = Path(__file__).parents[1] / "build" / "lab-tests"
 
 @dataclass(frozen=True, slots=True)
 class LabNode:
-    """name: "lab1". url: for --host."""
+    """A node, e.g. "lab1"."""
 
     lab: Lab
     name: str
@@ -40,15 +40,15 @@ class LabNode:
 
     @property
     def environ(self) -> dict[str, str]:
-        """For a wirespeed that is to know the way to it."""
+        """Environment for a wirespeed that must find the node's ssh configuration."""
         return {**os.environ, "XDG_STATE_HOME": str(_HOME)}
 
     def runner(self) -> SshRunner:
-        """To be used as a context manager."""
+        """Return a Runner, to be used as a context manager."""
         return self.lab.node(self.name).runner()
 
     def wirespeed(self, *words: str, timeout_s: float = 600) -> subprocess.CompletedProcess[str]:
-        """Run a command of ours that is to know the way to it."""
+        """Run a wirespeed command that must find the node's ssh configuration."""
         return subprocess.run(
             [sys.executable, "-m", "wirespeed.cli.main", *words],
             env=self.environ, capture_output=True, text=True, timeout=timeout_s, check=False,
@@ -61,7 +61,7 @@ class LabNode:
         self.lab.power_cycle(self.name)
 
     def renew(self) -> None:
-        """All nodes with new disks, as if nobody had ever changed them."""
+        """Replace all nodes by new ones with fresh disks."""
         self.lab.down()
         start(self.lab)
 
@@ -76,7 +76,7 @@ def start(lab: Lab) -> None:
 
 @contextmanager
 def lab_while(start: Callable[[Lab], object]) -> Iterator[Lab]:
-    """A lab that exists while the block runs. start: what brings it up."""
+    """Provide a testbed while the block runs. start: brings it up."""
     lab = Lab(_HOME / "wirespeed", LocalRunner())
     lab.down()
     try:
@@ -89,25 +89,25 @@ def lab_while(start: Callable[[Lab], object]) -> Iterator[Lab]:
 
 @pytest.fixture(scope="session")
 def emulated_lab() -> Iterator[Lab]:
-    """The lab itself."""
+    """Provide the testbed."""
     with lab_while(start) as lab:
         yield lab
 
 
 @pytest.fixture(scope="session")
 def lab_node(emulated_lab: Lab) -> LabNode:
-    """The first node."""
+    """Provide the first node."""
     return LabNode(emulated_lab, "lab1")
 
 
 @pytest.fixture(scope="session")
 def lab_pair(emulated_lab: Lab) -> tuple[LabNode, LabNode]:
-    """Both nodes, cabled to each other; for tests marked `lab(whole=True)`."""
+    """Provide both nodes, joined by cables; for tests marked `lab(whole=True)`."""
     return LabNode(emulated_lab, "lab1"), LabNode(emulated_lab, "lab2")
 
 
 @pytest.fixture
 def lab_way(lab_node: LabNode, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The first node's address, which `reach` in this process follows, too."""
+    """Provide the first node's address, which `reach` in this process also understands."""
     monkeypatch.setenv("XDG_STATE_HOME", lab_node.environ["XDG_STATE_HOME"])
     return lab_node.url

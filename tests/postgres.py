@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real PostgreSQL of our own, as an ordinary user, on a unix socket only."""
+"""Run a real PostgreSQL for the tests, as an ordinary user, on a unix socket only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A database cluster in a folder of its own; starts and stops as often as a test likes."""
+    """A database cluster in a folder of its own; it starts and stops as often as a test needs."""
 
     directory: Path
 
@@ -32,7 +32,7 @@ class Cluster:
         self._control("-l", str(self.directory / "log"), "-o", options, "start")
 
     def serve_tls(self, certificate: Path, key: Path, port: int) -> None:
-        """Starts anew, on loopback too, where nobody is let in without TLS."""
+        """Restart with TLS, also on loopback, where clients without TLS are rejected."""
         self.stop()
         data = self.directory / "data"
         for source, name in ((certificate, "server.crt"), (key, "server.key")):
@@ -51,7 +51,7 @@ class Cluster:
         _run(_program("pg_ctl"), "-D", str(self.directory / "data"), "-w", *argv)
 
     def signal(self, which: signal.Signals) -> None:
-        """To the postmaster and every backend: stopped, they accept connections and say nothing."""
+        """Signal the postmaster and all backends: stopped, they accept connections in silence."""
         master = int((self.directory / "data/postmaster.pid").read_text().split()[0])
         children = Path(f"/proc/{master}/task/{master}/children").read_text().split()
         for process in [master, *map(int, children)]:
@@ -68,7 +68,7 @@ def _program(name: str) -> str:
 
 
 def _ordinary_user() -> dict[str, object]:
-    """PostgreSQL refuses to run as root."""
+    """Return the user for PostgreSQL, which refuses to run as root."""
     if os.geteuid() != 0:
         return {}
     nobody = pwd.getpwnam("nobody")
@@ -82,7 +82,7 @@ def _run(*argv: str) -> None:
 
 @contextmanager
 def cluster() -> Iterator[Cluster]:
-    """A running cluster that ends, and is deleted, with the block."""
+    """Run a cluster that ends, and is deleted, with the block."""
     directory = Path(tempfile.mkdtemp(prefix="ws-pg-"))
     user = _ordinary_user()
     if user:

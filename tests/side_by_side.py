@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In which order are the files of tests given to workers that run side by side?
+"""Order test files for parallel workers.
 
-A worker takes the next file when it is done with one. What takes longest must not come last, when
-the other workers have nothing left; and what waits should not come all at once, or the CPUs idle.
-pytest-xdist's own order is by the number of tests, which puts a file of one long test at the end.
+A worker takes the next file when it has finished one. A long file must not come last, when the
+other workers have nothing left. Files that wait should not run all at once, or the CPUs idle.
+pytest-xdist's own order is by the number of tests, which puts a file with one long test at the end.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from pathlib import Path
 import pytest
 
 _HERE = Path(__file__).parent
-# They wait: for a peer that does not answer, a browser, a broken link, a build.
+# These files wait for a peer that does not answer, a browser, a broken link, or a build.
 _WAITS = (_HERE / "speedtest", _HERE / "remote/test_real_ssh.py", _HERE / "dataplane/test_howto.py")
 
 
 def order(items: list[pytest.Item]) -> None:
-    """Those files that wait and the others by turns; of the former those of few, long tests first,
-    of the latter those of many tests."""
+    """Alternate files that wait with the others.
+
+    Of the files that wait, those with few, long tests come first; of the others, those with many
+    tests.
+    """
     tests = Counter(item.path for item in items)
     waiting = [path for path in tests if any(path.is_relative_to(each) for each in _WAITS)]
     others = [path for path in tests if path not in waiting]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which wirespeed-speedtest do tests run? One that stops at overflows and at wrong assertions."""
+"""Choose the wirespeed-speedtest of the tests: a debug build with overflow checks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
 _DEBUG = REPOSITORY / "speedtest/target/debug/wirespeed-speedtest"
-# Another build, such as the released one, can be named in the environment.
+# The environment may name another build, such as the release.
 PROGRAM = Path(os.environ.get("SPEEDTEST", _DEBUG))
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file system in memory that forgets at a power loss what was not brought to the disk.
+"""Simulate a file system that loses unsynced data at a power loss.
 
-As careless as POSIX allows: a new or renamed file is there after a power loss only when its folder
-was synced, and then empty unless the file itself was.
+It is as careless as POSIX allows. A new or renamed file exists after a power loss only when its
+folder was synced. It is then empty unless the file itself was synced.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from dataclasses import dataclass, field
 
 @dataclass
 class FakeDisk:
-    """room: octets that may still be written, None for any number. read_only: nothing may be."""
+    """A disk in memory."""
 
     disk: dict[str, str] = field(default_factory=dict)
     folders: set[str] = field(default_factory=set)
     room: int | None = None
+    """Octets that may still be written; None: unlimited."""
     read_only: bool = False
-    # Path -> its text, and whether that is on the disk; None: removed.
+    """True if writes fail."""
     _cached: dict[str, tuple[str, bool] | None] = field(default_factory=dict)
+    """Path to its text, and whether that is on the disk; None: removed."""
     _new_folders: set[str] = field(default_factory=set)
 
     def read(self, path: str) -> str | None:
@@ -89,7 +91,7 @@ class FakeDisk:
         return [p for p in {**self.disk, **self._cached} if self.read(p) is not None]
 
     def sync(self, path: str) -> bool:
-        """sync(1) of a file or folder; whether there is one."""
+        """Act like sync(1) on a file or folder; return whether it exists."""
         if self.has_folder(path):
             for name, cached in list(self._cached.items()):
                 if posixpath.dirname(name) == path:
@@ -112,7 +114,7 @@ class FakeDisk:
         self._new_folders.clear()
 
     def lose_power(self, *, keep: bool) -> None:
-        """keep: everything happened to be on the disk; else nothing that was not synced."""
+        """Lose the power. keep: keep all data; else lose everything that was not synced."""
         if keep:
             self.sync_all()
         self._cached.clear()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server in memory that apply changes, reboots and rolls back; cut wherever a test wants it.
+"""Simulate a server that apply changes, reboots and rolls back, cut wherever a test wants it.
 
-Its boot reads GRUB's menu and runs our unit's script, as the real one does.
+Its boot reads GRUB's menu and runs the unit's script, as the real one does.
 """
 
 from __future__ import annotations
@@ -31,52 +31,56 @@ BASE_LINE = "linux /boot/vmlinuz root=/dev/vda1 ro console=ttyS0"
 
 @dataclass(frozen=True)
 class Cut:
-    """What happens at the n-th change that is asked for. when: before, torn (half of it) or after;
-    what: connection, power (loses what was not synced), power-kept (loses nothing of the disk)."""
+    """A cut at the n-th change."""
 
     at: int
     when: str
+    """"before", "torn" (half of the change is made) or "after"."""
     what: str
+    """"connection", "power" (loses unsynced data) or "power-kept" (loses no data)."""
 
 
 def no_sleep(_: float) -> None:
-    """Nothing takes time on a host in memory."""
+    """Return at once: on a simulated host nothing takes time."""
 
 
 @dataclass
 class FakeHost:
-    """ovs None: not installed. user: whom the login is; sudo: whether it may `sudo -n`.
-
-    opened: who has a PCI function open through VFIO, by its address.
-    """
+    """A simulated host."""
 
     server: Server = LAB
     found_now: int = 2
     trust: bool = True
     ovs: FakeOvs | None = field(default_factory=FakeOvs)
+    """None: not installed."""
     user: str = "0"
+    """User of the login."""
     sudo: bool = True
-    # What ss prints of established connections, the interface of each address, and the route.
+    """True if that user may run `sudo -n`."""
     sockets: str = ""
+    """Established connections as ss prints them."""
     addresses: dict[str, str] = field(default_factory=dict)
+    """Interface of each address."""
     route_to_all: str = "eno1"
+    """Interface of all routes."""
     domains: dict[str, str] = field(default_factory=dict)
     opened: dict[str, str] = field(default_factory=dict)
-    # Mode (hexadecimal) and user of a path that is not root's own.
+    """Program that has a PCI function open through VFIO, by address."""
     owned: dict[str, tuple[str, int]] = field(default_factory=dict)
-    # Whether the boot loader keeps the words that it has, whatever the drop-in says.
+    """Mode (hexadecimal) and user of a path that is not root's own."""
     keeps_words: bool = False
+    """True if the boot loader keeps its words and ignores the drop-in."""
     cut: Cut | None = None
     changes: int = 0
     boots: int = 0
     holder: FakeRunner | None = None
     timer: list[str] = field(default_factory=list)
-    # The service of a timer that has run out, which waits for the lock.
     waiting: str = ""
-    # What virsh prints where libvirt does not answer.
+    """Service of an expired timer, which waits for the lock."""
     libvirt_fault: str = ""
-    # Whether ovs-appctl is installed.
+    """Error of virsh where libvirt does not answer."""
     appctl: bool = True
+    """True if ovs-appctl is installed."""
     log: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -120,13 +124,13 @@ class FakeHost:
         self.boot()
 
     def sync(self) -> None:
-        """Bring every file system to the disk, as sync(1) does."""
+        """Flush every file system to the disk, as sync(1) does."""
         self.disk.sync_all()
         if self.ovs:
             self.ovs.sync()
 
     def fire_timer(self) -> None:
-        """The timer's time is up; its service waits for whoever holds the lock."""
+        """Expire the timer; its service waits until the lock is free."""
         assert self.timer
         unit = next(word for word in self.timer if word.startswith("--unit="))
         self.waiting = f"{unit.removeprefix('--unit=')}.service"
@@ -134,7 +138,7 @@ class FakeHost:
         self.lock_is_free()
 
     def stop(self, units: Sequence[str]) -> None:
-        """What `systemctl stop` does: of a timer, or of its service."""
+        """Act like `systemctl stop` on a timer or its service."""
         if any(f"--unit={unit.removesuffix('.timer')}" in self.timer for unit in units):
             self.timer.clear()
         if self.waiting in units:
@@ -148,7 +152,7 @@ class FakeHost:
         self.run_script("/var/lib/wirespeed/apply/checkpoint.sh")
 
     def run_script(self, path: str) -> None:
-        """What sh would do with a script of ours."""
+        """Act like sh with a script of apply."""
         runner = FakeRunner(self, "0", local=True)
         text = self.disk.read(path)
         if text is None:
@@ -183,7 +187,7 @@ class FakeHost:
         self.disk.write(GRUB_CFG, f"menuentry 'Linux' {{\n\t{BASE_LINE}{words} quiet\n}}\n")
 
     def state(self) -> dict[str, object]:
-        """Everything that apply may have changed."""
+        """Return everything that apply may have changed."""
         self.disk.sync_all()
         kernel = {p: t for p, t in self.kernel.files.items() if p != "/proc/cmdline"}
         return {
@@ -198,11 +202,11 @@ class FakeHost:
 
 
 def unreachable(address: str, *, sudo: bool) -> FakeRunner:
-    """A host that does not answer."""
+    """Raise the error of a host that does not answer."""
     raise HostUnreachable(f"{address} could not be reached ({sudo})")
 
 
 def renamed(host: FakeHost, name: str) -> None:
-    """The same host under another name."""
+    """Give the host another name."""
     host.server = replace(host.server, name=name)
     host.boot()

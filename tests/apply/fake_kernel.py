@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of /sys and /proc of a server in memory, and what the kernel does when one is written.
+"""Simulate the files of /sys and /proc of a server, and the kernel's reaction to writes.
 
-Behaviours that matter: fewer huge pages than asked, sriov_numvfs that changes only by way of 0,
-VFs probed on creation unless autoprobe is off, driver_override, vfio-pci that needs an IOMMU,
-interrupts that cannot be moved, and that a boot forgets all of it but the command line.
+It has these behaviours: fewer huge pages than asked; sriov_numvfs that changes only through 0; VFs
+probed on creation unless autoprobe is off; driver_override; vfio-pci that needs an IOMMU;
+interrupts that cannot be moved; and a boot that forgets everything but the command line.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _BOOTS: dict[str, dict[str, str]] = {}
 
 
 def _of_the_boot(server: Server) -> dict[str, str]:
-    """The files that do not change before the next boot."""
+    """Return the files that do not change before the next boot."""
     key = repr(server)
     if key not in _BOOTS:
         bare = replace(server, nics=(), governor=None, uio_drivers=())
@@ -59,10 +59,11 @@ def _of_the_boot(server: Server) -> dict[str, str]:
 
 @dataclass
 class Function:
-    """A PCI function. kernel: the driver that takes it by itself."""
+    """A PCI function."""
 
     address: str
     kernel: str
+    """Driver that takes the function by itself."""
     driver: str
     override: str = ""
     pf: str = ""
@@ -71,18 +72,17 @@ class Function:
 
 @dataclass
 class FakeKernel:
-    """One boot of the server. found_now: how many pages a node can still make when running.
-
-    pages_in_use: by node and KiB; the kernel keeps these.
-    """
+    """One boot of the server."""
 
     server: Server
     cmdline: str
     found_now: int = 2
+    """Pages that a node can still reserve while it runs."""
     trust: bool = True
     functions: dict[str, Function] = field(default_factory=dict)
     pages: dict[tuple[int, int], int] = field(default_factory=dict)
     pages_in_use: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Pages that the kernel keeps, by node and KiB."""
     governors: dict[int, str] = field(default_factory=dict)
     irqs: dict[int, list[Any]] = field(default_factory=dict)
     autoprobe: dict[str, str] = field(default_factory=dict)
@@ -90,8 +90,8 @@ class FakeKernel:
     up: dict[str, bool] = field(default_factory=dict)
     modules: set[str] = field(default_factory=set)
     board: str = "4c4c4544-0039-5610-8052-b4c04f4e3333"
-    # Names of files of PCI functions that this kernel does not have.
     hidden: frozenset[str] = frozenset()
+    """Names of files of PCI functions that this kernel lacks."""
     _files: dict[str, str] | None = None
     _paths: dict[int, set[str]] | None = None
 
@@ -133,7 +133,7 @@ class FakeKernel:
                 for node in range(self.server.sockets):
                     self.pages[node, size] = each + (node < rest)
 
-    # --- what is read
+    # --- reading
 
     @property
     def files(self) -> dict[str, str]:
@@ -233,10 +233,10 @@ class FakeKernel:
             }
         return files
 
-    # --- what is written
+    # --- writing
 
     def write(self, path: str, text: str) -> None:
-        """Raises OSError as the kernel does."""
+        """Write a file. Raises OSError as the kernel does."""
         text = text.rstrip("\n")
         if found := re.fullmatch(
             rf"{NODE}/node(\d+)/hugepages/hugepages-(\d+)kB/nr_hugepages", path
@@ -312,7 +312,7 @@ class FakeKernel:
         return f"0000:{routing >> 8:02x}:{routing >> 3 & 31:02x}.{routing & 7}"
 
     def set_vf(self, interface: str, number: int, key: str, text: str) -> bool:
-        """`ip link set dev INTERFACE vf NUMBER KEY TEXT`: whether the device does that."""
+        """Act like `ip link set dev INTERFACE vf NUMBER KEY TEXT`; return whether it succeeds."""
         pf = self.by_interface(interface)
         if pf is None or number >= len(self.vfs.get(pf, [])) or (key == "trust" and not self.trust):
             return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An Open vSwitch database in memory: what ovs-vsctl prints and changes."""
+"""Simulate an Open vSwitch database: the output and the changes of ovs-vsctl."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _COLUMNS = ("other_config", "bridges", "ports", "interfaces")
 
 @dataclass
 class FakeOvs:
-    """ovs-vsctl asks for no durable commits: a power loss forgets those that no sync followed."""
+    """A database. A power loss forgets the commits that no sync followed, as with ovs-vsctl."""
 
     other_config: dict[str, str] = field(default_factory=dict)
     bridges: dict[str, str] = field(default_factory=dict)
-    # Port -> its bridge and its interfaces.
     ports: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
+    """Port to its bridge and its interfaces."""
     interfaces: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    # The columns as they are on the disk.
     _disk: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """Columns as they are on the disk."""
 
     def __post_init__(self) -> None:
         self.sync()
@@ -43,7 +43,7 @@ class FakeOvs:
         return deepcopy(self)
 
     def vsctl(self, words: Sequence[str]) -> str | None:
-        """What it prints; None where it fails."""
+        """Run a command; return its output, None where it fails."""
         options = [word for word in words if word.startswith("--") and word != "--"]
         if "--format=json" in options:
             return self._table(words[-1])
@@ -105,7 +105,7 @@ class FakeOvs:
                 row[key] = int(value) if key == "mtu_request" else value
 
     def pmd_rxq_show(self, nodes: Mapping[int, Collection[int]]) -> str:
-        """What ovs-appctl prints of the PMD threads. nodes: CPUs by NUMA node."""
+        """Return ovs-appctl's output on the PMD threads. nodes: CPUs by NUMA node."""
         mask = self.other_config.get("pmd-cpu-mask", "0x0")
         return "".join(
             f"pmd thread numa_id {node} core_id {cpu}:\n  isolated : false\n"

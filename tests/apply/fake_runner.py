@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Runner of the server in memory: what its commands print and change, cut where a test says."""
+"""Implement the Runner of a simulated server: its commands and their changes, with cuts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNIT_LINK = "/etc/systemd/system/multi-user.target.wants/wirespeed-host.service"
 
 
 class FakeRunner:
-    """One connection to a FakeHost: dead once it was cut. local: of a script on the host itself."""
+    """One connection to a FakeHost, dead after a cut. local: a script on the host itself."""
 
     _numbers = count(1)
 
@@ -47,7 +47,7 @@ class FakeRunner:
             self._host.holder = None
             self._host.lock_is_free()
 
-    # --- the cuts
+    # --- cuts
 
     def _alive(self) -> None:
         if self._dead or (not self._local and self._boot != self._host.boots):
@@ -56,7 +56,7 @@ class FakeRunner:
             raise HostLost("the connection to lab1 broke", "")
 
     def _change(self, what: str, make: Callable[[], None], torn: Callable[[], None]) -> None:
-        """Make a change unless it is the one at which the host is cut."""
+        """Make a change unless the host is cut at it."""
         self._alive()
         host = self._host
         if self._local:
@@ -69,7 +69,7 @@ class FakeRunner:
             make()
             return
         host.cut = None
-        # A reboot that never begins is awaited for 900 s of this machine's time.
+        # A reboot that never begins would be awaited for 900 s of real time.
         if cut.when == "after" or what == "systemctl reboot":
             make()
         elif cut.when == "torn":
@@ -223,7 +223,7 @@ class FakeRunner:
         return self._run_change(argv, stdin)
 
     def _stat(self, paths: Sequence[str]) -> tuple[int, str]:
-        """Root's own, but for what a test says of a path."""
+        """Return stat's output: all paths are root's own, except those that a test names."""
         disk, told = self._host.disk, []
         for path in paths:
             mode = "41c0" if disk.has_folder(path) else "8180"
@@ -233,7 +233,7 @@ class FakeRunner:
         return (0 if len(told) == len(paths) else 1), "".join(told)
 
     def _found(self, address: str) -> str:
-        """The link by which a process has the function's group open."""
+        """Return the link of a process that has the function's group open."""
         there = address in self._host.opened
         return f"{_process(address).removesuffix('comm')}fd/9\n" if there else ""
 
@@ -292,7 +292,7 @@ class FakeRunner:
             case ["systemctl", "reboot"]:
                 host.reboot()
             case ["systemd-run", *words]:
-                # Of two timers the later one replaces the earlier.
+                # The later of two timers replaces the earlier.
                 host.timer[:] = words
             case ["modprobe", name]:
                 host.kernel.modules.add(name)
@@ -337,7 +337,7 @@ class FakeRunner:
 
 
 def _writes(disk: FakeDisk, argv: Sequence[str]) -> bool:
-    """Whether a command changes files that are not the kernel's."""
+    """Return whether a command changes files outside /proc and /sys."""
     match argv:
         case ["rm", "-f", *paths]:
             return any(disk.read(path) is not None for path in paths)
@@ -354,7 +354,7 @@ def _append(disk: FakeDisk, path: str, text: str) -> None:
 
 
 def _process(address: str) -> str:
-    """The file with the name of the process that has this function open."""
+    """Return the file with the name of the process that has this function open."""
     return f"/proc/7{int(address[5:7], 16)}{address[-1]}/comm"
 
 

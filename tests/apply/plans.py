@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans of the real planner for the host in memory."""
+"""Make plans for the simulated host with the real planner."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The script that a host runs by itself does what the Runner does, with the real shell."""
+"""Compare the script that a host runs by itself with the Runner, in a real shell."""
 
 from __future__ import annotations
 

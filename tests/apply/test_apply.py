@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan applied, applied again, verified and rolled back on a host in memory."""
+"""Apply a plan, apply it again, verify it and roll it back on a simulated host."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_rollback_brings_everything_back() -> None:
 
 
 def test_pages_in_use_go_with_the_reboot() -> None:
-    """Open vSwitch keeps those that it has, as long as it runs."""
+    # A running Open vSwitch keeps its pages.
     host = FakeHost()
     before = host.state()
     applied(host)
@@ -55,7 +55,7 @@ def test_pages_in_use_go_with_the_reboot() -> None:
 
 
 def test_where_nova_gives_out_vfs_they_are_made_and_left_to_it() -> None:
-    """It takes another VF of the port than the plan names: no MAC address is set on two."""
+    # Nova takes another VF of the port than the plan names: no MAC address is set on two VFs.
     host = FakeHost()
     assert _first_vf(host) == GIVEN
     host = FakeHost()
@@ -66,7 +66,7 @@ def test_where_nova_gives_out_vfs_they_are_made_and_left_to_it() -> None:
 
 
 def _first_vf(host: FakeHost) -> tuple[str, int, str]:
-    """MAC, VLAN and driver after apply, with all VFs made."""
+    """Return MAC, VLAN and driver after apply, with all VFs made."""
     assert [result.name for result in applied(host).results if result.failed] == []
     with host.reach(HOST, sudo=True) as runner:
         [link] = json.loads(runner.run(["ip", "-json", "link", "show", "dev", "ens33"]).stdout)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A change that cuts its own connection is undone by the host itself, and by nobody else's will."""
+"""Test that the host undoes a change that cuts its own connection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NUMVFS = "/sys/bus/pci/devices/0000:21:00.0/sriov_numvfs"
 
 
 def change_that(host: FakeHost, what: str) -> int:
-    """Which change of an apply that is."""
+    """Return the number of that change in an apply."""
     session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
     return next(n for n, change in enumerate(host.log, 1) if what in change)
 
@@ -79,7 +79,7 @@ def test_changes_without_risk_arm_no_timer() -> None:
 
 
 def from_a_session_on_the_host() -> FakeHost:
-    """Applied on the host itself, by somebody who is logged in over ssh."""
+    """Apply on the host itself, as a user who is logged in over ssh."""
     host = FakeHost()
     host.sockets = '0 0 192.0.2.1:22 192.0.2.7:5000 users:(("sshd",pid=7,fd=4))\n'
     done = session.apply(host.reach, "localhost", lab_plan(), may_reboot=False)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Apply or rollback is cut at every change that it asks for; what comes next ends as it should.
+"""Cut apply or rollback at every change, and test what the next command does.
 
-The connection breaks, or the power goes and takes what was not synced, or nothing, with it; before,
-in the middle of or after the change. Then apply, rollback or verify follows. Each case is told by
-its number, so that a failure can be repeated.
+The connection breaks, or the power fails with or without loss of unsynced data: before, in the
+middle of or after the change. Then apply, rollback or verify follows. A failure names the number of
+its case, so that it can be repeated.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def is_as_planned(host: FakeHost, plan: Plan) -> None:
     asked, boots = host.changes, host.boots
     again = apply(host, plan)
     assert not any(result.changed for result in again.results)
-    # The timer is stopped and the lock looked at: nothing else.
+    # Only the timer is stopped and the lock tried.
     assert all("systemctl stop" in change for change in host.log[-(host.changes - asked) :])
     assert host.boots == boots
 
@@ -53,7 +53,7 @@ def is_as_before(host: FakeHost, before: dict[str, object]) -> None:
 
 
 def cuts(changes: int, every: int) -> Iterator[Cut]:
-    """Each change with each kind of cut, or a part of these that has every change and kind."""
+    """Yield each change with each kind of cut, or a sample that has every change and kind."""
     for at in range(1, changes + 1):
         for number, (when, what) in enumerate(KINDS):
             if (at + number * 5) % every == 0:
@@ -165,7 +165,7 @@ def test_without_leave_to_reboot_the_host_waits_for_it() -> None:
 
 
 def test_the_journal_is_on_the_disk_before_the_first_change() -> None:
-    """Every change to a setting comes after a synced line that tells of it."""
+    # Every change to a setting comes after a synced record of it.
     host = FakeHost()
     apply(host, lab_plan())
     first_line = next(n for n, change in enumerate(host.log) if change.startswith("dd of="))

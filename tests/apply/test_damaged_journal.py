@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rollback with a journal or facts that are damaged, lost, or written by another version.
+"""Test rollback with a journal or facts that are damaged, lost, or of another version.
 
-It undoes what it can read, names the rest, and fails as long as something may be left.
+Rollback undoes what it can read, names the rest, and fails while something may be left.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ def roll_back(host: FakeHost) -> RolledBack:
 
 
 def rewrite(host: FakeHost, path: str, change: Callable[[str], str]) -> None:
-    """Change what is on the disk, behind everybody's back."""
+    """Change a file on the disk behind the host's back."""
     host.disk.sync_all()
     host.disk.disk[path] = change(host.disk.disk[path])
 
 
 def line_of(host: FakeHost, words: str) -> int:
-    """The number of the journal's first line with these words."""
+    """Return the number of the journal's first line with these words."""
     lines = host.disk.disk[PATH].split("\n")
     return next(n for n, line in enumerate(lines, 1) if words in line)
 
@@ -61,7 +61,7 @@ def without_line(text: str, number: int, put: str) -> str:
 
 
 def is_as_before(host: FakeHost, *, but: tuple[str, ...] = ()) -> None:
-    """The host is what it was, but for our own folder and these keys."""
+    """Check that the host has its previous state, except in wirespeed's folder and these keys."""
     now, before = host.state(), FakeHost().state()
     for state in (now, before):
         files, folders = state["files"], state["folders"]
@@ -75,7 +75,7 @@ def is_as_before(host: FakeHost, *, but: tuple[str, ...] = ()) -> None:
 
 
 def newer(text: str) -> str:
-    """Facts as a later minor version writes them."""
+    """Return the facts as a later minor version writes them."""
     facts = json.loads(text)
     facts["schema_version"] = "1.99"
     facts["cooling"] = "water"
@@ -133,7 +133,7 @@ def test_rollback_unknown_kind_is_named_and_the_rest_undone() -> None:
     assert undone.failed
     [said] = undone.unread
     assert "fan 3 (FanSpeed)" in said
-    # The version that knows it can still undo it.
+    # The version that knows the change can still undo it.
     assert "FanSpeed" in (host.disk.read(PATH) or "")
     again = roll_back(host)
     assert again.failed
@@ -183,7 +183,7 @@ def test_rollback_lost_journal_fails() -> None:
 
 
 def test_apply_damaged_journal_is_refused() -> None:
-    """What a setting was first may be in the damaged line; it must not be recorded again."""
+    # The damaged line may hold a setting's first value, so it must not be recorded again.
     host = applied()
     rewrite(host, PATH, lambda text: without_line(text, line_of(host, '"Vfs"'), "\0"))
     before = host.state()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan applied to an emulated server, which GRUB boots: applied, rebooted, verified, undone."""
+"""Apply a plan to an emulated server that GRUB boots; reboot, verify and undo it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOMENTS = 10
 
 @pytest.fixture(scope="module")
 def menu_made(lab_node: LabNode) -> None:
-    """A node boots first from a menu of ours: from now on from its own update-grub's."""
+    """Replace the first menu of a node with the output of its own update-grub."""
     with lab_node.runner() as runner:
         runner.run(["update-grub"], timeout_s=300.0)
         runner.run(["sync"])
@@ -103,7 +103,7 @@ def seed() -> Iterator[int]:
 def test_cut_at_ten_moments_what_comes_next_continues(
     lab_node: LabNode, lab_way: str, seed: int, tmp_path: Path
 ) -> None:
-    """The power is pulled, or the connection cut, at some moment of apply or rollback."""
+    """Pull the power, or cut the connection, at random moments of apply or rollback."""
     chance = random.Random(seed)
     files, plan = files_of(lab_node), plan_of(lab_node, "s1-bng")
     plan_file = tmp_path / "plan.json"
@@ -136,7 +136,7 @@ def _applied(way: str, plan: Plan) -> session.Applied:
 
 
 def _cut(node: LabNode, plan_file: Path, doing: str, what: str, after_s: float) -> None:
-    """A command of another process is cut, unless it is done before."""
+    """Cut a command of another process, unless it ends before."""
     words = [doing, *([str(plan_file)] if doing == "apply" else []), "--host", node.url]
     with subprocess.Popen(
         [sys.executable, "-m", "wirespeed.cli.main", *words],
@@ -153,5 +153,5 @@ def _cut(node: LabNode, plan_file: Path, doing: str, what: str, after_s: float) 
     if what == "power":
         node.power_cycle()
     with node.runner() as runner:
-        # Whoever was cut lets go of the lock once nothing is heard of it.
+        # The cut command releases the lock once nothing is heard of it.
         runner.run(["flock", LOCK, "true"], timeout_s=60.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel command line in GRUB's drop-in and with grubby."""
+"""Test the kernel command line in GRUB's drop-in and with grubby."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXT = kernel.render(lab_plan())["kernel/lab1/60-wirespeed.cfg"]
 
 
 def variables(tmp_path: Path, usual: str, default: str) -> list[str]:
-    """GRUB's two variables after the drop-in, as grub-mkconfig sources it."""
+    """Return GRUB's two variables after the drop-in, as grub-mkconfig sources it."""
     drop_in = tmp_path / Path(DROP_IN).name
     drop_in.write_text(TEXT)
     program = (

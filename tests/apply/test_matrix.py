@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples' workloads, scaled to the host in memory: applied, kept over a reboot, restored."""
+"""Apply the examples' workloads to the simulated host, reboot it, and restore it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wirespeed.host.collect import collect
 from wirespeed.plan.planner import plan_workload
 
 HOST = "ssh://lab1"
-# Two ports that make VFs, as the emulated server has them.
+# Two ports with VFs, as the emulated server has them.
 PORTS = tuple(
     Nic(f"0000:{bus}:00.0", 1, "8086", "10c9", "igb", f"ens{bus}", sriov_total=7, vf_device="10ca")
     for bus in (21, 22)

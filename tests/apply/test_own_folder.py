@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Root's records: what is somebody else's is refused; a full disk stops no rollback."""
+"""Test that records of other users are rejected, and that a full disk stops no rollback."""
 
 from __future__ import annotations
 

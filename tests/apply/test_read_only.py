@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file system that is read-only, or becomes so: nothing is changed without a record of it."""
+"""Test a file system that is or becomes read-only: no change is made without a record."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_apply_read_only_file_system_changes_nothing() -> None:
 
 
 def test_apply_file_system_that_becomes_read_only_stops_and_rollback_undoes() -> None:
-    """As ext4 does after an error (errors=remount-ro)."""
+    # ext4 becomes read-only after an error (errors=remount-ro).
     host = FakeHost()
     before = host.state()
     write = host.disk.write
@@ -87,7 +87,7 @@ except NotWritable as fault:
 
 @pytest.mark.root
 def test_journal_and_make_real_read_only_mount_raise() -> None:
-    """In a mount namespace of its own: nothing else sees the mount."""
+    # The mount is in a mount namespace of its own.
     mount = 'mount -t tmpfs -o ro none /var/lib && exec "$@"'
     example = ROOT / "examples" / "s2-chains" / "host.json"
     done = subprocess.run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must not be changed is refused with its reason, and nothing has been changed then."""
+"""Test that a forbidden change is refused with its reason and without any change."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ function='0x0'/></source></hostdev>"""
 
 
 def refused(host: FakeHost, kind: type[Exception] = Refused) -> str:
-    """What apply says; the host is as it was."""
+    """Return the error of apply; check that the host has not changed."""
     before = host.state()
     with pytest.raises(kind) as fault:
         session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
@@ -57,7 +57,7 @@ def test_the_interface_of_the_default_route() -> None:
 
 
 def ssh_session(host: FakeHost, interface: str) -> None:
-    """Somebody has logged in by this interface; sudo has dropped SSH_CONNECTION."""
+    """Log a user in over this interface; sudo has dropped SSH_CONNECTION."""
     host.sockets = (
         '0 0 192.0.2.1:22 192.0.2.7:5000 users:(("sshd",pid=7,fd=4))\n'
         '0 0 192.0.2.1:40000 192.0.2.8:5672 users:(("rsyslogd",pid=8,fd=4))\n'
@@ -80,7 +80,7 @@ def test_apply_interface_of_an_ssh_session_is_refused(address: str) -> None:
 
 
 def test_apply_vf_of_an_ssh_session_is_refused() -> None:
-    """The PF keeps its VFs; the one that the session comes by would go to a guest."""
+    # The PF keeps its VFs; the VF of the session would go to a guest.
     host = FakeHost()
     session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=no_sleep)
     vf = host.kernel.functions["0000:21:10.0"]
@@ -194,7 +194,7 @@ def test_a_disk_that_fills_up_stops_and_the_next_rollback_undoes() -> None:
 
 
 def _fill(host: FakeHost) -> None:
-    """The disk is full after the journal has begun."""
+    """Fill the disk after the journal has begun."""
     with host.reach(HOST, sudo=True) as runner:
         write = type(runner).write
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A journal that a cloned disk brought along is refused; one of an older version is named."""
+"""Test that a cloned disk's journal is rejected, and that one without identity is named."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_apply_verify_and_rollback_journal_of_another_host_are_refused(what: str
 
 
 def test_rollback_machine_id_of_one_boot_is_no_other_host() -> None:
-    """systemd mounts a new one at each boot where it cannot write the file."""
+    # systemd mounts a new machine ID at each boot where it cannot write the file.
     host = applied()
     CLONES[MACHINE_ID](host)
     host.disk.disk["/proc/self/mounts"] = f"tmpfs {MACHINE_ID} tmpfs ro 0 0\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checkpoint's timer runs out: in the middle of an apply, and with a script that fails."""
+"""Let the checkpoint's timer expire in the middle of an apply, and with a failing script."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ PATIENCE_S = 60
 
 
 def change_that(what: str) -> int:
-    """The number of the change of an apply with these words."""
+    """Return the number of the change with these words in an apply."""
     host = FakeHost()
     session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
     return next(n for n, change in enumerate(host.log, 1) if what in change)
 
 
 def cut_after_vfs() -> FakeHost:
-    """A host on which an apply was cut once its VFs existed."""
+    """Return a host on which an apply was cut once its VFs existed."""
     host = FakeHost(cut=Cut(change_that(f"write {NUMVFS} '4"), "after", "connection"))
     with pytest.raises(HostLost):
         session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
@@ -44,7 +44,7 @@ def cut_after_vfs() -> FakeHost:
 
 
 def runs_out_at_vfs(host: FakeHost) -> None:
-    """The timer's time is up at the moment at which the VFs are made."""
+    """Expire the timer at the moment at which the VFs are made."""
     write = host.kernel.write
 
     def written(path: str, text: str) -> None:
@@ -99,7 +99,7 @@ def test_timer_script_that_fails_is_not_told_as_undone() -> None:
 
 @pytest.mark.parametrize("text", [None, "", "{"])
 def test_timer_that_ran_out_without_a_list_of_settings_is_told(text: str | None) -> None:
-    """An older version armed it, or the power went."""
+    # An older version armed the timer, or the power failed.
     host = cut_after_vfs()
     host.fire_timer()
     if text is None:
@@ -136,7 +136,7 @@ def test_timer_list_of_somebody_else_is_not_read() -> None:
 
 @contextmanager
 def service(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """The timer's command in a real shell, with a script that looks whether the lock is held."""
+    """Run the timer's command in a real shell, with a script that checks for the lock."""
     lock, script = folder / "lock", folder / "script"
     script.write_text(f"flock --nonblock {lock} true || echo held >{folder / 'done'}\n")
     command = waiting(str(lock), str(folder / "fired"), str(script))
@@ -149,7 +149,7 @@ def service(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def until_it_waits(lock: Path) -> None:
-    """Until the kernel lists somebody who waits for this file's lock (proc_locks(5))."""
+    """Wait until the kernel lists a waiter for this file's lock (proc_locks(5))."""
     inode, end = f":{lock.stat().st_ino} ", time.monotonic() + PATIENCE_S
     while not any("->" in line and inode in line
                   for line in Path("/proc/locks").read_text().splitlines()):  # fmt: skip
@@ -176,7 +176,7 @@ def test_waiting_real_service_that_apply_stops_runs_no_script(tmp_path: Path) ->
             until_it_waits(tmp_path / "lock")
             os.killpg(process.pid, signal.SIGTERM)
             process.wait(PATIENCE_S)
-        # Whoever still waited would get it first.
+        # A process that still waited would get the lock first.
         fcntl.flock(held, fcntl.LOCK_UN)
         fcntl.flock(held, fcntl.LOCK_EX)
     assert not (tmp_path / "fired").exists()

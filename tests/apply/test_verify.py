@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every decision of a plan is compared with what the host is; what differs is found."""
+"""Test that every decision of a plan is compared with the host, and differences are found."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_apply_planned_vfs_that_the_host_does_not_have_fail() -> None:
 
 
 def test_apply_vfs_without_addresses_are_named() -> None:
-    """Linux before 4.15 has no sriov_offset."""
+    # Linux before 4.15 has no sriov_offset.
     host = FakeHost()
     host.kernel.hidden = frozenset({"sriov_offset", "sriov_stride"})
     host.kernel.changed()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function that a process has open: the kernel does not take it back before that has ended."""
+"""Test a PCI function that a process has open: the kernel keeps it until the process ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HOST, VF = "ssh://lab1", "0000:21:10.0"
 
 
 def applied() -> tuple[FakeHost, object]:
-    """A host with the plan, and its state before."""
+    """Return a host with the plan, and its state before."""
     host = FakeHost()
     before = host.state()
     session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=no_sleep)

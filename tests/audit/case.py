@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A broken host and what one rule must say of it."""
+"""Describe a broken host and the finding that one rule must report for it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from wirespeed.audit.rule import Subject
 
 @dataclass(frozen=True)
 class Case:
-    """found: a part of each finding's "subject: found" text, in order. fix: a part of a command."""
+    """A broken host for one rule."""
 
     rule: str
     what: str
     subject: Subject
     found: tuple[str, ...]
+    """Part of each finding's "subject: found" text, in order."""
     fix: str = ""
+    """Part of a command that corrects it."""
 
     def __str__(self) -> str:
         return f"{self.rule} {self.what}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One fault or more for every rule: what is broken, and what the rule must say of it."""
+"""List at least one error per rule: the broken host, and the finding that must result."""
 
 from __future__ import annotations
 

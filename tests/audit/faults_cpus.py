@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of cores, isolation, frequency and interrupts."""
+"""List errors of cores, isolation, frequency and interrupts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of the IOMMU, SR-IOV, bonds and user-space drivers."""
+"""List errors of the IOMMU, SR-IOV, bonds and user-space drivers."""
 
 from __future__ import annotations
 

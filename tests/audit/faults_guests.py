@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of guests, flavors and nova.conf."""
+"""List errors of guests, flavors and nova.conf."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of ports, queues, DPDK memory and huge pages."""
+"""List errors of ports, queues, DPDK memory and huge pages."""
 
 from __future__ import annotations
 

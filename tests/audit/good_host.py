@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small two-socket server on which every rule passes, and ways to break one thing in it.
+"""Build a small two-socket server on which every rule passes, and break one thing in it.
 
-Six cores a socket with SMT: node 0 has CPUs 0-5 and 12-17, node 1 has 6-11 and 18-23; siblings are
-12 apart. The host keeps core 0 of each node, PMD threads run on 1, 2 and 7, guests on the rest.
+Each socket has six cores with SMT: node 0 has CPUs 0-5 and 12-17, node 1 has 6-11 and 18-23.
+Siblings are 12 apart. The host keeps core 0 of each node, PMD threads run on 1, 2 and 7, guests on
+the rest.
 """
 
 from __future__ import annotations
@@ -261,12 +262,12 @@ def with_node(number: int, **changes: Any) -> Subject:
 
 
 def with_flavor(**extra_specs: str) -> Subject:
-    """One flavor with these extra specs; write hw:cpu_policy as hw__cpu_policy."""
+    """Give the host one flavor with these extra specs; write hw:cpu_policy as hw__cpu_policy."""
     specs = {key.replace("__", ":", 1): value for key, value in extra_specs.items()}
     return with_facts(flavors=(Flavor("odd", 4, 4096, specs),))
 
 
-# What a host looks like when a need could not be met for lack of permission.
+# Name of the missing fact and the changed facts, for a need that lacks the permission to be read.
 _UNREADABLE: dict[Need, tuple[str, dict[str, Any]]] = {
     Need.CPUS: ("cpus", {}),
     Need.MEMORY: ("huge_pages", {}),
@@ -290,7 +291,7 @@ _UNREADABLE: dict[Need, tuple[str, dict[str, Any]]] = {
 
 
 def unreadable(need: Need) -> Subject:
-    """The good host, read by somebody who may not see this."""
+    """Return the good host as read by a user without the permission for this fact."""
     if need is Need.PLAN:
         return replace(good_subject(), plan=None)
     fact, changes = _UNREADABLE[need]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are Nova's extra specs told from misspelt ones?"""
+"""Test that Nova's extra specs are distinguished from misspelled ones."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands that findings advise: no text of a host or a plan runs in them, past the types too.
+"""Test that no text of a host or a plan runs as code in the commands that findings advise.
 
-A restricted shell executes them: it expands every word, and opens no file for writing.
+The texts bypass the types, which would reject them. A restricted shell executes the commands: it
+expands every word and opens no file for writing.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ HOSTILE = PAYLOADS if os.environ.get("WIRESPEED_EXHAUSTIVE") == "1" else PAYLOAD
 
 
 def hostile(subject: Subject) -> Iterator[Subject]:
-    """The subject with each payload at each text of the host and the plan."""
+    """Yield the subject with each payload in each text of the host and the plan."""
     for name in ("facts", "plan"):
         value = getattr(subject, name)
         for place in leaves(value):

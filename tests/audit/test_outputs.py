@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do JSON, SARIF and HTML say what the audit found, in their formats?"""
+"""Test the JSON, SARIF and HTML output of an audit against its findings and formats."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_sarif_has_a_rule_and_a_result_for_everything(s3: AuditReport) -> None:
     assert len(run["results"]) == len(s3.findings)
     for result, finding in zip(run["results"], s3.findings, strict=True):
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == finding.rule
-        # SARIF 3.27.10: a level other than none is for failures only.
+        # SARIF 3.27.10: only failures have a level other than none.
         assert (result["level"] != "none") == (result["kind"] == "fail")
     kinds = {result["ruleId"]: result["kind"] for result in run["results"]}
     assert (kinds["WS27"], kinds["WS33"], kinds["WS01"]) == ("fail", "open", "pass")
@@ -73,7 +73,7 @@ def test_sarif_tells_configuration_faults() -> None:
 
 
 class _Page(HTMLParser):
-    """Balanced tags, and no address that a browser would load."""
+    """Checks that tags are balanced and collects the addresses that a browser would load."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is every CPU shown with the owner it has?"""
+"""Test the owner that is shown for each CPU."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the audit say of the papers' own servers, and of one that was recorded?"""
+"""Test the audit of the papers' servers and of a recorded one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does every rule pass on a good host, fire on its fault, and say so when it cannot look?"""
+"""Test each rule on a good host, on a broken one, and on one that lacks its facts."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_is_not_checked_when_the_facts_do_not_decide(case: Case) -> None:
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_says_nothing_good_of_an_empty_host(rule: Rule) -> None:
-    """On a bare machine rules about vSwitch and guests do not apply; none of them passes."""
+    # Rules about vSwitch and guests do not apply to a bare machine; none of them passes.
     bare = HostFacts("bare", Kernel("6.1", "ro"), (Cpu(0, siblings=(0,)),), (_node(),))
     subject = with_facts()
     (finding,) = run_rule(rule, type(subject)(bare))

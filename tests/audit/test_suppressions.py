@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are accepted findings marked with their reason, and stale entries reported?"""
+"""Test that accepted findings carry their reason and that stale entries are reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TODAY = date(2026, 6, 1)
 
 
 def report() -> AuditReport:
-    """Two failed findings: WS17 for dpdk0, WS16 for dpdk0 (four rxqs, two threads)."""
+    """Return two failed findings: WS17 for dpdk0, WS16 for dpdk0 (four rxqs, two threads)."""
     subject = with_port("dpdk0", rx_descriptors=1024, configured_rx_queues=4, requested_rx_queues=4)
     return audit(subject, all_rules())
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What would the API of a cloud answer in which a plan was carried out to the letter?
+"""Answer as the API of a cloud in which a plan was carried out exactly.
 
-The form is that of the Compute, Placement, Networking and Image API references; the recording of a
-real control plane beside this file (control-plane/) keeps it honest.
+The form is that of the Compute, Placement, Networking and Image API references. The recording of a
+real control plane (s2-chains/) is compared with it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Replies:
 
 
 def with_vfs(facts: HostFacts, pf: str, count: int) -> HostFacts:
-    """The host with VFs of a PF, as sriov_numvfs makes them."""
+    """Return the host with VFs of a PF, as sriov_numvfs makes them."""
     parent = next(device for device in facts.pci if device.address == pf)
     made = tuple(
         PciDevice(
@@ -60,7 +60,7 @@ def with_vfs(facts: HostFacts, pf: str, count: int) -> HostFacts:
 
 
 def replies(plan: Plan, hosts: Sequence[HostFacts]) -> Replies:
-    """The whole cloud."""
+    """Return the whole cloud."""
     found: dict[str, Any] = {
         "compute /os-hypervisors/detail": [_hypervisor(facts) for facts in hosts],
         "compute /flavors/detail": [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Keystone and one other service on loopback: as much HTTP as the client needs to be refused."""
+"""Serve a Keystone and one other service on loopback, with as much HTTP as the tests need."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ PASSWORD = "correct-horse"  # noqa: S105
 
 @dataclass
 class Services:
-    """answers: by path without query, a status and a body, or one of each for each time asked.
-
-    asked: method, path with query and microversion of every request but Keystone's.
-    """
+    """Services that listen on loopback."""
 
     port: int = 0
     microversion: str = "2.96"
     in_catalogue: tuple[str, ...] = ("compute", "placement", "network", "image")
     answers: dict[str, Any] = field(default_factory=dict)
+    """Status and body by path without query, or a list with one of each per request."""
     asked: list[tuple[str, str, str]] = field(default_factory=list)
+    """Method, path with query and microversion of every request except Keystone's."""
 
     @property
     def url(self) -> str:
@@ -98,7 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def served() -> Iterator[Services]:
-    """The services while they listen."""
+    """Yield the services while they listen."""
     services = Services()
     handler = type("Handler", (_Handler,), {"services": services})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a cloud read as its API tells it, and does nothing secret get into what is kept of it?"""
+"""Test that a cloud is read as its API reports it, and that no secret is kept."""
 
 from __future__ import annotations
 

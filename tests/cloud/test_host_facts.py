@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a host keep what its servers hold, and is what the API does not tell said to be unknown?"""
+"""Test that a host keeps its servers' resources, and that facts unknown to the API are missing."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_what_virsh_could_not_tell_the_cloud_does() -> None:
 
 
 def test_a_device_without_address_is_warned_about() -> None:
-    """The API says that vpn has a QAT unit, not which."""
+    # The API reports that vpn has a QAT unit, but not which one.
     cloud, plan = lab(), lab_plan()
     host = next(host for host in plan.hosts if any(g.name == "vpn" for g in host.guests))
     facts = [completed(h, cloud) for h in lab_hosts() if h.host == host.host]
@@ -146,7 +146,7 @@ def test_a_shelved_server_has_given_its_place_back() -> None:
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(workload=workloads())
 def test_what_is_taken_stays_taken(workload: Workload) -> None:
-    """The same guests once more, on a cloud that has them: no CPU, page or VF is given twice."""
+    """Plan the same guests again, on a cloud that has them: no CPU, page or VF is given twice."""
     if broken_rules(workload):
         return
     first = plan_workload(workload, HOSTS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cloud whose answers are attacks: a clear error, or texts that stay values."""
+"""Test that a cloud with hostile answers gives a clear error, or texts that stay values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RECORDED = json.loads((Path(__file__).parent / "s2-chains/replies.json").read_te
 
 
 def places() -> list[tuple[Any, ...]]:
-    """One text of each kind in the replies: those that differ in an index or an id are one."""
+    """Return one text of each kind in the replies; texts that differ in an index count once."""
     kinds: dict[tuple[str, ...], tuple[Any, ...]] = {}
     for place in leaves(RECORDED["replies"]):
         if not isinstance(place[-1], tuple) or len(place) > 2:
@@ -46,7 +46,7 @@ def everywhere(text: str) -> Any:
 
 
 def outcome(replies: Any) -> Cloud | WirespeedError:
-    """Collect the cloud that answers so, or the refusal of it."""
+    """Return the cloud that answers so, or the error that rejects it."""
     text = json.dumps(RECORDED | {"replies": replies})
     try:
         return collect(RecordedApi(text, "hostile"))

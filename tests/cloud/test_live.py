@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is every way in which a cloud cannot be read one clear message, without a credential in it?"""
+"""Test that each failure to read a cloud is one clear message, without a credential in it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def services() -> Iterator[Services]:
 
 @pytest.fixture(autouse=True)
 def _own_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the tester's clouds.yaml nor OS_* variables count."""
+    """Hide the tester's clouds.yaml and OS_* variables."""
     for name in ("OS_CLOUD", "OS_AUTH_URL", "OS_USERNAME", "OS_PASSWORD"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))

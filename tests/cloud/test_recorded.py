@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a real control plane read as it answered?
+"""Test the cloud in the recording of a real control plane.
 
-s2-chains/ was recorded of Debian 12's Keystone, Placement, Glance, Neutron and Nova (26.2.2) with a
-simulated host of the example, after its create.sh was run there: eight servers run where they were
-planned; of VFs of one port Nova took others.
+s2-chains/ is a recording of Debian 12's Keystone, Placement, Glance, Neutron and Nova (26.2.2). The
+host of the example was simulated, and its create.sh had run. Eight servers run where they were
+planned; Nova took other VFs of the same port than planned.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def test_another_plan_for_that_host_leaves_the_servers_their_cpus_and_vfs(cloud:
 
 
 def test_the_made_up_cloud_answers_in_the_form_of_the_real_one() -> None:
-    """Every key that both give has a value of the same type, and none is made up."""
+    # Every key of both has a value of the same type, and no simulated key is invented.
     plan = example_plan("s2-chains")
     recording = RecordingApi(replies(plan, [example_host("s2-chains")]))
     collect(recording)
@@ -99,7 +99,7 @@ def test_the_made_up_cloud_answers_in_the_form_of_the_real_one() -> None:
             assert kinds & real[path].get(key, kinds), (path, key, kinds, real[path].get(key))
 
 
-# This Neutron had no extension for transparent VLANs; properties of images depend on the plan.
+# This Neutron had no extension for transparent VLANs; image properties depend on the plan.
 OPTIONAL = {"vlan_transparent", "hw_vif_multiqueue_enabled"}
 
 
@@ -108,7 +108,7 @@ def _forms(recording: RecordingApi) -> dict[str, dict[str, set[type]]]:
 
 
 def _forms_of(api: RecordedApi) -> dict[str, dict[str, set[type]]]:
-    """Types of the values by path (without ids) and key."""
+    """Return the types of the values by path (without ids) and key."""
     found: dict[str, dict[str, set[type]]] = {}
     for name, reply in api.replies.items():
         words = name.partition("?")[0].split("/")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Put hostile texts into every kind of document, and judge what is accepted and rendered of it.
+"""Put hostile texts into every type of document, and check what is accepted and rendered.
 
-A reader accepts a document or raises BadInput; anything else that it raises ends the fuzz. What is
-accepted has no control character, and files rendered of it are judged.
+A reader accepts a document or raises BadInput; any other exception ends the fuzz. An accepted
+document has no control character, and the files rendered from it are checked.
 
-The exhaustive form plants a text in all leaves that differ in an index alone at once. A refusal
-names each leaf that it refuses; the others are planted again. So each leaf gets its own verdict for
+The exhaustive form puts a text into all leaves at once that differ only in an index. A rejection
+names each leaf that it rejects; the others are tried again. So each leaf gets its own verdict for
 each text, with a hundredth of the documents.
 """
 
@@ -49,7 +49,7 @@ from wirespeed.study.lab import load_lab
 from wirespeed.study.load import load_study
 
 EXAMPLES = ("s0-speedtest", "s1-bng", "s2-chains", "s3-jumbo")
-# One of the shell's, Ansible's and others' syntax; one with lines; one that steers a terminal.
+# Syntax of the shell, Ansible and others; several lines; terminal control.
 NASTIEST = (PAYLOADS[0], PAYLOADS[2], PAYLOADS[5])
 LAB = {
     "hosts": {
@@ -65,7 +65,7 @@ PAIRS = {
 SUPPRESSED = {
     "suppress": [{"rule": "WS11", "reason": "on purpose", "host": "c-*", "subject": "dpdk0"}]
 }
-# A name that refers to nothing: the border refuses a plan file that has one.
+# A reference to a missing name: the reader rejects such a plan file.
 DANGLING = (RenderError, StopIteration, KeyError, UndefinedError)
 Rendered = Mapping[str, str]
 Place = tuple[Any, ...]
@@ -73,26 +73,27 @@ Place = tuple[Any, ...]
 
 @dataclass
 class Subject:
-    """A document and its reader. rendered: the files that follow from what was read.
-
-    prose: the keys whose texts may have lines; None where no type refuses any text. texts: what the
-    short form plants. skipped: places where nothing is planted.
-    """
+    """A document and its reader."""
 
     kind: str
     name: str
     original: Any
     read: Callable[[Any], Any]
     rendered: Callable[[Any], Rendered] = lambda _: {}
+    """Returns the files that follow from the value."""
     prose: tuple[str, ...] | None = ("description",)
+    """Keys whose texts may have lines; None where no type rejects any text."""
     texts: tuple[str, ...] = NASTIEST
+    """Texts that the short form tries."""
     skipped: Callable[[Place], bool] = lambda _: False
+    """True if a place gets no text."""
 
 
 @dataclass
 class Fuzz:
-    """Counts by the kind of document: leaves; tried and accepted (a leaf with a text each);
-    documents, renders, executions.
+    """A fuzz, with counts by type of document.
+
+    Counted are leaves; tried and accepted pairs of leaf and text; documents, renders, executions.
     """
 
     folder: Path
@@ -100,7 +101,7 @@ class Fuzz:
     counts: dict[str, Counter[str]] = field(default_factory=dict)
 
     def run(self, subject: Subject) -> Counter[str]:
-        """Fails at the first hit."""
+        """Fuzz a document. Raises at the first hit."""
         counts = self.counts.setdefault(subject.kind, Counter())
         judge = Judge(self.folder / f"{subject.kind}-{subject.name}")
         attempt = _Attempt(subject, judge, subject.rendered(subject.read(subject.original)), counts)
@@ -114,7 +115,7 @@ class Fuzz:
         return counts
 
     def _groups(self, subject: Subject) -> list[list[Place]]:
-        """The places that differ in an index alone; of each group one place unless exhaustive."""
+        """Return the places that differ only in an index; one of each group unless exhaustive."""
         groups: dict[tuple[str, ...], list[Place]] = {}
         for place in leaves(subject.original):
             if not subject.skipped(place):
@@ -125,15 +126,16 @@ class Fuzz:
 
 @dataclass
 class _Attempt:
-    """Plants texts in a subject. usual: what is rendered of the original."""
+    """Puts texts into a subject."""
 
     subject: Subject
     judge: Judge
     usual: Rendered
+    """Files rendered from the original."""
     counts: Counter[str]
 
     def plant(self, group: Sequence[Place], text: str) -> None:
-        """Plant the text in all of these places; those that are not refused are judged."""
+        """Put the text into all of these places; check those that are accepted."""
         document = self.subject.original
         for place in group:
             document = planted(document, place, text)
@@ -155,7 +157,7 @@ class _Attempt:
 
 
 def _not_refused(group: Sequence[Place], text: str, refusal: BadInput) -> list[list[Place]]:
-    """The places that the refusal does not name, together; each alone if it names none."""
+    """Return the places that the rejection does not name, together; each alone if it names none."""
     rest = [place for place in group if f"\n  {_name(place, text)} = " not in refusal.what]
     if len(rest) == len(group):
         return [[place] for place in group]
@@ -163,13 +165,13 @@ def _not_refused(group: Sequence[Place], text: str, refusal: BadInput) -> list[l
 
 
 def _name(place: Place, text: str) -> str:
-    """Return what errors call the value or key at this place, once the text is planted there."""
+    """Return the name of this place in errors, once the text is there."""
     *outer, last = place
     return ".".join(map(str, (*outer, text if isinstance(last, tuple) else last)))
 
 
 def check_texts(value: Any, prose: tuple[str, ...], place: object) -> None:
-    """Fails where a value that was accepted has a text with control characters."""
+    """Fail where an accepted value has a text with control characters."""
     for path in leaves(value):
         text = value
         for step in path:
@@ -184,7 +186,7 @@ def check_texts(value: Any, prose: tuple[str, ...], place: object) -> None:
 
 
 def toml(table: Mapping[str, Any]) -> str:
-    """The table as TOML, whose texts are written as JSON's."""
+    """Return the table as TOML, with texts in JSON's notation."""
     return "".join(f"{json.dumps(key)} = {_toml(value)}\n" for key, value in table.items())
 
 
@@ -197,7 +199,7 @@ def _toml(value: Any) -> str:
 
 
 def subjects(folder: Path) -> Iterator[Subject]:
-    """Every kind of document, each by an example. folder: for files that are read."""
+    """Yield an example of every type of document. folder: for files that are read."""
     for name in EXAMPLES:
         yield from (_host(name), _workload(name), plan_file(name), templates(name))
     for path in sorted((ROOT / "studies").glob("*.toml")):
@@ -219,7 +221,7 @@ def _json(kind: str, documents: DocumentKind[Any], original: Any) -> Subject:
 
 
 def _snapshot(value: Any) -> Any:
-    """Read a snapshot as a host would have made it: with the digest of the facts planted in it."""
+    """Read a snapshot with the digest of its changed facts, as its host would have made it."""
     try:
         return SNAPSHOT_FILE.parse(json.dumps(value), "it.json")
     except BadInput as refusal:
@@ -231,7 +233,7 @@ def _snapshot(value: Any) -> Any:
 
 
 def plan_file(example: str) -> Subject:
-    """A plan's file, with every text in the short form, too."""
+    """Return a plan file; the short form tries every text on it."""
     text = (ROOT / "examples" / example / "plan.json").read_text(encoding="utf-8")
     return Subject(
         "plan", example, json.loads(text), lambda v: PLAN_FILE.parse(json.dumps(v), "p.json"),
@@ -240,9 +242,9 @@ def plan_file(example: str) -> Subject:
 
 
 def templates(example: str) -> Subject:
-    """A plan past the types: nothing but the templates keeps its texts values.
+    """Return a plan that bypasses the types, so that only the templates keep its texts values.
 
-    Hosts' names are names of files, which the types alone keep.
+    Host names are file names, which only the types protect.
     """
     return Subject(
         "templates", example, example_plan(example), lambda plan: plan,
@@ -287,7 +289,7 @@ def _workload(example: str) -> Subject:
 
 
 def planned(plan: Callable[[], Any]) -> dict[str, str]:
-    """Return what the targets render that take the plan; nothing where there is no plan."""
+    """Return the files of the targets that take the plan; empty where there is no plan."""
     try:
         made = plan()
     except PlanError:
@@ -296,7 +298,7 @@ def planned(plan: Callable[[], Any]) -> dict[str, str]:
 
 
 def rendered(plan: Plan, refusals: tuple[type[Exception], ...] = (RenderError,)) -> dict[str, str]:
-    """Return what the targets render that take the plan."""
+    """Return the files of the targets that take the plan."""
     files: dict[str, str] = {}
     for renderer in TARGETS.values():
         try:

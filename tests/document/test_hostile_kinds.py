@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that hostile texts of documents are refused, or stay values in all that follows."""
+"""Test that hostile texts of documents are rejected, or stay values in all results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_hostile_texts_of_a_document_are_refused_or_stay_values(kind: str, tmp_p
             fuzz.run(subject)
     counts = fuzz.counts[kind]
     print(f"{kind}: {dict(counts)}, 0 hits")
-    # No type refuses what the templates are given.
+    # No type rejects the templates' texts.
     assert (counts["accepted"] < counts["tried"]) == (kind != "templates")
     assert (counts["renders"] > 0) == (kind in RENDERED)
 
@@ -37,7 +37,7 @@ def test_check_of_texts_finds_a_control_character(text: str) -> None:
 
 
 def digits(value: object) -> object:
-    """Refuse texts that are no digits, by the names of their places; "free" takes any text."""
+    """Reject texts that are not digits, by the names of their places; "free" takes any text."""
     assert isinstance(value, dict)
     faults = [f"  n.{i} = it: bad" for i, text in enumerate(value["n"]) if not text.isdecimal()]
     if faults:
@@ -47,7 +47,7 @@ def digits(value: object) -> object:
 
 @pytest.mark.parametrize("exhaustive", [False, True])
 def test_fuzz_group_of_leaves_gets_a_verdict_for_each(tmp_path: Path, *, exhaustive: bool) -> None:
-    """A text planted in many leaves at once counts for each, and a hit of one leaf is found."""
+    # A text in many leaves counts for each leaf, and a hit of one leaf is found.
     original = {"n": ["1", "2", "3"], "free": ["a", "b"]}
     fuzz = Fuzz(tmp_path / "good", exhaustive)
     counts = fuzz.run(Subject("k", "n", original, digits, prose=None))

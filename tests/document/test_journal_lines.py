@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Journals whose text is cut, overwritten or written by an older version."""
+"""Test journals whose text is cut, overwritten or of an older version."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def journal() -> str:
 
 
 def damaged(octets: bytes) -> str:
-    """The text that a Runner reads."""
+    """Return the text that a Runner reads."""
     return octets.decode(errors="replace")
 
 
@@ -34,7 +34,7 @@ def test_read_lines_changed_octet_names_the_line(at: int, flip: int) -> None:
     octets = bytearray(journal().encode())
     octets[at] ^= flip
     found = read_lines(damaged(bytes(octets)), complete=4)
-    # Only the last line break carries nothing.
+    # Only the last line break carries no data.
     assert found.damaged or found.records == RECORDS
     if at < len(octets) - 1:
         line = octets[:at].count(b"\n") + 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is what was written read back, and everything wrong with a document told at once, by its key?"""
+"""Test that documents are read back, and that all errors are reported at once, by key."""
 
 from __future__ import annotations
 

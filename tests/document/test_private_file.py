@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that results are not written where another user could exchange them."""
+"""Test that results are not written where another user could exchange them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What hosts answer is kept as far as it is of its type, and the rest is told."""
+"""Test that hosts' answers are kept as far as they fit their types, and the rest is reported."""
 
 from __future__ import annotations
 

@@ -15,20 +15,21 @@ from wirespeed.model.design import Order
 
 NEAR, FAR = PlacementKind.ONE_CACHE, PlacementKind.ACROSS_CACHES
 FACTORS, REPEATS = 3, 5
-# Seconds: of a stay in one placement, of one measurement.
+# In seconds: a stay in one placement, and one measurement.
 STAY_S, POINT_S = (10.0, 60.0), 12.0
 # Relative scatter of a rate within its placement, and the drift from one block to the next.
 SCATTER, DRIFT = 0.02, 0.02
-# Each factor gains at least as much.
+# Each factor gains or loses at least this share.
 LEAST = 0.04
 
 Samples = dict[Combination, list[Sample]]
 
 
 def simulated(loss: float, seed: int) -> tuple[Samples, Combination]:
-    """Rates of all combinations of three factors in random blocks, and the best combination.
+    """Simulate rates of all combinations of three factors in random blocks.
 
-    loss: what far forwards less than near. A measurement has the placement of most of its time.
+    Returns the rates and the best combination. loss: share that "far" forwards less than "near". A
+    measurement has the placement of most of its time.
     """
     draw = random.Random(seed)
     gains = [draw.uniform(LEAST, 0.1) * draw.choice((-1, 1)) for _ in range(FACTORS)]
@@ -54,11 +55,11 @@ def simulated(loss: float, seed: int) -> tuple[Samples, Combination]:
 
 
 def best_with_placement(samples: Samples) -> Combination:
-    """The combination with the highest rate adjusted to one placement."""
+    """Return the combination with the highest rate adjusted to one placement."""
     fit = fit_placements(samples, blocks=True)
     return max(fit.cells, key=lambda cell: mean(fit.cells[cell]) if fit.cells[cell] else 0.0)
 
 
 def best_without_placement(samples: Samples) -> Combination:
-    """The combination with the highest mean rate, whatever the placements."""
+    """Return the combination with the highest mean rate over all placements."""
     return max(samples, key=lambda cell: mean([sample.fps for sample in samples[cell]]))

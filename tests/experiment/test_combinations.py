@@ -38,13 +38,13 @@ def test_a_factorial_has_every_combination_once_the_base_first() -> None:
 
 
 def test_the_half_of_three_factors_is_the_textbook_s() -> None:
-    """Box, Hunter and Hunter: C = AB is c, a, b, abc; its other half is (1), bc, ac, ab."""
+    # Box, Hunter and Hunter: C = AB is c, a, b, abc; its other half is (1), bc, ac, ab.
     assert set(shown(fraction(3, [generator("C = AB", 3)]))) == {"C", "A", "B", "ABC"}
     assert set(shown(fraction(3, [generator("C=-AB", 3)]))) == {"(1)", "BC", "AC", "AB"}
 
 
 def test_aliases_of_the_quarter_of_six_factors() -> None:
-    """E = ABC, F = BCD: I = ABCE = BCDF = ADEF, of resolution IV."""
+    # E = ABC, F = BCD: I = ABCE = BCDF = ADEF, of resolution IV.
     generators = [generator("E = ABC", 6), generator("F = BCD", 6)]
     assert shown(defining_words(generators)) == ["ABCE", "ADEF", "BCDF"]
     assert resolution(generators) == 4
@@ -58,7 +58,7 @@ def test_aliases_of_the_quarter_of_six_factors() -> None:
 
 @given(st.integers(3, 7), st.data())
 def test_a_fraction_is_balanced_and_orthogonal(factors: int, data: st.DataObject) -> None:
-    """Each factor is on in half of the points, and any two not confused ones meet equally often."""
+    # Each factor is on in half of the points, and unconfounded pairs meet equally often.
     by = data.draw(st.sets(st.integers(0, factors - 2), min_size=2))
     sign = data.draw(st.sampled_from(["", "-"]))
     decided = letters(frozenset({factors - 1}))

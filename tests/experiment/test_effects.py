@@ -34,7 +34,7 @@ def test_what_was_not_measured_has_no_effect() -> None:
 
 
 def test_main_effects_and_interaction_of_a_factorial() -> None:
-    """A doubles, B triples, and both together bring 1.5 times as much as that."""
+    # A doubles, B triples, and together they give 1.5 times the product.
     cells = {BASE: [1.0, 1.0], A: [2.0, 2.0], B: [3.0, 3.0], AB: [9.0, 9.0]}
     assert set(cells) == set(factorial(2))
     main, interaction = contrast(cells, A, blocks=False), contrast(cells, AB, blocks=False)
@@ -46,7 +46,7 @@ def test_main_effects_and_interaction_of_a_factorial() -> None:
 
 
 def test_blocks_take_the_machine_out_of_the_difference() -> None:
-    """The machine is four times as fast in one block as in another; the factor gains 10%."""
+    # The machine is four times faster in one block than in another; the factor gains 10%.
     machine = [1.0, 4.0, 2.0, 0.5]
     cells = {BASE: machine, A: [1.1 * each for each in machine]}
     paired, apart = (step(cells, BASE, A, blocks=blocks) for blocks in (True, False))
@@ -66,7 +66,7 @@ def test_a_loss_is_a_loss() -> None:
 @pytest.mark.parametrize("blocks", [True, False])
 @pytest.mark.parametrize("repeats", [3, 5])
 def test_intervals_hold_the_truth_as_often_as_they_say(repeats: int, blocks: bool) -> None:
-    """At least nine times in ten, with so few repeats; and they are no wider than they must be."""
+    # Nine of ten intervals hold the truth with this few repeats, and none is needlessly wide.
     draw = np.random.default_rng(7)
     runs, truth = 150, 1.2
     hits, wide = 0, 0

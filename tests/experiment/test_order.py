@@ -75,7 +75,7 @@ def test_next_in_placement_stays_within_the_block() -> None:
 
 @given(st.integers(0, 10_000))
 def test_pairs_on_a_host_that_moves_leave_one_half_a_placement_waiting(seed: int) -> None:
-    """ABBA over 8 pairs; each measurement ends in the placement in which the next one runs."""
+    # Measure ABBA over 8 pairs; each measurement may move the host for the next one.
     draw = random.Random(seed)
     left = of_one_block("ABBA" * 4)
     found: dict[PlacementKind, Counter[str]] = {}

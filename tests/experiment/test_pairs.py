@@ -11,8 +11,10 @@ NEAR, FAR = PlacementKind.ONE_CACHE, PlacementKind.ACROSS_CACHES
 
 
 def halves(text: str) -> list[Half[int]]:
-    """A: as it was, B: changed; then n: near, f: far, b: both, u: not known, -: without a value.
-    The value is the position."""
+    """Parse halves: A unchanged, B changed; then the placement. The value is the position.
+
+    n: near, f: far, b: both, u: unknown, -: without a value.
+    """
     kinds = {"n": (NEAR,), "f": (FAR,), "b": (NEAR, FAR), "u": (None,), "-": ()}
     return [
         Half(side == "B", dict.fromkeys(kinds[kind], number))

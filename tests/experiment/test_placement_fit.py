@@ -22,7 +22,7 @@ A, B = frozenset({0}), frozenset({1})
 
 
 def test_fit_takes_the_placement_and_the_block_out_of_the_rates() -> None:
-    """Far has half the rate of near, the second block 1.5 times that of the first; A gains 20%."""
+    # Far has half the rate of near, the second block 1.5 times that of the first; A gains 20%.
     samples = {
         BASE: [Sample(100, NEAR, 1), Sample(75, FAR, 2)],
         A: [Sample(60, FAR, 1), Sample(180, NEAR, 2), Sample(120, NEAR, 1)],
@@ -80,7 +80,7 @@ def test_fit_intervals_hold_the_truth_as_often_as_they_say() -> None:
 
 @pytest.mark.parametrize("loss", [0.0, 0.1, 0.35])
 def test_best_setting_on_a_host_that_moves_is_found_with_the_placement(loss: float) -> None:
-    """The least effect is 4%. Without the placement, a difference of 35% hides it."""
+    # The smallest effect is 4%. Without the placement, a difference of 35% hides it.
     runs = [simulated(loss, seed) for seed in range(100)]
     assert sum(best_with_placement(samples) == best for samples, best in runs) >= 95
     if loss == 0.35:

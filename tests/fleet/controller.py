@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A controller that works off pair tests, as a program that a test may kill at any moment.
+"""Run a controller that measures pair tests, as a program that a test may kill at any moment.
 
-What it measures is made up; store, leases, worker and fences are the product's. A target is a
-directory. Whoever is inside of its fence marks it as taken, with its pid; finding it taken by
-another living process is an overlap, which is written down.
+The measurements are simulated; store, leases, worker and fences are the product's. A target is a
+directory. A controller inside its fence writes its pid there. A pid of another living process there
+is an overlap, which is recorded.
 
 python -m tests.fleet.controller URL HOLDER FOLDER LEASE_S
 """

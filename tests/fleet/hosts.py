@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots of any number of hosts, derived from a recorded one."""
+"""Make snapshots of any number of hosts from a recorded one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BIOS = Firmware("Dell Inc.", "PowerEdge R740xd", "2.12.2", "07/09/2021", "0x2006
 
 @cache
 def recorded(name: str = "s3-r740xd") -> HostFacts:
-    """With a board and DIMMs, which the recordings of papers' hosts have not."""
+    """Return a recorded host, with a board and DIMMs, which the papers' recordings lack."""
     dimms = tuple(Dimm(f"A{slot}", 16384, 2666) for slot in range(1, 13))
     return replace(collect(RecordedRunner.open(str(HOSTS / name))), firmware=BIOS, dimms=dimms)
 
@@ -38,7 +38,7 @@ def snapshot(name: str, facts: HostFacts, *, audited: bool = True, site: str = "
 def alike(
     count: int, facts: HostFacts | None = None, *, audited: bool = False
 ) -> list[HostSnapshot]:
-    """So many hosts that are the same; they share their facts."""
+    """Return `count` equal hosts, which share their facts."""
     first = snapshot("host-000", facts or recorded(), audited=audited)
     return [
         replace(first, member=Member(f"host-{number:03}", f"192.0.2.{number}"))

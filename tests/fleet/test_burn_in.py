@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Noise is no drift; a drift, a failure and a falling clock are told."""
+"""Test that noise is no drift, and that a drift, a failure and a falling clock are reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def trial(number: int, rate: float, **more: float) -> Repeat:
 
 
 def burnt(rate: Callable[[int], float], seed: int = 1) -> BurnIn:
-    """Four hours, each trial with 1% of noise."""
+    """Evaluate four hours of trials, each with 1% of noise."""
     chance = random.Random(seed)
     (found,) = burn_ins(trial(n, rate(n) * chance.gauss(1, 0.01)) for n in range(TRIALS))
     return found

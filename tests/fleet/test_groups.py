@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts of the same hardware form a group; what a person or a fault changes is a difference."""
+"""Test that hosts of the same hardware form a group, and that changes are differences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wirespeed.model.finding import Status
 
 
 def one_odd(facts: HostFacts) -> tuple[Difference, ...]:
-    """What is told of a host with these facts among nine usual ones."""
+    """Return the differences of a host with these facts among nine usual ones."""
     (group,) = compare([*alike(9), snapshot("odd", facts, audited=False)]).groups
     assert len(group.hosts) == 10
     return group.differences
@@ -28,7 +28,7 @@ def slower_dimm() -> HostFacts:
 
 
 def without_smt() -> HostFacts:
-    """As the kernel shows a server whose BIOS has SMT off: siblings do not exist."""
+    """Return a server whose BIOS has SMT off, as the kernel shows it: without siblings."""
     facts = recorded()
     kept = tuple(
         replace(cpu, siblings=(cpu.id,)) for cpu in facts.cpus if cpu.id == min(cpu.siblings)

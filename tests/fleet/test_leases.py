@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lease covers all its resources or none, expires, and cannot be used after that."""
+"""Test that a lease covers all its resources or none, expires, and is useless afterwards."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def take(store: Store, *resources: str, holder: str = "a", seconds: float = LONG
 
 
 def expire(store: Store) -> None:
-    """As if the time of every lease were up."""
+    """Let every lease expire."""
     with store.transaction() as connection:
         connection.execute(
             update(LEASES).values(expires_at=text("clock_timestamp() - interval '1 ms'"))

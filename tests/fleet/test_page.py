@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a thousand hosts: it opens, its script filters, and it says what is odd."""
+"""Test the page of a thousand hosts: it opens, filters, and shows the outliers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ HOSTS = 1000
 
 @pytest.fixture(scope="module")
 def fleet() -> Fleet:
-    """All alike but one: older BIOS, slower, HTML for a name. Two are audited."""
+    """Return equal hosts and an outlier with an older BIOS, a low rate and HTML in its name.
+
+    Two hosts are audited.
+    """
     odd_name = "<b>odd</b> & co"
     old = replace(recorded(), firmware=replace(BIOS, bios_version="2.4.8"))
     audited = snapshot("audited", recorded())

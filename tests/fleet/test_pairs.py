@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two controllers, random kills: no host, link or generator is used by two, and nothing is lost.
+"""Kill two controllers at random: no resource has two users, and no test is lost.
 
-PostgreSQL itself is the witness: a trigger that fires as a transaction commits writes every change
-of a lease into its log.
+PostgreSQL itself is the witness: a trigger that fires at each commit writes every change of a lease
+into its log.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def postgresql() -> Iterator[Cluster]:
 
 
 def pair_tests(count: int, seed: int) -> list[PairTest]:
-    """Pairs of six hosts over two links, some with a generator: most of them exclude each other."""
+    """Return pairs of six hosts over two links, some with a generator: most exclude each other."""
     chance = random.Random(seed)
     made = []
     for number in range(count):
@@ -62,7 +62,7 @@ def pair_tests(count: int, seed: int) -> list[PairTest]:
 
 @dataclass
 class Controllers:
-    """Two of them; one that is killed has a successor with another name."""
+    """Two controllers; a killed one gets a successor with another name."""
 
     url: str
     folder: Path
@@ -77,7 +77,7 @@ class Controllers:
         )  # fmt: skip
 
     def kill_at_random(self, kills: int, seed: int) -> None:
-        """Until every test is settled. Some are held up beyond their lease before they go on."""
+        """Kill at random until every test is settled; stop some controllers past their lease."""
         chance = random.Random(seed)
         running = [self.start(), self.start()]
         try:
@@ -103,9 +103,9 @@ class Controllers:
 
 
 def check_log(log: str) -> int:
-    """Raises AssertionError where two had a resource at once; returns how many leases there were.
+    """Return the number of leases. Raises AssertionError where two held a resource at once.
 
-    Each change must begin where the one before it ended, so that none is missing in the log.
+    Each change must begin where the one before it ended, so that the log lacks none.
     """
     last: dict[str, tuple[int, str, float]] = {}
     grants = 0
@@ -158,7 +158,7 @@ def test_no_overlap_and_nothing_lost(
 
 
 def test_the_witness_sees_an_overlap() -> None:
-    """What the log would hold if two had a host at once, or if a change were not in it."""
+    """Check the log of an overlap, and one without a change."""
     grant = "LOG:  lease|host:1|0||0|1|a|101.5\n"
     assert check_log(grant + "LOG:  lease|host:1|1|a|101.5|2|b|103.1\n") == 2
     with pytest.raises(AssertionError, match="overlap"):

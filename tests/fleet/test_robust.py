@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nearly half of the hosts may be arbitrarily wrong before the others are suspected."""
+"""Test that the comparison holds while almost half of the hosts are arbitrarily wrong."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_hosts_of_other_hardware_are_not_compared() -> None:
 
 
 def test_compare_figures_slow_placement_is_no_outlier() -> None:
-    """Two of eight hosts were measured across caches, where all forward 40% less."""
+    # Two of eight hosts were measured across caches, where all hosts forward 40% less.
     hosts = {f"h{n}": "same" for n in range(8)}
     near = [replace(figure(f"h{n}", 10 + n / 100), placement=NEAR) for n in range(6)]
     far = [replace(figure(f"h{n}", 6), placement=FAR) for n in (6, 7)]

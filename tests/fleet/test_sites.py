@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sites share a PostgreSQL, each with a schema of its own; pages and retention see all."""
+"""Test that sites share a PostgreSQL with a schema each, and that pages and retention see all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wirespeed.store.sites import forget_results, read_sites
 from wirespeed.store.url import store_url
 
 HOWTO = Path(__file__).parents[2] / "docs" / "howto" / "run-a-speedtest-server.md"
-# What the server makes (speedtest/server/src/results/postgresql.rs).
+# Table that the server creates (speedtest/server/src/results/postgresql.rs).
 TABLE = """
 CREATE TABLE speedtest_result (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, run text NOT NULL, number bigint NOT NULL,
@@ -101,7 +101,7 @@ def test_a_database_without_sites_is_told(running: Cluster, tmp_path: Path) -> N
 
 
 def test_the_roles_of_the_how_to_are_enough_and_no_site_sees_another(running: Cluster) -> None:
-    """As its SQL says, run as it stands there."""
+    """Run the SQL of the how-to page as it is printed there."""
     sql = HOWTO.read_text().split("## Many sites")[1].split("```sql")[1].split("```")[0]
     commands = [part for part in sql.split(";") if part.strip()]
     owner = create_engine(store_url(running.url))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are the papers' servers read as the papers describe them?"""
+"""Test that the papers' servers are read as the papers describe them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever a recording holds: facts and an audit, or one clear error. Never a traceback."""
+"""Test that a damaged recording gives facts and an audit, or one clear error, never a traceback."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GARBAGE = st.sampled_from(
 
 
 def damaged(data: st.DataObject) -> Recording:
-    """One of the recorded hosts with a few files and answers lost, cut short or replaced."""
+    """Return a recorded host with a few files and answers lost, cut short or replaced."""
     recording = copy.deepcopy(WHOLE[data.draw(st.sampled_from(sorted(WHOLE)))])
     paths = sorted(recording.files)
     for path in data.draw(st.lists(st.sampled_from(paths), max_size=4, unique=True)):
@@ -54,7 +54,7 @@ def damaged(data: st.DataObject) -> Recording:
 
 
 def _values(raw: Any) -> list[tuple[Any, int]]:
-    """Every place of a JSON document whose value may be changed: a list and an index in it."""
+    """List every place of a JSON document whose value may change, as a list and an index in it."""
     found: list[tuple[Any, int]] = []
     for index, value in enumerate(raw if isinstance(raw, list) else []):
         found.append((raw, index))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do host files survive a round trip, and are bad ones refused with all their faults at once?"""
+"""Test the round trip of host files, and that a bad file is rejected with all its errors."""
 
 from __future__ import annotations
 

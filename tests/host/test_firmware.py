@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The board, its firmware and its memory modules, as a server's kernel and dmidecode tell them."""
+"""Test the board, firmware and memory modules that a server's kernel and dmidecode report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wirespeed.host.firmware import (
 from wirespeed.host.reader import Reader
 from wirespeed.model.facts import Dimm, Firmware, Missing
 
-# Two of a server's slots, as dmidecode 3.3 prints them; serial numbers are made up.
+# Two slots of a server as dmidecode 3.3 prints them, with invented serial numbers.
 PRINTED = """# dmidecode 3.3
 Getting SMBIOS data from sysfs.
 SMBIOS 3.2.0 present.

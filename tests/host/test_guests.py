@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are libvirt domains read right, from virsh and from status files, and never trusted blindly?"""
+"""Test the domains that virsh and libvirt's status files describe, valid and malformed."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host whose files, names and command answers are attacks: its answers stay values.
+"""Test that the files, names and answers of a hostile host never run as code.
 
 Each text of a recorded host is replaced, one after another and all at once. The host is collected,
-audited, planned, rendered and shown; a WirespeedError is as good where it is short and on its own
-lines.
+audited, planned, rendered and shown. A WirespeedError is also right where it is short and on lines
+of its own.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ PAYLOADS = {
     "digits": "1" * 5000,
     "ranges": "0-65535\n" * 20_000,
 }
-# Longest error or list of unknown facts that a person reads.
+# Longest readable error or list of unknown facts, in characters.
 READABLE = 10_000
-# A line break of a payload: a long word that a table folds goes on behind the marker.
+# A line break that a payload brought. A table folds a long word, which then continues behind the
+# marker.
 BROKEN = re.compile(rf"^\s*{MARKER}(?![\\\w])", re.MULTILINE)
 _NUMBERS = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]|\d+")
 Change = Callable[[Recording, str], None]
@@ -78,7 +79,7 @@ def _answer(recording: Recording, number: int, **answer: object) -> None:
 
 
 def values_of(number: int) -> Change:
-    """Each text in a command's JSON, or in its quotes and between its tags, is the payload."""
+    """Replace each text in a command's JSON, or in its quotes and between its tags."""
 
     def change(recording: Recording, text: str) -> None:
         printed = recording.commands[number].stdout
@@ -98,7 +99,7 @@ def values_of(number: int) -> Change:
 
 
 def a_name(path: str) -> Change:
-    """The last number in a path is the payload, as far as a name can be one."""
+    """Replace the last number in a path, as far as the payload can be part of a name."""
 
     def change(recording: Recording, text: str) -> None:
         word = text[:200].replace("/", "_")
@@ -117,7 +118,7 @@ def everything(recording: Recording, text: str) -> None:
 
 
 def changes(recording: Recording) -> Iterator[tuple[str, Change]]:
-    """One file, name and command of each kind: those that differ in a number alone are one."""
+    """Yield one change per file, name and command; those that differ in a number count once."""
     kinds = {_NUMBERS.sub("#", path): path for path in (*recording.files, *recording.names)}
     for path in kinds.values():
         if path in recording.files:
@@ -140,7 +141,7 @@ def _kind(command: RecordedCommand) -> str:
 
 
 def attacked(recording: Recording, change: Change, text: str) -> RecordedRunner:
-    """The host of the recording with that change."""
+    """Return the recorded host with that change."""
     changed = copy.copy(recording)
     changed.files, changed.names = dict(recording.files), set(recording.names)
     changed.commands = list(recording.commands)
@@ -149,7 +150,7 @@ def attacked(recording: Recording, change: Change, text: str) -> RecordedRunner:
 
 
 def outcome(host: RecordedRunner) -> HostFacts | WirespeedError:
-    """Collect the host's facts, or the refusal of them."""
+    """Return the host's facts, or the error that rejects them."""
     try:
         return collect(host)
     except WirespeedError as refusal:
@@ -157,7 +158,7 @@ def outcome(host: RecordedRunner) -> HostFacts | WirespeedError:
 
 
 def shown(facts: HostFacts | WirespeedError) -> None:
-    """Print what `inspect` and `audit` print."""
+    """Print the output of `inspect` and `audit`."""
     if isinstance(facts, WirespeedError):
         print_line(str(facts))
         return
@@ -174,7 +175,7 @@ def test_collect_hostile_answers_stay_values(
     workload = parse_workload(example_text(EXAMPLES.get(machine, "s2-chains")), "workload")
     judge, files = Judge(tmp_path), 0
     every = list(changes(recording))
-    # The short form gives each change two payloads.
+    # The short form tests each change with two payloads.
     step = 1 if EXHAUSTIVE else len(PAYLOADS) // 2
     first = list(PAYLOADS).index(payload) % step
     for name, change in [*every[first::step], ("everything", everything)]:

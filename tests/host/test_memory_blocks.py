@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that memory that is not online is told apart from memory that is not installed."""
+"""Test that installed memory that is not online is reported apart from missing memory."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ cpu_policy = "dedicated"
 
 
 def lazy() -> FakeRunner:
-    """A host with 16 GiB of blocks on each node; node 1 has 4 GiB of them online."""
+    """Return a host with 16 GiB of blocks on each node; node 1 has 4 GiB of them online."""
     fake = runner(S0)
     fake.files[f"{MEMORY}/block_size_bytes"] = "80000000\n"
     states = ("online",) * 10 + ("going-offline",) + ("offline",) * 5
@@ -50,7 +50,7 @@ def lazy() -> FakeRunner:
 
 
 def lazy_host(**changes: int) -> HostFacts:
-    """An idle server whose node 1 has offline memory."""
+    """Return an idle server whose node 1 has offline memory."""
     facts = empty("s3-r740xd", "lazy")
     first, second = facts.nodes
     blocks = {"installed_kib": 96 << 20, "online_kib": 16 << 20, **changes}
@@ -74,7 +74,7 @@ def test_collect_kernel_without_numa_counts_the_blocks_of_the_host() -> None:
     fake = lazy()
     fake.files = {p: t for p, t in fake.files.items() if "/system/node/" not in p}
     fake.files["/proc/meminfo"] = "MemTotal: 1000 kB\nMemFree: 10 kB\n"
-    # One node needs CPUs of one node.
+    # Devices must not name a node that no longer exists.
     fake.files = {p: t for p, t in fake.files.items() if "/numa_node" not in p}
     (node,) = collect(fake).nodes
     assert (node.installed_kib, node.online_kib) == (32 << 20, 20 << 20)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interfaces that a host needs, whatever lies between a session and its NIC."""
+"""Test which interfaces a host needs, for every kind of interface below a session."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def host(
     routes: Mapping[str, str] | None = None,
     files: Mapping[str, str] | None = None,
 ) -> FakeRunner:
-    """addresses: address -> its interface. routes: peer -> the interface towards it."""
+    """Return a host with these sockets.
+
+    addresses: address to its interface. routes: peer to the interface towards it.
+    """
     fake = FakeRunner(files={"/proc/net/route": "", "/proc/net/ipv6_route": "", **(files or {})})
     fake.answer(SS, sockets)
     fake.answer(("sh", "-c", "echo $PPID"), "90\n")
@@ -95,7 +98,7 @@ def test_needed_interfaces_link_local_and_mapped_addresses_are_understood() -> N
 
 
 def test_needed_interfaces_any_port_and_login_server_above_us_is_a_session() -> None:
-    """We run below process 80, which holds the connection; sudo and a shell are in between."""
+    # This command runs below process 80, which holds the connection, below sudo and a shell.
     files = {"/proc/90/stat": "90 (a) b) S 85 1", "/proc/85/stat": "85 (sudo) S 80 1",
              "/proc/80/stat": "80 (teleport) S 1 1"}  # fmt: skip
     sockets = '0 0 10.0.0.1:3022 10.0.0.9:50000 users:(("teleport",pid=80,fd=9))\n'
@@ -104,7 +107,7 @@ def test_needed_interfaces_any_port_and_login_server_above_us_is_a_session() -> 
 
 
 def test_needed_interfaces_tmux_that_outlived_its_session_needs_nothing() -> None:
-    """Only connections that exist count; a tmux server keeps SSH_CONNECTION of one that ended."""
+    # Only existing connections count: tmux keeps SSH_CONNECTION after the session has ended.
     fake = host('0 0 10.0.0.1:43210 10.0.0.9:443 users:(("curl",pid=5,fd=3))\n')
     assert needed_interfaces(fake) == {}
     assert not has_remote_login(fake)

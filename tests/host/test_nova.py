@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is nova.conf read as oslo.config reads it?"""
+"""Test that nova.conf is read as oslo.config reads it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is Open vSwitch read right, in the layouts of old and new versions and from a real one?"""
+"""Test the reading of Open vSwitch, in layouts of old and new versions and from a real daemon."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_daemon_that_may_not_be_asked_leaves_the_pmds_unknown() -> None:
 
 @pytest.fixture
 def real_ovs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A userspace Open vSwitch of its own: two dummy ports in a bond on one PMD thread."""
+    """Start a userspace Open vSwitch: two dummy ports in a bond on one PMD thread."""
     if not os.path.exists(VSWITCHD) or not shutil.which("ovsdb-server"):
         pytest.skip("needs openvswitch-switch-dpdk")
     for name in ("OVS_RUNDIR", "OVS_DBDIR", "OVS_LOGDIR"):
@@ -84,7 +84,7 @@ def real_ovs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     run("ovsdb-tool", "create", "conf.db", "/usr/share/openvswitch/vswitch.ovsschema")
     run("ovsdb-server", "conf.db", "--remote=punix:db.sock", "--pidfile", "--detach", "--no-chdir")
     run("ovs-vsctl", "--no-wait", "init")
-    # The daemon's control socket is named after the program it is started as.
+    # The daemon names its control socket after the program name it was started under.
     (tmp_path / "ovs-vswitchd").symlink_to(VSWITCHD)
     try:
         daemon = [str(tmp_path / "ovs-vswitchd"), f"unix:{tmp_path}/db.sock", "--pidfile"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The judge on real connections: a real sshd, and a login server of another kind over IPv6."""
+"""Test the needed interfaces with a real sshd, and with another login server over IPv6."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wirespeed.host.needed_interfaces import has_remote_login, needed_interfaces
 
 pytestmark = pytest.mark.root
 
-# Serves one connection: what the judge says below the process that holds it.
+# Serves one connection: returns the needed interfaces as seen below the process that holds it.
 SERVER = """
 import json, socket, subprocess, sys
 JUDGE = '''
@@ -42,7 +42,7 @@ def run(*words: str) -> None:
 
 @pytest.fixture
 def bridged() -> Iterator[tuple[str, str]]:
-    """Two namespaces: a server whose address is on a bridge above its port, and a client."""
+    """Make two namespaces: a server whose address is on a bridge above its port, and a client."""
     tag = uuid.uuid4().hex[:6]
     server, client = f"ws{tag}-s", f"ws{tag}-c"
     try:

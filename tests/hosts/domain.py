@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The libvirt XML of a described guest, as `virsh dumpxml` prints it."""
+"""Write the libvirt XML of a described guest, as `virsh dumpxml` prints it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Domain:
-    """pins: CPU of each vCPU. vhost: (socket path, queues). vfs: PCI addresses handed over.
-
-    specs: a flavor's extra specs in Nova's metadata, or None where Nova does not write them.
-    """
+    """A guest."""
 
     name: str
     vcpus: int
     memory_mib: int
     pins: dict[int, int] = field(default_factory=dict)
+    """CPU of each vCPU."""
     emulator: str | None = None
     node: int | None = None
     huge_pages: bool = True
     vhost: tuple[tuple[str, int], ...] = ()
+    """(socket path, number of queues) of each port."""
     vfs: tuple[str, ...] = ()
+    """PCI addresses of the passed-through VFs."""
     flavor: str = "nfv"
     specs: dict[str, str] | None = None
+    """Extra specs of the flavor in Nova's metadata; None where Nova does not write them."""
 
     def xml(self) -> str:
         return f"""<domain type='kvm' id='1'>

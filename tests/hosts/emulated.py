@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab's node as it was recorded: `python -m tests.hosts.emulated`, while the lab is up.
+"""Record a node of the virtual testbed: `python -m tests.hosts.emulated` while it is up.
 
-Unlike the papers' servers nobody has described it: these are the files of a running kernel, with
-4 VFs on the first NIC.
+Unlike the papers' servers, it is not described: these are the files of a running kernel, with 4 VFs
+on the first NIC.
 """
 
 from __future__ import annotations

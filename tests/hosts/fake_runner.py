@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host made of dictionaries, for tests: files, and what commands print."""
+"""Simulate a host with dictionaries: its files, and the output of its commands."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of the papers S0, S1, S2 and S3, from their tables and figures.
+"""Describe the servers of the papers S0, S1, S2 and S3, from their tables and figures.
 
-What a paper does not say and a server must have (kernel release, PCI addresses, idle states of the
-CPU generation) is marked "not in the paper".
+Necessary properties that a paper does not state are marked "not in the paper": kernel release, PCI
+addresses, idle states of the CPU generation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.hosts.vswitch import Pmd, Port, Vswitch
 IVY_BRIDGE_FLAGS = "fpu vme sse sse2 ssse3 sse4_1 sse4_2 aes avx f16c rdrand pdpe1gb vmx"
 BROADWELL_FLAGS = IVY_BRIDGE_FLAGS + " avx2 bmi1 bmi2 fma"
 SKYLAKE_FLAGS = BROADWELL_FLAGS + " avx512f avx512dq avx512cd avx512bw avx512vl"
-# Latencies as intel_idle has them; not in the papers.
+# Latencies of intel_idle; not in the papers.
 IVY_BRIDGE_IDLE = (("POLL", 0), ("C1", 1), ("C1E", 10), ("C3", 59), ("C6", 80))
 BROADWELL_IDLE = (("POLL", 0), ("C1", 2), ("C1E", 10), ("C3", 40), ("C6", 133))
 
@@ -91,7 +91,7 @@ S1 = Server(
     memory_kib=(32 * GIB_IN_KIB, 32 * GIB_IN_KIB),
     free_kib=(20 * GIB_IN_KIB, 26 * GIB_IN_KIB),
     release="3.11.10-301.fc20.x86_64",  # Fedora 20's first kernel; not in the paper
-    # One core per socket for the host, as the paper's isolation strategy has it.
+    # One core per socket for the host, by the paper's isolation strategy.
     cmdline="BOOT_IMAGE=/vmlinuz ro intel_iommu=on default_hugepagesz=2MB hugepagesz=1G "
     "hugepages=8 isolcpus=1-9,11-19,21-29,31-39",
     isolated="1-9,11-19,21-29,31-39",
@@ -360,5 +360,5 @@ FLAVORS = {
 
 
 def renamed(server: Server, name: str) -> Server:
-    """The same server under another host name."""
+    """Return the same server with another host name."""
     return replace(server, name=name)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the recorded folders of the papers' servers: `python -m tests.hosts.record`.
+"""Write the recordings of the papers' servers: `python -m tests.hosts.record`.
 
-They are what `wirespeed inspect --record` would write on those servers. A test keeps them in step
-with papers.py.
+They are the output of `wirespeed inspect --record` on those servers. A test compares them with
+papers.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 
 
 def record(server: Server, folder: Path) -> None:
-    """Inspect the described server and keep the recording in a new folder."""
+    """Inspect the described server and save the recording in a new folder."""
     recorder = Recorder(runner(server))
     collect(recorder)
     save(recorder.recording, folder)

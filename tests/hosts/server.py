@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which files of /sys and /proc does a described server have, and what do its commands print?
+"""Generate the /sys and /proc files and the command outputs of a described server.
 
-A `Server` states what a paper or data sheet says; `runner` turns it into a FakeRunner. Nothing here
-knows how wirespeed reads a host: the files are laid out as the kernel lays them out.
+A `Server` has the facts of a paper or data sheet; `runner` turns it into a FakeRunner. This module
+does not depend on how wirespeed reads a host: the files have the kernel's layout.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GIB_IN_KIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Nic:
-    """A PCI function. interface None: bound to a user-space driver. vfs: VFs that exist."""
+    """A PCI function."""
 
     address: str
     node: int
@@ -29,12 +29,14 @@ class Nic:
     device: str
     driver: str
     interface: str | None = None
+    """None: bound to a user-space driver."""
     mbps: int = 10000
     mtu: int = 1500
     lanes: int = 8
     gts: str = "8.0"
     sriov_total: int = 0
     vfs: tuple[str, ...] = ()
+    """Addresses of the existing VFs."""
     vf_device: str = ""
     vf_driver: str = "vfio-pci"
     class_code: int = 0x020000
@@ -43,16 +45,20 @@ class Nic:
 
 @dataclass(frozen=True)
 class Server:
-    """numbering "block": node 0 has the first CPUs, siblings follow all cores (S0). "interleaved":
-    even CPUs on node 0, odd ones on node 1 (S3). Memory in KiB per node.
-    """
+    """A server."""
 
     name: str
     cpu_model: str
     flags: str
     cores_per_socket: int
     numbering: str
+    """Numbering of the CPUs, "block" or "interleaved".
+
+    "block": node 0 has the first CPUs, siblings follow all cores (S0). "interleaved": even CPUs are
+    on node 0, odd ones on node 1 (S3).
+    """
     memory_kib: tuple[int, ...]
+    """In KiB per node."""
     free_kib: tuple[int, ...]
     release: str
     cmdline: str
@@ -97,7 +103,7 @@ class Server:
 
 
 def runner(server: Server) -> FakeRunner:
-    """The server as a Runner that answers what its kernel and programs would."""
+    """Return the server as a Runner with the answers of its kernel and programs."""
     fake = FakeRunner(name=server.name)
     lines: dict[str, str] = {
         "/proc/sys/kernel/hostname": server.name,
@@ -264,5 +270,5 @@ def _answer_virsh(fake: FakeRunner, server: Server) -> None:
 
 
 def mask(cpus: str) -> str:
-    """The mask of a CPU list, as the papers write masks: without 0x."""
+    """Return the mask of a CPU list in the papers' notation, without 0x."""
     return format_mask(parse_list(cpus)).removeprefix("0x")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do ovs-vsctl and ovs-appctl of a described Open vSwitch print?"""
+"""Print like ovs-vsctl and ovs-appctl of a described Open vSwitch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ APPCTL = ["ovs-appctl", "--timeout=5"]
 
 @dataclass(frozen=True)
 class Port:
-    """One interface of a bridge; bond: the OVS port it shares with others."""
+    """One interface of a bridge."""
 
     name: str
     type: str = "dpdk"
@@ -26,6 +26,7 @@ class Port:
     tx_queues: int = 1
     descriptors: int = 2048
     bond: str | None = None
+    """Port of Open vSwitch that it shares with other interfaces."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Vswitch:
 
 
 def answer_ovs(fake: FakeRunner, ovs: Vswitch) -> None:
-    """Give the runner every answer that asking this switch needs."""
+    """Give the runner all answers of this switch."""
     root = {
         "_uuid": ["uuid", "root"],
         "bridges": ["set", [["uuid", name] for name in ovs.bridges]],
@@ -111,7 +112,7 @@ def _table(rows: list[dict[str, object]]) -> str:
 
 
 def _dpctl_show(ovs: Vswitch) -> str:
-    """The layout of OVS 2.10 to 3.2."""
+    """Print in the layout of OVS 2.10 to 3.2."""
     lines = ["netdev@ovs-netdev:", "  lookups: hit:0 missed:0 lost:0", "  flows: 0"]
     ports = [port for members in ovs.bridges.values() for port in members if port.type != "patch"]
     for number, port in enumerate(ports, start=1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is KVM used only where a guest booted with it, and is that asked once?"""
+"""Test that KVM is used only where a guest booted with it, and that this is checked once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wirespeed.remote.local import LocalRunner
 
 
 class Host(LocalRunner):
-    """One whose QEMU ends like this. booted: how often it was started."""
+    """A host whose QEMU ends with this result. booted: number of its starts."""
 
     def __init__(self, code: int = 0, stdout: str = "", stderr: str = "", kvm: bool = True) -> None:
         super().__init__("box")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does only who has this start's key get in, and only into this start's machine?"""
+"""Test that only the key of this start logs in, and only into this start's machine."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ pytestmark = pytest.mark.root
 
 @contextmanager
 def machine(folder: Path, access: Access) -> Iterator[None]:
-    """A guest's end of its control port: for each connection that asks, an sshd of the image's
-    configuration with the keys that this machine was given."""
+    """Serve a guest's end of its control port.
+
+    Each connection that asks gets an sshd with the image's configuration and the machine's keys.
+    """
     config = folder / "sshd_config"
     text = SSHD_CONFIG.read_text()
     for name, file in access.fw_cfg.items():
         text = text.replace(f"/run/wirespeed/{Path(name).name}", str(file))
-    # The folder is below /tmp, where everybody may write.
+    # The folder is in /tmp, where every user may write.
     config.write_text(f"{text}StrictModes no\n")
     Path("/run/sshd").mkdir(exist_ok=True)
     listening = socket.socket(socket.AF_UNIX)
@@ -64,7 +66,7 @@ def machine(folder: Path, access: Access) -> Iterator[None]:
 
 @pytest.fixture
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a short name, as a socket's path must have."""
+    """Return a folder with a short name, as a socket's path needs."""
     return tmp_path_factory.mktemp("m")
 
 
@@ -74,7 +76,7 @@ def test_all_sessions_go_over_the_one_line(folder: Path) -> None:
         with SshRunner(access.target, first_s=120, patience=8) as guest:
             user = pwd.getpwuid(os.getuid()).pw_name
             assert guest.run(["id", "-un"]).stdout.strip() == user
-            # With the session of the call: more than sshd allows where it is not told.
+            # With the session of the call, they exceed sshd's default limit of sessions.
             children = [guest.spawn(["sleep", "60"], log=str(folder / "log")) for _ in range(10)]
             for child in children:
                 child.signal(signal.SIGTERM)

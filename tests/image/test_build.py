@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a build that cannot be say why, in one line, and where to read more?"""
+"""Test that an impossible build reports why, in one line, and where to read more."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RECIPE = Recipe("guest", "bookworm", ("iproute2",), "linux", (), configured=Fals
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that alone is searched for programs."""
+    """Provide a folder that is the only one in PATH."""
     folder = tmp_path / "programs"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
@@ -76,7 +76,7 @@ def test_only_root_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 class Told(LocalRunner):
-    """A host whose apt-get, ldd and dpkg-query say this."""
+    """A host with these outputs of apt-get, ldd and dpkg-query."""
 
     def __init__(self, release: str, **said: str) -> None:
         super().__init__("box")

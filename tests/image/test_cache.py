@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a half-built image never look like a whole one, and is each built once?"""
+"""Test that an incomplete image is never taken for a complete one, and each is built once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cache(tmp_path: Path) -> ImageCache:
 
 @pytest.fixture
 def builds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was built; each image's root says how many had been before."""
+    """Provide the list of builds; each image's root has the number of builds before it."""
     built: list[str] = []
 
     def build(_r: Runner, recipe: Recipe, folder: Path, _l: Path, _s: Callable[..., None]) -> None:
@@ -122,7 +122,7 @@ def test_two_at_once_build_one_image(
     [
         ({"WIRESPEED_IMAGES": "/images", "XDG_CACHE_HOME": "/cache"}, "/images"),
         ({"XDG_CACHE_HOME": "/cache", "HOME": "/home/me"}, "/cache/wirespeed/images"),
-        # The specification has relative paths ignored.
+        # The specification says to ignore relative paths.
         ({"XDG_CACHE_HOME": "cache", "HOME": "/home/me"}, "/home/me/.cache/wirespeed/images"),
         ({"HOME": "/home/me"}, "/home/me/.cache/wirespeed/images"),
     ],

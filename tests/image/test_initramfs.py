@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the first root hold what reaches the disk, in the order in which it can be loaded?"""
+"""Test that the first root has the modules that reach the disk, in loading order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERSION = "6.1.0-1-amd64"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """virtio_blk needs two modules, of which one needs the other; overlay is packed."""
+    """Make a root: virtio_blk needs two modules, one of which needs the other; overlay is xz."""
     folder = tmp_path / "lib" / "modules" / VERSION
     (folder / "kernel").mkdir(parents=True)
     (tmp_path / "bin").mkdir()
@@ -77,7 +77,7 @@ def bz_image(payload: bytes) -> bytes:
 
 
 def entries(archive: bytes) -> dict[str, bytes]:
-    """Name -> content of a newc archive, as the kernel reads it."""
+    """Return the content by name of a newc archive, as the kernel reads it."""
     found: dict[str, bytes] = {}
     at = 0
     while True:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is an image built again exactly when it would be another one?"""
+"""Test that an image is built again exactly when it would differ."""
 
 from __future__ import annotations
 

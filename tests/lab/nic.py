@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a lab node's NIC may a run change, as it is now?"""
+"""Read the settings of a node's NIC that a run may change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EAST = port_address("east")
 
 @dataclass(frozen=True)
 class Nic:
-    """What a run may change of the NIC."""
+    """Settings of the NIC that a run may change."""
 
     count: str
     autoprobe: str
@@ -42,7 +42,7 @@ def interface(runner: Runner) -> str:
 
 
 def management(runner: Runner) -> str:
-    """The PCI address of the only interface with an address: our ssh session's."""
+    """Return the PCI address of the only interface with an address, that of the ssh session."""
     links = json.loads(runner.run(["ip", "-json", "address", "show"]).stdout)
     [name] = [
         link["ifname"]

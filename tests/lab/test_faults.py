@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a machine lacks is said at once, and whatever ends `up`, nothing of a lab is left.
+"""Test that missing requirements are reported at once, and that any end of `up` leaves nothing.
 
-QEMU is a stand-in here that does as the test wants; the rest is real.
+QEMU is a stand-in with the behaviour that a test needs; the rest is real.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from wirespeed.remote.state import keep_ssh_config, ssh_config_of
 from wirespeed.study.lab import parse_lab
 
 SPEC = MachineSpec("lab1", 1, 8, 3, 1)
-# It does what QEMU does with its -pidfile, and stays.
+# Writes its pid like QEMU with -pidfile, and stays.
 STAYS = ["sh", "-c", "echo $$ > qemu.pid; exec sleep 600"]
 
 
@@ -52,7 +52,7 @@ def started(made: Node) -> int:
 
 
 def has_ended(pid: int) -> bool:
-    """Its parent, which is not ours, may not have waited for it yet."""
+    """Return whether a process has ended; its parent may not have waited for it yet."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:

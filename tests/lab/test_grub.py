@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a new node's boot disk start the kernel that update-grub would, with the same words?"""
+"""Test that a new node's boot disk starts the kernel of update-grub, with the same words."""
 
 from __future__ import annotations
 

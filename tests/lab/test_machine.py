@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the server that QEMU is told to emulate the one that was asked for?"""
+"""Test that QEMU's arguments describe the requested server."""
 
 from __future__ import annotations
 

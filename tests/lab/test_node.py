@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a lab's node look and behave like a server: inspected, rebooted, without power?"""
+"""Test that a node behaves like a server: inspected, rebooted, without power."""
 
 from __future__ import annotations
 
@@ -106,5 +106,5 @@ def test_a_node_whose_qemu_died_is_named_and_started_again(lab_node: LabNode) ->
 
 
 def _other_key(folder: Path) -> str:
-    """The one that may log in: a valid key, but not the host's."""
+    """Return the user's key: a valid key, but not the host's."""
     return (folder / "key.pub").read_text().split()[1]

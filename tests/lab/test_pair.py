@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two nodes and the cables between them; and a lab that came and went leaves nothing."""
+"""Test the cables between two nodes, and that a removed testbed leaves nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_frames_cross_each_cable(lab_pair: tuple[LabNode, LabNode], cable: str) 
             runner.run(["ip", "link", "set", name, "up"])
             runner.run(["ip", "address", "add", f"192.0.2.{number}/24", "dev", name])
         try:
-            # sshd of the other one says something first.
+            # sshd of the other node sends its banner first.
             assert one.run(["python3", "-c", _FIRST_OCTETS], timeout_s=120).stdout == "SSH-\n"
         finally:
             for runner in (one, two):
@@ -52,7 +52,7 @@ def test_labs_that_came_and_went_leave_nothing(tmp_path: Path) -> None:
 
 
 def traces() -> tuple[object, ...]:
-    """What a lab could leave on this machine: interfaces, huge pages, sockets, processes."""
+    """Return everything that a testbed could leave: interfaces, huge pages, sockets, processes."""
     return (
         sorted(os.listdir("/sys/class/net")),
         [path.read_text() for path in Path("/sys/kernel/mm/hugepages").glob("*/nr_hugepages")],
@@ -62,7 +62,7 @@ def traces() -> tuple[object, ...]:
 
 
 def emulators() -> Iterator[int]:
-    """Processes of QEMU that were started for a lab."""
+    """Yield the QEMU processes of a testbed."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             words = path.read_bytes().split(b"\0")

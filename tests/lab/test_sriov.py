@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions on virtual functions of an emulated NIC: frames are conserved, links keep apart, and
-nothing of it is left on the node.
+"""Test functions on the virtual functions of an emulated NIC.
 
-The node emulates; what it passes in a second says nothing of speed.
+Frames are conserved, links are separate, and nothing is left on the node. The node is emulated, so
+rates are meaningless.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from wirespeed.remote.state import state_directory
 pytestmark = pytest.mark.lab
 VF = VfSettings("02:00:00:00:00:01", vlan=101, qos=3, spoofchk=False, trust=True,
                 max_tx_rate_mbps=100)  # fmt: skip
-# Enough frames for a trial, few enough for an emulated core beside others.
+# Enough frames for a trial, few enough for an emulated core.
 LOAD_FPS, TRIAL_S = 300.0, 0.5
 
 
@@ -51,7 +51,7 @@ def point(vnfs: int, sriov: Sriov | None = None) -> Frames:
 @pytest.fixture(scope="module")
 def runner(lab_node: LabNode) -> Iterator[Runner]:
     with lab_node.runner() as found:
-        # A host is told to; see docs/howto/sriov.md.
+        # Hosts are prepared in this way; see docs/howto/sriov.md.
         found.run(["modprobe", "vfio-pci"])
         yield found
 
@@ -152,8 +152,9 @@ time_limit_s = 5
 def test_over_two_hosts_from_one_to_four_functions(
     lab_pair: tuple[LabNode, LabNode], emulated_lab: Lab, tmp_path: Path
 ) -> None:
-    """A chain of four takes five virtual functions of the SUT's NIC in the east, three in the west:
-    the wire between the hosts carries the first and the last link, each in its VLAN."""
+    # A chain of four takes five VFs of the SUT's NIC in the east and three in the west.
+    #
+    # The wire between the hosts carries the first and the last link, each in its VLAN.
     near, far = lab_pair
     for node in (near, far):
         with node.runner() as there:
@@ -164,7 +165,7 @@ def test_over_two_hosts_from_one_to_four_functions(
         "run", str(tmp_path / "study.toml"), "--lab", str(emulated_lab.file), store, "--json",
         timeout_s=1800,
     )  # fmt: skip
-    # 1: CPUs that take turns may give no figure. Frames are accounted for all the same.
+    # 1: CPUs that take turns may give no rate. Frames are accounted for all the same.
     assert done.returncode in {0, 1}, done.stderr
     points = json.loads(done.stdout)["points"]
     assert len(points) == 4
@@ -182,8 +183,10 @@ def test_over_two_hosts_from_one_to_four_functions(
 def bench(
     lab_node: LabNode, runner: Runner, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RealBench]:
-    """One function between two virtual functions; the generator on two more. It holds the NIC from
-    here to the end of this file: tests of a NIC that nobody uses come before."""
+    """Open a bench: one function between two VFs, the generator on two more.
+
+    It holds the NIC until the end of this file; tests that need an unused NIC come before.
+    """
     before = nic(runner)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", lab_node.environ["XDG_STATE_HOME"])
@@ -204,7 +207,7 @@ def test_every_frame_is_received_or_dropped_for_a_known_cause(bench: RealBench) 
     assert seen.total("received") == seen.total("offered") > 0
     flooded = bench.measure(math.inf, 0.2)
     assert frames_are_conserved(flooded)
-    # Whether it is more than the rings take depends on who gets this machine's CPUs.
+    # The rings overflow or not, depending on how much CPU time this machine gives.
     assert {cause for _, cause in drops(flooded)} <= {
         DropCause.VNF_RX_RING_FULL, DropCause.TG_RX_RING_FULL, DropCause.VNF_TX_RING_FULL,
     }  # fmt: skip
@@ -212,7 +215,7 @@ def test_every_frame_is_received_or_dropped_for_a_known_cause(bench: RealBench) 
 
 @pytest.mark.lab(whole=True)
 def test_no_frame_leaves_its_vlan(bench: RealBench, runner: Runner) -> None:
-    """The function's first VF, number 1, put into another link's VLAN gets nothing more."""
+    # The function's first VF, number 1, gets no frames in another link's VLAN.
     assert bench.measure(LOAD_FPS, TRIAL_S).total("received") > 0
     set_vf(runner, 1, "vlan", "102")
     try:
@@ -226,12 +229,12 @@ def test_no_frame_leaves_its_vlan(bench: RealBench, runner: Runner) -> None:
 
 @pytest.mark.lab(whole=True)
 def test_what_is_told_as_not_emulated_has_no_effect(bench: RealBench, runner: Runner) -> None:
-    """If QEMU learns it, this fails, and the telling is to be corrected."""
+    # When QEMU learns to emulate them, this fails and the description must be corrected.
     told = bench.describe()["NIC"]["east"]  # type: ignore[index]
     assert told["set"]["spoofchk"] is True
     assert told["carried_out"]["spoofchk"].startswith("not emulated")
     assert told["carried_out"]["max_tx_rate"].startswith("not emulated")
-    set_vf(runner, 0, "mac", "02:00:00:00:00:77")  # what the generator sends has another source
+    set_vf(runner, 0, "mac", "02:00:00:00:00:77")  # the generator sends frames with another source
     spoofed = bench.measure(LOAD_FPS, TRIAL_S)
     assert spoofed.total("received") == spoofed.total("offered") > 0
     set_vf(runner, 0, "max_tx_rate", "1")

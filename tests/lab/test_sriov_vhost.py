@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A virtual function and a port of Open vSwitch at one function, on a node that emulates both."""
+"""Test one function with a virtual function and a port of Open vSwitch, both emulated."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.lab(whole=True)
 def test_frames_enter_by_the_nic_and_leave_by_the_vswitch(
     lab_node: LabNode, lab_way: str, tmp_path: Path, vnfs: int
 ) -> None:
-    """Both switches count, and what either lost is told where it was."""
+    # Both switches count, and lost frames are located.
     del lab_way
     frames = Frames(Topology("sriov-vhost", vnfs), sut=Sut(Vswitch(descriptors=512), ports=(EAST,)))
     with lab_node.runner() as runner:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TCP between virtual functions of an emulated NIC: each octet arrives or is in a frame that the
-NIC lost, VLANs keep apart, and nothing of it is left on the node.
+"""Test TCP between virtual functions of an emulated NIC.
 
-The node emulates; what it passes in a second says nothing of speed.
+Each octet arrives or is in a frame that the NIC lost. VLANs are separate, and nothing is left on
+the node. The node is emulated, so rates are meaningless.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from wirespeed.remote.state import state_directory
 pytestmark = pytest.mark.lab(whole=True)
 TCP = Tcp(path="sriov", tool=TcpTool.IPERF3, seconds=1, omit_s=0)
 POINT = TcpStreams(TCP, ports=(EAST,))
-# Ethernet, IPv4 and TCP with time stamps; and all of the longest frame.
+# Octets of the headers of Ethernet, IPv4 and TCP with time stamps, and of the longest frame.
 HEADERS, LONGEST = 66, 1514
 
 
@@ -44,7 +44,7 @@ def runner(lab_node: LabNode) -> Iterator[Runner]:
 
 @pytest.fixture
 def unused(lab_way: str, runner: Runner) -> Iterator[Runner]:
-    """The node, which is to be left as it was."""
+    """Provide the node, and check that it is unchanged afterwards."""
     del lab_way
     before = nic(runner), links(runner)
     yield runner
@@ -59,19 +59,19 @@ def links(runner: Runner) -> list[str]:
 
 
 def at_both_ends(bench: RealTcpBench) -> list[dict[str, int]]:
-    """What the server's virtual function has sent, and the client's received."""
+    """Return what the server's VF has sent, and what the client's has received."""
     return [counters(bench, "server")["tx"], counters(bench, "client0")["rx"]]
 
 
 def counters(bench: RealTcpBench, host: str) -> dict[str, dict[str, int]]:
-    """What the virtual function of this host has received and sent."""
+    """Return what the VF of this host has received and sent."""
     words = [*bench.ends[host].place.words, "ip", "-json", "-s", "link", "show", "dev", "eth0"]
     [seen] = json.loads(bench.host.runner.run(words).stdout)
     return seen["stats64"]  # type: ignore[no-any-return]
 
 
 def reaches(bench: RealTcpBench) -> bool:
-    """Whether the client's packets find the server."""
+    """Return whether the client's packets reach the server."""
     words = [*bench.ends["client0"].place.words, "timeout", "3", "bash", "-c",
              "exec 3<>/dev/tcp/198.18.0.1/5201"]  # fmt: skip
     return bench.host.runner.run(words, check=False).exit_code == 0

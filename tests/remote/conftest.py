@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runners of a host behind a program that stands for ssh."""
+"""Provide Runners of a host behind a stand-in for ssh."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ssh(tmp_path: Path) -> Iterator[SshRunner]:
 
 @pytest.fixture
 def without_python(tmp_path: Path) -> Iterator[SshRunner]:
-    """A host like `ssh`, but what is in its PATH has no python3."""
+    """Provide a host like `ssh` whose PATH has no python3."""
     (tmp_path / "bin").mkdir()
     for name in PROGRAMS:
         found = shutil.which(name)
@@ -40,6 +40,6 @@ def without_python(tmp_path: Path) -> Iterator[SshRunner]:
 
 @pytest.fixture(params=["ssh", "without_python"])
 def either(request: pytest.FixtureRequest) -> SshRunner:
-    """A host with python3, and one without."""
+    """Provide a host with python3, then one without."""
     runner: SshRunner = request.getfixturevalue(request.param)
     return runner

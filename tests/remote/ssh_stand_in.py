@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that stands for ssh: `sh -c` gets the command line, as the login shell does of sshd."""
+"""Stand in for ssh: `sh -c` runs the command line, as the login shell does for sshd."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from wirespeed.remote.ssh import SshRunner
 
 # Options come before "--", then the host, then one word: the command line. The file `cut` stands
-# for a broken connection; `sessions` holds the numbers of what a broken one ends.
+# for a broken connection; `sessions` lists the process IDs that a broken connection kills.
 STAND_IN = """#!/bin/sh
 here=$(dirname "$0")
 printf '%s ' "$@" | tr '\\n' ' ' >> "$here/calls"
@@ -22,18 +22,18 @@ case " $* " in *" -O check "*) [ ! -e "$here/cut" ]; exit;; *" -O "*) exit 0;; e
 echo $$ >> "$here/sessions"
 exec sh -c "exec $last"
 """
-# All that a host without python3 has.
+# Programs of a host without python3.
 PROGRAMS = ("sh", "env", "cat", "xargs", "grep", "tee", "readlink", "printenv", "true")
 
 
 def clients(tmp_path: Path) -> list[str]:
-    """The command line of each ssh client so far."""
+    """Return the command line of each ssh client so far."""
     calls = tmp_path / "calls"
     return calls.read_text().splitlines() if calls.exists() else []
 
 
 def cut(tmp_path: Path) -> None:
-    """The connection breaks: clients end, and no other one gets through."""
+    """Break the connection: running clients end, and no new one gets through."""
     (tmp_path / "cut").touch()
     for pid in (tmp_path / "sessions").read_text().split():
         with suppress(ProcessLookupError):
@@ -41,5 +41,5 @@ def cut(tmp_path: Path) -> None:
 
 
 def agent_pid(ssh: SshRunner) -> int:
-    """Of the agent that answers calls: the parent of what it runs."""
+    """Return the pid of the agent that answers calls: the parent of its commands."""
     return int(ssh.run(["sh", "-c", "echo $PPID"]).stdout)

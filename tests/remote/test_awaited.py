@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a machine that boots waited for, and is ssh handed a connection of which nothing is lost?"""
+"""Test that a booting machine is waited for, and that ssh gets a connection without lost data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BANNER = b"SSH-2.0-OpenSSH\r\n"
 
 @contextmanager
 def machine(listening: socket.socket, *lives: Callable[[socket.socket], None]) -> Iterator[None]:
-    """Each connection is served by the next of these; then nobody listens any more."""
+    """Serve each connection by the next of these; then stop listening."""
     fault: list[BaseException] = []
 
     def serve() -> None:
@@ -62,7 +62,7 @@ def test_behind_a_serial_port_sshd_is_asked_for_and_its_first_line_left(tmp_path
 
     def asked(connected: socket.socket) -> None:
         assert connected.recv(100) == b"start\n"
-        # What somebody else's sshd still had to say comes first.
+        # The output of an earlier connection's sshd comes first.
         connected.sendall(b"\x17\x03rest of another" + BANNER)
         assert connected.recv(100) == b"SSH-2.0-client\r\n"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that endless answers, outputs and files are read up to a bound, and named."""
+"""Test that endless answers, outputs and files are read up to a limit, and named in the error."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A target remembers the highest token, refuses a lower one, and lets one in at a time."""
+"""Test that a host remembers the highest token, rejects a lower one, and admits one at a time."""
 
 from __future__ import annotations
 

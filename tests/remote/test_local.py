@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the local Runner start, watch and end processes as a bench relies on?"""
+"""Test how the local Runner starts, watches and ends processes."""
 
 from __future__ import annotations
 

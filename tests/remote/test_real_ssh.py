@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a host behind a real sshd do what a bench relies on, also when the link to it is cut?"""
+"""Test the Runner of a host behind a real sshd, also when the link to it is cut."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_host_without_an_sshd_is_unreachable(one_host: Lab) -> None:
 
 
 def test_a_cut_link_is_noticed_at_both_ends(one_host: Lab, tmp_path: Path) -> None:
-    """One cut for all of it: each takes as long as silence may last."""
+    # One cut serves all checks, because each takes as long as the longest silence.
     lock, path = str(tmp_path / "lock"), str(tmp_path / "socket")
     with (
         socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening,
@@ -148,7 +148,7 @@ def test_a_cut_link_is_noticed_at_both_ends(one_host: Lab, tmp_path: Path) -> No
 
 
 def in_background(ask: Any) -> Future[Any]:
-    """Its result, once there is one."""
+    """Return a future for the result."""
     found: Future[Any] = Future()
 
     def run() -> None:

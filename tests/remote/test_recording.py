@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Can a recorded host be sent, is a damaged one refused, and does none lead out of its folder?"""
+"""Test that a recorded host can be sent, that damage is rejected, and that no path escapes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINE, TEXT = "/sys/one", "/proc/many"
 
 
 def recorded(tmp_path: Path) -> Path:
-    """A folder with a one-line file, a longer one, an absent, a denied one, and a command."""
+    """Record a one-line file, a longer one, an absent and a denied one, and a command."""
     fake = FakeRunner(
         name="box",
         files={

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sockets are kept where their paths are short, whatever the environment names."""
+"""Test that sockets get short paths for any environment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from wirespeed.remote.socket_paths import (
 
 @pytest.fixture
 def short() -> Iterator[str]:
-    """A directory whose path has as many octets as a base may have."""
+    """Provide a directory whose path has the longest length of a base."""
     with tempfile.TemporaryDirectory(prefix="ws-", dir="/tmp") as directory:
         path = f"{directory}/" + "b" * (SOCKET_BASE_MAX - len(directory) - 1)
         Path(path).mkdir()
@@ -42,7 +42,7 @@ def test_socket_base_as_long_as_allowed_is_taken(
 def test_socket_base_unfit_directory_is_passed_over(
     name: str, short: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Longer by one octet or many, longer in octets though not in letters, or absent."""
+    # Longer by one octet or many, longer in octets but not in letters, or absent.
     unfit = Path(short) / name if name == "b" else Path(short).parent / name
     if name != "none":
         unfit.mkdir(parents=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the ssh Runner run exactly what it is told, and refuse names that ssh would misread?"""
+"""Test that the ssh Runner runs exact words, and rejects names that ssh would misread."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are files and commands over ssh what they are here, with and without python3 on that host?"""
+"""Test files and commands over ssh against local ones, with and without python3 on the host."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_files_are_read_in_one_call(either: SshRunner, tmp_path: Path) -> None:
     absent = str(tmp_path / "absent")
     paths = [str(odd), str(tmp_path / "empty"), absent, str(tmp_path)]
     got = either.read_many(paths)
-    # One to start an agent; where that cannot be, one to read.
+    # One client starts an agent; without python3 another one reads.
     assert len(clients(tmp_path)) <= 2
     assert got[str(odd)] == "x\n\ny\n"
     assert got[str(tmp_path / "empty")] == ""
@@ -130,7 +130,7 @@ def test_a_command_that_a_signal_ended(ssh: SshRunner) -> None:
 
 @contextmanager
 def ends(fifo: Path) -> Iterator[int]:
-    """Some process has the FIFO open for writing in here, and by the end none; yields our end."""
+    """Yield the read end; check that a process had the FIFO open for writing and has ended."""
     os.mkfifo(fifo)
     reading = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
     try:
@@ -143,7 +143,7 @@ def ends(fifo: Path) -> Iterator[int]:
 
 
 def lasting(fifo: Path, first: str = "true") -> list[str]:
-    """A command that does not end, and its child, which has the FIFO open."""
+    """Return a command that does not end, with a child that has the FIFO open."""
     return ["sh", "-c", f"exec 3>{fifo}; printf x >&3; sleep 600 & {first}; sleep 600"]
 
 

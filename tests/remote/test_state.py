@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a host that wirespeed has started itself get its own way, and any other the user's?"""
+"""Test the ssh configuration of hosts that wirespeed has started, and of any other host."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the tables of a CI log."""
+"""Test the reading of a CI log's tables."""
 
 from __future__ import annotations
 

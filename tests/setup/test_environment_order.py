@@ -17,7 +17,7 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 COPIED = ("Makefile", "setup", "pyproject.toml")
-# change THING: note the words; hold THING for a moment, and note it if somebody else holds it.
+# change THING: log the words; hold THING for a moment, and log a race if it is already held.
 CHANGE = """#!/bin/sh
 change() {
 	echo "$*" >>"$LOG"
@@ -53,7 +53,7 @@ DOUBLES = {
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A fresh clone, in a folder next to the doubles."""
+    """Provide a fresh clone, in a folder next to the doubles."""
     made, doubles = tmp_path / "clone", tmp_path / "doubles"
     for folder in (made, doubles, tmp_path / "held"):
         folder.mkdir()
@@ -69,7 +69,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def make(clone: Path, *words: str) -> list[str]:
-    """What the doubles noted."""
+    """Return the log of the doubles."""
     beside = clone.parent
     plain = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     environment = plain | {

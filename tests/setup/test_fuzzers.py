@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The data plane's fuzzers: whichever was installed first, none is left out in silence."""
+"""Test that the data plane's fuzzers are built in any order of installation, or reported."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 FUZZ = REPOSITORY / "dataplane" / "fuzz"
-# What a build needs besides clang.
+# Tools of a build other than clang.
 TOOLS = ("cc", "gcc", "ar", "ld", "as", "meson", "ninja", "find", "mkdir", "sh", "env", "python3")
 
 
 @pytest.fixture
 def without_clang(tmp_path: Path) -> dict[str, str]:
-    """An environment whose PATH has every tool of a build but clang."""
+    """Provide an environment whose PATH has every build tool except clang."""
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in TOOLS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the set-up install, from where, when Debian's own packages are too old?"""
+"""Test what the set-up installs, and from where, when Debian's own packages are too old."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 SETUP = Path(__file__).parents[2] / "setup"
-# Each answers as the package tools of a Debian 12 whose mirror is http://mirror/debian/.
+# These answer like the package tools of a Debian 12 with the mirror http://mirror/debian/.
 DPKG_QUERY = """case "$*" in
 *new*) echo 'install ok installed 1:10.0.2' ;;
 *old*) echo 'install ok installed 1:7.2' ;;
@@ -43,7 +43,7 @@ def programs(tmp_path: Path) -> Path:
 
 
 def installed(programs: Path, tmp_path: Path, entries: str) -> list[str]:
-    """What apt-get was told to do, and the source that it was given."""
+    """Return apt-get's arguments, and the source that it got."""
     listed, log = tmp_path / "packages.txt", tmp_path / "log"
     listed.write_text(entries)
     environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "LOG": str(log)}
@@ -82,7 +82,7 @@ def test_the_distribution_s_own_is_taken_where_it_is_new_enough(
     assert not any("sourceparts" in line for line in told)
 
 
-# Takes a moment and notes where another one works, too; afterwards the package is there.
+# Takes a moment and logs a concurrent run; afterwards the package is installed.
 ONE_AT_A_TIME = """mkdir "$LOG.held" 2>/dev/null || echo race >>"$LOG"
 sleep 1
 rmdir "$LOG.held" 2>/dev/null

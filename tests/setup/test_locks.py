@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plant faults in lock files; compare the locks of this project with pyproject.toml."""
+"""Plant errors in lock files; compare this project's locks with pyproject.toml."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ CRATES = [
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Five sound locks, and the environments that were made of them."""
+    """Provide five valid locks, and the environments that were made from them."""
     (tmp_path / "setup/locks").mkdir(parents=True)
     (tmp_path / "pyproject.toml").write_text(PROJECT)
     for name, text in LOCKS.items():
@@ -173,7 +173,7 @@ def test_licence_expression_is_accepted_by_its_parts(expression: str, is_accepte
 
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A workspace of one crate; what cargo would tell of its lock."""
+    """Provide a workspace of one crate, and cargo's answer on its lock."""
     made = tmp_path / "speedtest"
     (made / "proto").mkdir(parents=True)
     (made / "proto/Cargo.toml").write_text('[package]\nname = "speedtest-proto"\n')

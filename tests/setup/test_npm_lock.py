@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that npm installs what setup/locks/npm locks, and nothing else."""
+"""Test that npm installs exactly the packages in setup/locks/npm."""
 
 from __future__ import annotations
 

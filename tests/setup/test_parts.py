@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run setup/parts.py over a Makefile of the test's own."""
+"""Test setup/parts.py with a Makefile of its own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PARTS = Path(__file__).parents[2] / "setup/parts.py"
-# `meets` waits for its twin: they end only when they run at the same time.
+# `meets-a` waits for `meets-b`: both end only when they run at the same time.
 MAKEFILE = """
 good:
 \t@echo good works

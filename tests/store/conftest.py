@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stores of each kind; PostgreSQL is a real one of our own."""
+"""Provide a store of each type; PostgreSQL is a real one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tests.postgres import cluster
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
-    """The URL of an empty database that ends with the tests."""
+    """Provide the URL of an empty database that ends with the tests."""
     with cluster() as running:
         yield running.url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store_name(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A store of each kind."""
+    """Provide a store of each type."""
     if request.param == "sqlite":
         return str(tmp_path / "runs.sqlite")
     return str(request.getfixturevalue("postgresql"))

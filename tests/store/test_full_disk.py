@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The disk really fills up: a file system of 512 KiB under the store."""
+"""Test a disk that really fills up: a file system of 512 KiB under the store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.root
 
 
 def fill(path: Path) -> None:
-    """Write until nothing fits any more."""
+    """Write until the file system is full."""
     file = os.open(path, os.O_CREAT | os.O_WRONLY)
     with pytest.raises(OSError, match="No space left"):
         write_for_ever(file)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs that a host measured into a file are copied whole, once, and again when they have grown."""
+"""Test that a host's runs are imported whole, once, and again when they have grown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def measure(writer: RunWriter, point: str) -> None:
 
 
 def content(run: RunRecord) -> RunRecord:
-    """All but the number that each store gives."""
+    """Return the run without its number, which each store assigns."""
     return replace(run, id="")
 
 
@@ -43,7 +43,7 @@ def test_a_run_is_copied_whole_and_once(store_name: str, tmp_path: Path) -> None
         before = len(list_runs(here))
         assert import_runs(here, there, "compute-1") == 1
         assert import_runs(here, there, "compute-1") == 0
-        # Another host whose run has the same id and time.
+        # Another host, with a run of the same id and time.
         assert import_runs(here, there, "compute-2") == 1
         copies = [run.id for run in list_runs(here)][: len(list_runs(here)) - before]
         original = read_run(there, writer.run_id, series=True)

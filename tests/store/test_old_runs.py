@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs that an older version stored still open. data/ has what it wrote, on a simulated SUT."""
+"""Test that runs of older versions still open. data/ has their stores, from a simulated SUT."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def opened(name: str, directory: Path) -> Store:
-    """A store that an older version wrote."""
+    """Open a store that an older version wrote."""
     path = directory / f"{name}.sqlite"
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript((DATA / f"{name}.sql").read_text(encoding="utf-8"))
@@ -41,7 +41,7 @@ def opened(name: str, directory: Path) -> Store:
 
 @pytest.fixture
 def old_run(tmp_path: Path) -> RunRecord:
-    """A run of schema 0001: trials were valid or not."""
+    """Return a run of schema 0001: trials were valid or invalid."""
     with opened("run-0001", tmp_path) as store:
         assert [summary.id for summary in list_runs(store)] == ["wire-1"]
         return read_run(store, "wire-1", series=True)
@@ -49,7 +49,7 @@ def old_run(tmp_path: Path) -> RunRecord:
 
 @pytest.fixture
 def gated_run(tmp_path: Path) -> RunRecord:
-    """A run of schema 0002: pvp on a noisy host; what the first ring accepted was called sent."""
+    """Return a run of schema 0002: pvp on a noisy host, with accepted frames named "sent"."""
     with opened("run-0002", tmp_path) as store:
         return read_run(store, "quickstart-1", series=True)
 
@@ -125,7 +125,7 @@ def test_what_was_called_sent_is_read_as_accepted(old_run: RunRecord, gated_run:
 def test_what_older_versions_did_not_store_is_none_or_made_when_read(
     old_run: RunRecord, gated_run: RunRecord
 ) -> None:
-    """Explanations and audits are what somebody saw then; a SUT's description is a fact."""
+    # Explanations and audits are of their time; a SUT's description is a fact.
     for run, kind in ((old_run, "reference"), (gated_run, "ovs-dpdk")):
         assert run.audits is None
         (point,) = run.points

@@ -44,13 +44,13 @@ def start(store: Store) -> tuple[RunWriter, str]:
 
 
 def searched() -> tuple[SearchResult, list[Trial]]:
-    """A result with all that a search can find, and disturbed trials with their series."""
+    """Return a result with everything that a search finds, and disturbed trials with series."""
     made = MadeUp(load_study("wire").points[0].workload, Grade.C, seed=1)
     return made.search(), made.trials
 
 
 def stripped(trial: Trial) -> Trial:
-    """What the store keeps of it beside the series."""
+    """Return the part of a trial that the store keeps next to the series."""
     evidence = dataclasses.replace(trial.observation.evidence, contention=())
     seen = dataclasses.replace(
         trial.observation, evidence=evidence, windows=None, latency_rows=None
@@ -121,7 +121,7 @@ def test_runs_are_numbered_by_study(store_name: str) -> None:
 
 
 def test_a_point_without_its_result_is_not_complete(store_name: str) -> None:
-    """As after `kill -9` in the middle of a point."""
+    # `kill -9` in the middle of a point leaves this state.
     _, trials = searched()
     with Store(store_name) as store:
         writer, point_id = start(store)

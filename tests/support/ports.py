@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reserve TCP ports for servers that can neither be handed a socket nor report their port.
+"""Reserve TCP ports for servers that can neither inherit a socket nor report their port.
 
-The kernel chooses the port, and a socket that is bound to it but does not listen keeps it: the
-kernel gives it to nobody else, and a connection is refused until a server listens. A server that
-sets SO_REUSEADDR may listen there meanwhile (bind(2) lets such sockets share a port of which none
+The kernel chooses the port, and a socket that is bound to it but does not listen keeps it. The
+kernel gives the port to no other process and refuses connections until a server listens. A server
+that sets SO_REUSEADDR may listen there (bind(2) lets such sockets share a port on which none
 listens); iperf3, PostgreSQL, RabbitMQ, epmd, waitress and eventlet do.
 """
 

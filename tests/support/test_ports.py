@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reserve ports in a network namespace that has few of them."""
+"""Test the reservation of ports in a network namespace that has few of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.ports import reserved_port
 
-# All ports that the kernel still has, drawn as servers draw them; then one that connects.
+# Draws all remaining ports by binding to port 0, without SO_REUSEADDR and with it.
 DRAW_ALL = """
 import socket
 from pathlib import Path

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a host become what its plan says, and again what it was?"""
+"""Change a host to match its plan, and restore its previous state."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is done to a host to change it: write kernel files, run commands.
+"""Define the actions that change a host: write kernel files, run commands.
 
-The same actions are performed through a Runner (apply, rollback) or written as a shell script that
-the host runs by itself (at boot, or when nobody confirms a change), so that both do the same.
+The same actions run through a Runner (apply, rollback) or as a shell script of the host. The host
+runs the script at boot, or when no client confirms a change. Both have the same effect.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from dataclasses import dataclass
 
 from wirespeed.remote.interface import RemoteError, Runner
 
-# A command of the host's own that changes settings: a NIC may take seconds to make its VFs.
+# Commands of the host that change settings, in seconds: a NIC may take seconds to make its VFs.
 COMMAND_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Write a text to a kernel file. may_fail: the file may be absent or refuse it; what became
-    of it is read back."""
+    """Write a text to a kernel file."""
 
     path: str
     text: str
     may_fail: bool = False
+    """True if the file may be absent or reject the text; the result is read back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,11 @@ class PutEach:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Run a command. may_fail: what became of it is read back."""
+    """Run a command."""
 
     argv: tuple[str, ...]
     may_fail: bool = False
+    """True if the command may fail; the result is read back."""
 
 
 Action = Put | PutEach | Run
@@ -54,7 +55,7 @@ try_run() { "$@" 2>/dev/null || true; }
 
 
 def perform(runner: Runner, actions: Iterable[Action]) -> None:
-    """Raises OSError and RemoteError where an action that must succeed does not."""
+    """Perform the actions. Raises OSError and RemoteError where one that must succeed fails."""
     for action in actions:
         match action:
             case Put():
@@ -67,7 +68,7 @@ def perform(runner: Runner, actions: Iterable[Action]) -> None:
 
 
 def script(purpose: str, actions: Iterable[Action]) -> str:
-    """The actions for a POSIX shell. One that fails does not keep the others from being done."""
+    """Return the actions as a POSIX shell script; a failed action does not stop the rest."""
     lines = ["#!/bin/sh", f"# {purpose}", _FUNCTIONS, "failed=0"]
     lines += [_line(action) for action in actions]
     return "\n".join([*lines, "exit $failed", ""])
@@ -90,6 +91,6 @@ def _put(runner: Runner, path: str, text: str, *, may_fail: bool) -> None:
     try:
         runner.write(path, f"{text}\n")
     except (OSError, RemoteError) as fault:
-        # A lost connection is no refusal of the kernel's.
+        # A lost connection does not mean that the kernel rejected the text.
         if not may_fail or not isinstance(fault, OSError):
             raise

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Name the findings of an audit that may stay on a host that is as planned."""
+"""List the audit findings that may remain on a host that matches its plan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HARDWARE = "the server's hardware or firmware"
 _POLICY = "the workload chose it"
 _MEMORY = "the plan's memory model, or a vswitch.socket_memory_mib that the workload sets"
 
-# Rule -> what it is about instead. A rule that is not named here must pass.
+# Rule to the reason why a plan does not settle it. A rule that is not listed must pass.
 STAYS = {
     "WS03": _FLAVOR,
     "WS08": _POLICY,
@@ -40,9 +40,9 @@ STAYS = {
     "WS50": _GUEST,
 }
 
-# Rule -> what some hosts cannot show, so that it may stay unchecked. The decision that the rule
-# looks at has a row of its own.
+# Rule to the facts that some hosts cannot report, so that it may stay unchecked. The decision
+# behind the rule has a row of its own.
 UNSHOWN = {"WS23": "not every memory controller has an EDAC driver"}
 
-# Rule -> the setting that answers it: what the kernel refuses of that, and nothing else, may stay.
+# Rule to the setting behind it: only the parts that the kernel rejects may remain.
 REFUSALS = {"WS32": Interrupts().name}

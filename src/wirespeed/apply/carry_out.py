@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carry out each step: look at it, record it, make it, read it back."""
+"""Carry out each step: read the setting, record it, change it, read it back."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ _RESTART = "ovs-vswitchd reads it at its start: restart it, or reboot"
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A host and its journal. reboot_helps: it was not just rebooted for what is still short."""
+    """A host and its journal."""
 
     runner: Runner
     journal: Journal
     reboot_helps: bool
-    # Whether the timer goes on after changes that may cut a connection.
+    """True if a reboot may still help: False right after a reboot."""
     keep_timer: bool = False
+    """True if the timer continues after changes that may cut a connection."""
 
     def carry_out(self, planned: PlannedSteps) -> tuple[Result, ...]:
-        """Every step, what a plan before changed and this one does not, the unit for next boots.
+        """Perform every step, restore settings that the plan no longer names, set the boot unit.
 
         Raises HostUnreachable, NotWritable, JournalNotWritten.
         """
@@ -46,7 +47,7 @@ class Work:
         with Checkpoint(self.runner).guarding(at_risk, keep=self.keep_timer):
             results += [self._carry_out(step) for step in planned.network]
         if at_risk and self.keep_timer:
-            # The next boot must not make again what the timer may undo.
+            # The next boot must not repeat a change that the timer may undo.
             return tuple(results)
         at_boot = boot_steps(self._volatile(planned, results))
         results += [self._carry_out(step) for step in at_boot]
@@ -55,18 +56,21 @@ class Work:
         return tuple(results)
 
     def _note_all(self, planned: PlannedSteps) -> None:
-        """What each setting was before the first change of any: a boot with the new kernel command
-        line changes others, which a power loss may bring about."""
+        """Record the old value of every setting before the first change.
+
+        A boot with the new kernel command line changes further settings, and a power loss may cause
+        one.
+        """
         for step in self.changing(planned.all):
             self.journal.note(step.setting, step.setting.read(self.runner))
 
     def changing(self, steps: Iterable[Step]) -> list[Step]:
-        """Those that are to change, now or with the reboot."""
+        """Return the steps that are to change, now or with the reboot."""
         changes = (State.CHANGE, State.REBOOT)
         return [step for step in steps if self._look(step).state in changes]
 
     def preview(self, planned: PlannedSteps) -> tuple[Result, ...]:
-        """What carry_out would do. Changes nothing."""
+        """Return the results that carry_out would have. Changes nothing."""
         results = [
             _result(_back(entry), State.CHANGE, entry.setting.read(self.runner))
             for entry in self._others(planned)
@@ -77,7 +81,7 @@ class Work:
         return tuple(results)
 
     def _look(self, step: Step) -> Result:
-        """What the setting is, or that it is to change."""
+        """Return the state of a setting, including whether it is to change."""
         setting = step.setting
         absent = setting.why_absent(self.runner)
         if absent is not None:
@@ -117,8 +121,10 @@ class Work:
         return _result(step, State.DIFFERS, old, note, changed=changed)
 
     def _volatile(self, planned: PlannedSteps, results: Sequence[Result]) -> list[Step]:
-        """The steps whose settings we changed or will, and a reboot loses. What was so by itself
-        is so at the next boot, too."""
+        """Return the steps that were or will be changed, and whose settings a reboot loses.
+
+        Defaults need no restore after a reboot.
+        """
         ours = {entry.setting.name for entry in self.journal.entries}
         so = {r.name for r in results if r.state.is_so and r.name in ours}
         so |= {r.name for r in results if r.state is State.CHANGE}
@@ -134,7 +140,7 @@ class Work:
             yield _result(_back(entry), state, now, failed, changed=True)
 
     def _others(self, planned: PlannedSteps) -> list[Entry]:
-        """Newest first: what a plan before this one changed, and this one says nothing of."""
+        """Return the settings of an earlier plan that this plan does not name, newest first."""
         names = {step.setting.name for step in planned.all} | BOOT_NAMES
         return [e for e in reversed(self.journal.entries) if e.setting.name not in names]
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Let a host undo by itself a change that cuts the connection by which it is made.
+"""Let a host undo a change by itself when the change cuts the connection.
 
-Before such changes the host gets a script that undoes them and a timer (systemd-run) that runs it;
-whoever still reaches the host afterwards stops the timer. The script waits for the lock that an
-apply holds: one that lives is never interfered with, however slow it is.
+Before such changes, the host gets a script that undoes them and a timer (systemd-run) that runs it.
+A client that still reaches the host afterwards stops the timer. The script waits for the lock that
+an apply holds, so it never disturbs a running apply.
 """
 
 from __future__ import annotations
@@ -23,40 +23,38 @@ from wirespeed.model.bounded import load_json
 from wirespeed.remote.interface import Runner
 
 UNIT = "wirespeed-apply-checkpoint"
-# Of changes that were made from a session on the host itself.
+# Timer for changes that were made from a session on the host itself.
 KEPT = "wirespeed-apply-unconfirmed"
 SCRIPT = f"{FOLDER}/checkpoint.sh"
-# What the script puts back: a list of the journal's records.
+# Settings that the script restores: a list of the journal's records.
 ENTRIES = f"{FOLDER}/checkpoint.json"
-# Exists once the timer has started the script; it does not tell what the script has reached.
+# Exists once the timer has started the script; says nothing about the script's progress.
 FIRED = f"{FOLDER}/checkpoint-fired"
 WAIT_S = 120
 
 
 @dataclass(slots=True)
 class Undone:
-    """What the timer has reached, as read back.
-
-    back: settings that are what they were. left: the others, each with what it is or why that is
-    not known.
-    """
+    """Result of the timer, as read back."""
 
     back: list[str] = field(default_factory=list)
+    """Settings with their previous value."""
     left: list[str] = field(default_factory=list)
+    """Other settings, each with its current value or the reason why that is unknown."""
 
 
 class Checkpoint:
-    """The timer of one host."""
+    """Timer of one host."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
     @contextmanager
     def guarding(self, changes: Sequence[Entry], *, keep: bool = False) -> Iterator[None]:
-        """While in the body these settings may change; they are as given.
+        """Guard the changes of these settings, whose current values are given, while the body runs.
 
-        Left by an error, the timer goes on: the connection may be what failed. keep: another timer
-        goes on after the body, until a later command stops it.
+        When an error leaves the body, the timer continues, because the connection may have failed.
+        keep: another timer continues after the body until a later command stops it.
         """
         if not changes:
             yield
@@ -65,7 +63,7 @@ class Checkpoint:
         self._arm(UNIT)
         yield
         if keep:
-            # Its time begins now, however long the body took.
+            # Its time starts now, however long the body took.
             self._arm(KEPT)
             self._stop(UNIT)
         else:
@@ -73,20 +71,20 @@ class Checkpoint:
 
     @property
     def waits(self) -> bool:
-        """Whether a timer is armed, so that changes wait for confirmation."""
+        """True if a timer is armed, so that changes wait for confirmation."""
         timers = [f"{unit}.timer" for unit in (UNIT, KEPT)]
-        # It prints a state a line, and fails unless one is active.
+        # Prints one state per line, and fails unless one unit is active.
         told = self._runner.run(["systemctl", "is-active", *timers], check=False).stdout
         return "active" in told.split()
 
     def stop(self) -> None:
-        """Stop the timers: the host is reached."""
+        """Stop the timers, because the host is reachable."""
         self._stop(UNIT, KEPT)
 
     def undone(self) -> Undone | None:
-        """Return what a timer that ran out has undone, once; None: none ran out.
+        """Return the changes that an expired timer has undone, once; None: no timer has expired.
 
-        The folder must have been checked to be root's own, and of this host.
+        The caller must have checked that the folder is root's own, and of this host.
         """
         if not self._runner.glob(FIRED):
             return None
@@ -116,7 +114,7 @@ class Checkpoint:
         return undone
 
     def _why_left(self, kind: str, fields: dict[str, object], old: Value) -> str:
-        """Return what the setting is, or why that is not known; "": what it was."""
+        """Return the current value, or why it is unknown; "" when it is the previous value."""
         try:
             setting = setting_from_json(kind, fields)
         except UnknownKind:
@@ -131,7 +129,7 @@ class Checkpoint:
 
     def _stop(self, *units: str) -> None:
         names = [f"{unit}.{kind}" for unit in units for kind in ("timer", "service")]
-        # Reported as failed where there is none.
+        # systemctl reports a failure where there is no such unit.
         self._runner.run(["systemctl", "stop", *names], check=False)
 
     def _write_script(self, changes: Sequence[Entry]) -> None:
@@ -151,5 +149,5 @@ class Checkpoint:
 
 
 def waiting(lock: str, fired: str, script_path: str) -> str:
-    """The shell command that runs the script once it holds the lock, and holds it to its end."""
+    """Return the shell command that runs the script while it holds the lock."""
     return f"exec 9>{lock}; flock 9; : >{fired}; sh {script_path}"

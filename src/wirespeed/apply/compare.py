@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare each decided value with what it is on the host."""
+"""Compare each decided value with its value on the host."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ _AT_BOOT = "the kernel was not started with the planned words yet"
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """reboot_due: planned words that the kernel was not started with."""
+    """A planned host, its facts, and the results of a preview."""
 
     host: HostPlan
     facts: HostFacts
     reboot_due: frozenset[str]
+    """Planned words that are missing on the running kernel's command line."""
     steps: Sequence[Result]
 
     def row(self, where: str, decision: Decision[Any]) -> Row:
-        """where: the decision as `plan.decisions.dotted` writes it."""
+        """Compare one decision. where: its name as `plan.decisions.dotted` writes it."""
         found = self._found(where, decision.value)
         verdict, note = found.verdict, found.note
         if verdict is Verdict.DIFFERS and self._comes_at_boot(where):
@@ -62,7 +63,7 @@ class Comparison:
         return absent("a part of benches, not of hosts")
 
     def _comes_at_boot(self, where: str) -> bool:
-        """Whether the boot loader has it, and the running kernel has not."""
+        """Return whether the boot loader has the value and the running kernel does not."""
         boot_loader = any(r.decision == "kernel" and r.state is State.SO for r in self.steps)
         at_boot = ("kernel", "huge_pages", "cores.isolated")
         waiting = any(r.decision == where and r.state is State.REBOOT for r in self.steps)
@@ -121,7 +122,7 @@ class Comparison:
 
 
 def shown(value: Any) -> str:
-    """A decided value for people."""
+    """Format a decided value for printing."""
     if isinstance(value, tuple) and value and all(isinstance(v, HugePages) for v in value):
         return ", ".join(f"node {p.node}: {p.count} x {p.size_kib} KiB" for p in value)
     if isinstance(value, tuple):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare a planned guest with the running one. Starting guests is left to libvirt and Nova."""
+"""Compare a planned guest with the running one. libvirt and Nova start guests, not apply."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS = {
 
 
 def compare_guest(host: HostPlan, facts: HostFacts, where: str, value: Any) -> Found:
-    """where: below guests[NAME]."""
+    """Compare one decision. where: its name, which starts with guests[NAME]."""
     found = _WHERE.fullmatch(where)
     if found is None:
         return absent("a part of benches, not of hosts")
@@ -44,7 +44,7 @@ def compare_guest(host: HostPlan, facts: HostFacts, where: str, value: Any) -> F
 
 
 def _device(facts: HostFacts, value: str) -> Found:
-    """The VF is there; who drives it and its MAC are settings of their own."""
+    """Check that the VF exists; its driver and its MAC are settings of their own."""
     to_come = _TO_COME.fullmatch(value)
     address = to_come[1] if to_come else value
     device = next((d for d in facts.pci if d.address == address), None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does Open vSwitch have of a planned value?"""
+"""Compare a planned value with the value in Open vSwitch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OPTIONS = {"rx_queues": "n_rxq", "descriptors": "n_rxq_desc"}
 
 
 def compare_vswitch(facts: HostFacts, what: str, value: Any) -> Found:
-    """what: a field of VswitchPlan."""
+    """Compare one decision. what: a field of VswitchPlan."""
     ovs = facts.ovs
     if ovs is None:
         return differs("", f"no Open vSwitch runs here{_why(facts)}")
@@ -45,7 +45,7 @@ def _text(found: str | None, wanted: str) -> Found:
 
 
 def _ports(ports: list[OvsInterface], what: str, value: Any) -> Found:
-    """Every DPDK port has the value: as requested, or (MTU) at most the largest of the networks."""
+    """Compare a value of all DPDK ports: the requested one, or for the MTU the largest one."""
     if what == "mtu":
         found = {port.mtu_request or port.mtu or 0 for port in ports}
         text = ", ".join(map(str, sorted(found)))

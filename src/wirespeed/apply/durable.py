@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a file get to a host so that a power loss leaves either the old or the new one?
+"""Write files of a host so that a power loss leaves either the old or the new file.
 
-sync(1) of coreutils 8.24 and later takes the names of files and directories to bring to the disk.
+sync(1) of coreutils 8.24 and later takes the names of files and directories to flush.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _NEW = ".wirespeed-new"
 
 
 def read_text(runner: Runner, path: str) -> str | None:
-    """A file's text; None where there is none."""
+    """Return a file's text; None where there is no file."""
     try:
         return runner.read(path)
     except FileNotFoundError:
@@ -22,7 +22,7 @@ def read_text(runner: Runner, path: str) -> str | None:
 
 
 def replace_file(runner: Runner, path: str, text: str) -> None:
-    """Make the file hold this text; its folder exists."""
+    """Replace the file's text; its folder exists."""
     new = f"{path}{_NEW}"
     runner.write(new, text)
     runner.run(["sync", new])
@@ -31,12 +31,12 @@ def replace_file(runner: Runner, path: str, text: str) -> None:
 
 
 def remove_file(runner: Runner, path: str) -> None:
-    """Also what a replacement that was cut left."""
+    """Remove the file, and the rest of an interrupted replacement."""
     runner.run(["rm", "-f", path, f"{path}{_NEW}"])
     runner.run(["sync", posixpath.dirname(path)])
 
 
 def append_text(runner: Runner, path: str, text: str) -> None:
-    """Add to a file, which is made if need be; on the disk when this returns."""
+    """Append to a file, created if needed; the text is on the disk on return."""
     runner.run(["dd", f"of={path}", "oflag=append", "conv=notrunc,fsync", "status=none"],
                stdin=text)  # fmt: skip

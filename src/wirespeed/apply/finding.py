@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tell what was found of one decision."""
+"""Represent the comparison of one decision with the host."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def differs(text: str, note: str = "") -> Found:
 
 
 def absent(note: str) -> Found:
-    """What would show the decision is not on this host, by its nature."""
+    """Return the finding of a decision that this host, by its nature, has nothing for."""
     return Found(Verdict.ABSENT, "", note)
 
 
 def unchecked(reason: str) -> Found:
-    """What would show the decision cannot be read."""
+    """Return the finding of a decision whose value on the host cannot be read."""
     return Found(Verdict.UNCHECKED, "", reason)

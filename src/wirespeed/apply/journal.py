@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keep what was changed on a host, and what it was before, on the host itself.
+"""Record the changes of a host, and the values before them, on the host itself.
 
-So `rollback` works from another workstation. Each record is on the disk before the change that it
-tells of. Of each setting only the first record counts: its value before the first apply. A second
-file counts the complete records, one octet each, so that a journal whose end is lost is noticed.
+The record on the host lets `rollback` work from another workstation. Each record is on the disk
+before its change. Only the first record of a setting counts: its value before the first apply. A
+second file counts the complete records, one octet each, so that a journal with a lost end is
+noticed.
 """
 
 from __future__ import annotations
@@ -33,34 +34,35 @@ LOCK = "/run/wirespeed-apply.lock"
 
 
 class JournalNotWritten(WirespeedError):
-    """The host's disk takes no record, so the change that it would tell of is not made."""
+    """Raised when the host's disk takes no record; the change is not made then."""
 
 
 class Journal:
-    """The journal of one host, as `load` finds it and its own methods continue it."""
+    """Journal of one host: `load` reads it, the other methods continue it."""
 
     def __init__(self, runner: Runner, now: HostFacts | None) -> None:
         self._runner, self._now = runner, now
         self._lines = JournalLines()
         self._entries: dict[str, Entry] = {}
         self._exceptions: dict[str, frozenset[str]] = {}
-        # By the setting's name: what another version changed.
+        # Changes of other versions, by the setting's name.
         self._unknown: dict[str, str] = {}
         self._over = False
         self._counted = 0
-        # What the first record tells of the host that the journal is of.
+        # Identity of the journal's host, from the first record.
         self._host: object = None
         self.exists = False
         # Complete records that cannot be read.
         self.damaged: tuple[str, ...] = ()
-        # The kernel's command line before the first apply; None where it was not recorded.
+        # Kernel command line before the first apply; None where it was not recorded.
         self.cmdline: str | None = None
 
     @classmethod
     def load(cls, runner: Runner, now: HostFacts | None = None) -> Journal:
-        """Read the host's journal; it has no entries where there is none. now: facts for `begin`.
+        """Read the host's journal; without a journal there are no entries.
 
-        Raises NotOurs where somebody else than root could have written it, OtherHostsJournal.
+        now: facts for `begin`. Raises NotOurs where another user than root could have written it,
+        and OtherHostsJournal.
         """
         journal = cls(runner, now)
         check_own(runner, FOLDER, (PATH, COUNT, BEFORE))
@@ -71,7 +73,7 @@ class Journal:
         journal._counted = len(count or "")
         for record in lines.records:
             journal._replay(record)
-        if journal._over:  # only its removal was cut
+        if journal._over:  # only the removal of the journal was interrupted
             return cls(runner, now)
         check_same_host(runner, journal._host, FOLDER)
         damaged = [f"{PATH}: {sentence}" for sentence in lines.damaged]
@@ -83,7 +85,7 @@ class Journal:
         return journal
 
     def begin(self) -> None:
-        """Start one where there is none.
+        """Start a journal where there is none.
 
         The facts are on the disk before there is a journal, and so before the first change. Raises
         JournalNotWritten.
@@ -105,7 +107,7 @@ class Journal:
         self._counted, self.exists = 1, True
 
     def note(self, setting: Setting, old: Value) -> None:
-        """Record a change that is about to be made. Raises JournalNotWritten."""
+        """Record a change before it is made. Raises JournalNotWritten."""
         self.begin()
         if setting.name not in self._entries:
             entry = Entry(setting, old)
@@ -113,16 +115,17 @@ class Journal:
             self._entries[setting.name] = entry
 
     def forget(self, name: str) -> None:
-        """Record that a setting is again what it was. Raises JournalNotWritten.
+        """Record that a setting has its previous value again. Raises JournalNotWritten.
 
-        That is on the disk first: an attempt that was cut may have left it in the cache alone.
+        The value is flushed to the disk first: an interrupted attempt may have left it only in the
+        cache.
         """
         self._runner.run(["sync"], timeout_s=COMMAND_S)
         self._write({"restored": name})
         self._entries.pop(name, None)
 
     def note_exceptions(self, name: str, parts: Iterable[str]) -> None:
-        """Record what the kernel or a device refuses of a setting: it is not tried again."""
+        """Record the parts of a setting that the kernel or a device rejects: not tried again."""
         found = frozenset(parts)
         if self._exceptions.get(name, frozenset()) != found:
             self._write({"exceptions": name, "parts": sorted(found)})
@@ -133,33 +136,34 @@ class Journal:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """Oldest first."""
+        """Recorded changes, oldest first."""
         return tuple(self._entries.values())
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Changes that this version cannot undo: another version made them."""
+        """Changes of another version, which this version cannot undo."""
         return tuple(self._unknown.values())
 
     @property
     def unchecked(self) -> bool:
-        """Whether an older version wrote records, without checksums."""
+        """True if an older version wrote records without checksums."""
         return self._lines.unchecked
 
     @property
     def of_unknown_host(self) -> bool:
-        """Whether the journal does not tell which host it is of, as those of older versions."""
+        """True if the journal has no identity of its host, like those of older versions."""
         return self.exists and not self._host
 
     @property
     def before(self) -> str | None:
-        """The facts that `begin` recorded."""
+        """Facts that `begin` recorded."""
         return read_text(self._runner, BEFORE)
 
     def remove(self) -> None:
-        """Leave nothing: the host is what it was, and that is on the disk.
+        """Remove the journal: the host has its previous state, which is on the disk.
 
-        A record says so before anything goes; it is the last to go. Raises JournalNotWritten.
+        A record of the end is written before anything is removed, and removed last. Raises
+        JournalNotWritten.
         """
         self._runner.run(["sync"], timeout_s=COMMAND_S)
         if self.exists:
@@ -198,7 +202,7 @@ class Journal:
                 self._host = record.get("host")
             case {"over": True}:
                 self._over = True
-            case {"rolled_back": bool()}:  # of an older version
+            case {"rolled_back": bool()}:  # Record of an older version.
                 pass
             case _:
                 text = json.dumps(record)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write changed settings as JSON, and read them."""
+"""Read and write changed settings as JSON."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _KINDS: Mapping[str, type[Setting]] = {
 
 
 class UnknownKind(Exception):
-    """A change that this version does not know: another version made it."""
+    """Raised for a change of another version that this version does not know."""
 
 
 def entry_to_json(entry: Entry) -> dict[str, Any]:
-    """The record of a change: kind, name and fields of the setting, and what it was."""
+    """Return the record of a change: type, name and fields of the setting, and its old value."""
     setting = entry.setting
     return {
         "changed": type(setting).__name__,
@@ -43,7 +43,7 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
 
 
 def setting_from_json(kind: str, fields: Mapping[str, object]) -> Setting:
-    """The setting that `asdict` and the name of its class describe. Raises UnknownKind."""
+    """Return the setting with this class name and these fields of `asdict`. Raises UnknownKind."""
     values = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
     try:
         return _KINDS[kind](**values)

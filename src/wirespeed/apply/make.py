@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make one setting on a host, or put it back, and tell why that failed."""
+"""Change one setting of a host, or restore it, and report why that failed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from wirespeed.remote.interface import HostUnreachable, RemoteError, Runner
 
 
 class NotWritable(WirespeedError):
-    """A file system of the host is full or read-only."""
+    """Raised when a file system of the host is full or read-only."""
 
 
 def restore(runner: Runner, entry: Entry) -> str:
-    """Make a setting again what it was. Return why that failed, "" where it did not."""
+    """Restore the previous value of a setting. Return the reason of a failure, else ""."""
     setting = entry.setting
 
     def made() -> str:
@@ -32,9 +32,9 @@ def restore(runner: Runner, entry: Entry) -> str:
 
 
 def attempt(name: str, do: Callable[[], str]) -> tuple[str | None, str]:
-    """Return what `do` returns and "", or None and why it failed.
+    """Return the result of `do` and "", or None and the reason of its failure.
 
-    Raises HostUnreachable alone: nothing else about one setting may keep others from being undone.
+    Raises only HostUnreachable: no other failure of one setting may keep others from being undone.
     """
     try:
         return do(), ""
@@ -42,17 +42,17 @@ def attempt(name: str, do: Callable[[], str]) -> tuple[str | None, str]:
         raise
     except WirespeedError as fault:
         return None, fault.what
-    except OSError as fault:  # what it is a setting of is not there
+    except OSError as fault:  # The device of the setting does not exist.
         return None, f"{fault.filename or name}: {fault.strerror or fault}"
     except (ValueError, LookupError, TypeError) as fault:
         return None, f"its recorded value is not of this version: {fault!r}"
 
 
 def make(runner: Runner, setting: Setting, value: Value) -> str:
-    """Make a setting so. Return what the host said where it could not.
+    """Change a setting. Return the host's error message where that failed, else "".
 
-    Raises HostUnreachable, and NotWritable where the host's disk is full or read-only: then nothing
-    else works.
+    Raises HostUnreachable, and NotWritable where the host's disk is full or read-only, because no
+    other setting can be changed then.
     """
     try:
         setting.make(runner, value)

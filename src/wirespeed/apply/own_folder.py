@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Refuse a folder of root's records that anybody else could have written or redirected."""
+"""Reject a folder of root's records that another user could have written or redirected."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class NotOurs(WirespeedError):
-    """What root would read there or write there may be somebody else's. Nothing was changed."""
+    """Raised when the files there may be another user's. Nothing was changed."""
 
 
 def check_own(runner: Runner, folder: str, files: Sequence[str]) -> None:
-    """Raises NotOurs unless folder, the folder above it and the files, where they exist, are root's
-    own, no symbolic links, and writable by root alone."""
+    """Raise NotOurs unless the folder, the folder above it and the existing files are safe.
+
+    Safe are regular files and folders, without symbolic links, that root owns and only root can
+    write.
+    """
     paths = (posixpath.dirname(folder), folder, *files)
-    # It names what exists; the exit code says that something does not.
+    # stat prints the existing paths; its exit code says that another one is missing.
     done = runner.run(["stat", "-c", "%f %u %n", "--", *paths], check=False)
     for line in done.stdout.splitlines():
         mode, user, path = line.split(" ", 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which settings does a plan decide for a host, in the order in which they are made?"""
+"""List the settings that a plan decides for a host, in the order in which they are changed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from wirespeed.remote.interface import Runner
 
 @dataclass(frozen=True, slots=True)
 class PlannedSteps:
-    """local: cannot cut the connection. network: may; they are guarded by a checkpoint."""
+    """Steps of one host."""
 
     local: tuple[Step, ...]
+    """Steps that cannot cut the connection."""
     network: tuple[Step, ...]
+    """Steps that may cut the connection; a checkpoint guards them."""
 
     @property
     def all(self) -> tuple[Step, ...]:
@@ -30,7 +32,7 @@ class PlannedSteps:
 
 
 def planned_steps(plan: Plan, host: HostPlan, facts: HostFacts, runner: Runner) -> PlannedSteps:
-    """The steps for this host. Reads it, changes nothing. Raises NoBootLoader."""
+    """Return the steps for this host. Reads the host, changes nothing. Raises NoBootLoader."""
     steps = [
         *kernel_steps(plan, host, runner),
         *page_steps(host, runner),

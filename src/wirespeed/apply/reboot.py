@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a host rebooted, and how do we know that it is up again?"""
+"""Reboot a host, and wait until it is up again."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from wirespeed.apply.target import Reach, Refused
 from wirespeed.remote.interface import LOCALHOST, RemoteError, Runner
 
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
-# Servers test their memory before they start: minutes.
+# In seconds. Servers test their memory for minutes before they boot.
 UP_AGAIN_S = 900.0
 _PAUSE_S = 2.0
 
 
 class NotBack(RemoteError):
-    """The host does not answer after its reboot."""
+    """Raised when the host does not answer after its reboot."""
 
 
 def check_can_reboot(address: str) -> None:
-    """Raises Refused for this machine: what waits for it would end with it."""
+    """Raise Refused for this machine, since the waiting command would end with it."""
     if address == LOCALHOST:
         raise Refused(
             "--reboot would end this command with this machine",
@@ -39,7 +39,7 @@ def reboot(
 ) -> None:
     """Reboot the host and wait until it answers with another boot id. Raises NotBack."""
     before = runner.read(_BOOT_ID)
-    with suppress(RemoteError):  # it is faster than its answer
+    with suppress(RemoteError):  # The reboot may end the connection before the answer arrives.
         runner.run(["systemctl", "reboot"], check=False)
     until = clock() + UP_AGAIN_S
     while clock() < until:

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Refuse to change a host, before anything is changed.
-
-All reasons are given at once.
-"""
+"""Refuse to change a host, before anything is changed. All reasons are reported at once."""
 
 from __future__ import annotations
 
@@ -18,11 +15,11 @@ from wirespeed.model.plan import HostPlan, Plan
 
 
 class OtherHost(BadInput):
-    """The plan was made for a host that is not this one."""
+    """Raised when the plan was made for another host."""
 
 
 def host_plan(plan: Plan, facts: HostFacts) -> HostPlan:
-    """The plan's part for this host. Raises OtherHost with every fact that differs."""
+    """Return the plan's part for this host. Raises OtherHost with every fact that differs."""
     host = next((h for h in plan.hosts if h.host == facts.host), None)
     if host is None:
         names = ", ".join(h.host for h in plan.hosts)
@@ -75,7 +72,7 @@ def _differing(host: HostPlan, facts: HostFacts) -> Iterator[str]:
             yield f"node {page.node} has no pages of {page.size_kib} KiB"
 
 
-# A setting that would change, and the value that it would get.
+# A setting to change, and its new value.
 Change = tuple[Setting, Value]
 
 
@@ -87,7 +84,7 @@ def check(
     guests: tuple[RunningGuest, ...],
     reboot: bool,
 ) -> None:
-    """Raises Refused. cut: reasons of `connections_cut`."""
+    """Raise Refused when guests or the connection would suffer. cut: from `connections_cut`."""
     reasons = [*cut, *_guests(host, facts, guests, reboot=reboot)]
     if reasons:
         listed = "\n".join(f"  {reason}" for reason in reasons)
@@ -97,7 +94,10 @@ def check(
 def connections_cut(
     changes: Iterable[Change], facts: HostFacts, needed: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Why these changes would cut the host off; needed: interface -> what it carries."""
+    """Return why these changes would cut the host off.
+
+    needed: interface to its use, e.g. "an ssh session from 192.0.2.7".
+    """
     return tuple(
         f"{name} carries {needed[name]}; changing {setting.name} would cut it: choose another port "
         "in [[nic]], or use the host by another interface"

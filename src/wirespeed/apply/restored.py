@@ -11,9 +11,10 @@ from wirespeed.host.file import HOST_FILE
 from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import HostFacts
 
-# They change by themselves from one look to the next.
+# These facts change by themselves.
 _VOLATILE = frozenset({"free_kib", "free", "effective", "usage_percent", "missing", "allowed"})
-# The kernel's own memory, which a node's total does not include, comes from one node or another.
+# Share of a node's memory in which its total may differ: the kernel's own memory is not in the
+# total, and each boot takes it from one node or another.
 _OWN_SHARE = 0.05
 _OWN_MEMORY = "each boot takes the kernel's own memory from one node or another"
 _MODULE_STAYS = "the kernel keeps a module that was loaded until the next reboot"
@@ -21,27 +22,26 @@ _MODULE_STAYS = "the kernel keeps a module that was loaded until the next reboot
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A fact that is not what it was. expected: why that is so by nature, "" where it is not."""
+    """A fact that differs from its value before the first apply."""
 
     fact: str
     before: str
     now: str
     expected: str = ""
+    """Why the difference is natural; "" where it is not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The facts before the first apply, as far as they can be read.
-
-    not_compared: sentences on what cannot be.
-    """
+    """Facts before the first apply, as far as they are readable."""
 
     facts: HostFacts | None
     not_compared: tuple[str, ...] = ()
+    """Sentences on the parts that cannot be compared."""
 
 
 def read_before(text: str | None, host: str) -> Before:
-    """What before.json holds; None: there is no such file."""
+    """Parse the text of before.json; None: there is no such file."""
     where = f"before.json on {host}"
     if text is None:
         return Before(None, (f"facts: {where} is gone",))
@@ -56,9 +56,9 @@ def read_before(text: str | None, host: str) -> Before:
 
 
 def differences(before: HostFacts, now: HostFacts) -> tuple[Difference, ...]:
-    """Every fact that differs, but those that change by themselves."""
+    """Return every fact that differs, except those that change by themselves."""
     one, other = HOST_FILE.document(before), HOST_FILE.document(now)
-    # Numbers of interrupts change from boot to boot, and some exist only while a port is up.
+    # Interrupt numbers change from boot to boot, and some exist only while a port is up.
     one_irqs, other_irqs = _by_actions(one.pop("irqs")), _by_actions(other.pop("irqs"))
     same = one_irqs.keys() & other_irqs.keys()
     one["irqs"] = {name: one_irqs[name] for name in same}

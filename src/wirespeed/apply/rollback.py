@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make a host what it was before the first apply.
+"""Restore a host's state from before the first apply.
 
-What was changed is undone newest first. What a setting lies on may come back only with another one
-(a VF with its PF's count), so what fails is tried again as long as something else succeeds.
+Changes are undone newest first. A setting may depend on another one that is restored later, e.g. a
+VF on the VF count of its PF. A failed setting is therefore tried again as long as another one
+succeeds.
 """
 
 from __future__ import annotations
@@ -29,27 +30,27 @@ from wirespeed.remote.interface import Runner
 
 @dataclass(frozen=True, slots=True)
 class RolledBack:
-    """What was undone, and what may be left."""
+    """Result of a rollback, and what may be left."""
 
     host: str
     results: tuple[Result, ...] = ()
-    # How many settings the journal names.
     settings: int = 0
-    # Of the facts now from those before; None: a reboot or a failed setting comes first.
+    """Number of settings in the journal."""
     differences: tuple[Difference, ...] | None = None
-    # What was changed and cannot be undone here: damaged records, changes of another version.
+    """Differences from the facts before; None: a reboot or a failed setting comes first."""
     unread: tuple[str, ...] = ()
+    """Changes that cannot be undone here: damaged records, changes of another version."""
     not_compared: tuple[str, ...] = ()
-    # Whether an older version wrote records without checksums: damage there may go unnoticed.
     unchecked: bool = False
-    # Whether the journal does not tell which host it is of.
+    """True if an older version wrote records without checksums, where damage may go unnoticed."""
     of_unknown_host: bool = False
-    # Whether the kernel still runs with the planned words.
+    """True if the journal has no identity of its host."""
     reboot_due: bool = False
-    # Whether that is so after a reboot of ours.
+    """True if the kernel still runs with the planned words."""
     rebooted: bool = False
-    # No plan was applied here.
+    """True if this command has just rebooted the host."""
     nothing: bool = False
+    """True if no plan was applied here."""
 
     @property
     def put_back(self) -> int:
@@ -57,7 +58,7 @@ class RolledBack:
 
     @property
     def stuck(self) -> bool:
-        """Whether a setting could not be put back."""
+        """True if a setting could not be restored."""
         return any(result.failed for result in self.results)
 
     @property
@@ -71,16 +72,16 @@ class RolledBack:
 
 
 def roll_back(runner: Runner, *, will_reboot: bool, rebooted: bool = False) -> RolledBack:
-    """Undo every change that the journal names; then compare, unless a reboot has to come first.
-    Leave nothing of ours where nothing is left to undo. Run again, it continues.
+    """Undo every change in the journal, then compare, unless a reboot comes first.
 
-    rebooted: just now, by us. Raises Refused where a running guest or a session on the host would
-    lose what it uses, NotOurs and OtherHostsJournal.
+    Removes the journal when nothing is left to undo. An interrupted rollback continues when it is
+    run again. rebooted: this command has just rebooted the host. Raises Refused where a running
+    guest or a session would lose a device that it uses, NotOurs and OtherHostsJournal.
     """
     journal = Journal.load(runner)
     if not journal.exists:
         name = runner.read("/proc/sys/kernel/hostname").strip()
-        journal.remove()  # what a rollback that was cut at its end left
+        journal.remove()  # An interrupted removal of the journal may have left files.
         return RolledBack(name, nothing=True)
     Checkpoint(runner).stop()
     facts = collect(runner)
@@ -117,9 +118,9 @@ def roll_back(runner: Runner, *, will_reboot: bool, rebooted: bool = False) -> R
 
 
 def _reboot_due(journal: Journal, before: Before, facts: HostFacts) -> bool | None:
-    """Whether the kernel runs with other words than before the first apply; None: not known."""
+    """Return whether the kernel has other words than before the first apply; None: unknown."""
     cmdline = journal.cmdline
-    if cmdline is None and before.facts is not None:  # of an older version
+    if cmdline is None and before.facts is not None:  # journal of an older version
         cmdline = before.facts.kernel.cmdline
     return None if cmdline is None else _words(cmdline) != _words(facts.kernel.cmdline)
 
@@ -182,12 +183,12 @@ def _check(
 
 
 def _changes(runner: Runner, entry: Entry) -> bool:
-    """Whether the setting is not what it was; one that cannot be read may be."""
+    """Return whether the rollback changes the setting; an unreadable setting counts as changed."""
     left, _ = attempt(entry.setting.name, lambda: " ".join(entry.setting.left(runner, entry.old)))
     return left != ""
 
 
 def _words(cmdline: str) -> list[str]:
-    """The words of a command line; a new kernel is no change of ours."""
+    """Return the words of a command line; those of the kernel image are not settings."""
     words = cmdline.split()
     return sorted(word for word in words if not word.startswith(("BOOT_IMAGE=", "initrd=")))

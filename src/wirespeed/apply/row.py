@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare one decision of a plan with what the host is."""
+"""Represent the comparison of one decision of a plan with the host."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ class Verdict(StrEnum):
     DIFFERS = "differs"
     ABSENT = "not here"
     REBOOT = "needs a reboot"
-    # What shows whether it is as planned cannot be read.
+    # The value on the host cannot be read.
     UNCHECKED = "not checked"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """reason: why it was planned so; note: why it is not."""
+    """One decision or setting, planned and found."""
 
     decision: str
     planned: str
     found: str
     verdict: Verdict
     reason: str
+    """Why it was planned."""
     note: str = ""
+    """Why it differs."""
 
     @property
     def failed(self) -> bool:
-        """Whether the host is not known to be as planned."""
+        """True if the host is not known to match the plan."""
         return self.verdict not in (Verdict.OK, Verdict.ABSENT)

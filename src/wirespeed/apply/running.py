@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which guests run on a host: libvirt's domains, or QEMU processes without libvirt?"""
+"""Find the running guests of a host: libvirt's domains, or QEMU processes without libvirt."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ _QEMU = re.compile(r"^(qemu-system|qemu-kvm|kvm$)")
 
 @dataclass(frozen=True, slots=True)
 class RunningGuest:
-    """pinned: to less than all CPUs. devices: PCI functions that it has."""
+    """A running guest."""
 
     name: str
     cpus: tuple[int, ...]
     pinned: bool
+    """True if it is pinned to fewer than all CPUs."""
     devices: tuple[str, ...] = ()
+    """Its PCI functions."""
 
 
 def running_guests(runner: Runner, facts: HostFacts) -> tuple[RunningGuest, ...]:
-    """Libvirt's own where it answers; every other QEMU process by its threads' CPUs."""
+    """Return libvirt's guests where it answers, else every QEMU process with its threads' CPUs."""
     if facts.guests:
         return tuple(
             RunningGuest(
@@ -48,7 +50,7 @@ def running_guests(runner: Runner, facts: HostFacts) -> tuple[RunningGuest, ...]
 
 
 def _cpus(runner: Runner, process: str) -> set[int]:
-    """Where its vCPU threads may run, which QEMU names "CPU n/KVM" or "CPU n/TCG"."""
+    """Return the CPUs of the vCPU threads, which QEMU names "CPU n/KVM" or "CPU n/TCG"."""
     tasks = f"/proc/{process}/task"
     names = runner.read_many(runner.glob(f"{tasks}/[0-9]*/comm"))
     vcpus = [p for p, comm in names.items() if isinstance(comm, str) and comm.startswith("CPU ")]

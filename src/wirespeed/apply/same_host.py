@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Refuse records of another host, which a cloned disk brings along.
+"""Reject records of another host that a cloned disk brings along.
 
-Clones that were prepared have another machine ID; those that were not have another board or virtual
-machine. Source: machine-id(5), Documentation/ABI/testing/sysfs-class-dmi.
+Prepared clones have another machine ID; other clones have another board or virtual machine. Source:
+machine-id(5), Documentation/ABI/testing/sysfs-class-dmi.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import Runner
 
 _FILES = {"machine_id": "/etc/machine-id", "board": "/sys/class/dmi/id/product_uuid"}
-# What the files hold where nothing is set.
+# Contents of the files where no ID is set.
 _UNSET = ("", "uninitialized", "Not Settable", "Not Present")
 _MOUNTS = "/proc/self/mounts"
 
 
 class OtherHostsJournal(WirespeedError):
-    """The journal of changes was written on another host. Nothing was changed."""
+    """Raised when the journal of changes is of another host. Nothing was changed."""
 
 
 def identity(runner: Runner) -> dict[str, str]:
-    """Return what tells this host from others, without what it does not know.
+    """Return the IDs that distinguish this host from others, as far as they are known.
 
-    A machine ID that is mounted lasts for one boot: systemd could not write it.
+    A mounted machine ID is excluded: systemd could not write it, so it lasts for one boot.
     """
     texts = runner.read_many([*_FILES.values(), _MOUNTS])
     mounts = texts.pop(_MOUNTS)
@@ -35,7 +35,7 @@ def identity(runner: Runner) -> dict[str, str]:
 
 
 def check_same_host(runner: Runner, recorded: object, folder: str) -> None:
-    """Raises OtherHostsJournal where a recorded part of the identity is known and differs."""
+    """Raise OtherHostsJournal where a recorded part of the identity is known and differs."""
     if not isinstance(recorded, dict):
         return
     now = identity(runner)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Apply a plan to a host, verify it there, and undo it, from the first look to the last."""
+"""Apply a plan to a host, verify it there, and undo it, as complete operations."""
 
 from __future__ import annotations
 
@@ -31,23 +31,21 @@ Sleep = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What was done, and after a reboot what was found then.
-
-    reboot_due: planned words that the kernel was not started with. undone_before: what a timer has
-    undone of the network changes of an apply that was cut; None: no timer ran out.
-    """
+    """Result of an apply, and after a reboot of the comparison then."""
 
     host: str
     results: tuple[Result, ...]
     reboot_due: tuple[str, ...]
+    """Planned words that are missing on the running kernel's command line."""
     undone_before: Undone | None = None
+    """Changes of an interrupted apply that a timer has undone; None: no timer has expired."""
     rows: tuple[Row, ...] | None = None
-    # Changes of another version, which neither this apply nor this version's rollback undoes.
     unread: tuple[str, ...] = ()
-    # Whether a timer undoes the network changes unless a second command confirms them.
+    """Changes of another version, which neither this apply nor this rollback undoes."""
     unconfirmed: bool = False
-    # Whether the journal does not tell which host it is of.
+    """True if a timer undoes the network changes unless a second command confirms them."""
     of_unknown_host: bool = False
+    """True if the journal has no identity of its host."""
 
     @property
     def failed(self) -> bool:
@@ -60,7 +58,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A host, what it is now and what the plan wants of it."""
+    """A host, its facts, and the plan's steps for it."""
 
     runner: Runner
     facts: HostFacts
@@ -77,7 +75,10 @@ class _Look:
 
 
 def preview(reach: Reach, address: str, plan: Plan, *, will_reboot: bool) -> Applied:
-    """What `apply` would do. Changes nothing. Raises OtherHost, Refused, HostUnreachable."""
+    """Return the result that `apply` would have. Changes nothing.
+
+    Raises OtherHost, Refused, HostUnreachable.
+    """
     with open_target(reach, address) as runner:
         look = _look(runner, plan)
         _check(look, look.work(), will_reboot=will_reboot)
@@ -93,9 +94,11 @@ def apply(
     confirm: bool = False,
     sleep: Sleep = time.sleep,
 ) -> Applied:
-    """Make the host what the plan says; with may_reboot also reboot it where that is due, continue
-    and verify. confirm: the changes that wait for it may stay. Raises OtherHost, Refused,
-    HostUnreachable, NotBack."""
+    """Change the host to match the plan.
+
+    may_reboot: where a reboot is due, also reboot the host, continue and verify. confirm: keep the
+    changes that wait for confirmation. Raises OtherHost, Refused, HostUnreachable, NotBack.
+    """
     if may_reboot:
         check_can_reboot(address)
     with open_target(reach, address) as runner:
@@ -124,15 +127,18 @@ def apply(
 
 
 def verify(reach: Reach, address: str, plan: Plan) -> tuple[str, tuple[Row, ...]]:
-    """The host's name, and every decision of the plan beside what the host is now."""
+    """Return the host's name, and every decision of the plan next to its value on the host."""
     with open_target(reach, address) as runner:
         rows = _verify(runner, plan)
         return runner.read("/proc/sys/kernel/hostname").strip(), rows
 
 
 def undo(reach: Reach, address: str, *, may_reboot: bool, sleep: Sleep = time.sleep) -> RolledBack:
-    """Make the host what it was before the first apply; with may_reboot also reboot it where that
-    is due, and compare. Raises Refused, HostUnreachable, NotBack."""
+    """Restore the host's state from before the first apply.
+
+    may_reboot: where a reboot is due, also reboot the host and compare. Raises Refused,
+    HostUnreachable, NotBack.
+    """
     if may_reboot:
         check_can_reboot(address)
     with open_target(reach, address) as runner:
@@ -168,7 +174,10 @@ def _check(look: _Look, work: Work, *, will_reboot: bool) -> None:
 
 
 def _check_waiting(runner: Runner, *, local: bool, confirm: bool) -> None:
-    """Over ssh, reaching the host confirms; on the host itself only who says so."""
+    """Raise Refused where confirm does not fit.
+
+    Over ssh, reaching the host confirms. On the host itself, only --confirm does.
+    """
     waits = Checkpoint(runner).waits
     if confirm and not waits:
         raise Refused(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is one step of carrying out a plan, and what became of it?"""
+"""Define one step of carrying out a plan, and its result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wirespeed.apply.setting import Setting, Value
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A setting, the value that the plan wants, and the decision that says so and why."""
+    """A setting, its planned value, and the decision behind it with its reason."""
 
     setting: Setting
     wanted: Value
@@ -20,7 +20,7 @@ class Step:
 
 
 class State(StrEnum):
-    """What a setting is, or what became of a step."""
+    """State of a setting, or result of a step."""
 
     SO = "already so"
     CHANGE = "to change"
@@ -36,13 +36,13 @@ class State(StrEnum):
 
     @property
     def waits(self) -> bool:
-        """Whether only a reboot makes it so."""
+        """True if only a reboot completes it."""
         return self is State.REBOOT
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A step's outcome. old, new: as shown to people. note: what is missing, or the exceptions."""
+    """Result of a step."""
 
     name: str
     state: State
@@ -50,7 +50,9 @@ class Result:
     because: str
     old: str
     new: str
+    """New value, as printed; so is `old`."""
     note: str = ""
+    """Missing parts, or the exceptions."""
     changed: bool = False
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reach a host to change it: as root, one at a time, with room to write."""
+"""Reach a host to change it: as root, one apply at a time, with free disk space."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from wirespeed.apply.journal import LOCK
 from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import LOCALHOST, HostUnreachable, RemoteError, Runner
 
-# The journal, the facts before and GRUB's menu are far smaller.
+# Free space in KiB; the journal, the facts before and GRUB's menu are far smaller.
 ROOM_KIB = 4096
 _FOLDERS = ("/var/lib", "/etc", "/boot")
 
 
 class Refused(WirespeedError):
-    """The host must not be changed now, or not by us. Nothing was changed."""
+    """Raised when the host must not be changed now, or not by this user. Nothing was changed."""
 
 
 class Reach(Protocol):
@@ -26,9 +26,9 @@ class Reach(Protocol):
 
 @contextmanager
 def open_target(reach: Reach, address: str) -> Iterator[Runner]:
-    """The host as root; over ssh by `sudo -n` where the login is another user's.
+    """Yield the host as root; over ssh with `sudo -n` where the login is another user's.
 
-    Raises Refused where that cannot be, HostUnreachable.
+    Raises Refused where root is not available, HostUnreachable.
     """
     with reach(address, sudo=False) as runner:
         user = runner.run(["id", "-u"]).stdout.strip()
@@ -44,8 +44,8 @@ def open_target(reach: Reach, address: str) -> Iterator[Runner]:
 
 @contextmanager
 def locked(runner: Runner) -> Iterator[None]:
-    """While in the body nobody else applies or rolls back there. Raises Refused."""
-    # Runner.lock waits; whoever holds it may take minutes.
+    """Exclude other applies and rollbacks from the host while the body runs. Raises Refused."""
+    # Runner.lock waits, and the holder may take minutes.
     if runner.run(["flock", "--nonblock", LOCK, "true"], check=False).exit_code != 0:
         raise Refused(
             f"another apply or rollback is running on {runner.name}",
@@ -56,7 +56,7 @@ def locked(runner: Runner) -> Iterator[None]:
 
 
 def check_room(runner: Runner) -> None:
-    """Raises Refused where a disk that we write to is full."""
+    """Raise Refused where a disk that apply writes to is full."""
     done = runner.run(["df", "-Pk", *_FOLDERS])
     for folder, line in zip(_FOLDERS, done.stdout.splitlines()[1:], strict=False):
         available = int(line.split()[3])

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare a host with its plan: each Decision with the facts, then what follows from them (VF
-attributes, interrupts, governors, the unit for the next boot), then the audit."""
+"""Compare a host with its plan.
+
+Compared are first each Decision with the facts, then the settings that follow from them, then the
+audit. Such settings are VF attributes, interrupts, governors, and the unit for the next boot.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ def verify_host(
     *,
     reboot_due: Sequence[str],
 ) -> tuple[Row, ...]:
-    """A row for each decision, each setting and each finding. steps: what apply would do now."""
+    """Return a row for each decision, each setting and each finding.
+
+    steps: the preview of apply on this host.
+    """
     comparison = Comparison(host, facts, frozenset(reboot_due), steps)
     rows = [comparison.row(dotted(where), found) for where, found in decisions(host)]
     rows += [_setting(result) for result in steps]
@@ -53,9 +59,9 @@ def _setting(result: Result) -> Row:
 
 
 def _failed(report: AuditReport, may_stay: Mapping[str, str], *, rebooting: bool) -> Iterator[Row]:
-    """The audit's failed findings: those that a plan answers differ, the others are not its own.
+    """Yield the audit's failed findings: those that a plan settles differ, others are not its own.
 
-    may_stay: rule -> why.
+    may_stay: rule to the reason.
     """
     for finding in report.failed:
         stays = may_stay.get(finding.rule)
@@ -65,7 +71,7 @@ def _failed(report: AuditReport, may_stay: Mapping[str, str], *, rebooting: bool
 
 
 def _unchecked(report: AuditReport) -> Iterator[Row]:
-    """The rules that could not be checked, but those that no plan answers or some hosts lack."""
+    """Yield rules that could not be checked; those that no plan settles may stay unchecked."""
     may_stay = {rule: f"{_NOT_DECIDED}: {why}" for rule, why in STAYS.items()} | UNSHOWN
     for finding in report.with_status(Status.NOT_CHECKED):
         stays = may_stay.get(finding.rule)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which CPUs belong to PMD threads, to ovs-vswitchd and to guests, as this host is configured?
+"""Read which CPUs belong to PMD threads, to ovs-vswitchd and to pinned guests.
 
-A mask that is malformed or names CPUs that do not exist is a fault of the report. Rules that need
-it are not checked.
+A mask that is malformed or names CPUs that the host lacks is an error of the report. Rules that
+need the mask are not checked.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ LCORE_MASK = "dpdk-lcore-mask"
 
 
 def mask(facts: HostFacts, key: str) -> tuple[int, ...] | None:
-    """The CPUs of a mask in other_config; None when it is not set. Raises FactUnusable."""
+    """Return the CPUs of a mask in other_config; None when the key is not set.
+
+    Raises FactUnusable when the mask is malformed or names CPUs that the host lacks.
+    """
     text = facts.ovs.other_config.get(key) if facts.ovs else None
     if text is None:
         return None
@@ -31,7 +34,10 @@ def mask(facts: HostFacts, key: str) -> tuple[int, ...] | None:
 
 
 def pmd_cpus(facts: HostFacts) -> tuple[int, ...]:
-    """The CPUs of the PMD threads: of the mask, else of the running ones. Raises FactUnusable."""
+    """Return the CPUs of pmd-cpu-mask, else those of the running PMD threads.
+
+    Raises FactUnusable when neither is known.
+    """
     masked = mask(facts, PMD_MASK)
     if masked is not None:
         return masked
@@ -42,14 +48,17 @@ def pmd_cpus(facts: HostFacts) -> tuple[int, ...]:
 
 
 def nova_guest_cpus(facts: HostFacts, nova: NovaFacts) -> tuple[int, ...]:
-    """The CPUs that Nova gives to pinned guests; empty when none is set. Raises FactUnusable."""
+    """Return the CPUs that Nova gives to pinned guests; empty when nova.conf sets none.
+
+    Raises FactUnusable when the host lacks one of them.
+    """
     return on_host(facts, nova.guest_cpus or (), f"the guests' CPUs in {nova.path}")
 
 
 def guest_cpus(facts: HostFacts) -> tuple[int, ...]:
-    """The CPUs for pinned guests: Nova's set and what running guests are pinned to.
+    """Return the CPUs for pinned guests: Nova's set and the pins of running guests.
 
-    Raises FactUnusable when neither is known, NothingToCheck when neither exists.
+    Raises FactUnusable when neither source is known, NothingToCheck when neither exists.
     """
     if facts.nova is None and facts.guests is None:
         reasons = [facts.why_missing(name) for name in ("nova", "guests")]
@@ -65,9 +74,9 @@ def guest_cpus(facts: HostFacts) -> tuple[int, ...]:
 
 
 def require_whole_picture(facts: HostFacts) -> None:
-    """Raises FactUnusable when guests may have CPUs that could not be read.
+    """Raise FactUnusable when guests may have CPUs that could not be read.
 
-    An overlap within the known CPUs is certain; that there is none needs all of them.
+    An overlap within the known CPUs is certain. Only all CPUs can show that there is no overlap.
     """
     for fact in ("nova", "guests"):
         reason = facts.why_missing(fact)
@@ -76,14 +85,14 @@ def require_whole_picture(facts: HostFacts) -> None:
 
 
 def pinned_cpus(guest: Guest) -> tuple[int, ...]:
-    """The CPUs that a guest's vCPUs are pinned to, one to one; floating vCPUs do not count."""
+    """Return the CPUs to which vCPUs are pinned one to one; floating vCPUs do not count."""
     return tuple(sorted({pin.cpus[0] for pin in guest.pins if len(pin.cpus) == 1}))
 
 
 def configuration_faults(facts: HostFacts) -> tuple[str, ...]:
-    """Every CPU set in this host's configuration that names CPUs the host does not have."""
+    """List the CPU sets in this host's configuration that name CPUs it does not have."""
     if not facts.cpus:
-        # Only a host whose CPUs are not known has none.
+        # A host without CPUs is one whose CPU topology could not be read.
         return ()
     faults = []
     for key in (PMD_MASK, LCORE_MASK):
@@ -111,7 +120,10 @@ def configuration_faults(facts: HostFacts) -> tuple[str, ...]:
 
 
 def on_host(facts: HostFacts, cpus: tuple[int, ...], where: str) -> tuple[int, ...]:
-    """The CPUs, if the host has them all. Raises FactUnusable, naming those it lacks."""
+    """Return the CPUs if the host has them all.
+
+    Raises FactUnusable with the CPUs that the host lacks.
+    """
     unknown = facts.why_missing("cpus")
     if unknown and not facts.cpus:
         raise FactUnusable(f"needs the CPU topology: {unknown}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is an audit written as one JSON document (schemas/audit.schema.json)?"""
+"""Write an audit as one JSON document (schemas/audit.schema.json)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAJOR = SCHEMA_VERSION.partition(".")[0]
 
 
 def document(report: AuditReport) -> dict[str, Any]:
-    """The report with a count of each status."""
+    """Return the report as JSON data, with the number of findings of each status."""
     return {
         "schema_version": SCHEMA_VERSION,
         "counts": {str(status): len(report.with_status(status)) for status in Status},
@@ -23,7 +23,7 @@ def document(report: AuditReport) -> dict[str, Any]:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
+    """Return the JSON Schema of the document."""
     schema = TypeAdapter(AuditReport).json_schema(mode="serialization")
     definitions = schema.pop("$defs")
     for definition in (schema, *definitions.values()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What are the findings of all rules on a host?"""
+"""Run the audit rules on one host and collect their findings."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ from wirespeed.model.finding import AuditReport, Finding, Status
 
 
 def audit(subject: Subject, rules: Iterable[Rule]) -> AuditReport:
-    """Every rule's findings, in rule order. Pure: the same subject gives the same report."""
+    """Return the findings of all rules, in rule order.
+
+    Pure: the same subject gives the same report.
+    """
     findings = tuple(finding for rule in rules for finding in run_rule(rule, subject))
     return AuditReport(subject.facts.host, findings, configuration_faults(subject.facts))
 
 
 def run_rule(rule: Rule, subject: Subject) -> tuple[Finding, ...]:
-    """One finding for each problem, or a single one that says why there is none."""
+    """Return one finding per problem, or one finding that the rule passed or was not checked."""
     outcome = _outcome(rule, subject)
     match outcome:
         case Passed():
@@ -39,9 +42,9 @@ def run_rule(rule: Rule, subject: Subject) -> tuple[Finding, ...]:
 
 
 def _outcome(rule: Rule, subject: Subject) -> list[Problem] | Passed | Absent | Unknown:
-    """The rule's answer, or why it was not called."""
+    """Return the rule's outcome, or the reason why it could not run."""
     lacks = [_lack(need, subject) for need in rule.needs]
-    # With something absent the rule does not apply, even where another fact is unknown.
+    # An absent thing settles the answer, so it wins over a fact that is unknown.
     absent = next((lack for lack in lacks if isinstance(lack, Absent)), None)
     lack = absent or next((lack for lack in lacks if lack is not None), None)
     if lack is not None:

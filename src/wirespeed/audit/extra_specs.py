@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does Nova know a flavor's extra spec? If not, which one is probably meant?
+"""Recognise the extra specs of flavors that Nova reads, and suggest a key for a misspelled one.
 
 The keys are those that Nova 34 registers (nova.api.validation.extra_specs); a test compares them
-with the library. Keys outside Nova's namespaces are never wrong here.
+with the library. A key outside Nova's namespaces always counts as known.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ KNOWN = frozenset(
     + ["accel:device_profile", "os:secure_boot", "pci_passthrough:alias"]
     + ["vmware:hw_version", "vmware:storage_policy"]
 )
-# Numbered keys, and namespaces with keys of other origin (traits, resource classes, host state).
+# Numbered keys, and namespaces whose keys Nova does not list: traits, resource classes, host state.
 _PATTERN = re.compile(
     r"hw:numa_(cpus|mem)\.\d+|(trait|resources|capabilities|aggregate_instance)\S*"
 )
@@ -43,12 +43,12 @@ NAMESPACES = frozenset(
     ("hw", "quota", "hw_rng", "hw_video", "accel", "os", "pci_passthrough", "vmware")
 )
 
-# Keys of the papers without a replacement: with a topology the memory policy is always strict.
+# Keys in the papers that have no replacement: with a guest topology the memory policy is strict.
 _WITHOUT_SUCCESSOR = frozenset(("hw:numa_mempolicy",))
 
 
 def is_known(key: str) -> bool:
-    """Whether Nova reads the key, or does not own its namespace."""
+    """Return whether Nova reads the key or does not own its namespace."""
     namespace, colon, _ = key.partition(":")
     return (
         key in KNOWN
@@ -59,7 +59,7 @@ def is_known(key: str) -> bool:
 
 
 def replacement(key: str) -> str | None:
-    """The known key that is probably meant, or None."""
+    """Return the known key that is closest in spelling, or None."""
     if key in _WITHOUT_SUCCESSOR:
         return None
     close = difflib.get_close_matches(key, sorted(KNOWN), n=1, cutoff=0.85)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the commands that correct a setting. Lines that start with "#" are comments.
 
-Whatever of a host or a plan is in a command is one word of the shell's, or part of one.
+Values from a host or a plan are quoted: each is one shell word, or part of one.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from wirespeed.model.text import printable
 
 
 def command(*words: object, note: str = "") -> str:
-    """A command of these words; the note is a comment behind it."""
+    """Return a command line of these words, with the note as a trailing comment."""
     line = shlex.join(map(printable, map(str, words)))
     return f"{line}  {comment(note)}" if note else line
 
 
 def comment(text: str) -> str:
-    """A line that a shell ignores."""
+    """Return the text as a comment line of the shell."""
     return f"# {printable(text)}"
 
 

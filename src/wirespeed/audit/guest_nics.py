@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which physical NICs carry a guest's traffic, and which are passed through to it?"""
+"""Find the physical NICs that carry a guest's traffic or are passed through to it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from wirespeed.model.guest_facts import Guest
 
 
 def passed_through(facts: HostFacts, guest: Guest) -> tuple[PciDevice, ...]:
-    """The network devices passed through to the guest, VFs and PFs."""
+    """Return the network devices (VFs and PFs) that are passed through to the guest."""
     addresses = {*guest.host_devices, *(port.pci for port in guest.ports if port.pci)}
     return tuple(nic for nic in facts.nics if nic.address in addresses)
 
 
 def nic_nodes(facts: HostFacts, guest: Guest) -> set[int]:
-    """The NUMA nodes of the NICs behind the guest's ports, as far as they are known."""
+    """Return the known NUMA nodes of the NICs behind the guest's ports."""
     nodes = {nic.node for nic in passed_through(facts, guest)}
     sockets = {port.path for port in guest.ports if port.kind == "vhostuser" and port.path}
     for path in paths(facts.ovs) if facts.ovs else ():
-        # A vhost-user port has the name of its socket, or a server path with that name.
+        # Open vSwitch names a vhost-user port after its socket, or has the socket in
+        # vhost-server-path.
         reached = any(
             i.is_vhost
             and (
@@ -34,5 +35,5 @@ def nic_nodes(facts: HostFacts, guest: Guest) -> set[int]:
 
 
 def vfs_in_use(facts: HostFacts) -> tuple[PciDevice, ...]:
-    """The physical functions that have VFs."""
+    """Return the physical functions that have VFs."""
     return tuple(device for device in facts.pci if device.sriov_num > 0)

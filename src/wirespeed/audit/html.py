@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is an audit written as one HTML page, without scripts or external assets?"""
+"""Write an audit as one HTML page without scripts or external assets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from wirespeed.audit.sources import papers_in
 from wirespeed.model.finding import AuditReport, Severity, Status
 
-# First what needs a decision, then what could not be checked, last what passed.
+# Findings that need a decision come first, then those not checked, then those that passed.
 _ORDER = (
     Status.FAILED,
     Status.NOT_CHECKED,
@@ -19,7 +19,10 @@ _ORDER = (
 
 
 def html(report: AuditReport, version: str) -> str:
-    """The page; every text from the host is escaped. `version` is wirespeed's."""
+    """Return the page with every text from the host escaped.
+
+    version: the version of wirespeed.
+    """
     environment = Environment(
         loader=PackageLoader("wirespeed.audit"),
         autoescape=True,

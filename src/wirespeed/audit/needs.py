@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a host have the facts that a rule needs? If not: are they unknown, or absent?"""
+"""Check that a host has the facts that a rule needs; separate unknown facts from absent things."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from wirespeed.model.facts import HostFacts
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The fact could not be read: the rule is not checked. reason: "needs ..."."""
+    """A fact that could not be read: the rule is not checked."""
 
     reason: str
+    """Text that starts with "needs"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """The host has no such thing: the rule does not apply."""
+    """A thing that the host does not have: the rule does not apply."""
 
     reason: str
 
 
 class Need(Enum):
-    """A part of the host that must be known. The value is its text on the reference page."""
+    """Facts that a rule can require. The value is the text on the reference page."""
 
     CPUS = "the CPU topology"
     MEMORY = "memory and huge pages of each NUMA node"
@@ -51,7 +52,7 @@ FLAVORS_HINT = (
     "needs the flavors: give --flavors FILE (openstack flavor list --long -f json > FILE)"
 )
 
-# The names of the facts in HostFacts.missing.
+# Names of the facts in HostFacts.missing.
 _FACTS = {
     Need.CPUS: ("cpus", "nodes"),
     Need.MEMORY: ("nodes", "huge_pages"),
@@ -75,7 +76,10 @@ _FACTS = {
 
 
 def lacking(need: Need, facts: HostFacts) -> Unknown | Absent | None:
-    """Why this need is not met on this host; None when it is. Plans are not checked here."""
+    """Return why this need is not met on this host; None when it is met.
+
+    Need.PLAN is not checked here.
+    """
     for fact in _FACTS.get(need, ()):
         reason = facts.why_missing(fact)
         if reason is not None:
@@ -91,7 +95,7 @@ def lacking(need: Need, facts: HostFacts) -> Unknown | Absent | None:
 
 
 def _absent(need: Need, facts: HostFacts) -> str | None:
-    """Why there is nothing to check, or None."""
+    """Return why there is nothing to check, or None."""
     no_ovs = facts.ovs is None
     no_openstack = facts.nova is None and facts.why_missing("nova") is None
     reasons = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does each CPU of a host do, as it is configured now?"""
+"""Assign each CPU of a host to what it does in the current configuration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wirespeed.model.facts import HostFacts
 
 
 class Owner(StrEnum):
-    """In order of precedence: a CPU in two sets belongs to the first."""
+    """Use of a CPU, in order of precedence: a CPU in two sets belongs to the first."""
 
     OFFLINE = "offline"
     PMD = "PMD thread"
@@ -23,7 +23,7 @@ class Owner(StrEnum):
 
 
 def owners(facts: HostFacts) -> dict[int, Owner]:
-    """The owner of every CPU. An owner that is not known is skipped, the next one is shown."""
+    """Return the owner of every CPU; an owner whose CPUs are unknown is skipped."""
     sets: dict[Owner, set[int]] = {
         Owner.OFFLINE: {cpu.id for cpu in facts.cpus if not cpu.online},
         Owner.PMD: _pmds(facts),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ports does the vSwitch have, on which NUMA node, and which of them reach each other?"""
+"""Read the vSwitch's ports: their NUMA nodes, queues and memory, and which reach each other."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from wirespeed.model.facts import HostFacts
 from wirespeed.model.ovs_facts import OvsFacts, OvsInterface
 from wirespeed.plan.memory import DpdkPort
 
-# Open vSwitch's defaults (ovs-vswitchd.conf.db): one rxq, 2048 descriptors, an MTU of 1500.
+# Defaults of Open vSwitch (ovs-vswitchd.conf.db).
 DEFAULT_RX_QUEUES = 1
 DEFAULT_DESCRIPTORS = 2048
 DEFAULT_MTU = 1500
 
 
 def dpdk_ports(facts: HostFacts) -> tuple[OvsInterface, ...]:
-    """The physical ports that Open vSwitch drives with DPDK."""
+    """Return the physical ports that Open vSwitch drives with DPDK."""
     return tuple(i for i in facts.ovs.interfaces if i.is_dpdk_port) if facts.ovs else ()
 
 
 def node_of_port(facts: HostFacts, port: OvsInterface) -> int | None:
-    """The NUMA node of a port: as Open vSwitch reports it, else that of its PCI device."""
+    """Return the NUMA node that Open vSwitch reports for a port, else that of its PCI device."""
     if port.node is not None:
         return port.node
     device = next((d for d in facts.pci if d.address == port.pci), None)
@@ -28,13 +28,13 @@ def node_of_port(facts: HostFacts, port: OvsInterface) -> int | None:
 
 
 def dpdk_nodes(facts: HostFacts) -> set[int]:
-    """The NUMA nodes with a physical DPDK port whose node is known."""
+    """Return the known NUMA nodes of the physical DPDK ports."""
     nodes = {node_of_port(facts, port) for port in dpdk_ports(facts)}
     return {node for node in nodes if node is not None}
 
 
 def rx_queues(port: OvsInterface) -> int:
-    """The rxqs in use, else the requested ones, else the default."""
+    """Return the number of rxqs in use, else the requested number, else the default."""
     if port.configured_rx_queues is not None:
         return port.configured_rx_queues
     return _option(port, "n_rxq") or DEFAULT_RX_QUEUES
@@ -58,7 +58,10 @@ def _option(port: OvsInterface, key: str) -> int | None:
 
 
 def socket_memory_mib(facts: HostFacts) -> tuple[int, ...] | None:
-    """other_config:dpdk-socket-mem, one entry per node; None when unset. Raises FactUnusable."""
+    """Return other_config:dpdk-socket-mem in MiB, one entry per node; None when it is not set.
+
+    Raises FactUnusable when the value is not a list of numbers.
+    """
     text = facts.ovs.other_config.get("dpdk-socket-mem") if facts.ovs else None
     if text is None:
         return None
@@ -73,7 +76,10 @@ def socket_memory_mib(facts: HostFacts) -> tuple[int, ...] | None:
 
 
 def memory_ports(facts: HostFacts) -> tuple[DpdkPort, ...]:
-    """The DPDK ports as input of the memory formulas. Raises FactUnusable for an unknown node."""
+    """Return the DPDK ports as input of the memory formulas.
+
+    Raises FactUnusable when the node of a port is unknown.
+    """
     found = []
     for port in dpdk_ports(facts):
         node = node_of_port(facts, port)
@@ -93,7 +99,7 @@ def memory_ports(facts: HostFacts) -> tuple[DpdkPort, ...]:
 
 
 def paths(ovs: OvsFacts) -> tuple[tuple[OvsInterface, ...], ...]:
-    """The groups of interfaces that reach each other: bridges, joined by their patch ports."""
+    """Return the groups of interfaces that reach each other over bridges and patch ports."""
     group = {b.name: {b.name} for b in ovs.bridges if b.datapath_type == "netdev"}
     bridge_of = {i.name: i.bridge for i in ovs.interfaces}
     for interface in ovs.interfaces:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rules are there? Every module in `rules/` with a constant RULE; there is no other list."""
+"""Collect the audit rules: every module in `rules/` with a constant RULE."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from wirespeed.model.errors import BadInput
 
 @cache
 def all_rules() -> tuple[Rule, ...]:
-    """All rules by id. Raises ValueError when two rules share an id or a name (a coding error)."""
+    """Return all rules, sorted by id.
+
+    Raises ValueError when two rules share an id or a name, which is a programming error.
+    """
     found: list[Rule] = [
         importlib.import_module(f"{rules.__name__}.{module.name}").RULE
         for module in pkgutil.iter_modules(rules.__path__)
@@ -27,7 +30,10 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 def rule_named(wanted: str) -> Rule:
-    """The rule with that id (WS12, ws12, 12) or name. Raises BadInput."""
+    """Return the rule with this id ("WS12", "ws12" or "12") or name.
+
+    Raises BadInput when there is none.
+    """
     key = f"WS{wanted:0>2}" if wanted.isdecimal() else wanted
     for rule in all_rules():
         if key.upper() == rule.id or key.lower() == rule.name:

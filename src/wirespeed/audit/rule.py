@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is an audit rule, what does it get, and what may it return?
+"""Define an audit rule, its input and its outcomes.
 
 A rule is one module in `rules/` with a constant RULE. Its `check` is a pure function of a Subject.
-It returns the problems it found (none: passed), or NotApplicable. The facts in `needs` exist when
-it is called. It raises FactUnusable for a fact that turns out to be unusable, and NothingToCheck
-for one that turns out to be absent.
+It returns the problems that it found (an empty list: passed), Passed, or NotApplicable. The facts
+in `needs` exist when it is called. It raises FactUnusable for a fact that cannot be used. It raises
+NothingToCheck for a thing that turns out to be absent.
 """
 
 from __future__ import annotations
@@ -21,27 +21,25 @@ from wirespeed.model.policy import Pattern
 
 
 class FactUnusable(Exception):
-    """A fact exists but cannot be used; the text says what the rule needs."""
+    """Raised for a fact that exists but cannot be used; the text says what the rule needs."""
 
 
 class NothingToCheck(Exception):
-    """The host has nothing that the rule could check; the text says what is absent."""
+    """Raised when the host has nothing that the rule could check; the text says what is absent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is audited: a host, optionally against its part of a plan.
-
-    memory_model: the formula that dpdk-socket-mem is compared with, where the plan has none; the
-    default is the planner's. tcp: whether guests carry TCP through the vSwitch. pattern: where
-    their traffic goes. Both are None where they are not given.
-    """
+    """Host that is audited, optionally against its part of a plan."""
 
     facts: HostFacts
     plan: Plan | None = None
     memory_model: MemoryModel = MemoryModel.TRIPLEO
+    """Formula for dpdk-socket-mem where the plan names none. Default: the planner's."""
     tcp: bool | None = None
+    """True if guests carry TCP through the vSwitch; None when not given."""
     pattern: Pattern | None = None
+    """Direction of the guests' traffic; None when not given."""
 
     @property
     def host_plan(self) -> HostPlan | None:
@@ -50,34 +48,35 @@ class Subject:
 
     @property
     def model_in_force(self) -> MemoryModel:
-        """The plan's memory model if there is a plan for this host, else `memory_model`."""
+        """Memory model of the plan for this host, else `memory_model`."""
         planned = self.host_plan.vswitch if self.host_plan else None
         return (planned.memory_model if planned else None) or self.memory_model
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is not as wanted. `wanted` and `fix` contain this host's values.
-
-    subject: the port, guest or node concerned, "" for the host.
-    """
+    """One setting that is not as wanted. `wanted` and `fix` contain this host's values."""
 
     found: str
+    """Value on the host now."""
     wanted: str
     fix: tuple[str, ...] = ()
+    """Commands that correct it."""
     subject: str = ""
+    """Port, guest or node concerned; "" for the host."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """There is no problem; `found` says what was checked."""
+    """Outcome of a rule that found no problem."""
 
     found: str
+    """Values that were checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotApplicable:
-    """The rule has no subject on this host, e.g. no VF exists."""
+    """Outcome of a rule that has no subject on this host, e.g. no VF exists."""
 
     why: str
 
@@ -87,7 +86,7 @@ Outcome = list[Problem] | Passed | NotApplicable
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`why` is the harm in one or two sentences; `source` the paper section or standard."""
+    """One audit rule."""
 
     id: str
     name: str
@@ -96,5 +95,7 @@ class Rule:
     needs: tuple[Need, ...]
     wanted: str
     why: str
+    """The harm, in one or two sentences."""
     source: str
+    """Section of a paper, or a standard."""
     check: Callable[[Subject], Outcome]

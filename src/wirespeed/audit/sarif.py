@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is an audit in SARIF 2.1.0, for code-scanning dashboards?
+"""Write an audit in SARIF 2.1.0, for code-scanning dashboards.
 
-Each finding is a result; its `kind` is the status of the rule (fail, pass, notApplicable, open for
-not checked). Its location is a logical one: the host and the port, guest or node.
-Source: OASIS SARIF 2.1.0, sections 3.27.9 (kind), 3.27.10 (level), 3.35 (suppression).
+Each finding is a result. Its `kind` is the status of the rule: fail, pass, notApplicable, or open
+for not checked. Its location is a logical one: the host and the port, guest or node. Source: OASIS
+SARIF 2.1.0, sections 3.27.9 (kind), 3.27.10 (level), 3.35 (suppression).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KIND = {
     Status.NOT_APPLICABLE: "notApplicable",
     Status.NOT_CHECKED: "open",
 }
-# The scale on which code-scanning dashboards sort (0 to 10).
+# Code-scanning dashboards sort by this score, 0 to 10.
 _SCORE = {
     Severity.CRITICAL: "9.0",
     Severity.HIGH: "7.0",
@@ -38,7 +38,10 @@ _SCORE = {
 
 
 def sarif(report: AuditReport, rules: Iterable[Rule], version: str) -> dict[str, Any]:
-    """The SARIF log of one audit; `version` is wirespeed's."""
+    """Return the SARIF log of one audit.
+
+    version: the version of wirespeed.
+    """
     rules = tuple(rules)
     index = {rule.id: number for number, rule in enumerate(rules)}
     driver = {"name": "wirespeed audit", "version": version, "rules": [_rule(r) for r in rules]}

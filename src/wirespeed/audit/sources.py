@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which document does a source such as "S3 appendix C" name?"""
+"""Name the documents that a source such as "S3 appendix C" refers to."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ PAPERS = {
 
 
 def papers_in(source: str) -> tuple[str, ...]:
-    """The full titles of the papers that a rule's source mentions, each with its short name."""
+    """Return the papers that a source mentions: short name and full title of each."""
     named = sorted(set(re.findall(r"\bS[0-4]\b", source)))
     return tuple(f"{name}: {PAPERS[name]}" for name in named)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which failed findings are accepted, and why?
+"""Read which failed findings are accepted, and mark them in the report.
 
     [[suppress]]
     rule = "WS11"                # id or name
@@ -65,7 +65,10 @@ class _File(BaseModel):
 
 
 def parse(text: str, where: str) -> tuple[Suppression, ...]:
-    """Read a suppression file's text. Raises BadInput that names every fault of the file."""
+    """Read the text of a suppression file.
+
+    Raises BadInput that names every error of the file.
+    """
     try:
         entries = _File.model_validate(load_toml(text)).suppress
     except ValidationError as fault:
@@ -87,7 +90,7 @@ def parse(text: str, where: str) -> tuple[Suppression, ...]:
 
 
 def suppress(report: AuditReport, suppressions: Sequence[Suppression], today: date) -> AuditReport:
-    """The report with accepted findings marked, and a note on each expired or unused entry."""
+    """Return the report with accepted findings marked, and a note per expired or unused entry."""
     used: set[int] = set()
     findings = []
     for finding in report.findings:

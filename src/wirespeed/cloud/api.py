@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is an OpenStack cloud asked? Only by reading, and only for the keys that are named.
+"""Define read-only access to an OpenStack cloud, limited to named keys.
 
-A reply holds more than is wanted, such as a server's user data with passwords in it. Keys that
-nobody named are dropped where the reply comes in, so that no recording or file can hold them.
+A reply holds more than is needed, such as a server's user data with passwords in it. Keys that were
+not named are dropped where the reply arrives: no recording or file can hold them.
 """
 
 from __future__ import annotations
@@ -16,29 +16,32 @@ Record = dict[str, Any]
 
 
 class CloudUnreadable(WirespeedError):
-    """A service of the cloud refused, could not be reached or is too old."""
+    """Raised when a service of the cloud rejects a request, is unreachable or is too old."""
 
 
 class Gone(Exception):
-    """What was asked for does not exist (any more)."""
+    """Raised when the resource does not exist, or no longer exists."""
 
 
 class Api(Protocol):
-    """`service` is the type in the catalogue: compute, placement, network, image."""
+    """An OpenStack API. `service` is its type in the catalogue: compute, placement, ..."""
 
     @property
     def cloud(self) -> str:
-        """The cloud's name, for people."""
+        """Name of the cloud in messages."""
 
     def one(self, service: str, path: str, keys: Sequence[str]) -> Record:
-        """The named keys of one resource. Raises CloudUnreadable, Gone."""
+        """Return the named keys of one resource. Raises CloudUnreadable, Gone."""
 
     def all(self, service: str, path: str, collection: str, keys: Sequence[str]) -> list[Record]:
-        """The named keys of every resource of a collection, over all pages. Raises as `one`."""
+        """Return the named keys of every resource of a collection, over all pages.
+
+        Raises CloudUnreadable, Gone.
+        """
 
 
 def only(record: Mapping[str, Any], keys: Sequence[str]) -> Record:
-    """The record without other keys; a key that ends in * stands for all that begin so."""
+    """Return the record without other keys; a key that ends in * is a prefix."""
     exact = {key for key in keys if not key.endswith("*")}
     beginnings = tuple(key[:-1] for key in keys if key.endswith("*"))
     return {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the cloud behind this API tell? One pass over its services; nothing is changed."""
+"""Collect the facts of a cloud in one pass over its services; nothing is changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wirespeed.cloud.placement import with_inventories
 from wirespeed.document.sift import NotOfItsForm, sift
 from wirespeed.model.cloud import Cloud
 
-# Each server and each host costs requests of its own; a service answers a few of them at once.
+# Each server and each host costs requests of its own; a service answers several at once.
 AT_ONCE = 8
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 
 def collect(api: Api) -> Cloud:
-    """Everything that is read of the cloud. Raises CloudUnreadable."""
+    """Return all facts of the cloud. Raises CloudUnreadable."""
     try:
         return _of_its_types(_collect(api))
     except Gone as absent:
@@ -40,8 +40,11 @@ def collect(api: Api) -> Cloud:
 
 
 def _of_its_types(cloud: Cloud) -> Cloud:
-    """The cloud with printable names. Tenants choose no other text; raises CloudUnreadable where
-    one of the others, as a host's name, is not of its form."""
+    """Return the cloud with printable names.
+
+    Tenants choose no other text. Raises CloudUnreadable where another text, e.g. a host's name, is
+    not of its form.
+    """
     faults: list[str] = []
     try:
         cloud = sift(cloud, lambda field, why: faults.append(f"{field}: {why}"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does Nova tell of hypervisors, servers, flavors, aggregates and server groups?
+"""Read hypervisors, servers, flavors, aggregates and server groups from Nova.
 
 Source: the Compute API reference; microversions are those of `live.WANTED`.
 """
@@ -29,7 +29,7 @@ _PAGE = "limit=500"
 
 
 def read_hosts(api: Api) -> tuple[ComputeHost, ...]:
-    """The hypervisors, without what other services know of them."""
+    """Return the hypervisors, without facts of other services."""
     keys = ("hypervisor_hostname", "state", "status", "service", "cpu_info")
     found = api.all("compute", "/os-hypervisors/detail", "hypervisors", keys)
     return tuple(sorted(map(_host, found), key=lambda host: host.name))
@@ -38,7 +38,7 @@ def read_hosts(api: Api) -> tuple[ComputeHost, ...]:
 def read_servers(
     api: Api, ports: Mapping[str, tuple[ServerPort, ...]], each: Each
 ) -> tuple[Server, ...]:
-    """Every project's servers. ports: by the server's id."""
+    """Return every project's servers. ports: by the server's id."""
     keys = ("id", "name", "status", "flavor", _HOST, _INSTANCE)
     path = f"/servers/detail?all_tenants=True&{_PAGE}"
     found = api.all("compute", path, "servers", keys)
@@ -51,14 +51,14 @@ def read_servers(
     servers = [
         _server(record, topology, ports.get(record["id"], ()))
         for record, topology in zip(found, topologies, strict=True)
-        # A server that was deleted in between is none any more.
+        # The server was deleted since it was listed.
         if topology is not None
     ]
     return tuple(sorted(servers, key=lambda server: (server.name, server.id)))
 
 
 def read_flavors(api: Api) -> tuple[CloudFlavor, ...]:
-    """Public flavors and those of single projects."""
+    """Return public flavors and those of single projects."""
     keys = ("name", "vcpus", "ram", "disk", "extra_specs")
     found = api.all("compute", f"/flavors/detail?is_public=None&{_PAGE}", "flavors", keys)
     flavors = [
@@ -102,14 +102,14 @@ def _host(record: Record) -> ComputeHost:
 
 
 def _cpu_info(value: Any) -> Record:
-    """What libvirt says of the CPU: an object, JSON in a text, or nothing."""
+    """Return libvirt's CPU information, which is an object, JSON in a text, or nothing."""
     if isinstance(value, str):
         value = load_json(value) if value else {}
     return value if isinstance(value, dict) else {}
 
 
 def _topology(api: Api, server: str) -> Record | None:
-    """Where the server's vCPUs and memory are; None where there is no such server any more."""
+    """Return the place of the server's vCPUs and memory; None where it no longer exists."""
     try:
         return api.one("compute", f"/servers/{server}/topology", ("nodes", "pagesize_kb"))
     except Gone:

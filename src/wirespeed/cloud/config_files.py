@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of openstacksdk's files did it skip without a word, and why?
+"""Find openstacksdk's configuration files that it skipped silently, and why.
 
-It looks for a cloud in the first file that it can read. What is wrong with the ones before is
-not told, so that a cloud of a damaged file is "not found".
+openstacksdk looks for a cloud in the first readable file. It does not report errors of the files
+before it. A cloud in a damaged file is therefore "not found".
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from wirespeed.model.bounded import load_json
 
 
 def skipped_files() -> Iterator[str]:
-    """A sentence for each file that is there and cannot be used. None of them quotes it: it may
-    be a password that makes a file unreadable."""
+    """Yield a sentence for each existing file that cannot be used.
+
+    No sentence quotes the file: a password may be the text that makes it unreadable.
+    """
     from openstack.config.loader import CONFIG_FILES, SECURE_FILES
 
     named = [os.environ.get(f"OS_CLIENT_{kind}_FILE", "") for kind in ("CONFIG", "SECURE")]

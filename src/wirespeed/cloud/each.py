@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is one question asked of many servers or hosts, a few of them at once?"""
+"""Define how to read many servers or hosts, several at once."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ R = TypeVar("R")
 
 
 class Each(Protocol):
-    """The answer of `read` for each item, in the order of the items."""
+    """Returns the result of `read` for each item, in the order of the items."""
 
     def __call__(self, read: Callable[[T], R], items: Iterable[T]) -> list[R]: ...

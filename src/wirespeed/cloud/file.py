@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a cloud as a JSON file?"""
+"""Read and write a cloud as a JSON file."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which facts of a host does its cloud tell, and how do they complete what the host told itself?
+"""Derive facts of a host from its cloud, and complete the host's own facts with them.
 
-The API counts CPUs, but does not say which number is on which NUMA node; it knows where servers
-are, but not their emulator threads, queues or passed-through devices. What it does not tell is in
-`missing`: the audit then says "not checked", and a plan is refused rather than guessed.
+The API counts CPUs, but does not report which number is on which NUMA node. It knows where servers
+are, but not their emulator threads, queues or passed-through devices. The unknown facts are in
+`missing`: the audit then reports "not checked", and a plan is refused rather than guessed.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from wirespeed.model.words import counted
 
 SMALL_PAGE_KIB = 4
 _HOW = "needs `wirespeed inspect` on the host; OpenStack's API does not tell"
-# Facts that no API call gives. cpu_flags: it tells those alone that the model does not bring.
+# Facts that no API call gives. cpu_flags: the API has only those beyond the CPU model.
 _UNTOLD = (
     "caches", "cpu_flags", "default_route_interface", "dimms", "firmware", "governors",
     "huge_pages", "idle_states", "interfaces", "iommu_units", "irqs", "kernel",
     "left_by_killed_runs", "memory_channels", "neighbours", "nova", "ovs", "ovs.pmds",
     "pci", "uio_drivers",
 )  # fmt: skip
-# Servers in these states have given their place back.
+# Servers in these states have released their resources.
 _PLACELESS = ("DELETED", "SOFT_DELETED", "SHELVED_OFFLOADED")
 
 
 def host_facts(cloud: Cloud, host: ComputeHost) -> HostFacts:
-    """What the cloud alone tells of a host."""
+    """Return the facts of a host from the cloud alone."""
     servers = _servers(cloud, host)
     facts = HostFacts(
         host=host.name,
@@ -48,9 +48,10 @@ def host_facts(cloud: Cloud, host: ComputeHost) -> HostFacts:
 
 
 def completed(facts: HostFacts, cloud: Cloud) -> HostFacts:
-    """The host's own facts, with the servers that hold a place on it and the cloud's flavors.
+    """Return the host's own facts with its servers and flavors from the cloud.
 
-    Where both know a guest, libvirt knows more. Raises BadInput where the cloud has no such host.
+    Where both know a guest, libvirt knows more and is kept. Raises BadInput where the cloud has no
+    such host.
     """
     host = cloud.host(facts.host)
     if host is None:
@@ -65,7 +66,7 @@ def completed(facts: HostFacts, cloud: Cloud) -> HostFacts:
     known = {guest.name for guest in seen}
     others = [server for server in servers if server.instance not in known]
     guests = (*seen, *(_guest(server) for server in others))
-    # What libvirt did not tell, the cloud now does, as far as `_partly` says.
+    # The cloud replaces missing facts of libvirt, as far as `_partly` says.
     kept = [m for m in facts.missing if m.fact not in ("guests", "flavors")]
     whole = replace(
         facts,
@@ -95,7 +96,7 @@ def _topology_reason(host: ComputeHost) -> str:
 
 
 def _partly(host: ComputeHost, others: list[Server]) -> list[Missing]:
-    """What is not known of guests: `others` are known by the API alone."""
+    """Return the unknown facts of guests; only the API knows those in `others`."""
     reasons = []
     if others:
         names = ", ".join(server.name for server in others[:3]) + (", ..." if others[3:] else "")
@@ -117,7 +118,7 @@ def _partly(host: ComputeHost, others: list[Server]) -> list[Missing]:
 
 
 def _unseen(server: Server) -> list[str]:
-    """What a server holds that the API names no number or address of."""
+    """Return the resources of a server whose number or address the API does not name."""
     found = []
     if alias := server.extra_specs.get("pci_passthrough:alias"):
         found.append(f"the API does not say which devices serve pci_passthrough:alias={alias}")
@@ -142,7 +143,7 @@ def _guest(server: Server) -> Guest:
 
 
 def _memory_by_node(nodes: Iterable[ServerNode]) -> dict[int, int]:
-    """KiB by the host's node, ascending; empty where Nova does not tell the nodes."""
+    """Return KiB by the host's node, ascending; empty where Nova does not report the nodes."""
     found: dict[int, int] = {}
     for node in nodes:
         if node.host_node is None:

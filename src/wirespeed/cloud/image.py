@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which images does Glance list, and which of their properties does Nova read?"""
+"""Read Glance's images, with the properties that Nova reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PROPERTIES = ("hw_*", "os_*", "trait:*")
 
 
 def read_images(api: Api) -> tuple[CloudImage, ...]:
-    """All images, by name. os_hash_* describe the file and are left out."""
+    """Return all images, by name. os_hash_* describe the file and are excluded."""
     found = api.all("image", "/images?limit=500", "images", ("name", *PROPERTIES))
     images = [
         CloudImage(

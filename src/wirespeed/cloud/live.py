@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a cloud of clouds.yaml answer, by openstacksdk, and what is said when it does not?
+"""Ask a cloud of clouds.yaml through openstacksdk, and explain its errors.
 
-Only GET is sent. Credentials stay in openstacksdk: no message repeats what it was configured with
-but the addresses of services, without what stands before an @ in them.
+Only GET is sent. Credentials stay in openstacksdk: messages repeat nothing of its configuration
+except the addresses of services, without the part before an @.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from wirespeed.cloud.config_files import skipped_files
 from wirespeed.model.errors import BadInput
 from wirespeed.model.installed import install_extra
 
-# Nova tells where a server's vCPUs and memory are from 2.78 on (Train), and no longer how many
-# nodes and cores a hypervisor has from 2.88 on; Placement which provider is inside which from 1.14.
+# Nova reports where a server's vCPUs and memory are since 2.78 (Train). It no longer reports a
+# hypervisor's nodes and cores since 2.88. Placement reports nested providers since 1.14.
 WANTED = {"compute": ((2, 78), (2, 87)), "placement": ((1, 14), (1, 14))}
 MAJOR = {"compute": "2", "placement": "1", "network": "2", "image": "2"}
 RELEASES = {"compute": "Train", "placement": "Queens"}
@@ -33,7 +33,7 @@ _ADMINISTRATOR = (
 
 
 class LiveApi:
-    """A cloud, authenticated when the first question is asked."""
+    """A cloud, authenticated at the first request."""
 
     def __init__(self, cloud: str, client: Callable[[str], Any]) -> None:
         self._cloud = cloud
@@ -51,7 +51,7 @@ class LiveApi:
         records: list[Record] = []
         query: str | None = urlsplit(path).query
         asked: set[str | None] = set()
-        # A service that repeats a page would otherwise be asked for ever.
+        # A service that repeats a page would otherwise be asked forever.
         while query is not None and query not in asked:
             asked.add(query)
             page = self._get(service, f"{urlsplit(path).path}?{query}".rstrip("?"))
@@ -93,7 +93,7 @@ class LiveApi:
         least, most = WANTED[service]
         newest = data.max_microversion
         if newest is None:
-            # The address in the catalogue may itself name a version: nobody was asked yet.
+            # The address in the catalogue may itself name a version: no service was asked yet.
             client.get("")
         if newest is None or newest < least:
             has = ".".join(map(str, newest)) if newest else "none"
@@ -106,7 +106,7 @@ class LiveApi:
 
 
 def open_cloud(name: str) -> LiveApi:
-    """The cloud of that name in clouds.yaml, as openstacksdk finds it. Raises BadInput."""
+    """Return the cloud of that name in clouds.yaml, as openstacksdk finds it. Raises BadInput."""
     try:
         import openstack.config
         from keystoneauth1.exceptions import AuthPluginException
@@ -116,7 +116,7 @@ def open_cloud(name: str) -> LiveApi:
             "openstacksdk is not installed; wirespeed needs it to ask a cloud",
             f"Install it: {install_extra('openstack')}",
         ) from None
-    # What it warns of and what matters is in our errors; without a handler it would be on stderr.
+    # The errors raised here have its warnings; without a handler they would be on stderr.
     logging.getLogger("keystoneauth").addHandler(logging.NullHandler())
     try:
         region = openstack.config.OpenStackConfig().get_one(cloud=name)
@@ -128,7 +128,7 @@ def open_cloud(name: str) -> LiveApi:
             "or envvars for the OS_* variables; or a CLOUD.json or the folder of a recorded cloud.",
         ) from None
     except (AttributeError, TypeError, ValueError) as fault:
-        # What openstacksdk does with text or a number where it expects a mapping.
+        # openstacksdk raises these for a text or a number where it expects a mapping.
         raise BadInput(
             f"cloud {name!r} cannot be used: its entry in clouds.yaml has not the shape that "
             "openstacksdk expects",
@@ -140,7 +140,7 @@ def open_cloud(name: str) -> LiveApi:
 
 
 def _adapter(region: Any, service: str) -> Any:
-    """A client of one service, at the newest endpoint of its major version."""
+    """Return a client of one service, at the newest endpoint of its major version."""
     from keystoneauth1.adapter import Adapter
 
     major = MAJOR[service]
@@ -159,7 +159,7 @@ def _adapter(region: Any, service: str) -> Any:
 
 @contextmanager
 def _told(cloud: str, service: str) -> Iterator[None]:
-    """Say what openstacksdk's failures mean. Raises CloudUnreadable."""
+    """Translate openstacksdk's failures. Raises CloudUnreadable."""
     from keystoneauth1 import exceptions
     from openstack.exceptions import SDKException
 
@@ -202,7 +202,7 @@ def _refused(cloud: str, service: str, path: str, status: int) -> CloudUnreadabl
 
 
 def _next_query(page: Record, collection: str) -> str | None:
-    """The query of the next page: Nova and Neutron link it, Glance names it."""
+    """Return the query of the next page: Nova and Neutron link it, Glance names it."""
     for link in page.get(f"{collection}_links") or ():
         if link.get("rel") == "next":
             return str(urlsplit(link["href"]).query)
@@ -211,5 +211,5 @@ def _next_query(page: Record, collection: str) -> str | None:
 
 
 def _without_secrets(text: str) -> str:
-    """The first line without user and password of an address."""
+    """Return the first line without user and password of an address."""
     return re.sub(r"//[^/@\s]*@", "//", text.strip().split("\n", maxsplit=1)[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does Neutron tell of networks, of servers' ports as it bound them, and of its agents?"""
+"""Read networks, servers' ports as bound, and agents from Neutron."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ NIC_AGENT = "NIC Switch agent"
 
 @dataclass(frozen=True, slots=True)
 class Networking:
-    """ports: by the id of their server, in the order of their names. agents: by host."""
+    """Networks, ports and agents of a cloud."""
 
     networks: tuple[CloudNetwork, ...]
     ports: Mapping[str, tuple[ServerPort, ...]]
+    """Ports by the id of their server, in the order of their names."""
     agents: Mapping[str, tuple[Agent, ...]]
+    """Agents by host."""
 
 
 def read_networking(api: Api) -> Networking:
-    """Networks, ports of servers and agents."""
+    """Return networks, ports of servers and agents."""
     keys = ("id", "name", "provider:*", "mtu", "vlan_transparent")
     networks = api.all("network", "/networks", "networks", keys)
     names = {network["id"]: network["name"] for network in networks}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does Placement hold of each host: how much of what, claimed by whom, with which traits?"""
+"""Read each host's inventory, claims and traits from Placement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wirespeed.model.cloud import ComputeHost, Inventory, Server
 def with_inventories(
     api: Api, hosts: Sequence[ComputeHost], servers: Sequence[Server], each: Each
 ) -> tuple[ComputeHost, ...]:
-    """The hosts with what their resource providers hold; without one a host stays as it is."""
+    """Return the hosts with their providers' inventories; a host without provider is unchanged."""
     keys = ("uuid", "name", "parent_provider_uuid")
     found = api.all("placement", "/resource_providers", "resource_providers", keys)
     roots = {p["name"]: p["uuid"] for p in found if p["parent_provider_uuid"] is None}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are a cloud's replies kept, so that what was read once can be read again elsewhere?
+"""Record a cloud's replies, so that they can be read again elsewhere.
 
-A recording is the file replies.json in a folder of its own. It holds the keys that were asked for
-and no others: no credentials, tokens, user data or metadata.
+A recording is the file replies.json in a folder of its own. It holds only the requested keys: no
+credentials, tokens, user data or metadata.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _AGAIN = "Record it with `wirespeed inspect --openstack CLOUD --record DIR`."
 
 
 class RecordingApi:
-    """Asks another API and keeps what it said."""
+    """Asks another API and records its replies."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -43,14 +43,14 @@ class RecordingApi:
         return records
 
     def text(self) -> str:
-        """The recording as JSON."""
+        """Return the recording as JSON."""
         replies = dict(sorted(self._replies.items()))
         body = {"schema_version": SCHEMA_VERSION, "cloud": self.cloud, "replies": replies}
         return json.dumps(body, indent=1) + "\n"
 
 
 class RecordedApi:
-    """A recorded cloud. What was not recorded does not exist."""
+    """A recorded cloud. A resource that was not recorded does not exist."""
 
     def __init__(self, text: str, where: str) -> None:
         raw = read_document(text, f"recording {where}", SCHEMA_VERSION, _AGAIN)
@@ -62,7 +62,7 @@ class RecordedApi:
 
     @classmethod
     def open(cls, folder: Path) -> RecordedApi:
-        """The recording in that folder. Raises BadInput."""
+        """Return the recording in that folder. Raises BadInput."""
         path = folder / FILE
         try:
             text = path.read_text(encoding="utf-8")

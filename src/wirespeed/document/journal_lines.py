@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write and read journals of changes: one JSON object a line, numbered, with a checksum.
+"""Write and read journals of changes: one JSON object per line, numbered, with a checksum.
 
-A record ends with its number ("n", from 1) and the CRC-32 of the text before the checksum ("crc32",
-8 hexadecimal digits). The numbers tell a torn write from damage. A write that a power loss or a
-kill tore was never complete, so the next record takes its number again. A number that never comes
-belonged to a complete record, which is lost. Older journals have lines without number and checksum.
+A record ends with its number ("n", from 1) and a CRC-32 of the text before it ("crc32", 8
+hexadecimal digits). The numbers distinguish a torn write from damage. A torn write of a power loss
+or a kill was never complete, so the next record takes its number. A missing number belonged to a
+complete record, which is lost. Older journals have lines without number and checksum.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ _SEALED = re.compile(r'(\{.*), "crc32": "([0-9a-f]{8})"\}')
 
 @dataclass(slots=True)
 class JournalLines:
-    """The content of a journal's text."""
+    """Content of a journal's text."""
 
-    # Oldest first.
     records: list[dict[str, Any]] = field(default_factory=list)
-    # Complete records that cannot be read, as sentences with line numbers of the file.
+    """Oldest first."""
     damaged: list[str] = field(default_factory=list)
-    # Number of the newest record.
+    """Complete records that cannot be read, as sentences with line numbers of the file."""
     last: int = 0
-    # Whether records without a checksum are among them: an older version wrote these.
+    """Number of the newest record."""
     unchecked: bool = False
-    # Whether the text ends within a line.
+    """True if an older version wrote records without a checksum."""
     unended: bool = False
+    """True if the text ends within a line."""
 
     def line(self, record: Mapping[str, object]) -> str:
-        """The text that appends one more record to the file; `written` follows it."""
+        """Return the text that appends one more record to the file; call `written` afterwards."""
         start = "\n" if self.unended else ""
         self.unended = True
         return start + sealed(self.last + 1, record)
 
     def written(self) -> None:
-        """Note that the last `line` is in the file whole."""
+        """Note that the last `line` is in the file as a whole."""
         self.last += 1
         self.unended = False
 
 
 def sealed(number: int, record: Mapping[str, object]) -> str:
-    """A record as a line, with its number and checksum."""
+    """Return a record as a line, with its number and checksum."""
     body = json.dumps({**record, "n": number})[:-1]
     return f'{body}, "crc32": "{_checksum(body)}"}}\n'
 
@@ -68,7 +68,7 @@ def read_lines(text: str, complete: int | None = None) -> JournalLines:
             continue
         number = record.pop("n", None)
         if not numbered and (number is None or found.unchecked):
-            # Lines of an older version have no numbers: what is unread may be torn or damaged.
+            # Lines of an older version have no numbers: an unreadable line may be torn or damaged.
             found.damaged += [_lost([line], after, 1) for line in unread]
         elif number != found.last + 1:
             found.damaged.append(_lost(unread, after, abs(number - found.last - 1)))
@@ -80,13 +80,16 @@ def read_lines(text: str, complete: int | None = None) -> JournalLines:
         found.damaged.append(_lost(unread, after, complete - found.last))
         found.last = complete
     elif complete is None or found.unchecked:
-        # A torn write has no line break behind it.
+        # A torn write does not end with a line break.
         found.damaged += [_lost([line], after, 1) for line in unread if line < len(lines)]
     return found
 
 
 def _record(line: str, *, plain: bool) -> dict[str, Any] | None:
-    """The record of a line; None for one that is damaged or torn. plain: it may lack a checksum."""
+    """Return the record of a line; None where it is damaged or torn.
+
+    plain: it may lack a checksum.
+    """
     found = _SEALED.fullmatch(line)
     whole = found is not None and _checksum(found[1]) == found[2]
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is one kind of our JSON documents written, read, and described by a JSON Schema?
+"""Write, read, and describe one type of wirespeed's JSON documents.
 
 A new key raises the minor version, a changed or removed one the major version.
 """
@@ -28,42 +28,45 @@ def _nothing(_: object) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class DocumentKind(Generic[T]):
-    """The documents of one dataclass.
-
-    name, title: of its schema, schemas/NAME.schema.json. called: what errors call such a document,
-    e.g. "host file". next_step: how one gets a good one. check: what contradicts itself in a value
-    whose types are right.
-    """
+    """The documents of one dataclass."""
 
     type: type[T]
     name: str
+    """Name of the schema, schemas/NAME.schema.json."""
     title: str
+    """Title of the schema."""
     version: str
     called: str
+    """Name of such a document in errors, e.g. "host file"."""
     next_step: str
+    """Advice on how to get a valid one."""
     check: Callable[[T], Iterable[str]] = _nothing
+    """Function that lists contradictions in a value whose types are right."""
 
     @cached_property
     def _root(self) -> Any:
-        """`extra="forbid"` of a model also applies to the dataclasses below it."""
+        """Model of the document: its `extra="forbid"` also applies to the dataclasses below it."""
         config = ConfigDict(extra="forbid")
         return create_model("_Root", __config__=config, body=(self.type, ...))
 
     @cached_property
     def _keys(self) -> tuple[list[str], list[str]]:
-        """The required keys, and all."""
+        """Required keys, and all keys."""
         known = fields(self.type)  # type: ignore[arg-type]
         needed = [key for key in known if key.default is MISSING and key.default_factory is MISSING]
         return [key.name for key in needed], [key.name for key in known]
 
     def document(self, value: T) -> dict[str, Any]:
-        """The value as JSON types."""
+        """Return the value as JSON types."""
         body = self._root.model_construct(body=value).model_dump(mode="json")["body"]
         return {"schema_version": self.version, **body}
 
     def parse(self, text: str, where: str) -> T:
-        """The value in a JSON text; `where` names it in errors. Raises BadInput with every fault:
-        unknown keys, wrong types, and if there are none, what the check finds."""
+        """Return the value in a JSON text; `where` names it in errors.
+
+        Raises BadInput with every error: unknown keys and wrong types; without these, those of the
+        check.
+        """
         what = f"{self.called} {where}"
         keys = read_document(text, what, self.version, self.next_step)
         if why := other_kind(keys, *self._keys):
@@ -79,8 +82,10 @@ class DocumentKind(Generic[T]):
         return value
 
     def parse_known(self, text: str, where: str) -> tuple[T, tuple[str, ...]]:
-        """The value in a document that a later minor version may have written, and the dotted keys
-        that this version does not know: they are excluded. Raises BadInput as `parse` does."""
+        """Return the value in a document of this or a later minor version, and its unknown keys.
+
+        The unknown keys are dotted, and excluded from the value. Raises BadInput as `parse` does.
+        """
         what = f"{self.called} {where}"
         keys = read_document(text, what, self.version, self.next_step)
         unknown: list[tuple[int | str, ...]] = []
@@ -96,7 +101,7 @@ class DocumentKind(Generic[T]):
         )
 
     def _unknown(self, keys: dict[str, Any]) -> list[tuple[int | str, ...]]:
-        """Where the validation meets keys that this version does not know."""
+        """Return the locations of keys that this version does not know."""
         try:
             self._root.model_validate_json(json.dumps({"body": keys}), strict=True)
         except ValidationError as error:
@@ -104,7 +109,7 @@ class DocumentKind(Generic[T]):
         return []
 
     def json_schema(self) -> dict[str, Any]:
-        """The JSON Schema of what `parse` reads."""
+        """Return the JSON Schema of the documents that `parse` reads."""
         definitions = self._root.model_json_schema()["$defs"]
         body = definitions.pop(self.type.__name__)
         major = self.version.partition(".")[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a document of ours of another kind than the one that is wanted?"""
+"""Recognise a document of another type than the wanted one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ _SHOWN = 3
 def other_kind(
     found: Collection[str], required: Collection[str], known: Collection[str]
 ) -> str | None:
-    """What to say, instead of a fault for each key, of a document that has none of the required
-    keys and mostly keys that this kind does not know; None where it seems to be of this kind.
+    """Return one error for a document of another type; None where it seems to be of this type.
 
-    found: the document's keys. known: every key of the kind, required ones included.
+    Another type has none of the required keys and mostly unknown keys. One error then replaces an
+    error for each key. found: the document's keys. known: every key of the type, required ones
+    included.
     """
     strange = [key for key in found if key not in known]
     if any(key in found for key in required) or 2 * len(strange) <= len(found):

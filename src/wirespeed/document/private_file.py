@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write a file that tells about hosts or users: whole or not at all, for its owner alone."""
+"""Write a file about hosts or users: atomically, and readable only by its owner."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ FILE_MODE, FOLDER_MODE = 0o600, 0o700
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write the text as UTF-8, whatever the umask is. Folders are made. Raises OSError."""
+    """Write the text as UTF-8 for any umask. Creates folders. Raises OSError."""
     make_private_folder(path.parent)
     write_whole(path, text, FILE_MODE)
 
 
 def write_whole(path: Path, text: str, mode: int = 0o666) -> None:
-    """Write the text as UTF-8, or leave what was there. mode: less the umask. Raises OSError."""
+    """Write the text as UTF-8, or keep the old file. mode: less the umask. Raises OSError."""
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -31,10 +31,10 @@ def write_whole(path: Path, text: str, mode: int = 0o666) -> None:
 
 
 def make_private_folder(path: Path) -> None:
-    """Make a folder and those above it that are missing. What is there stays as it is.
+    """Make a folder and its missing parents. Existing folders stay unchanged.
 
-    Raises FileExistsError where it is a file, PermissionError where another user could exchange
-    what is in it, OSError.
+    Raises FileExistsError where it is a file, PermissionError where another user could exchange its
+    content, OSError.
     """
     missing = [each for each in (path, *path.parents) if not os.path.lexists(each)]
     _check_owner(missing[-1].parent if missing else path)
@@ -45,9 +45,9 @@ def make_private_folder(path: Path) -> None:
 
 
 def _check_owner(folder: Path) -> None:
-    """Refuse a folder, or a link to one, that someone else made: e.g. in /var/tmp, before we did.
+    """Reject a folder, or a link to one, of another user, e.g. one made in /var/tmp before.
 
-    Whoever called sudo is trusted with what root writes for them.
+    The user who called sudo is trusted with files that root writes for that user.
     """
     trusted = {0, os.geteuid(), int(os.environ.get("SUDO_UID", "0"))}
     target = folder.stat()

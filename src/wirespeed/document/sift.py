@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keep of what a host or a cloud answered what is of the types of the model.
+"""Drop values of a host's or cloud's answer that are not of the model's types.
 
-A free text is written with escapes for its control characters. A value that is not of its form is
-left out: an optional field becomes None, an item leaves its tuple or table. What cannot do without
-the value leaves with it.
+Control characters of a free text are escaped. A value that is not of its form is dropped: an
+optional field becomes None, an item leaves its tuple or table. An object that requires the value is
+dropped with it.
 """
 
 from __future__ import annotations
@@ -18,18 +18,21 @@ from wirespeed.model.fault import show
 from wirespeed.model.text import LINE, PROSE, Form, printable
 
 T = TypeVar("T")
-# Told of each value that was left out: its field, and what it is not.
+# Called for each dropped value: its field, and why it is not of its form.
 Told = Callable[[str, str], None]
 _ABSENT = object()
 
 
 class NotOfItsForm(ValueError):
-    """A value that nothing can do without is not of its form."""
+    """Raised for a required value that is not of its form."""
 
 
 def sift(value: T, told: Told) -> T:
-    """The value of a dataclass without what is not of its type. `told` gets the field of `value`
-    and a sentence for each thing left out. Raises NotOfItsForm where a required field is."""
+    """Return the value of a dataclass without values that are not of their types.
+
+    `told` gets the field of `value` and a sentence for each dropped value. Raises NotOfItsForm
+    where a required field is dropped.
+    """
     kind: Any = type(value)
     hints, changed = _hints(kind), {}
     for field in fields(value):  # type: ignore[arg-type]
@@ -50,8 +53,10 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 
 def _kept(value: Any, hint: Any, say: Callable[[str], None]) -> Any:
-    """The value as its type allows it; the same object where nothing changes, _ABSENT where it
-    has to go."""
+    """Return the value as its type allows it, or _ABSENT where it must be dropped.
+
+    Returns the same object where nothing changes.
+    """
     origin, of = get_origin(hint), get_args(hint)
     if origin is Annotated:
         form = next((each for each in of[1:] if isinstance(each, Form)), None)

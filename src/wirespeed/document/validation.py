@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does pydantic's report of one key mean in our words?"""
+"""Translate pydantic's report of one key into wirespeed's words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic_core import ErrorDetails
 
 from wirespeed.model.fault import ABSENT, Fault
 
-# pydantic's names of what is wrong; a key of a dataclass is an argument to it.
+# pydantic's error types; a key of a dataclass is an argument to it.
 UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 MISSING = frozenset({"missing", "missing_argument"})
 NO_TABLE = frozenset({"dataclass_type", "dataclass_exact_type", "model_type", "dict_type"})
@@ -20,18 +20,21 @@ NO_NUMBER = {
 
 
 def dotted(location: tuple[int | str, ...]) -> str:
-    """A place in a document, e.g. "cpus.3.node"; items of lists count from 0."""
+    """Return a location in a document, e.g. "cpus.3.node"; items of lists count from 0."""
     return ".".join(map(str, location))
 
 
 def faults_of(error: ValidationError, *, outer: int = 0) -> list[str]:
-    """Everything that pydantic reports, a sentence for each key."""
+    """Return everything that pydantic reports, a sentence for each key."""
     return [str(fault_of(each, outer=outer)) for each in error.errors(include_url=False)]
 
 
 def fault_of(detail: ErrorDetails, unknown: str = "unknown key", *, outer: int = 0) -> Fault:
-    """The fault of one key. unknown: what to say where nothing has such a key. outer: how many
-    parts of the location the reader of the message is not to see."""
+    """Return the error of one key.
+
+    unknown: the message for an unknown key. outer: number of leading parts of the location that the
+    message leaves out.
+    """
     key = dotted(detail["loc"][outer:])
     if detail["type"] == "json_invalid":
         return Fault(key or "its text", ABSENT, f"is not JSON: {detail['ctx']['error']}")
@@ -39,7 +42,7 @@ def fault_of(detail: ErrorDetails, unknown: str = "unknown key", *, outer: int =
         return Fault(key, ABSENT, "is missing")
     if detail["type"] in UNKNOWN:
         return Fault(key, detail["input"], unknown)
-    # pydantic calls what was not JSON a dictionary: TOML, where it is a table.
+    # pydantic calls any value that was not JSON a dictionary; here it was TOML, a table.
     if detail["type"] in NO_TABLE and "dictionary" in detail["msg"]:
         return Fault(key, detail["input"], f"must be a table, written [{key}]")
     if detail["type"] in NO_NUMBER:

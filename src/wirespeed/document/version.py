@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a text one of our JSON documents, and of a schema version that we read?"""
+"""Check that a text is a JSON document of a schema version that this wirespeed reads."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from wirespeed.model.fault import show
 
 
 def read_document(text: str, what: str, version: str, next_step: str) -> dict[str, Any]:
-    """The document's keys without schema_version, whose major part must be that of `version`.
+    """Return the document's keys without schema_version.
 
-    `what` names the document in errors. Raises BadInput.
+    The major part of schema_version must be that of `version`. `what` names the document in errors.
+    Raises BadInput.
     """
     major = version.partition(".")[0]
     try:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which combinations of factors are measured, in which order, and what did each factor change?"""
+"""Choose and order the measured combinations of factors, and estimate each factor's effect."""

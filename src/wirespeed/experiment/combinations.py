@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which combinations of factors does a design measure? Pure.
+"""List the combinations of factors that a design measures. Pure.
 
-A factor is off (the base) or on. A combination is the set of factors that are on, by number, in the
-order in which the study names them. Box, Hunter and Hunter, Statistics for Experimenters, chapters
-5 and 6.
+A factor is off (the base) or on. A combination is the set of factors that are on, by their number
+in the study. Box, Hunter and Hunter, Statistics for Experimenters, chapters 5 and 6.
 """
 
 from __future__ import annotations
@@ -15,34 +14,34 @@ from string import ascii_uppercase
 
 Combination = frozenset[int]
 
-# A study with more factors than letters, or a factorial of so many, would never end.
+# Limited by the letters, and because a factorial of more factors would never end.
 MAX_FACTORS = 16
 
 
 def cumulative(factors: int) -> Iterator[Combination]:
-    """The base, then each factor on top of all before it."""
+    """Yield the base, then each factor on top of all factors before it."""
     return (frozenset(range(count)) for count in range(factors + 1))
 
 
 def one_at_a_time(factors: int) -> Iterator[Combination]:
-    """The base, then each factor alone."""
+    """Yield the base, then each factor alone."""
     yield frozenset()
     yield from (frozenset((number,)) for number in range(factors))
 
 
 def factorial(factors: int) -> Iterator[Combination]:
-    """Every combination; the first factor changes slowest."""
+    """Yield every combination; the first factor changes slowest."""
     for levels in product((False, True), repeat=factors):
         yield frozenset(number for number, on in enumerate(levels) if on)
 
 
-# The factor that is decided, those that decide it, and whether an even number of these has to be
-# off (1) or an odd number (-1).
+# The generated factor, its generating factors, and the sign: 1 where an even number of them must be
+# off, -1 where an odd number must be.
 Generator = tuple[int, Combination, int]
 
 
 def generator(text: str, factors: int) -> Generator:
-    """Read "D = ABC" or "D = -AB": factors by letter. Raises ValueError, which says why not."""
+    """Parse "D = ABC" or "D = -AB", with factors as letters. Raises ValueError with the reason."""
     match = re.fullmatch(r"([A-Z])=(-?)([A-Z]{2,})", text.replace(" ", ""))
     if match is None:
         raise ValueError('must be as "D = ABC": a factor and at least two that decide it')
@@ -57,8 +56,11 @@ def generator(text: str, factors: int) -> Generator:
 
 
 def fraction(factors: int, generators: Sequence[Generator]) -> Iterator[Combination]:
-    """A regular fraction: all combinations of the factors that no generator decides, and what the
-    generators make of the others. With signs for on (+) and off (-), D = ABC is their product."""
+    """Yield a regular fraction of the factorial.
+
+    The factors without a generator take all combinations; generators set the others. With signs for
+    on (+) and off (-), D = ABC is the product of the signs.
+    """
     decided = {number for number, _, _ in generators}
     free = [number for number in range(factors) if number not in decided]
     for levels in product((-1, 1), repeat=len(free)):
@@ -71,7 +73,7 @@ def fraction(factors: int, generators: Sequence[Generator]) -> Iterator[Combinat
 
 
 def defining_words(generators: Sequence[Generator]) -> tuple[Combination, ...]:
-    """The products that are the same in every combination of the fraction, shortest first."""
+    """Return the products that are the same in every combination, shortest first."""
     basic = [by | {number} for number, by, _ in generators]
     words = set()
     for count in range(1, len(basic) + 1):
@@ -84,8 +86,10 @@ def defining_words(generators: Sequence[Generator]) -> tuple[Combination, ...]:
 
 
 def resolution(generators: Sequence[Generator]) -> int | None:
-    """The length of the shortest word: III confuses factors with pairs of others, IV pairs with
-    pairs. None where the design is no fraction."""
+    """Return the length of the shortest word; None where the design is no fraction.
+
+    Resolution III confounds factors with pairs of others, IV pairs with pairs.
+    """
     words = defining_words(generators)
     return len(words[0]) if words else None
 
@@ -93,7 +97,7 @@ def resolution(generators: Sequence[Generator]) -> int | None:
 def aliases(
     factors: int, generators: Sequence[Generator]
 ) -> Mapping[Combination, tuple[Combination, ...]]:
-    """With what each factor and each pair of factors is confused: only factors and pairs."""
+    """Map each factor and each pair to the factors and pairs that it is confounded with."""
     shown = [frozenset(some) for count in (1, 2) for some in combinations(range(factors), count)]
     words = defining_words(generators)
     return {
@@ -108,5 +112,5 @@ def aliases(
 
 
 def letters(effect: Combination) -> str:
-    """A factor or a product of factors by letter, e.g. "AB"."""
+    """Return a factor or a product of factors as letters, e.g. "AB"."""
     return "".join(ascii_uppercase[number] for number in sorted(effect))

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Estimate by how much a factor changes a rate, with its interval. Pure.
+"""Estimate a factor's effect on a rate, with its interval. Pure.
 
-Effects are factors of the geometric mean: 1.2 is 20% more. Rates differ by factors, not by
-amounts, and so do their errors. Intervals are of the bootstrap over repeats: 95% percentiles of the
-resampled effect. Those of few repeats are far too narrow (Hesterberg, What Teachers Should Know
-About the Bootstrap, 2015, section 5.3), so their distance from the effect is stretched by what
-Student's t and an unbiased variance are more than they: by 2.7 for three repeats, 1.2 for ten.
-Where repeats were measured in blocks, whole blocks are drawn: what the machine was like in a block
-then falls out of every difference. Rates of several CPU placements have intervals of their fit.
+Effects are ratios of geometric means: 1.2 is 20% more. Rates and their errors differ by ratios, not
+by amounts. Intervals come from the bootstrap over repeats: 95% percentiles of the resampled effect.
+With few repeats they are far too narrow (Hesterberg, What Teachers Should Know About the Bootstrap,
+2015, section 5.3). Their distance from the effect is therefore stretched by the ratio of Student's
+t and an unbiased variance to theirs: 2.7 for three repeats, 1.2 for ten. Where repeats were
+measured in blocks, whole blocks are drawn. The state of the machine in a block then cancels out of
+every difference. Rates of several CPU placements have intervals of their fit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from wirespeed.experiment.placement_fit import PlacementFit
 from wirespeed.model.quantile import two_sided
 
 Floats = npt.NDArray[np.float64]
-# Rates of each combination, one of each repeat in the order of repeats.
+# Rates of each combination, one per repeat, in the order of repeats.
 Cells = Mapping[Combination, Sequence[float]]
 
 _DRAWS = 4000
@@ -40,7 +40,7 @@ _SEED = 20_250_101
 
 
 class Verdict(StrEnum):
-    """What an interval says of an effect."""
+    """Conclusion from an interval."""
 
     GAIN = "gains"
     LOSS = "loses"
@@ -49,22 +49,23 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """of: the factors; two of an interaction. on_top_of: those that were on already.
-
-    ratio: by what the rate is multiplied. low, high: the 95% interval; None where nothing was
-    measured more than once. repeats: the fewest of a combination that takes part.
-    """
+    """Effect of one factor, or interaction of two."""
 
     of: Combination
+    """The factors: two for an interaction."""
     on_top_of: Combination
+    """Factors that were already on."""
     ratio: float
+    """Ratio of the rates."""
     low: float | None
+    """Lower end of the 95% interval; None where nothing was measured more than once."""
     high: float | None
     repeats: int
+    """Lowest number of repeats of a combination in it."""
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the interval leaves out 1."""
+        """Conclusion, by whether the interval excludes 1."""
         if self.low is None or self.high is None:
             return Verdict.UNSURE
         if self.low > 1:
@@ -73,8 +74,11 @@ class Effect:
 
     @property
     def repeats_to_be_sure(self) -> float | None:
-        """About how many repeats would leave 1 out of the interval, as it shrinks with their root;
-        infinite for more than a design may have. None where it is sure, or has no interval."""
+        """Estimate of the repeats after which the interval excludes 1.
+
+        The interval shrinks with the root of their number. Infinite for more repeats than a design
+        may have. None where the effect is sure, or has no interval.
+        """
         if self.verdict is not Verdict.UNSURE or self.low is None or self.high is None:
             return None
         effect = abs(math.log(self.ratio))
@@ -88,8 +92,11 @@ def step(
     cells: Cells, before: Combination, after: Combination, *, blocks: bool,
     fit: PlacementFit | None = None,
 ) -> Effect | None:  # fmt: skip
-    """What turning on the factors of `after` that are not in `before` changes; None where one of
-    the two was not measured. fit: of the cells, where they are of several placements."""
+    """Estimate the effect of turning on the factors of `after` that are not in `before`.
+
+    Returns None where one of the two was not measured. fit: of the cells, where they have several
+    placements.
+    """
     if not cells.get(before) or not cells.get(after):
         return None
     return _effect(cells, {after: 1.0, before: -1.0}, (after - before, before), blocks, fit)
@@ -98,8 +105,11 @@ def step(
 def contrast(
     cells: Cells, of: Combination, *, blocks: bool, fit: PlacementFit | None = None
 ) -> Effect | None:
-    """A factor's main effect over all combinations, or the interaction of two: by how much more
-    one multiplies the rate where the other is on. None where a combination is missing."""
+    """Estimate a factor's main effect over all combinations, or the interaction of two factors.
+
+    The interaction is the ratio of one factor's effects with the other on and off. Returns None
+    where a combination is missing.
+    """
     if not cells or any(not rates for rates in cells.values()):
         return None
     signs = {cell: _sign(of, cell) for cell in cells}
@@ -107,7 +117,7 @@ def contrast(
     downs = len(signs) - ups
     if not ups or not downs:
         return None
-    # An interaction is the effect where the other is on, over that where it is off.
+    # An interaction is the effect with the other factor on, divided by that with it off.
     times = 2 ** (len(of) - 1)
     weights = {
         cell: times / ups if sign > 0 else -times / downs for cell, sign in signs.items()
@@ -116,22 +126,25 @@ def contrast(
 
 
 def _sign(of: Combination, cell: Combination) -> int:
-    """The product of the signs of these factors: + where a factor is on."""
+    """Return the product of the signs of these factors: + where a factor is on."""
     return -1 if len(of - cell) % 2 else 1
 
 
 def pairs(factors: int) -> tuple[Combination, ...]:
-    """Every two factors."""
+    """Return every pair of factors."""
     return tuple(frozenset(two) for two in combinations(range(factors), 2))
 
 
 def mean(rates: Sequence[float]) -> float:
-    """The geometric mean."""
+    """Return the geometric mean."""
     return float(np.exp(np.mean(np.log(np.asarray(rates, dtype=float)))))
 
 
 def scatter(cells: Cells) -> float:
-    """The standard deviation of the logarithm within combinations, pooled; 0 without repeats."""
+    """Return the pooled standard deviation of the logarithm within combinations.
+
+    Returns 0 without repeats.
+    """
     logs = [np.log(np.asarray(rates, dtype=float)) for rates in cells.values()]
     freedom = sum(len(each) - 1 for each in logs)
     squares = sum(float(((each - each.mean()) ** 2).sum()) for each in logs if len(each))
@@ -142,7 +155,7 @@ def _effect(
     cells: Cells, weights: Mapping[Combination, float], named: tuple[Combination, Combination],
     blocks: bool, fit: PlacementFit | None,
 ) -> Effect:  # fmt: skip
-    """named: the factors, and those that were on already."""
+    """Estimate a weighted sum of logarithms. named: the factors, and those already on."""
     logs = {cell: np.log(np.asarray(cells[cell], dtype=float)) for cell in weights}
     found = sum(weight * float(logs[cell].mean()) for cell, weight in weights.items())
     counts = {len(each) for each in logs.values()}
@@ -164,14 +177,14 @@ def _effect(
 
 
 def _stretch(repeats: int, freedom: int) -> float:
-    """Return by how much percentiles of the bootstrap are too near to the effect."""
+    """Return the factor by which bootstrap percentiles are too near to the effect."""
     return two_sided(freedom) / _NORMAL * math.sqrt(repeats / (repeats - 1))
 
 
 def _resampled(
     logs: Mapping[Combination, Floats], weights: Mapping[Combination, float], blocks: bool
 ) -> Floats:
-    """The contrast of _DRAWS samples of the repeats with replacement."""
+    """Return the contrast of _DRAWS samples of the repeats with replacement."""
     draw = np.random.default_rng(_SEED)
     total = np.zeros(_DRAWS)
     count = len(next(iter(logs.values())))

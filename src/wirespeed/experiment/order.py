@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Order the measurements of points that are repeated. Pure.
 
-A shared machine drifts: what is measured later finds another machine. In random order drift falls
-on all points alike; in blocks each point is measured once before any is measured again, so that
-points of a block are close in time. Where a hypervisor moves the CPUs, what a placement lacks is
-measured while it lasts.
+A shared machine drifts, so later measurements find another state. In random order, drift affects
+all points equally. In blocks, each point is measured once before any is repeated, so points of a
+block are close in time. Where a hypervisor moves the CPUs, measurements that lack the present
+placement are taken while it lasts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ T = TypeVar("T")
 def ordered(
     points: Sequence[T], repeats: int, order: Order, seed: int
 ) -> tuple[tuple[T, int], ...]:
-    """(point, repeat) in the order of measuring; repeats count from 1. The same for one seed."""
+    """Return (point, repeat) in measuring order; repeats count from 1.
+
+    The same seed gives the same order.
+    """
     draw = random.Random(seed)  # noqa: S311  an order, no secret
     blocks = [[(point, repeat) for point in points] for repeat in range(1, repeats + 1)]
     if order is Order.RANDOM:
@@ -37,7 +40,7 @@ def ordered(
 
 
 def _by_time(pairs: Sequence[tuple[T, int]]) -> list[tuple[T, int]]:
-    """The repeats of each point numbered in the order in which they are measured."""
+    """Assign numbers to the repeats of each point in measuring order."""
     counts: dict[int, int] = {}
     numbered = []
     for point, _ in pairs:
@@ -48,11 +51,12 @@ def _by_time(pairs: Sequence[tuple[T, int]]) -> list[tuple[T, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A measurement that is left. sample: the same for the same parameters. block: what must be
-    measured before anything of another block."""
+    """A measurement that is left."""
 
     sample: str
+    """The same for the same parameters."""
     block: int
+    """All measurements of a block come before any of the next block."""
 
 
 def next_in_placement(
@@ -60,11 +64,11 @@ def next_in_placement(
     found: Mapping[PlacementKind, Counter[str]],
     now: PlacementKind | None,
 ) -> int:
-    """Return the index of the measurement that comes next: of the first block, the first of those
-    that have the fewest results in this placement.
+    """Return the index of the next measurement.
 
-    left: in the planned order, at least one. found: results of each sample by placement. While
-    fewer than two placements were met, or now is None (not known), the plan holds.
+    It is the first of the first block among those with the fewest results in this placement. left:
+    in planned order, at least one. found: results of each sample by placement. The plan's order
+    holds while fewer than two placements were met, or while now is None (unknown).
     """
     if now is None or len(found) < 2:
         return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Match measurements with and without a change to pairs within a CPU placement. Pure.
+"""Pair measurements with and without a change within a CPU placement. Pure.
 
 A hypervisor may move the CPUs between the two halves of a pair. Such a half waits for a partner
 that was measured in the same placement.
@@ -20,44 +20,47 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Half(Generic[Value]):
-    """One measurement. values: by the placement in which they were found; None: not known."""
+    """One measurement."""
 
     changed: bool
     values: Mapping[PlacementKind | None, Value]
+    """Values by the placement in which they were found; None: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair(Generic[Value]):
-    """Two measurements of one placement. in_turn: whether one followed the other."""
+    """Two measurements in one placement."""
 
     before: Value
     after: Value
     placement: PlacementKind | None
     in_turn: bool
+    """True if one directly followed the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matching(Generic[Value]):
-    """pairs: in the order in which they became whole. waiting: halves without a partner.
-    empty: measurements without a value."""
+    """Pairs in the order in which they were completed, and the measurements left over."""
 
     pairs: tuple[Pair[Value], ...]
     waiting: tuple[Half[Value], ...]
+    """Halves without a partner."""
     empty: int
+    """Number of measurements without a value."""
 
     @property
     def measured(self) -> int:
-        """All measurements."""
+        """Number of all measurements."""
         return 2 * len(self.pairs) + len(self.waiting) + self.empty
 
     @property
     def share(self) -> float:
-        """The share of the measurements that were matched."""
+        """Share of the measurements that were matched."""
         return 2 * len(self.pairs) / self.measured if self.measured else 0.0
 
     @property
     def words(self) -> str:
-        """Say how many were matched, and how."""
+        """Sentence on the number of matched measurements and their placements."""
         said = f"{2 * len(self.pairs)} of {counted(self.measured, 'measurement')} matched"
         if self.waiting:
             halves = "half" if len(self.waiting) == 1 else "halves"
@@ -77,10 +80,10 @@ class Matching(Generic[Value]):
 
 
 def match(halves: Iterable[Half[Value]]) -> Matching[Value]:
-    """Match each half with the newest one of the other side that has waited in its placement.
+    """Match each half with the newest waiting half of the other side in its placement.
 
-    halves: in the order of measuring. A half with values of several placements is used once, in the
-    nearest that has a partner.
+    halves: in measuring order. A half with values of several placements is used once, in the
+    nearest placement that has a partner.
     """
     pairs: list[Pair[Value]] = []
     waiting: dict[int, Half[Value]] = {}

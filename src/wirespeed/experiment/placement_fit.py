@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Separate what a CPU placement does to a rate from what the factors do. Pure.
+"""Separate the effect of a CPU placement on a rate from the effects of factors. Pure.
 
-The logarithm of a rate is the sum of a term for its combination, one for its placement and one for
-its block: an analysis of covariance (Montgomery, Design and Analysis of Experiments, chapter 15).
-Least squares estimates all of them together, so that a combination which met another placement more
-often than the others gains nothing from it.
+The logarithm of a rate is the sum of terms for its combination, its placement and its block: an
+analysis of covariance (Montgomery, Design and Analysis of Experiments, chapter 15). Least squares
+estimates all terms together. A combination that met a fast placement more often therefore gains
+nothing from it.
 """
 
 from __future__ import annotations
@@ -23,27 +23,31 @@ from wirespeed.model.quantile import two_sided
 
 Floats = npt.NDArray[np.float64]
 
-# A contrast with a larger part outside of what the rates tell is not estimated by them.
+# Contrasts with a larger component outside the row space of the rates cannot be estimated.
 _OUTSIDE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One rate of a combination; block: those measured close in time have the same."""
+    """One rate of a combination."""
 
     fps: float
     placement: PlacementKind
     block: int = 0
+    """The same for rates that were measured close in time."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacementFit:
-    """reference: the placement that most rates have. cells: rates of each combination as if all had
-    been measured in it, without what their blocks did. Empty where no placement in common
-    connects it to the first combination."""
+    """Rates adjusted to one placement."""
 
     reference: PlacementKind
+    """Placement of most rates."""
     cells: Mapping[Combination, tuple[float, ...]]
+    """Rates of each combination, adjusted to the reference placement and an average block.
+
+    Empty where no common placement connects the combination to the first one.
+    """
     _columns: Mapping[Combination, int]
     _inverse: Floats
     _variance: float
@@ -52,7 +56,7 @@ class PlacementFit:
     def half_interval(self, weights: Mapping[Combination, float]) -> float | None:
         """Return half of the 95% interval of a weighted sum of the combinations' logarithms.
 
-        None where nothing is left to tell the scatter.
+        None where no degree of freedom is left for the scatter.
         """
         if self._freedom < 1:
             return None
@@ -70,7 +74,10 @@ class PlacementFit:
 def fit_placements(
     samples: Mapping[Combination, Sequence[Sample]], *, blocks: bool
 ) -> PlacementFit:
-    """Fit all terms to rates above 0 of at least one combination; blocks: whether these count."""
+    """Fit all terms to rates above 0 of at least one combination.
+
+    blocks: whether blocks have terms.
+    """
     flat = [(cell, sample) for cell, of in samples.items() for sample in of]
     seen = Counter(sample.placement for _, sample in flat)
     reference = max(NEAREST, key=lambda kind: seen[kind])
@@ -110,6 +117,6 @@ def _mean_block(
     found: Floats, columns: Mapping[object, int],
     terms: Sequence[tuple[Combination, PlacementKind | None, int | None]],
 ) -> float:  # fmt: skip
-    """The blocks' mean term, so that adjusted rates are of an average block."""
+    """Return the blocks' mean term, so that adjusted rates are those of an average block."""
     blocks = [0.0 if block is None else float(found[columns[block]]) for _, _, block in terms]
     return sum(blocks) / len(blocks)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check what a host says of itself before the fleet believes it.
+"""Check a host's statements about itself before the fleet accepts them.
 
-A host's name is that of the directory that its controller fetched it into; its address and site
-come from the controller's inventory alone. So no host can speak for another.
+A host's name is that of the directory into which its controller fetched its files. Its address and
+site come only from the controller's inventory. So no host can speak for another.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NEXT = 'It is JSON: {"compute-1": {"address": "192.0.2.1", "site": "fra"}}.'
 
 
 def read_members(text: str, where: str) -> dict[str, Member]:
-    """Read the controller's inventory: of each host its address and site. Raises BadInput."""
+    """Read the controller's inventory: each host's address and site. Raises BadInput."""
     try:
         places = _PLACES.validate_python(load_json(text))
     except ValidationError as error:
@@ -57,7 +57,7 @@ def _place_faults(name: str, place: _Place) -> list[str]:
 
 
 def host_of_folder(folder: str, file: str) -> str:
-    """Return the host whose directory this is. Raises BadInput where that is no host's name."""
+    """Return the host of this directory. Raises BadInput where the name is not a host's."""
     if not HOST.fits(folder):
         raise BadInput(
             f"{file}: its directory {folder!r} is no host's name",
@@ -69,9 +69,9 @@ def host_of_folder(folder: str, file: str) -> str:
 def admitted(
     snapshot: HostSnapshot, file: str, host: str, members: Mapping[str, Member], now: datetime
 ) -> HostSnapshot:
-    """Return the snapshot as the controller's: its own name, address and site of the host.
+    """Return the snapshot with the controller's name, address and site of the host.
 
-    host: whose directory the file is in. now: the controller's clock. Raises BadInput.
+    host: owner of the file's directory. now: the controller's clock. Raises BadInput.
     """
     if snapshot.member.name != host:
         raise BadInput(

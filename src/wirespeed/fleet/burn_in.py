@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of a host while the same trial was repeated on it for hours?"""
+"""Evaluate a host on which the same trial was repeated for hours."""
 
 from __future__ import annotations
 
@@ -12,32 +12,30 @@ from statistics import median
 
 from wirespeed.model.snapshot import Repeat
 
-# Fewer trials tell no trend.
+# Fewer trials show no trend.
 FEWEST = 20
-# A trend is told when chance alone would show one as strong less often than this, over both signs.
+# A trend is certain when chance alone would show one as strong in 1 of 1000 cases, in either
+# direction.
 _SIGNIFICANT_Z = 3.29
-# A trial that loses a larger share than this has failed.
+# A trial with a larger loss ratio has failed.
 LOSS_GOAL = 0.0
-# Pairs of trials that a slope is taken from; more of them change nothing that can be seen.
+# Trials from whose pairs a slope is taken; more of them change nothing visible.
 _MOST_TRIALS = 600
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """Change in an hour, by Theil and Sen, relative to the median; certain: by Mann and Kendall,
-    at a chance of 1 in 1000."""
+    """Change of a value over time."""
 
     per_hour: float
+    """Change per hour relative to the median (Theil and Sen)."""
     certain: bool
+    """True if the trend is significant at 1 in 1000 (Mann and Kendall)."""
 
 
 @dataclass(frozen=True, slots=True)
 class BurnIn:
-    """Trials of one host at one point. first_failure_s: of the first that lost more than nothing,
-    seconds after the first trial began to count; None where none did. failures: how many did.
-
-    rate, p99, temperature, frequency: their trends; None where the trials do not tell.
-    """
+    """Trials of one host at one point."""
 
     host: str
     study: str
@@ -45,9 +43,13 @@ class BurnIn:
     trials: tuple[Repeat, ...]
     hours: float
     failures: int
+    """Number of trials that lost frames."""
     first_failure_s: float | None
+    """Time from the first trial to the first with loss; None without loss."""
     rate: Trend
+    """Trend of the rate."""
     p99: Trend | None
+    """None, as below, where fewer than 20 trials have the value."""
     temperature: Trend | None
     frequency: Trend | None
 
@@ -58,7 +60,7 @@ class BurnIn:
 
 
 def burn_ins(repeats: Iterable[Repeat]) -> tuple[BurnIn, ...]:
-    """Of every host and point with at least 20 trials; those worth a look first."""
+    """Evaluate every host and point with at least 20 trials; those worth a look come first."""
     alike: dict[tuple[str, str, str], list[Repeat]] = defaultdict(list)
     for one in repeats:
         alike[one.host, one.study, one.point].append(one)
@@ -95,7 +97,7 @@ def _optional(seconds: Sequence[float], values: Sequence[float | None]) -> Trend
 
 
 def trend(seconds: Sequence[float], values: Sequence[float]) -> Trend:
-    """The median slope of all pairs (Sen, 1968), and whether it is certain (Kendall, 1975)."""
+    """Return the median slope of all pairs (Sen, 1968), and its significance (Kendall, 1975)."""
     step = max(1, math.ceil(len(values) / _MOST_TRIALS))
     at, of = seconds[::step], values[::step]
     slopes: list[float] = []
@@ -112,7 +114,7 @@ def trend(seconds: Sequence[float], values: Sequence[float]) -> Trend:
 
 
 def _kendall_z(score: int, values: Sequence[float]) -> float:
-    """Standardised with the correction for ties and for continuity."""
+    """Standardise the score, with the corrections for ties and for continuity."""
     n = len(values)
     ties: dict[float, int] = defaultdict(int)
     for value in values:

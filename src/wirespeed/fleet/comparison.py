@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is there to say of a whole fleet? Pure: the same hosts give the same answer."""
+"""Compare all hosts of a fleet. Pure: the same hosts give the same result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wirespeed.model.snapshot import Figure, HostSnapshot, Repeat
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """Every host once, in its group; figures and burn-ins of these hosts."""
+    """A fleet: every host once, in its group; rates and burn-ins of these hosts."""
 
     groups: tuple[Group, ...]
     figures: tuple[Compared, ...] = ()
@@ -31,7 +31,7 @@ def compare(
     figures: Iterable[Figure] = (),
     repeats: Iterable[Repeat] = (),
 ) -> Fleet:
-    """Groups and their differences. A snapshot's facts may be forgotten once it was seen."""
+    """Group the hosts and compare each group. The facts of a snapshot are not kept."""
     found = groups(host_of(snapshot) for snapshot in snapshots)
     hardware = {host.name: group.hardware for group in found for host in group.hosts}
     tried = burn_ins(one for one in repeats if one.host in hardware)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a fleet's comparison written as one JSON document?"""
+"""Write a fleet's comparison as one JSON document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCHEMA_VERSION = "1.0"
 
 
 def fleet_document(fleet: Fleet) -> dict[str, Any]:
-    """Groups with their hosts and differences; of each host the rules that it breaks."""
+    """Return groups with their hosts and differences, and the rules that each host breaks."""
     return {
         "schema_version": SCHEMA_VERSION,
         "groups": [_group(group) for group in fleet.groups],

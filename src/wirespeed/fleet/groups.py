@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which hosts are alike, and which of a group is the odd one, in what?"""
+"""Group hosts of the same hardware, and find the outliers of a group and their attributes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ABSENT = "absent"
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What of a snapshot is compared; the facts themselves are not kept."""
+    """The part of a snapshot that is compared; the facts themselves are not kept."""
 
     member: Member
     collected_at: str
@@ -34,32 +34,31 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A trait that is not the same on all hosts of a group.
-
-    usual: the value of more than half of the hosts, on `count` of them; None where no value is.
-    others: every other value with the hosts that have it, the rarest first.
-    """
+    """An attribute that is not the same on all hosts of a group."""
 
     trait: str
     usual: str | None
+    """Value of more than half of the hosts; None where no value is."""
     count: int
+    """Number of hosts with the usual value."""
     others: tuple[tuple[str, tuple[str, ...]], ...]
+    """Every other value with its hosts, the rarest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Hosts of the same hardware. apart: what a larger group with the same CPUs has
-    otherwise; "" where there is none."""
+    """Hosts of the same hardware."""
 
     hardware: str
     lines: tuple[str, ...]
     hosts: tuple[Host, ...]
     differences: tuple[Difference, ...]
     apart: str = ""
+    """Difference from a larger group with the same CPUs; "" where there is none."""
 
 
 def host_of(snapshot: HostSnapshot) -> Host:
-    """What is kept of a snapshot for comparison."""
+    """Return the part of a snapshot that is compared."""
     return Host(
         snapshot.member,
         snapshot.collected_at,
@@ -72,7 +71,7 @@ def host_of(snapshot: HostSnapshot) -> Host:
 
 
 def groups(hosts: Iterable[Host]) -> tuple[Group, ...]:
-    """The largest group first."""
+    """Group hosts by hardware, the largest group first."""
     by_hardware: dict[str, list[Host]] = defaultdict(list)
     for host in hosts:
         by_hardware[host.hardware].append(host)
@@ -86,8 +85,10 @@ def groups(hosts: Iterable[Host]) -> tuple[Group, ...]:
 
 
 def differences(hosts: list[Host]) -> tuple[Difference, ...]:
-    """Every trait in which the hosts differ, those with the fewest odd hosts first: a single odd
-    host is a fault more often than a half of them is."""
+    """Return the attributes that differ, those with the fewest outliers first.
+
+    A single outlier is an error more often than half of the hosts are.
+    """
     names = dict.fromkeys(name for host in hosts for name in host.traits)
     found = [
         difference
@@ -115,7 +116,7 @@ def _difference(trait: str, values: Mapping[str, str]) -> Difference | None:
 
 
 def _apart(lines: tuple[str, ...], larger: list[Group]) -> str:
-    """What is otherwise than in the larger group with the same CPUs that is most alike."""
+    """Describe the difference from the most similar larger group with the same CPUs."""
     same = [group for group in larger if group.lines[0] == lines[0]]
     if not same:
         return ""

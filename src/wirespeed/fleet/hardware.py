@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which hosts are the same hardware? Those of which the same was bought.
+"""Recognise hosts of the same hardware, which was bought as the same model.
 
-What an administrator, a BIOS or a failed part can change is left out of the digest, so that it is
-seen as a difference within a group: SMT, NUMA nodes per package, memory, PCIe links, the firmware.
+The digest excludes everything that an administrator, a BIOS or a failed component can change. These
+attributes show as differences within a group: SMT, NUMA nodes per package, memory, PCIe links, the
+firmware.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ DIGEST_LENGTH = 12
 
 
 def hardware_lines(facts: HostFacts) -> tuple[str, ...]:
-    """What the digest is made of, one sentence a part."""
+    """Return the hardware that the digest covers, one line per component."""
     packages = {cpu.package for cpu in facts.cpus if cpu.online}
     cores = {(cpu.package, cpu.core) for cpu in facts.cpus if cpu.online}
     devices = Counter(
@@ -33,6 +34,6 @@ def hardware_lines(facts: HostFacts) -> tuple[str, ...]:
 
 
 def hardware_digest(facts: HostFacts) -> str:
-    """The first 12 hexadecimal digits of the SHA-256 of these lines."""
+    """Return the first 12 hexadecimal digits of the SHA-256 of these lines."""
     text = json.dumps(hardware_lines(facts))
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find hosts that measured something else than the others of their hardware."""
+"""Find hosts whose rates differ from those of the other hosts of their hardware."""
 
 from __future__ import annotations
 
@@ -14,12 +14,7 @@ from wirespeed.model.snapshot import Figure
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One figure of a point over the hosts of one hardware, by host. placement: of the polling CPUs
-    in all of them; None: not known.
-
-    spread: None for fewer than 5 hosts, of which none can be told to be the odd one. outliers: by
-    host, by how many deviations it lies apart, negative below.
-    """
+    """One measured value of a point over the hosts of one hardware."""
 
     hardware: str
     study: str
@@ -27,9 +22,13 @@ class Compared:
     name: str
     unit: str
     values: Mapping[str, Figure]
+    """Values by host."""
     spread: Spread | None
+    """None for fewer than 5 hosts, among which no outlier can be found."""
     outliers: Mapping[str, float]
+    """Distance from the median in deviations by host, negative below it."""
     placement: PlacementKind | None = None
+    """Placement of the polling CPUs, the same for all values; None: unknown."""
 
     @property
     def title(self) -> str:
@@ -41,8 +40,10 @@ _Key = tuple[str, str, str, str, str]
 
 
 def compare_figures(figures: Iterable[Figure], hardware: Mapping[str, str]) -> tuple[Compared, ...]:
-    """Compare figures of one placement. hardware: the digest of each host; figures of other hosts
-    are left out."""
+    """Compare the values of one placement.
+
+    hardware: the digest of each host. Values of other hosts are excluded.
+    """
     columns: dict[tuple[_Key, str], dict[str, Figure]] = defaultdict(dict)
     for figure in figures:
         if figure.host in hardware:

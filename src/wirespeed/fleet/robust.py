@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which values of many lie apart, when some may be arbitrarily wrong?
+"""Find outliers among values of which some may be arbitrarily wrong.
 
-By the median and the median absolute deviation (MAD): half of the values may be wrong before these
-are (Rousseeuw and Croux, 1993). A value lies apart when its modified z-score is above 3.5 (Iglewicz
-and Hoaglin, 1993).
+The median and the median absolute deviation (MAD) stay right while less than half of the values are
+wrong (Rousseeuw and Croux, 1993). A value is an outlier when its modified z-score is above 3.5
+(Iglewicz and Hoaglin, 1993).
 """
 
 from __future__ import annotations
@@ -12,30 +12,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-# With fewer values a single wrong one cannot be told from the others.
+# Among fewer values, a single wrong one cannot be identified.
 FEWEST = 5
 THRESHOLD = 3.5
 _NORMAL = 1.4826
-# Where more than half of the values are equal the MAD is 0: the mean deviation, for normal values.
+# The MAD is 0 where more than half of the values are equal. The mean deviation replaces it, scaled
+# for normal values.
 _MEAN_NORMAL = 1.2533
-# By how much the MAD of few values is too small (Croux and Rousseeuw, 1992, table 1).
+# Corrections for the MAD of few values, which is too small (Croux and Rousseeuw, 1992, table 1).
 _SMALL = {5: 1.206, 6: 1.200, 7: 1.140, 8: 1.129, 9: 1.107}
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The median of `count` values, their standard deviation as the MAD estimates it, and the
-    interval outside of which a value lies apart."""
+    """Distribution of `count` values."""
 
     count: int
     median: float
     deviation: float
+    """Standard deviation, as the MAD estimates it."""
     low: float
+    """Lower end of the interval outside of which a value is an outlier."""
     high: float
 
 
 def spread(values: Sequence[float]) -> Spread | None:
-    """None for fewer than 5 values."""
+    """Return the distribution; None for fewer than 5 values."""
     count = len(values)
     if count < FEWEST:
         return None
@@ -50,8 +52,10 @@ def spread(values: Sequence[float]) -> Spread | None:
 
 
 def apart(one: Spread, low: float, high: float) -> float:
-    """By how many deviations a figure known to be within low..high is outside of the interval's
-    middle, negative below it; 0 where part of low..high is within the interval."""
+    """Return the distance of a value from the median, in deviations; negative below.
+
+    low, high: interval of the value. Returns 0 where the two intervals overlap.
+    """
     if low <= one.high and high >= one.low:
         return 0.0
     nearest = high if high < one.low else low

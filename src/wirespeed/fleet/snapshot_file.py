@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a HostSnapshot as a JSON file, and in short?
+"""Read and write a HostSnapshot as a JSON file, and summarise it.
 
-The file is what a target leaves for its controller to fetch.
+A host leaves the file for its controller to fetch.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SNAPSHOT_FILE = DocumentKind(
 
 
 def summary(snapshot: HostSnapshot, path: str | None = None) -> dict[str, Any]:
-    """What a controller is told at once: a few hundred bytes, whatever the host has."""
+    """Return the summary that a controller gets at once: a few hundred bytes for any host."""
     audit = snapshot.audit
     counts = {} if audit is None else {str(s): len(audit.with_status(s)) for s in Status}
     return {
@@ -51,7 +51,7 @@ def summary(snapshot: HostSnapshot, path: str | None = None) -> dict[str, Any]:
 
 
 def verdict(snapshot: HostSnapshot) -> str:
-    """The worst severity that failed, "passed", or "not audited"."""
+    """Return the worst severity that failed, "passed", or "not audited"."""
     if snapshot.audit is None:
         return "not audited"
     return str(snapshot.audit.worst) if snapshot.audit.worst else "passed"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a host is compared with others of its hardware? Names and values as text.
+"""List the attributes of a host that are compared with others of its hardware, as text.
 
-Left out is what differs on healthy hosts: names, free memory, link state, guests, and on the kernel
-command line what names a disk.
+Excluded are attributes that differ on healthy hosts: names, free memory, link state, guests, and
+words of the kernel command line that name a disk.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Traits = Mapping[str, str]
 
 
 def traits(facts: HostFacts) -> Traits:
-    """By name, in the order in which a reader looks for causes: hardware, firmware, software."""
+    """Return attributes by name, in the order of a search: hardware, firmware, software."""
     found: dict[str, str] = {}
     for name, value in (
         *_memory(facts), *_devices(facts), *_firmware(facts), *_kernel(facts), *_switch(facts),
@@ -112,7 +112,7 @@ def _switch(facts: HostFacts) -> Iterator[tuple[str, str]]:
 
 
 def _most(values: Iterable[str]) -> str:
-    """The one value, or each with its number of CPUs."""
+    """Return the one value, or each value with its number of CPUs."""
     found = Counter(values).most_common()
     if len(found) == 1:
         return found[0][0]

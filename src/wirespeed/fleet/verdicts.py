@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the audit say of a host, one word a rule?"""
+"""Reduce the audit of a host to one verdict per rule."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from wirespeed.model.finding import AuditReport, Severity, Status
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The worst of a rule's findings on a host. told: what was found, for the reader of a cell."""
+    """The worst of a rule's findings on a host."""
 
     status: Status
     severity: Severity
     title: str
     told: str
+    """Text of the finding."""
 
 
 Verdicts = Mapping[str, Verdict]
-# Of several findings of a rule the first of these is its verdict.
+# A rule's verdict is the first of these among its findings.
 _ORDER = (
     Status.FAILED, Status.SUPPRESSED, Status.NOT_CHECKED, Status.PASSED, Status.NOT_APPLICABLE,
 )  # fmt: skip
 
 
 def verdicts(audit: AuditReport | None) -> Verdicts:
-    """By rule; empty where there was no audit."""
+    """Return the verdict by rule; empty without an audit."""
     found: dict[str, Verdict] = {}
     for finding in audit.findings if audit else ():
         known = found.get(finding.rule)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is what a fleet shows said in sentences?"""
+"""Describe the results of a fleet in sentences."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from wirespeed.fleet.groups import Difference
 from wirespeed.fleet.outliers import Compared
 from wirespeed.model.words import counted
 
-# More names than these are counted instead.
+# Longer lists of names are cut to this length and counted.
 _NAMES = 6
-# Of a group's hosts: what more have is a choice, not a fault.
+# Share of a group's hosts; an attribute of more hosts is a choice, not an error.
 _ODD_SHARE = 0.1
 
 
 def names_of(names: Sequence[str]) -> str:
-    """The names, or the first of many and how many more."""
+    """Return the names, or the first names and the number of the others."""
     shown = ", ".join(names[:_NAMES])
     return f"{shown} and {len(names) - _NAMES} more" if len(names) > _NAMES else shown
 
 
 def difference_words(one: Difference) -> str:
-    """What is usual, and who has what instead."""
+    """Describe the usual value, and the other values with their hosts."""
     others = "; ".join(f"{value}: {names_of(names)}" for value, names in one.others)
     if one.usual is None:
         return f"{one.trait}: {others}"
@@ -32,7 +32,7 @@ def difference_words(one: Difference) -> str:
 
 
 def outlier_words(fleet: Fleet) -> Iterator[str]:
-    """A sentence for each host with results that lie apart, the furthest of them in figures."""
+    """Yield a sentence for each host with outliers, with the largest of them."""
     found: dict[str, list[Compared]] = {}
     for compared in fleet.figures:
         for host in compared.outliers:
@@ -55,7 +55,7 @@ def _outlier(compared: Compared, host: str) -> str:
 
 
 def burn_in_words(one: BurnIn) -> str:
-    """What changed while the same trial was repeated."""
+    """Describe the changes while the same trial was repeated."""
     said = [f"{counted(len(one.trials), 'trial')} in {one.hours:.1f} h"]
     if one.first_failure_s is not None:
         said.append(
@@ -79,7 +79,7 @@ def _change(trend: Trend) -> str:
 
 
 def worth_a_look(fleet: Fleet) -> Iterator[str]:
-    """Results that lie apart, burn-ins that failed or drifted, then settings of few hosts."""
+    """Yield outliers, burn-ins that failed or drifted, then settings of few hosts."""
     yield from outlier_words(fleet)
     for one in fleet.burn_ins:
         if one.worth_a_look:

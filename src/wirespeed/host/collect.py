@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What are the facts of the host behind this Runner?
+"""Collect the facts of the host behind a Runner.
 
-They come from /sys and /proc, and from Open vSwitch and libvirt where these run. Nothing is
-changed, root is not needed, and `HostFacts.missing` lists what could not be read and why.
+They come from /sys and /proc, and from Open vSwitch and libvirt where these run. Collecting changes
+nothing and needs no root. `HostFacts.missing` lists what could not be read and why.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from wirespeed.remote.interface import Runner
 
 
 def collect(runner: Runner) -> HostFacts:
-    """All facts of a host, in one pass.
+    """Return all facts of a host, read in one pass.
 
     Raises HostUnreadable, which names every invalid value.
     """

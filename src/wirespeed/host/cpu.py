@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which CPUs does the host have: node, package, core, SMT siblings, caches, governor, idle states?
+"""Read the CPUs: node, package, core, SMT siblings, caches, governor and idle states.
 
 Source: Documentation/admin-guide/cputopology.rst and ABI/testing/sysfs-devices-system-cpu.
 """
@@ -34,7 +34,7 @@ class CpuFacts:
 
 
 def read_cpus(reader: Reader) -> CpuFacts:
-    """Every present CPU, the caches, the model name and the feature flags of /proc/cpuinfo."""
+    """Return every present CPU, the caches, and model name and feature flags of /proc/cpuinfo."""
     sets = reader.files([f"{SYS_CPU}/{name}" for name in ("present", "online")], "cpus")
     present = reader.cpus(sets, f"{SYS_CPU}/present")
     online = reader.cpus(sets, f"{SYS_CPU}/online") or present
@@ -125,7 +125,7 @@ def _idle_states(reader: Reader, files: Files) -> dict[int, tuple[IdleState, ...
 
 
 def _caches(reader: Reader, cpus: list[int]) -> tuple[Cache, ...]:
-    """The caches of the first thread of each core; a shared cache appears once."""
+    """Return the caches of the first thread of each core; a shared cache appears once."""
     patterns = [f"{SYS_CPU}/cpu[0-9]*/cache/index[0-9]*/{name}" for name in PER_CACHE]
     first = {f"cpu{cpu}" for cpu in cpus}
     paths = [path for path in reader.names(*patterns, fact="caches") if path.split("/")[5] in first]
@@ -149,6 +149,6 @@ def _model_and_flags(reader: Reader) -> tuple[str, tuple[str, ...]]:
     model = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
     if text and not model:
         reader.lacks("cpu_model", "/proc/cpuinfo has no line of a model name")
-    # x86 says "flags", arm64 "Features".
+    # x86 names them "flags", arm64 "Features".
     flags = re.search(r"^(?:flags|Features)\s*:\s*(.*)$", text, re.MULTILINE)
     return model[1].strip() if model else "", tuple(sorted(flags[1].split())) if flags else ()

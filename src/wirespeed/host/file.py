@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What are HostFacts as a JSON file, and does a file contradict itself?"""
+"""Read and write HostFacts as a JSON file, and check it for contradictions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wirespeed.model.facts import HostFacts
 
 
 def inconsistencies(facts: HostFacts) -> list[str]:
-    """What contradicts itself in a host's topology."""
+    """List the contradictions in a host's topology."""
     ids = [cpu.id for cpu in facts.cpus]
     present, nodes = set(ids), {node.id for node in facts.nodes}
     faults = []

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is the board, which firmware has it, and which memory modules are in its slots?
+"""Read the board, its firmware and the memory modules in its slots.
 
 Source: ABI/testing/sysfs-class-dmi for the names, which need no root; SMBIOS type 17 as
-dmidecode(8) prints it for the modules, which does; ABI/testing/sysfs-devices-system-cpu for turbo.
+dmidecode(8) prints it for the modules, which need root; ABI/testing/sysfs-devices-system-cpu for
+turbo.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ _UNITS = {"kB": 1 / 1024, "MB": 1, "GB": 1024, "TB": 1024 * 1024}
 
 
 def read_firmware(reader: Reader) -> Firmware | None:
-    """None where the host tells none of it, as most virtual machines without SMBIOS do."""
+    """Return board and firmware; None where the host reports neither.
+
+    Most virtual machines without SMBIOS report neither.
+    """
     files = reader.files(
         [*(f"{DMI}/{name}" for name in _NAMES), NO_TURBO, BOOST, MICROCODE], "firmware"
     )
@@ -38,7 +42,7 @@ def read_firmware(reader: Reader) -> Firmware | None:
 
 
 def read_dimms(reader: Reader) -> tuple[Dimm, ...]:
-    """Every slot that SMBIOS describes, in its order."""
+    """Return every slot that SMBIOS describes, in its order."""
     printed = reader.command(MODULES, "dimms")
     if printed is None:
         reader.lacks("dimms", "needs dmidecode")
@@ -60,7 +64,7 @@ def _keys(block: str) -> dict[str, str]:
 
 
 def _slot(keys: dict[str, str]) -> str:
-    """Locators repeat on boards that tell banks apart by the bank's name alone."""
+    """Name a slot by bank and locator: some boards repeat the locator in each bank."""
     bank = keys.get("Bank Locator", "")
     return keys["Locator"] if bank in ("", "Not Specified") else f"{bank} {keys['Locator']}"
 
@@ -71,7 +75,7 @@ def _mib(text: str) -> int:
 
 
 def _speed(keys: dict[str, str]) -> int | None:
-    """The configured speed; dmidecode before 3.2 calls it the clock's."""
+    """Return the configured speed in MT/s; dmidecode before 3.2 calls it the clock speed."""
     text = keys.get("Configured Memory Speed") or keys.get("Configured Clock Speed") or ""
     found = re.fullmatch(r"([0-9]{1,9}) (?:MT/s|MHz)", text)
     return int(found[1]) if found else None

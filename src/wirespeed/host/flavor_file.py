@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which flavors does a file written by `openstack flavor list --long -f json` list?"""
+"""Read flavors from a file that `openstack flavor list --long -f json` wrote."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _PROPERTY = re.compile(r"([^\s,=]+)='([^']*)'")
 
 
 def load(path: Path) -> tuple[Flavor, ...]:
-    """The flavors in file order. Raises BadInput that names every invalid entry."""
+    """Return the flavors in file order.
+
+    Raises BadInput that names every invalid entry.
+    """
     try:
         rows = load_json(path.read_text(encoding="utf-8"))
     except OSError as fault:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which libvirt domains run here, on which CPUs and memory, and from which Nova flavors?
+"""Read the running libvirt domains: their CPUs, memory, ports and Nova flavors.
 
-Asks `virsh -r` (read-only, no root needed); where virsh lives in a container, as with TripleO, the
-status files of the running domains are read instead (root). Source: libvirt's formatdomain.
+`virsh -r` lists them (read-only, no root needed). With TripleO virsh lives in a container; the
+status files of the running domains are read there instead, which needs root. Source: libvirt's
+formatdomain.
 """
 
 from __future__ import annotations
@@ -30,14 +31,15 @@ KIB_PER_UNIT = {
 
 @dataclass(frozen=True, slots=True)
 class GuestFacts:
-    """flavors: those that Nova wrote into the domains (since Nova 33), without repeats."""
+    """The running domains and their flavors."""
 
     guests: tuple[Guest, ...] | None
     flavors: tuple[Flavor, ...] | None
+    """Flavors that Nova (33 and later) wrote into the domains, without duplicates."""
 
 
 def read_guests(reader: Reader) -> GuestFacts:
-    """The running domains; guests is None where libvirt is absent or does not answer."""
+    """Return the running domains; guests is None where libvirt is absent or does not answer."""
     documents = _documents(reader)
     if documents is None:
         return GuestFacts(None, None)
@@ -57,7 +59,7 @@ def read_guests(reader: Reader) -> GuestFacts:
 
 
 def _documents(reader: Reader) -> dict[str, str] | None:
-    """Domain XML of each running domain, by where it came from."""
+    """Return the XML of each running domain, keyed by its source."""
     listed = reader.command([*VIRSH, "list", "--name"], "guests")
     if listed is None:
         return _status_files(reader)
@@ -87,8 +89,8 @@ def _status_files(reader: Reader) -> dict[str, str] | None:
 
 
 def _domain(text: str) -> ET.Element:
-    # libvirt never writes a document type; in a recording it could only be an attack by entity
-    # expansion.
+    # libvirt never writes a document type. In a recording it could only be an entity expansion
+    # attack.
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise ValueError("a document type declaration does not belong there")
     root = ET.fromstring(text)  # noqa: S314
@@ -131,13 +133,16 @@ def _kib(element: ET.Element) -> int:
 
 
 def _memory_nodes(domain: ET.Element) -> tuple[int, ...]:
-    """The host's NUMA nodes that the guest's memory comes from, one entry each."""
+    """Return the host's NUMA nodes that provide the guest's memory, one entry each."""
     tunes = domain.findall("numatune/memnode") or domain.findall("numatune/memory")
     return tuple(sorted({node for tune in tunes for node in parse_list(tune.get("nodeset", ""))}))
 
 
 def _huge_page_kib(domain: ET.Element) -> int | None:
-    """The smallest huge page requested; 0: the host's default size, None: no huge pages."""
+    """Return the smallest huge page size requested, in KiB.
+
+    0: the host's default size. None: no huge pages.
+    """
     pages = domain.find("memoryBacking/hugepages")
     if pages is None:
         return None
@@ -161,13 +166,13 @@ def _port(interface: ET.Element) -> GuestPort:
 
 
 def _address(element: ET.Element) -> str:
-    """A PCI address as the kernel writes it, from libvirt's four attributes."""
+    """Return a PCI address in the kernel's notation, from libvirt's four attributes."""
     parts = [int(element.get(name, "0"), 16) for name in ("domain", "bus", "slot", "function")]
     return f"{parts[0]:04x}:{parts[1]:02x}:{parts[2]:02x}.{parts[3]:x}"
 
 
 def _flavor(domain: ET.Element) -> Flavor | None:
-    """The flavor in Nova's metadata, if this Nova writes extra specs there."""
+    """Return the flavor in Nova's metadata, if this Nova writes extra specs there."""
     by_name = {re.sub(r"^\{.*\}", "", e.tag): e for e in domain.iterfind("metadata//*")}
     flavor, specs = by_name.get("flavor"), by_name.get("extraSpecs")
     if flavor is None or specs is None:

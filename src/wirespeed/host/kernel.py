@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How was the kernel started, which CPUs are isolated, and where do interrupts run?
+"""Read the kernel's command line, the isolated CPUs and the interrupt affinities.
 
 Source: Documentation/admin-guide/kernel-parameters.txt, core-api/irq/irq-affinity.rst.
 """
@@ -16,12 +16,12 @@ POSSIBLE = f"{SYS_CPU}/possible"
 
 
 def read_kernel(reader: Reader) -> Kernel:
-    """Release, command line, and the isolated, nohz_full and rcu_nocbs CPUs.
+    """Return release, command line, and the isolated, nohz_full and rcu_nocbs CPUs.
 
-    nohz_full is None on a kernel built without CONFIG_NO_HZ_FULL: it has no such file.
+    nohz_full is None on a kernel without CONFIG_NO_HZ_FULL, which has no such file.
     """
     paths = [f"{SYS_CPU}/isolated", f"{SYS_CPU}/nohz_full"]
-    # An empty set is printed as "(null)" by kernels before 5.17.
+    # Kernels before 5.17 print an empty set as "(null)".
     files = {
         path: text.replace("(null)", "") for path, text in reader.files(paths, "kernel").items()
     }
@@ -39,7 +39,7 @@ def read_kernel(reader: Reader) -> Kernel:
 
 
 def read_irqs(reader: Reader) -> tuple[Irq, ...] | None:
-    """Every interrupt that has a handler, or None where affinities could not be read."""
+    """Return every interrupt that has a handler; None where affinities could not be read."""
     actions = reader.many(["/sys/kernel/irq/[0-9]*/actions"], "irqs")
     used = {int(path.split("/")[4]): text for path, text in actions.items() if text.strip()}
     names = ("smp_affinity_list", "effective_affinity_list")
@@ -60,13 +60,13 @@ def read_irqs(reader: Reader) -> tuple[Irq, ...] | None:
 
 
 def read_iommu_units(reader: Reader) -> tuple[str, ...]:
-    """The names of the IOMMUs that are on (dmar0, ivhd0, smmu3...)."""
+    """Return the names of the IOMMUs that are on (dmar0, ivhd0, smmu3, ...)."""
     paths = reader.names("/sys/class/iommu/*", fact="iommu_units")
     return tuple(path.rsplit("/", 1)[1] for path in paths)
 
 
 def read_uio_drivers(reader: Reader) -> tuple[str, ...]:
-    """The registered drivers that give a PCI device to user space."""
+    """Return the registered drivers that give a PCI device to user space."""
     names = ("igb_uio", "uio_pci_generic", "vfio-pci")
     paths = reader.names(*(f"/sys/bus/pci/drivers/{name}" for name in names), fact="uio_drivers")
     return tuple(path.rsplit("/", 1)[1] for path in paths)

@@ -22,7 +22,7 @@ EDAC = "/sys/devices/system/edac/mc"
 
 
 def read_nodes(reader: Reader, online: tuple[int, ...]) -> tuple[NumaNode, ...]:
-    """The NUMA nodes; a kernel without NUMA support shows as one node with every online CPU."""
+    """Return the NUMA nodes; a kernel without NUMA support has one node with every online CPU."""
     files = reader.many(
         [f"{SYS_NODE}/node[0-9]*/{name}" for name in ("cpulist", "distance", "meminfo")], "nodes"
     )
@@ -70,7 +70,7 @@ def _only_node(reader: Reader, online: tuple[int, ...]) -> NumaNode:
 
 @dataclass(frozen=True, slots=True)
 class _Blocks:
-    """The memory blocks of a node; None where the kernel has none."""
+    """Sizes of a node's memory blocks; None where the kernel has none."""
 
     installed_kib: int | None = None
     online_kib: int | None = None
@@ -88,7 +88,10 @@ def _blocks_of_nodes(reader: Reader) -> dict[int, _Blocks]:
 
 
 def _count_blocks(states: Iterable[str], size_kib: int) -> _Blocks:
-    """Add up blocks. "going-offline" counts as offline: the kernel takes its memory away."""
+    """Add up memory blocks.
+
+    The kernel takes the memory of a "going-offline" block away, so that state counts as offline.
+    """
     found = list(states)
     if not found or not size_kib:
         return _Blocks()
@@ -108,7 +111,7 @@ def _kib(reader: Reader, files: Files, path: str, name: str) -> int:
 
 
 def _pools(reader: Reader, folder: str) -> dict[str, tuple[HugePagePool, ...]]:
-    """The pools below each folder that matches, by folder, smallest page first."""
+    """Return the pools below each folder that matches, by folder, smallest page first."""
     names = ("nr_hugepages", "free_hugepages")
     files = reader.many([f"{folder}/hugepages-*kB/{name}" for name in names], "huge_pages")
     found: dict[str, list[HugePagePool]] = {}
@@ -125,7 +128,7 @@ def _pools(reader: Reader, folder: str) -> dict[str, tuple[HugePagePool, ...]]:
 
 
 def read_memory_channels(reader: Reader) -> int | None:
-    """How many memory channels hold a DIMM, over all controllers; None where EDAC cannot say."""
+    """Count the memory channels that hold a DIMM, over all controllers; None without EDAC data."""
     files = reader.many(
         [
             f"{EDAC}/mc[0-9]*/{kind}[0-9]*/{name}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Name the network interfaces that must not be taken from a host, and what each carries.
 
-The one judge for whoever changes interfaces, here or over ssh: interfaces of login sessions, of
-cluster agents, of Nova's management address and of default routes, with what lies beneath them.
+These are the interfaces of login sessions, cluster agents, Nova's management address and default
+routes, with their lower interfaces. All code that changes interfaces asks this module.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from wirespeed.remote.interface import Runner
 
 
 def needed_interfaces(runner: Runner) -> Mapping[str, str]:
-    """Interface -> what it carries, for people, e.g. "an ssh session from 192.0.2.7"."""
+    """Map each needed interface to what it carries, e.g. "an ssh session from 192.0.2.7"."""
     reasons: dict[str, dict[str, None]] = {}
     for names, why in _needs(runner):
         for name in with_lower(runner, names):
@@ -28,7 +28,7 @@ def needed_interfaces(runner: Runner) -> Mapping[str, str]:
 
 
 def has_remote_login(runner: Runner) -> bool:
-    """Whether somebody works on the host over its network. A console needs none."""
+    """Return whether a user works on the host over its network. A console needs no network."""
     return any(each.login and interface_towards(runner, each.peer) != "lo" for each in
                connections(runner))  # fmt: skip
 
@@ -46,7 +46,7 @@ def _needs(runner: Runner) -> Iterator[tuple[set[str], str]]:
 def _interfaces_of(
     runner: Runner, connection: Connection, holders: Mapping[str, set[str]]
 ) -> set[str]:
-    """By which it comes in, which has the address, and by which answers leave."""
+    """Return the interfaces with a connection's local address and on the route to its peer."""
     if connection.interface:
         return {connection.interface}
     towards = interface_towards(runner, connection.peer)
@@ -56,7 +56,7 @@ def _interfaces_of(
 
 
 def _holders(runner: Runner) -> dict[str, set[str]]:
-    """Address -> the interfaces that have it."""
+    """Map each address to the interfaces that have it."""
     done = runner.run(["ip", "-json", "address", "show"], check=False)
     shown: list[dict[str, Any]] = load_json(done.stdout or "[]")
     found: dict[str, set[str]] = {}

@@ -13,7 +13,7 @@ from wirespeed.host.reader import Reader, whole
 from wirespeed.model.cpuset import parse_list
 from wirespeed.model.guest_facts import NovaFacts
 
-# TripleO's containers mount the first; packages and DevStack use the others.
+# TripleO's containers mount the first path; packages and DevStack use the others.
 PATHS = (
     "/var/lib/config-data/puppet-generated/nova_libvirt/etc/nova/nova.conf",
     "/etc/nova/nova.conf",
@@ -21,25 +21,25 @@ PATHS = (
 )
 DROP_INS = "/etc/nova/nova.conf.d/*.conf"
 
-# Values by (section, key), in the order of their appearance.
+# Values by (section, key), in file order.
 Options = dict[tuple[str, str], list[str]]
 
 
 def read_nova(reader: Reader) -> NovaFacts | None:
-    """nova.conf's relevant settings, or None where there is no nova.conf or it may not be read."""
+    """Return the relevant settings of nova.conf; None where it is absent or unreadable."""
     found = _read(reader)
     return None if found is None else _facts(reader, *found)
 
 
 def management_address(reader: Reader) -> str | None:
-    """The address by which others of the cloud reach this host (my_ip), where it is set."""
+    """Return this host's address in the cloud (my_ip), or None where it is not set."""
     found = _read(reader)
     told = found[1].get(("DEFAULT", "my_ip")) if found else None
     return told[-1] if told else None
 
 
 def _read(reader: Reader) -> tuple[str, Options] | None:
-    """The path of nova.conf, and its options with those of the drop-ins."""
+    """Return the path of nova.conf, and its options with those of the drop-ins."""
     for path in PATHS:
         text = reader.text(path, "nova")
         if text is not None:
@@ -49,7 +49,7 @@ def _read(reader: Reader) -> tuple[str, Options] | None:
 
 
 def parse_oslo(text: str) -> Options:
-    """All values of an oslo.config file; comments and blank lines are skipped."""
+    """Return all values of an oslo.config file; comments and blank lines are skipped."""
     options: Options = defaultdict(list)
     section, last = "DEFAULT", ("", "")
     for line in text.split("\n"):

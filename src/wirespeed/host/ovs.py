@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is the Open vSwitch of this host configured, and which PMD thread polls what?
+"""Read the configuration of the host's Open vSwitch, and the rxqs that each PMD thread polls.
 
-The database answers in JSON. pmd-rxq-show and dpctl/show exist as text only, in the layout of OVS
-2.10 to 3.5. Without a database at the default socket (or OVS_RUNDIR) there is no Open vSwitch.
-Source: ovs-vswitchd.conf.db(5), Documentation/topics/dpdk/.
+The database answers in JSON. pmd-rxq-show and dpctl/show print text only, in the layout of OVS 2.10
+to 3.5. A host without a database at the default socket (or OVS_RUNDIR) has no Open vSwitch. Source:
+ovs-vswitchd.conf.db(5), Documentation/topics/dpdk/.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Row = Mapping[str, Any]
 
 
 def read_ovs(reader: Reader) -> OvsFacts | None:
-    """The running Open vSwitch, or None where there is none or it does not answer."""
+    """Return the running Open vSwitch; None where there is none or it does not answer."""
     root = table(reader, ["list", "Open_vSwitch"])
     if not root:
         return None
@@ -66,7 +66,7 @@ def _facts(reader: Reader, tables: Mapping[str, list[Row]]) -> OvsFacts:
 
 
 def table(reader: Reader, arguments: list[str]) -> list[Row]:
-    """The rows that ovs-vsctl lists; none where the database does not answer."""
+    """Return the rows that ovs-vsctl lists; empty where the database does not answer."""
     options = [word for word in arguments if word.startswith("--")]
     command = [word for word in arguments if not word.startswith("--")]
     done = reader.command([*VSCTL, *options, *command], "ovs")
@@ -101,7 +101,7 @@ def _value(raw: Any) -> Any:
 
 
 def _one(value: Any) -> Any:
-    """An optional column: OVSDB writes an empty set for no value."""
+    """Return the value of an optional column: OVSDB writes an empty set for no value."""
     return (value[0] if value else None) if isinstance(value, list) else value
 
 
@@ -115,7 +115,7 @@ def _name(row: Row) -> str:
 
 
 def _integer(value: Any) -> int | None:
-    """Raises TypeError for anything but a whole number or no value."""
+    """Return a whole number, or None for no value. Raises TypeError for anything else."""
     found = _one(value)
     if found is not None and type(found) is not int:
         raise TypeError(f"{found!r} is not a whole number")
@@ -123,19 +123,19 @@ def _integer(value: Any) -> int | None:
 
 
 def _mapping(value: Any) -> Mapping[str, str]:
-    """Raises TypeError for anything but a map."""
+    """Return a map column. Raises TypeError for anything else."""
     if not isinstance(value, dict):
         raise TypeError(f"{value!r} is not a map")
     return value
 
 
 def _many(value: Any) -> list[Any]:
-    """A set column: OVSDB writes a set of one as the bare value."""
+    """Return a set column as a list: OVSDB writes a set of one as the bare value."""
     return value if isinstance(value, list) else [value]
 
 
 def _appctl(reader: Reader, *command: str) -> str | None:
-    """The daemon's answer, or None with a note in `missing`: the control socket needs root."""
+    """Return the daemon's answer; None, noted as missing, where the control socket needs root."""
     done = reader.command([*APPCTL, *command], "ovs.pmds")
     if done is None:
         reader.lacks("ovs.pmds", "needs ovs-appctl")
@@ -188,8 +188,8 @@ def _interface(row: Row, bridge: str, bond: str | None, shown: Mapping[str, str]
         pci=_pci(options.get("dpdk-devargs", "")),
         node=whole(status.get("numa_id", status.get("numa"))),
         error=_text(row["error"]),
-        # Up to OVS 3.2 dpctl/show has requested and configured queues; later versions show the
-        # requested ones there and those in use in the interface's status.
+        # Up to OVS 3.2, dpctl/show has the requested and the configured queues. Later versions show
+        # the requested queues there and the queues in use in the interface's status.
         requested_rx_queues=whole(shown.get("requested_rx_queues", shown.get("n_rxq"))),
         configured_rx_queues=whole(shown.get("configured_rx_queues", status.get("n_rxq"))),
         requested_tx_queues=whole(shown.get("requested_tx_queues")),
@@ -205,7 +205,7 @@ def _pci(devargs: str) -> str | None:
 
 
 def _datapath_ports(shown: str) -> dict[str, dict[str, str]]:
-    """The options that `dpctl/show` prints in brackets behind each port, by port name."""
+    """Return the options that `dpctl/show` prints in parentheses after each port, by port name."""
     ports = {}
     for line in shown.split("\n"):
         found = _PORT.match(line)
@@ -223,7 +223,7 @@ def _pmds(reader: Reader, shown: str) -> tuple[PmdThread, ...]:
 
 
 def parse_pmd_rxq_show(shown: str) -> tuple[PmdThread, ...]:
-    """The PMD threads and their rxqs as `dpif-netdev/pmd-rxq-show` lists them, by core."""
+    """Return the PMD threads and their rxqs from `dpif-netdev/pmd-rxq-show`, sorted by core."""
     threads: list[tuple[int, int, bool, list[Rxq]]] = []
     for line in shown.split("\n"):
         head, queue = _PMD.match(line), _RXQ.match(line)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which network devices, crypto units and accelerators are on PCI, with which interfaces?
+"""Read the network devices, crypto units and accelerators on PCI, and their interfaces.
 
-Everything comes from files and file names. No link is followed, so that a recording of the reads
+All facts come from files and file names. No link is followed, so that a recording of the reads
 gives the same facts. Source: ABI/testing/sysfs-bus-pci, sysfs-class-net.
 """
 
@@ -35,7 +35,7 @@ PLAIN_FILES = (
 
 
 def read_pci(reader: Reader) -> tuple[PciDevice, ...]:
-    """The devices of KEPT_CLASSES in address order, VFs included."""
+    """Return the devices of KEPT_CLASSES in address order, VFs included."""
     classes = reader.many([f"{SYS_PCI}/*/class"], "pci")
     kept = sorted(
         path.split("/")[-2]
@@ -81,7 +81,7 @@ def _uevent(text: str, key: str) -> str | None:
 
 
 def _width(reader: Reader, files: Files, path: str) -> int | None:
-    """Lanes; the kernel writes 0 or 255 where there is no PCIe link."""
+    """Return the number of lanes; None where there is no PCIe link (the kernel writes 0 or 255)."""
     lanes = whole(files.get(path, "0"))
     if lanes is None:
         reader.lacks("pci", f"{path}: {files[path]!r} is no number of lanes")
@@ -106,7 +106,7 @@ def _groups(reader: Reader) -> dict[str, int]:
 
 
 def _interfaces_by_address(reader: Reader) -> dict[str, tuple[str, ...]]:
-    """Interface names below a device; virtio puts one more folder in between."""
+    """Map each device to its interfaces; virtio devices have one more folder in between."""
     found: dict[str, list[str]] = defaultdict(list)
     patterns = (f"{SYS_PCI}/*/net/*", f"{SYS_PCI}/*/virtio*/net/*")
     for path in reader.names(*patterns, fact="pci"):
@@ -115,7 +115,7 @@ def _interfaces_by_address(reader: Reader) -> dict[str, tuple[str, ...]]:
 
 
 def read_interfaces(reader: Reader, devices: tuple[PciDevice, ...]) -> tuple[Interface, ...]:
-    """Every kernel network interface except loopback."""
+    """Return every kernel network interface except loopback."""
     attributes = ("mtu", "operstate", "speed", "master/uevent")
     files = reader.many([f"{SYS_NET}/*/{name}" for name in attributes], "interfaces")
     queues: dict[str, list[str]] = defaultdict(list)
@@ -130,7 +130,7 @@ def _interface(
     reader: Reader, files: Files, name: str, queues: list[str], pci: str | None
 ) -> Interface:
     base = f"{SYS_NET}/{name}"
-    # -1 means that the driver does not know.
+    # The driver writes -1 when it does not know the speed.
     speed = reader.number(files, f"{base}/speed", -1)
     master = files.get(f"{base}/master/uevent", "")
     return Interface(
@@ -147,7 +147,7 @@ def _interface(
 
 
 def read_default_route_interface(reader: Reader) -> str | None:
-    """The interface of the IPv4 default route with the lowest metric, else of the IPv6 one."""
+    """Return the interface of the default route: IPv4 with the lowest metric, else IPv6."""
     files = reader.files(["/proc/net/route", "/proc/net/ipv6_route"], "default_route_interface")
     v4 = [line.split() for line in files.get("/proc/net/route", "").split("\n")[1:]]
     v6 = [line.split() for line in files.get("/proc/net/ipv6_route", "").split("\n")]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are a host's files and command outputs read, and what happens when one cannot be read?
+"""Read a host's files and command outputs, and note what could not be read.
 
 A file that does not exist means that the fact is absent. A file without permission, or one that a
-recording does not hold, gives a `Missing` fact with the reason, once per fact. A file with invalid
-content is a fault; all faults of a host are reported at once (`HostUnreadable`).
+recording lacks, gives a `Missing` fact with the reason, once per fact. A file with invalid content
+is an error; all errors of a host are reported at once (`HostUnreadable`).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from wirespeed.remote.interface import (
 )
 
 COMMAND_TIMEOUT_S = 10.0
-# Of what a host answered, an error or a reason shows this many characters.
+# Longest excerpt of a host's answer in an error or a reason, in characters.
 _SHOWN = 300
 
 Files = Mapping[str, str]
 
 
 class HostUnreadable(BadInput):
-    """Files of a host, mostly of a recorded one, hold values that no kernel writes."""
+    """Raised for files of a host, mostly of a recorded one, with values that no kernel writes."""
 
     def __init__(self, host: str, faults: list[str]) -> None:
         fault = faulty_file(
@@ -47,7 +47,7 @@ class HostUnreadable(BadInput):
 
 
 class Reader:
-    """Reads one host through its Runner and collects missing facts and faults."""
+    """Reads one host through its Runner, and collects missing facts and errors."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
@@ -59,7 +59,7 @@ class Reader:
         return tuple(Missing(fact, reason) for fact, reason in sorted(self._missing.items()))
 
     def lacks(self, fact: str, reason: str) -> None:
-        """Note that a fact is unknown; of several reasons the first is kept."""
+        """Note that a fact is unknown; the first of several reasons is kept."""
         self._missing.setdefault(fact, printable(reason, _SHOWN))
 
     def fault(self, where: str, what: str) -> None:
@@ -67,20 +67,20 @@ class Reader:
         self._faults.append(printable(f"{where}: {what}", _SHOWN))
 
     def raise_faults(self) -> None:
-        """Raises HostUnreadable if any value read so far was invalid."""
+        """Raise HostUnreadable if any value read so far was invalid."""
         if self._faults:
             raise HostUnreadable(self._runner.name, self._faults)
 
     def text(self, path: str, fact: str) -> str | None:
-        """The file's content without the final newline, or None (absent, or noted as missing)."""
+        """Return the content without the final newline; None when absent or noted as missing."""
         return self.files([path], fact).get(path)
 
     def many(self, patterns: Iterable[str], fact: str) -> dict[str, str]:
-        """The content of every readable file that matches one of the patterns, by path."""
+        """Return the content of every readable file that matches one of the patterns, by path."""
         return self.files(self.names(*patterns, fact=fact), fact)
 
     def files(self, paths: Sequence[str], fact: str) -> dict[str, str]:
-        """The content of those of the files that exist and may be read, by path."""
+        """Return the content of the files that exist and may be read, by path."""
         if not paths:
             return {}
         contents = {
@@ -90,7 +90,7 @@ class Reader:
         return {path: text for path, text in contents.items() if text is not None}
 
     def names(self, *patterns: str, fact: str) -> tuple[str, ...]:
-        """The paths that match any of the patterns; where `[0-9]*` stands, they have a number."""
+        """Return the paths that match any of the patterns. `[0-9]*` matches only a number."""
         try:
             paths = self._runner.glob(*patterns)
         except NotRecorded as absent:
@@ -103,7 +103,7 @@ class Reader:
         return tuple(filter(numbered.fullmatch, paths))
 
     def command(self, argv: list[str], fact: str) -> Completed | None:
-        """What the command printed; None where the host has no such program or it did not end."""
+        """Return the command's output; None when the program is missing or did not end."""
         try:
             return self._runner.run(argv, timeout_s=COMMAND_TIMEOUT_S, check=False)
         except ProgramMissing:
@@ -113,7 +113,7 @@ class Reader:
             return None
 
     def number(self, files: Files, path: str, default: int, base: int = 10) -> int:
-        """The whole number in that file; `default` where there is no such file."""
+        """Return the whole number in that file; `default` where there is no such file."""
         text = files.get(path)
         if text is None:
             return default
@@ -128,7 +128,7 @@ class Reader:
         return number
 
     def cpus(self, files: Files, path: str) -> tuple[int, ...]:
-        """The CPUs of the list in that file; none where there is no such file."""
+        """Return the CPUs of the list in that file; empty where there is no such file."""
         try:
             return parse_list(files.get(path, ""))
         except ValueError as fault:
@@ -144,18 +144,18 @@ class Reader:
             self.lacks(fact, str(got))
         elif got.errno == errno.EFBIG:
             self.lacks(fact, f"{path} is too large to be the kernel's: {got.strerror}")
-        # Reading a sysfs attribute without a value fails with EINVAL, ENODEV or the like (a NIC
-        # without link has no speed): the value is absent, as with an absent file.
+        # Reading a sysfs attribute without a value fails with EINVAL, ENODEV or the like, e.g. the
+        # speed of a NIC without link. The value is then absent, as with an absent file.
         return None
 
 
 def whole(text: str | None) -> int | None:
-    """The whole number that a text is; None for any other text, or more than 18 digits."""
+    """Return the text as a whole number; None for other text or more than 18 digits."""
     return int(text) if text is not None and re.fullmatch("[0-9]{1,18}", text) else None
 
 
 def _numbered(pattern: str) -> str:
-    """The glob pattern as a regular expression in which `[0-9]*` is a number."""
+    """Return the glob pattern as a regular expression in which `[0-9]*` is a number."""
     pieces = re.split(r"(\[0-9\]\*|\*)", pattern)
     wildcards = {"[0-9]*": "[0-9]{1,9}", "*": "[^/]*"}
     return "".join(wildcards.get(piece, re.escape(piece)) for piece in pieces)

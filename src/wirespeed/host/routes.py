@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the interfaces of a host's routes, and the interfaces that others are made of."""
+"""Find the interfaces of a host's routes, and the lower interfaces below an interface."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wirespeed.remote.interface import Runner
 
 
 def default_route_interfaces(runner: Runner) -> set[str]:
-    """The interfaces of default routes."""
+    """Return the interfaces of default routes."""
     found: set[str] = set()
     files = runner.read_many(["/proc/net/route", "/proc/net/ipv6_route"])
     v4, v6 = (text if isinstance(text, str) else "" for text in files.values())
@@ -25,8 +25,10 @@ def default_route_interfaces(runner: Runner) -> set[str]:
 
 
 def interface_towards(runner: Runner, address: str) -> str | None:
-    """The interface through which packets to this address leave ("lo" for one of the host's own);
-    None where there is no route."""
+    """Return the interface through which packets to this address leave; None without a route.
+
+    The interface is "lo" for an address of the host itself.
+    """
     done = runner.run(["ip", "-json", "route", "get", address], check=False)
     try:
         return str(load_json(done.stdout)[0]["dev"])
@@ -35,8 +37,11 @@ def interface_towards(runner: Runner, address: str) -> str | None:
 
 
 def with_lower(runner: Runner, names: Iterable[str]) -> set[str]:
-    """These interfaces and those that they are made of: below bonds, bridges and VLANs, the PF of a
-    VF, and the ports of Open vSwitch's kernel datapath below its internal ports."""
+    """Return these interfaces and all interfaces below them.
+
+    Below are members of bonds and bridges, the parent of a VLAN, the PF of a VF, and, for internal
+    ports of Open vSwitch's kernel datapath, the ports of that datapath.
+    """
     found = set(names)
     waiting = list(found)
     while waiting:
@@ -52,7 +57,7 @@ def with_lower(runner: Runner, names: Iterable[str]) -> set[str]:
 
 
 def _datapath_ports(runner: Runner, name: str) -> set[str]:
-    """Which of them carries a frame, Open vSwitch's flows decide: all of them."""
+    """Return all ports of the kernel datapath: its flows decide which one carries a frame."""
     if not runner.glob("/sys/class/net/ovs-system"):
         return set()
     done = runner.run(["ip", "-json", "-details", "link", "show"], check=False)

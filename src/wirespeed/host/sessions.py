@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the connections by which a host is used and managed: logins, and agents of its cluster.
+"""Find the connections that use and manage a host: logins, and agents of its cluster.
 
 They are read from the kernel's sockets (ss(8)), not from SSH_CONNECTION: sudo drops that variable,
-and a tmux or screen server keeps it after the connection has ended. A login server is known by its
-name, or because this command runs below the process that holds the connection.
+and a tmux or screen server keeps it after the connection has ended. A login server is recognised by
+its name, or because this command runs below the process that holds the connection.
 """
 
 from __future__ import annotations
@@ -18,24 +18,26 @@ _SSH = frozenset({"sshd", "sshd-session", "dropbear"})
 _LOGINS = _SSH | {"telnetd", "in.telnetd", "cockpit-tls", "cockpit-ws"}
 _AGENTS = frozenset({"nova-compute", "kubelet", "pacemaker-remot"})
 _PROCESS = re.compile(r'\("([^"]*)",pid=(\d+)')
-# Without root, ss names no processes of others.
+# Without root, ss names only the caller's own processes.
 _SSH_PORT = "22"
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """An established TCP connection. interface: of a link-local address, else "". why: what it is,
-    for people. login: whether somebody works through it."""
+    """An established TCP connection."""
 
     local: str
     peer: str
     interface: str
+    """Interface of a link-local address, else ""."""
     why: str
+    """Description, e.g. "an ssh session from 192.0.2.7"."""
     login: bool
+    """True if a user works through it."""
 
 
 def connections(runner: Runner) -> tuple[Connection, ...]:
-    """The host's connections that somebody relies on; none where ss is missing."""
+    """Return the connections of logins and agents; empty where ss is missing."""
     try:
         shown = runner.run(["ss", "-Htnp", "state", "established"], check=False).stdout
     except ProgramMissing:
@@ -64,20 +66,23 @@ def _connection(columns: list[str], above: frozenset[str]) -> Connection | None:
 
 
 def _address(text: str) -> tuple[str, str, str]:
-    """Address, port and interface of 192.0.2.1:22, [::ffff:192.0.2.1]:22 or [fe80::1]%eth0:22."""
+    """Split 192.0.2.1:22, [::ffff:192.0.2.1]:22 or [fe80::1]%eth0:22.
+
+    Returns address, port and interface.
+    """
     host, _, port = text.rpartition(":")
     host, _, interface = host.replace("[", "").replace("]", "").partition("%")
     return host.removeprefix("::ffff:"), port, interface
 
 
 def _processes_above(runner: Runner) -> Iterator[str]:
-    """The process that runs commands for us on the host, and its ancestors."""
-    # A shell's parent is whoever started it.
+    """Yield the process that runs this Runner's commands on the host, and its ancestors."""
+    # The parent of this shell is the process that started it.
     pid = runner.run(["sh", "-c", "echo $PPID"], check=False).stdout.strip()
     while pid not in ("", "0", "1"):
         yield pid
         try:
-            # The name in parentheses may hold blanks and parentheses itself.
+            # The name in parentheses may contain blanks and parentheses itself.
             pid = runner.read(f"/proc/{pid}/stat").rpartition(")")[2].split()[1]
         except (OSError, LookupError):
             return

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a bootable Debian root made from package names, and found again?
+"""Build a bootable Debian root from package names, and find it again.
 
-A recipe names packages and files of ours; built once, the image stands in a directory named by
-the recipe's hash: kernel, initramfs, root. Emulated machines boot from it without a network.
+A recipe names packages and own files. The built image is in a directory named by the recipe's hash:
+kernel, initramfs, root. Emulated machines boot from it without a network.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does KVM work on a host? Only a guest that booted tells: there are hosts whose /dev/kvm hangs.
+"""Check by booting a guest whether KVM works on a host: some hosts' /dev/kvm hangs.
 
-Booted are the kernel and initramfs of an image, without a disk: the initramfs then says that it
-has none and switches the machine off.
+The guest boots the kernel and initramfs of an image, without a disk. The initramfs reports that it
+has no disk and switches the machine off.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from wirespeed.model.bounded import load_json
 from wirespeed.remote.interface import ProgramMissing, Runner
 
 _DEVICE = "/dev/kvm"
-# With KVM a kernel is there within two seconds, also where all CPUs are polled.
+# In seconds. With KVM a kernel starts within two seconds, even where all CPUs are polled.
 _LIMIT_S = 15
-# Of timeout(1): it ended what was late, or had to kill it.
+# Exit codes of timeout(1): it ended the command, or had to kill it.
 _TIMED_OUT = (124, 137)
 _ALIVE = "wirespeed-initramfs:"
 _REMEMBERED = "accelerators.json"
@@ -28,22 +28,25 @@ _REMEMBERED = "accelerators.json"
 
 @dataclass(frozen=True, slots=True)
 class Accelerator:
-    """name: "kvm" or "tcg", as QEMU calls them. because: how that is known."""
+    """An accelerator of QEMU."""
 
     name: str
+    """"kvm" or "tcg"."""
     because: str
+    """Evidence."""
 
     @property
     def emulated(self) -> bool:
-        """Whether times and rates say nothing about the real thing."""
+        """True if its times and rates differ from those of real hardware."""
         return self.name == "tcg"
 
 
 def accelerator(runner: Runner, kernel: str, initramfs: str, state: Path) -> Accelerator:
-    """KVM where a guest of that image (paths on the runner's host) boots with it, else TCG.
+    """Return KVM where a guest of that image boots with it, else TCG.
 
-    state: the directory here that keeps each host's answer, for as long as its kernel and QEMU stay
-    the same: where KVM hangs, the question takes 15 s. Raises ImageError without QEMU.
+    kernel, initramfs: paths on the runner's host. state: local directory that keeps each host's
+    result while its kernel and QEMU stay the same, since the check takes 15 s where KVM hangs.
+    Raises ImageError without QEMU.
     """
     try:
         qemu = runner.run([PROGRAM, "--version"]).stdout.partition("\n")[0]
@@ -83,7 +86,7 @@ def _booted(runner: Runner, kernel: str, initramfs: str) -> Accelerator:
 
 
 def _remembered(state: Path) -> dict[str, Accelerator]:
-    """Nothing where the file is not there or not of our making."""
+    """Return the kept results; empty where the file is missing or invalid."""
     with suppress(OSError, ValueError, TypeError, AttributeError):
         words = load_json((state / _REMEMBERED).read_text())
         return {about: Accelerator(**answer) for about, answer in words.items()}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may get into a machine that is started from an image, and how is it known to be that one?
+"""Create the keys of a machine that boots from an image: its identity, and who may log in.
 
-Each start has keys of its own: the machine is given its host key and the one authorised key by
-QEMU's fw_cfg device, and ssh here a configuration that trusts this host key alone. There is no
-password, and no user but root. What is handed over:
+Each start has keys of its own. QEMU's fw_cfg device gives the machine its host key and the one
+authorised key. The local ssh configuration trusts only this host key. There is no password, and no
+user but root. The files in fw_cfg are:
 
     opt/wirespeed/host_key          the host's private key (ed25519)
     opt/wirespeed/authorized_key    the public key that may log in
@@ -39,19 +39,19 @@ Host {name}
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Files below `folder`: key, key.pub, host_key, host_key.pub, known_hosts, ssh_config."""
+    """Files in `folder`: key, key.pub, host_key, host_key.pub, known_hosts, ssh_config."""
 
     name: str
     folder: Path
 
     @property
     def target(self) -> SshTarget:
-        """For SshRunner(target, name=...)."""
+        """Argument of SshRunner(target, name=...)."""
         return SshTarget(self.name, config=str(self.folder / "ssh_config"))
 
     @property
     def fw_cfg(self) -> Mapping[str, Path]:
-        """What QEMU is to give the machine: name in fw_cfg -> file."""
+        """Files that QEMU gives to the machine, by name in fw_cfg."""
         return {
             "opt/wirespeed/authorized_key": self.folder / "key.pub",
             "opt/wirespeed/host_key": self.folder / "host_key",
@@ -59,15 +59,15 @@ class Access:
 
 
 def over_socket(runner: Runner, folder: Path, name: str, socket: Path) -> Access:
-    """Keys for a machine whose control port is that unix socket, on which QEMU listens.
+    """Create keys for a machine whose control port is that unix socket, on which QEMU listens.
 
-    The port is one line: one SshRunner at a time. Its sessions share the one connection.
+    The port is one line for one SshRunner at a time, whose sessions share the connection.
     """
     return _made(runner, folder, name, str(socket))
 
 
 def over_port(runner: Runner, folder: Path, name: str, port: int) -> Access:
-    """Keys for a machine whose sshd answers on that port of 127.0.0.1."""
+    """Create keys for a machine whose sshd listens on that port of 127.0.0.1."""
     return _made(runner, folder, name, f"127.0.0.1:{port}")
 
 

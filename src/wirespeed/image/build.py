@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One build of an image: packages into a root directory, that into a disk; kernel and initramfs.
+"""Build an image: packages into a root directory, that into a disk, plus kernel and initramfs.
 
-mmdebstrap fetches and checks the packages with this host's apt sources and keys. Nothing of the
-host's own package database is touched, and no service of the packages is started.
+mmdebstrap fetches and checks the packages with this host's apt sources and keys. The host's own
+package database is not touched, and no service of the packages is started.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wirespeed.remote.interface import Process, ProgramMissing, Runner
 
 _INSTALL_S = 1800.0
 _DISK_S = 600.0
-# With holes where nothing is; what a machine writes goes to its overlay.
+# A sparse file; a machine's writes go to its overlay.
 _EXT4_SIZE = "4G"
 _NO_SUCH_PACKAGE = re.compile(r"E: (?:Unable to locate package (\S+)|Package '(\S+)' has no inst)")
 _NO_SPACE = "No space left on device"
@@ -31,9 +31,10 @@ _NO_SPACE = "No space left on device"
 def build(
     runner: Runner, recipe: Recipe, folder: Path, log: Path, say: Callable[[str], None]
 ) -> None:
-    """Fill the folder with kernel, initramfs and root. say: what is told of each step.
+    """Fill the folder with kernel, initramfs and root.
 
-    log: what the programs said, of which an error tells the essential line. Raises ImageError.
+    say: called with a line for each step. log: output of the programs; an error quotes its
+    essential line. Raises ImageError.
     """
     if os.geteuid() != 0:
         raise ImageError(
@@ -51,7 +52,7 @@ def build(
     kernel = root / "boot" / f"vmlinuz-{version}"
     (folder / "kernel").write_bytes(unpacked(kernel.read_bytes()))
     shutil.copyfile(kernel, folder / "bzimage")
-    # Where GRUB's own scripts look for both.
+    # GRUB's own scripts look for kernel and initramfs there.
     (root / "boot" / f"initrd.img-{version}").write_bytes(first_root)
     say(f"writing the disk ({recipe.disk})")
     _DISKS[recipe.disk](runner, root, folder / "root", log)
@@ -69,7 +70,7 @@ def _install(runner: Runner, recipe: Recipe, folder: Path, root: Path, log: Path
         f"--include={','.join([*recipe.packages, recipe.kernel])}",
         recipe.suite, str(root), str(listed),
     ]  # fmt: skip
-    # Its own temporary files go with ours.
+    # Its temporary files are removed with the image's.
     environment = {"TMPDIR": str(folder), "SOURCE_DATE_EPOCH": "0"}
     try:
         process = runner.spawn(argv, log=str(log), env=environment)
@@ -96,7 +97,7 @@ _DISKS = {"squashfs": _squashfs, "ext4": _ext4}
 
 
 def _ended(process: Process, program: str, log: Path, within_s: float) -> None:
-    """Wait for its end. Raises ImageError with the line of the log that says why it failed."""
+    """Wait for the end. Raises ImageError with the line of the log that gives the reason."""
     code = process.wait(within_s)
     if code == 0:
         return

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where do built images stand, and how does a half-built one never look like a whole one?
+"""Store built images so that an incomplete image is never taken for a complete one.
 
-Each is a directory NAME-DIGEST below $WIRESPEED_IMAGES or the XDG cache directory. It is made
-under another name and renamed at the end, by the one builder that holds the lock of that name.
+Each is a directory NAME-DIGEST in $WIRESPEED_IMAGES or the XDG cache directory. The one builder
+that holds its lock makes it under another name and renames it at the end.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SAYS = "image.json"
 
 
 def images_directory(environ: Mapping[str, str]) -> Path:
-    """$WIRESPEED_IMAGES, else wirespeed/images in $XDG_CACHE_HOME or ~/.cache."""
+    """Return $WIRESPEED_IMAGES, else wirespeed/images in $XDG_CACHE_HOME or ~/.cache."""
     if told := environ.get("WIRESPEED_IMAGES"):
         return Path(told).absolute()
     home = Path(environ.get("HOME") or os.path.expanduser("~"))
@@ -38,12 +38,13 @@ def images_directory(environ: Mapping[str, str]) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A built image. disk: "squashfs" or "ext4", the format of `root`."""
+    """A built image."""
 
     name: str
     digest: str
     suite: str
     disk: str
+    """Format of `root`: "squashfs" or "ext4"."""
     folder: Path
 
     @property
@@ -52,7 +53,7 @@ class Image:
 
     @property
     def bzimage(self) -> Path:
-        """The same kernel as Debian has packed it, which a boot loader starts."""
+        """The same kernel, compressed as Debian ships it, for a boot loader."""
         return self.folder / "bzimage"
 
     @property
@@ -65,22 +66,22 @@ class Image:
 
     @property
     def size_bytes(self) -> int:
-        """On disk: an ext4 has holes."""
+        """Size on disk in octets: an ext4 is sparse."""
         return sum(path.stat().st_blocks * 512 for path in self.folder.iterdir())
 
 
 class ImageCache:
-    """The images of one directory on this machine."""
+    """Images in one directory of this machine."""
 
     def __init__(self, folder: Path, runner: Runner) -> None:
         self.folder, self._runner = folder, runner
 
     def find(self, recipe: Recipe) -> Image | None:
-        """The image of that recipe, where it is built."""
+        """Return the image of that recipe; None where it is not built."""
         return _image(self.folder / _named(recipe))
 
     def images(self) -> tuple[Image, ...]:
-        """All of them, by name and digest."""
+        """Return all images, by name and digest."""
         found = (_image(path) for path in sorted(self.folder.glob("*-*")))
         return tuple(image for image in found if image is not None)
 
@@ -91,9 +92,10 @@ class ImageCache:
         rebuild: bool = False,
         say: Callable[[str], None] = lambda _: None,
     ) -> Image:
-        """The image, built where it is not there, or anew. say: what is told of each step.
+        """Return the image; build it where it is missing, or with `rebuild`.
 
-        Waits for another builder of the same. Raises ImageError.
+        say: called with a line for each step. Waits for another builder of the same image. Raises
+        ImageError.
         """
         if not rebuild and (found := self.find(recipe)):
             return found
@@ -104,7 +106,7 @@ class ImageCache:
         started = time.time_ns()
         with self._runner.lock(str(self.folder / f"{_named(recipe)}.lock")):
             found = self.find(recipe)
-            # Whoever held the lock may have built it while we waited.
+            # The holder of the lock may have built it in the meantime.
             if found and (not rebuild or _built_ns(found) > started):
                 return found
             return self._built(recipe, say)

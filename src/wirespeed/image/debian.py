@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which Debian is this host, where does it get its packages, and which of them holds a library?"""
+"""Read this host's Debian release, its package sources, and the packages of libraries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FORMAT = "$(CREATED_BY)\t$(REPO_URI)\t$(RELEASE)\t$(COMPONENT)"
 
 
 def suite(runner: Runner) -> str:
-    """The code name, e.g. "bookworm". Raises ImageError where this is no Debian."""
+    """Return the code name, e.g. "bookworm". Raises ImageError where this is not Debian."""
     words = dict(
         line.split("=", 1) for line in runner.read("/etc/os-release").splitlines() if "=" in line
     )
@@ -30,9 +30,9 @@ def suite(runner: Runner) -> str:
 
 
 def sources(runner: Runner, codename: str) -> str:
-    """Lines of a sources.list: what this host's own apt reads of that suite, its component main.
+    """Return lines of a sources.list: the host's apt sources of that suite, component main.
 
-    mmdebstrap finds the keys. Raises ImageError where apt reads nothing of it.
+    mmdebstrap finds the keys. Raises ImageError where apt has no source of the suite.
     """
     told = runner.run(["apt-get", "indextargets", "--format", _FORMAT]).stdout
     wanted = {each.format(suite=codename) for each in _SUITES}
@@ -50,11 +50,11 @@ def sources(runner: Runner, codename: str) -> str:
 
 
 def packages_of_libraries(runner: Runner, programs: Sequence[Path]) -> tuple[str, ...]:
-    """Which packages bring the shared libraries that these programs are linked to, sorted."""
+    """Return the packages of the shared libraries that these programs are linked to, sorted."""
     told = runner.run(["ldd", *map(str, programs)]).stdout
     libraries = {runner.readlink(path) for path in _LIBRARY.findall(told)}
-    # Debian 12 has /lib as a link to /usr/lib, and packages that name either. With exact paths the
-    # search is done at once; with patterns it takes seconds.
+    # Debian 12 has /lib as a link to /usr/lib, and packages that name either. A search with exact
+    # paths is immediate; one with patterns takes seconds.
     below = {path.removeprefix("/usr") for path in libraries}
     names = sorted(below | {f"/usr{path}" for path in below})
     owners = runner.run(["dpkg-query", "--search", *names], check=False, timeout_s=120.0).stdout
@@ -67,7 +67,7 @@ def packages_of_libraries(runner: Runner, programs: Sequence[Path]) -> tuple[str
 
 
 def dpdk_abi(packages: Sequence[str]) -> str:
-    """What the names of DPDK's library packages end with, e.g. "23" of librte-eal23."""
+    """Return the suffix of DPDK's library packages, e.g. "23" of librte-eal23."""
     for name in packages:
         if found := re.fullmatch(r"librte-eal(\d+)", name):
             return found[1]

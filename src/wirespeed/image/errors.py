@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base of this package's errors."""
+"""Define the base of this package's errors."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from wirespeed.model.errors import WirespeedError
 
 
 class ImageError(WirespeedError):
-    """An image cannot be built, found or booted."""
+    """Raised when an image cannot be built, found or booted."""

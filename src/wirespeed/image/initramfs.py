@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The small first root of a kernel: busybox, the modules that reach the disk, and an init of ours.
+"""Write the first root of a kernel: busybox, the modules that reach the disk, and an init.
 
-Written as the kernel reads it (cpio "newc", Documentation/driver-api/early-userspace/
-buffer-format.rst), uncompressed: it is small, and an emulated CPU unpacks slowly.
+The format is the kernel's cpio "newc" (Documentation/driver-api/early-userspace/
+buffer-format.rst), uncompressed, because it is small and an emulated CPU unpacks slowly.
 """
 
 from __future__ import annotations
@@ -14,22 +14,25 @@ from pathlib import Path
 
 from wirespeed.image.errors import ImageError
 
-# Those that a kernel has built in are left out.
+# Modules that are built into a kernel are skipped.
 _MODULES = ("virtio_pci", "virtio_blk", "squashfs", "overlay", "ext4")
-# ext4 asks for it by an alias; newer kernels call the function itself.
+# ext4 requests it by an alias; newer kernels call the function directly.
 _WHERE_THERE = ("crc32c_generic",)
 _FOLDERS = ("bin", "dev", "proc", "sys")
 
 
 def initramfs(root: Path, version: str, init: bytes) -> bytes:
-    """root: the image's, with busybox and the modules of that kernel version, after depmod."""
+    """Return the archive.
+
+    root: the image's, with busybox and the modules of that kernel version, after depmod.
+    """
     modules = _closure(root / "lib" / "modules" / version, (*_WHERE_THERE, *_MODULES))
     archive = _Archive()
     for folder in _FOLDERS:
         archive.add(folder, stat.S_IFDIR | 0o755)
     archive.add("init", stat.S_IFREG | 0o755, init)
     archive.add("bin/busybox", stat.S_IFREG | 0o755, (root / "bin" / "busybox").read_bytes())
-    # The kernel opens it for init's messages before devtmpfs is there.
+    # The kernel opens it for init's messages before devtmpfs is mounted.
     archive.add("dev/console", stat.S_IFCHR | 0o600, device=(5, 1))
     for path in modules:
         archive.add(_name(path), stat.S_IFREG | 0o644, _content(path))
@@ -39,7 +42,7 @@ def initramfs(root: Path, version: str, init: bytes) -> bytes:
 
 
 def _closure(folder: Path, names: Sequence[str]) -> list[Path]:
-    """Files of these modules and of all that they need, each after what it needs."""
+    """Return the files of these modules and their dependencies, each after its dependencies."""
     needs: dict[str, list[str]] = {}
     path_of: dict[str, str] = {}
     for line in (folder / "modules.dep").read_text().splitlines():
@@ -50,7 +53,7 @@ def _closure(folder: Path, names: Sequence[str]) -> list[Path]:
     found: dict[str, None] = {}
     for name in names:
         if name in path_of:
-            # modules.dep names all of them, the ones to be loaded last first.
+            # modules.dep lists all dependencies; the first to be loaded is last.
             found.update(dict.fromkeys([*reversed(needs[path_of[name]]), path_of[name]]))
         elif name not in built_in and name not in _WHERE_THERE:
             raise ImageError(f"the kernel {folder.name} has no module {name}")
@@ -66,13 +69,13 @@ def _name(path: Path) -> str:
 
 
 def _content(path: Path) -> bytes:
-    """busybox loads no compressed module."""
+    """Return the decompressed module, since busybox loads no compressed one."""
     packed = path.read_bytes()
     return lzma.decompress(packed) if path.suffix == ".xz" else packed
 
 
 class _Archive:
-    """A cpio archive in memory. Times are 0: the same content is the same archive."""
+    """A cpio archive in memory. Times are 0, so that the same content gives the same archive."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel as an emulated CPU starts it soonest: not packed with xz.
+"""Convert a kernel to the form that an emulated CPU starts fastest: not compressed with xz.
 
-A bzImage carries the kernel as a packed ELF file and a program that unpacks it; where the packing
-is xz, that takes an emulated CPU many seconds. QEMU starts the ELF itself (x86/HVM direct boot,
+A bzImage contains the kernel as a compressed ELF file and a program that unpacks it. An emulated
+CPU takes many seconds to unpack xz. QEMU starts the ELF file itself (x86/HVM direct boot,
 CONFIG_PVH). Offsets: Documentation/arch/x86/boot.rst, "The Real-Mode Kernel Header".
 """
 
@@ -19,7 +19,10 @@ _XZ, _ELF = b"\xfd7zXZ\0", b"\x7fELF"
 
 
 def unpacked(image: bytes) -> bytes:
-    """The ELF file of a bzImage packed with xz; any other bzImage as it is. Raises ImageError."""
+    """Return the ELF file of a bzImage compressed with xz; any other bzImage unchanged.
+
+    Raises ImageError.
+    """
     if image[_MAGIC_AT : _MAGIC_AT + 4] != b"HdrS":
         raise ImageError("the kernel package has no bzImage")
     protected = ((image[_SETUP_SECTORS] or 4) + 1) * _SECTOR

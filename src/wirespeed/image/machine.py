@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a machine need to boot from an image and to be reached? For whoever starts it.
+"""Give the QEMU arguments with which a machine boots from an image and can be reached.
 
 - `image.kernel`, `image.initramfs` and KERNEL_ARGUMENTS; more may follow them (hugepages=N, ...).
   panic=-1 restarts at once, which with `-no-reboot` (libvirt: on_reboot destroy) ends the machine.
-- A virtio-blk disk with the serial number ROOT_SERIAL. A squashfs: `image.root` itself, read only,
-  by any number of machines at once; what is written there is in memory and gone at the end. An
-  ext4: a qcow2 overlay of `image.root`, one for each machine, which outlives its restarts.
-- What `Access.fw_cfg` says, by `-fw_cfg name=NAME,file=FILE` (libvirt: <sysinfo type='fwcfg'>).
+- A virtio-blk disk with the serial number ROOT_SERIAL. A squashfs is `image.root` itself, read
+  only, for any number of machines at once; writes stay in memory and are lost at the end. An ext4
+  is a qcow2 overlay of `image.root`, one for each machine, which outlives its restarts.
+- The files of `Access.fw_cfg`, as `-fw_cfg name=NAME,file=FILE` (libvirt: <sysinfo type='fwcfg'>).
 - guest: a virtio-serial port named CONTROL_PORT on a unix socket (server, wait=off), on which an
   sshd answers: `access.over_socket`. host: sshd on port 22 of its first virtio-net interface, which
-  asks DHCP: `access.over_port` of what QEMU's user network forwards to it.
+  uses DHCP: `access.over_port` with the port that QEMU's user network forwards to it.
 - A CPU model of x86-64-v2 (Nehalem or newer): wsdp and the DPDK libraries end with an illegal
   instruction on qemu64. A virtio-rng device where the CPU has no RDRAND: sshd would wait.
 
@@ -26,13 +26,13 @@ from wirespeed.image.cache import Image
 
 ROOT_SERIAL = "wirespeed-root"
 CONTROL_PORT = "wirespeed.control"
-# On a host whose CPUs are busy the check of the timer finds a broken one, and the kernel ends.
+# On a host with busy CPUs the kernel's timer check fails, and the kernel panics.
 KERNEL_ARGUMENTS = "console=ttyS0 quiet panic=-1 no_timer_check"
 PROGRAM = "qemu-system-x86_64"
 
 
 def boot_arguments(image: Image, root: Path, kernel_arguments: str = "") -> list[str]:
-    """QEMU's words for kernel and root disk. root: `image.root`, or a qcow2 overlay of it."""
+    """Return the arguments for kernel and root disk. root: `image.root`, or its qcow2 overlay."""
     kind = "raw,readonly=on" if image.disk == "squashfs" else "qcow2"
     return [
         "-kernel", str(image.kernel),
@@ -45,7 +45,7 @@ def boot_arguments(image: Image, root: Path, kernel_arguments: str = "") -> list
 
 
 def control_arguments(socket: Path) -> list[str]:
-    """QEMU's words for a guest's control port on that unix socket."""
+    """Return the arguments for a guest's control port on that unix socket."""
     return [
         "-device", "virtio-serial-pci",
         "-chardev", f"socket,id=control,server=on,wait=off,path={_escaped(socket)}",
@@ -54,7 +54,7 @@ def control_arguments(socket: Path) -> list[str]:
 
 
 def given_arguments(files: Mapping[str, Path]) -> list[str]:
-    """QEMU's words for `Access.fw_cfg`."""
+    """Return the arguments for `Access.fw_cfg`."""
     return [
         word
         for name, file in files.items()
@@ -63,5 +63,5 @@ def given_arguments(files: Mapping[str, Path]) -> list[str]:
 
 
 def _escaped(path: Path) -> str:
-    """QEMU splits at commas."""
+    """Double the commas, at which QEMU splits."""
     return str(path).replace(",", ",,")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is an image made of, and when are two images the same?"""
+"""Describe the content of an image, and identify images with the same content."""
 
 from __future__ import annotations
 
@@ -8,45 +8,50 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-# Of what build.py does with a recipe: another number, another image.
+# Version of build.py's steps: another number makes another image.
 _MAKING = 2
 _DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
-    """A file that no package brings. source: here; target: its absolute path in the image."""
+    """A file that no package installs."""
 
     source: Path
+    """Path on this machine."""
     target: str
+    """Absolute path in the image."""
     mode: int = 0o644
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """suite: Debian's code name. kernel: a package whose dependency is the kernel's own.
-
-    configured: the packages' own scripts are run, as an installation does; otherwise they are only
-    unpacked, which takes a third of the time and suffices for a guest whose init is ours.
-    disk: "squashfs" (read only, a tmpfs over it) or "ext4" (written to, through a qcow2 overlay).
-    left_out: patterns of what packages bring and nobody needs there (dpkg's path-exclude).
-    """
+    """Content of an image."""
 
     name: str
     suite: str
+    """Code name of the Debian release."""
     packages: tuple[str, ...]
     kernel: str
+    """Package that depends on the kernel's package."""
     files: tuple[OwnFile, ...]
     configured: bool
+    """True if the packages' scripts run, as in an installation.
+
+    Otherwise packages are only unpacked, which takes a third of the time and suffices for a guest
+    with an init of wirespeed's.
+    """
     disk: str
+    """"squashfs" (read only, a tmpfs over it) or "ext4" (writable through a qcow2 overlay)."""
     left_out: tuple[str, ...] = ()
+    """Patterns of packaged files that are not needed there (dpkg's path-exclude)."""
 
     @property
     def digest(self) -> str:
-        """Over names of packages and contents of our files; not over the packages' versions.
+        """Hash of package names and contents of own files; package versions are not included.
 
-        An image is therefore as old as its build; `--rebuild` makes it anew from what the mirror
-        has then. Raises FileNotFoundError for a file of ours that has not been built.
+        An image is therefore as old as its build; `--rebuild` makes it again from the mirror's
+        packages. Raises FileNotFoundError for an own file that has not been built.
         """
         words = {
             "making": _MAKING,

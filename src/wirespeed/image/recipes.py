@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which images do we build? `guest` for network functions, `host` for the servers of a lab,
-`compute` for one that is a compute of OpenStack."""
+"""Define the images that wirespeed builds.
+
+`guest` is for network functions, `host` for the servers of a virtual testbed, `compute` for a
+compute host of OpenStack.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,10 @@ _HOST = {
     "host-fstab": ("/etc/fstab", 0o644),
     "host-grub.cfg": ("/etc/default/grub.d/10-lab.cfg", 0o644),
 }
-# What a host's GRUB boots with, as it is in the image.
+# GRUB defaults of a host, as they are in the image.
 HOST_GRUB = _FILES / "host-grub.cfg"
 _TESTPMD = Path("/usr/bin/dpdk-testpmd")
-# A native build is an illegal instruction on an emulated CPU.
+# A native build would end with an illegal instruction on an emulated CPU.
 WSDP = _TREE / "build" / "dataplane-guest" / "wsdp"
 SPEEDTEST = _TREE / "speedtest" / "target" / "release" / "wirespeed-speedtest"
 
@@ -51,9 +54,9 @@ _COMPUTE = (
     "libvirt-clients", "libvirt-daemon-system", "neutron-openvswitch-agent", "neutron-sriov-agent",
     "nova-compute", "nova-compute-kvm", "qemu-system-x86", "qemu-utils",
 )  # fmt: skip
-# Python's pytz, which OpenStack imports, does not load without them.
+# Python's pytz, which OpenStack imports, needs the time zones.
 _TIME_ZONES = "/usr/share/zoneinfo/*"
-# Nobody reads them there, and a kernel's drivers of other machines are most of its size.
+# Files without a use there; drivers for other machines are most of a kernel's size.
 _LEFT_OUT = (
     *(
         f"/usr/share/{name}/*"
@@ -77,17 +80,17 @@ _LEFT_OUT = (
         )
     ),
 )  # fmt: skip
-# What only packages' own scripts use, where those are not run.
+# Files that only packages' scripts use, for images without these scripts.
 _NO_SCRIPTS = (
     "/usr/share/perl*", "/usr/lib/*/perl*", "/usr/lib/*/gconv/*", "/lib/udev/hwdb.d/*",
     "/usr/lib/udev/hwdb.d/*", "/usr/share/initramfs-tools/*",
 )  # fmt: skip
-# Ours takes the place of the initramfs that it would make.
+# initramfs.py replaces the initramfs that it would make.
 _NO_INITRAMFS = ("/etc/kernel/postinst.d/initramfs-tools",)
 
 
 def guest(runner: Runner) -> Recipe:
-    """A virtual machine's: wsdp, testpmd, iperf3 and the speed test; reached by a serial port."""
+    """Return the image of a virtual machine: wsdp, testpmd, iperf3, speed test, serial port."""
     return Recipe(
         name="guest",
         suite=debian.suite(runner),
@@ -105,12 +108,12 @@ def guest(runner: Runner) -> Recipe:
 
 
 def host(runner: Runner) -> Recipe:
-    """A lab server's: systemd, sshd, Open vSwitch, DPDK and GRUB as Debian configures them."""
+    """Return the image of a server: systemd, sshd, Open vSwitch, DPDK and GRUB as on Debian."""
     return _server(runner, "host", (), (*_LEFT_OUT, *_NO_INITRAMFS))
 
 
 def compute(runner: Runner) -> Recipe:
-    """The same with libvirt, QEMU and the services of an OpenStack compute; none of them starts."""
+    """Return that image with libvirt, QEMU and OpenStack's compute services, all disabled."""
     left_out = tuple(each for each in (*_LEFT_OUT, *_NO_INITRAMFS) if each != _TIME_ZONES)
     return _server(runner, "compute", _COMPUTE, left_out)
 
@@ -134,7 +137,7 @@ RECIPES: Mapping[str, Callable[[Runner], Recipe]] = {
 
 
 def _libraries(runner: Runner) -> tuple[str, ...]:
-    """What our programs are linked to, and DPDK's drivers in the same version."""
+    """Return the libraries of wirespeed's programs, and DPDK's drivers of the same version."""
     linked = debian.packages_of_libraries(runner, [each.source for each in _programs()])
     abi = debian.dpdk_abi(linked)
     return (*linked, *(name.format(abi=abi) for name in _DPDK))
@@ -145,7 +148,7 @@ def _own(files: Mapping[str, tuple[str, int]]) -> tuple[OwnFile, ...]:
 
 
 def _programs() -> tuple[OwnFile, ...]:
-    """Raises ImageError for what has not been built."""
+    """Return wirespeed's programs. Raises ImageError for one that has not been built."""
     found = []
     for source, made_by in (
         (WSDP, "make dataplane-guest"), (SPEEDTEST, "make speedtest"), (_TESTPMD, "make setup"),

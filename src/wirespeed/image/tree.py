@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is done to a root directory after the packages are in it, as their scripts or we want it."""
+"""Finish a root directory after the packages are in it: own files, units, configuration."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wirespeed.image.errors import ImageError
 from wirespeed.image.recipe import Recipe
 from wirespeed.remote.interface import Runner
 
-# What agents of wirespeed/remote import: compiled here, since an emulated CPU is slow at it.
+# Imports of the agents in wirespeed/remote: compiled here, because an emulated CPU is slow at it.
 _IMPORTED = (
     "ctypes, fcntl, glob, json, os, queue, select, signal, socket, struct, subprocess, sys, "
     "threading, types, typing, collections.abc, __future__"
@@ -20,7 +20,7 @@ _DISABLED = (
     "ssh.service", "systemd-networkd-wait-online.service", "openvswitch-switch.service",
     "dpdk.service",
 )  # fmt: skip
-# Of the image `compute`: whoever makes a compute of it configures them first.
+# Units of the image `compute`; its user configures them before they start.
 _DISABLED_WHERE_INSTALLED = (
     "iscsid.service", "iscsid.socket", "libvirt-guests.service", "libvirtd-admin.socket",
     "libvirtd-ro.socket", "libvirtd.service", "libvirtd.socket",
@@ -28,7 +28,7 @@ _DISABLED_WHERE_INSTALLED = (
     "neutron-sriov-agent.service", "nova-compute.service", "open-iscsi.service",
     "virtlockd-admin.socket", "virtlockd.socket", "virtlogd-admin.socket", "virtlogd.socket",
 )  # fmt: skip
-# Of packages that came along: nothing that they do is missed.
+# Units of packages that are only dependencies; nothing needs them.
 _MASKED = (
     "apt-daily-upgrade.timer", "apt-daily.timer", "dpkg-db-backup.timer", "e2scrub_reap.service",
     "e2scrub_all.timer", "fstrim.timer", "getty@tty1.service", "grub-common.service",
@@ -43,7 +43,7 @@ _SSHD = "sshd:x:100:65534::/run/sshd:/usr/sbin/nologin\n"
 
 
 def finish(runner: Runner, root: Path, recipe: Recipe) -> str:
-    """Files of ours, and what no package script did. The kernel's version."""
+    """Add own files and replace the missing package scripts; return the kernel's version."""
     for own in recipe.files:
         target = root / own.target.lstrip("/")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -72,24 +72,24 @@ def inside(runner: Runner, root: Path, *argv: str) -> None:
 
 
 def _choose_units(runner: Runner, root: Path) -> None:
-    """What systemd starts, so that a server is up soon: an emulated CPU is slow."""
-    # A machine id is made at the first boot.
+    """Choose the units that systemd starts, so that an emulated server boots fast."""
+    # An empty file makes systemd create a machine ID at the first boot.
     (root / "etc" / "machine-id").write_text("")
     (root / "etc" / "hostname").write_text("lab\n")
-    # grub-install would make it; update-grub writes into it.
+    # grub-install would create it; update-grub writes into it.
     (root / "boot" / "grub").mkdir(exist_ok=True)
     units = root / "lib" / "systemd" / "system"
     there = [unit for unit in _DISABLED_WHERE_INSTALLED if (units / unit).exists()]
     inside(runner, root, "systemctl", "--quiet", "disable", *_DISABLED, *there)
     inside(runner, root, "systemctl", "--quiet", "mask", *_MASKED)
     inside(runner, root, "systemctl", "--quiet", "enable", *_ENABLED)
-    # Nothing is newer than them, so that no boot begins with systemd-sysusers, ldconfig and more.
+    # systemd-sysusers, ldconfig and others run at boot when /usr is newer than these files.
     for folder in ("etc", "var"):
         (root / folder / ".updated").touch()
 
 
 def _configure(runner: Runner, root: Path) -> None:
-    """What packages' scripts would have done, as far as a guest needs it."""
+    """Do the work of packages' scripts as far as a guest needs it."""
     master = root / "usr" / "share" / "base-passwd"
     users = (master / "passwd.master").read_text().replace("root:*:", "root:x:")
     users = users.replace("/bin/bash", "/bin/sh")
@@ -99,7 +99,7 @@ def _configure(runner: Runner, root: Path) -> None:
     shadow.write_text("root:*:20000:0:99999:7:::\nsshd:!:20000::::::\n")
     shadow.chmod(0o600)
     (root / "etc" / "hosts").write_text("127.0.0.1 localhost\n::1 localhost\n")
-    # Of programs that two packages bring, the package's script makes the link.
+    # For programs that two packages have, the package's script makes the link.
     for name, program in (("sh", "dash"), ("awk", "busybox")):
         link = root / "bin" / name
         if not link.exists() and not link.is_symlink():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a server emulated that wirespeed can be tried on?
+"""Emulate servers on which wirespeed can be tried: a virtual testbed.
 
-Two-socket servers with SR-IOV NICs, emulated by QEMU and booted by GRUB from disks of their own.
-What a lab consists of is below one directory; its nodes are reached like any host, as ssh://NAME.
+They are two-socket servers with SR-IOV NICs, emulated by QEMU and booted by GRUB from disks of
+their own. All files of a testbed are in one directory. Its nodes are reached like any host, as
+ssh://NAME.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The disk that a node boots from: GRUB, and the /boot that its own update-grub writes to.
+"""Write the disk that a node boots from: GRUB, and the /boot of its own update-grub.
 
-As grub-install makes it for a BIOS: boot.img is the first sector and finds the core image behind
-it, in front of the one partition (GRUB's manual, "BIOS installation"). Nothing of ours takes part
-in a boot.
+The layout is that of grub-install for a BIOS. boot.img is the first sector; the core image follows,
+before the one partition (GRUB's manual, "BIOS installation"). No file of wirespeed's takes part in
+a boot.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wirespeed.remote.interface import ProgramMissing, RemoteError, Runner
 _GRUB = Path("/usr/lib/grub/i386-pc")
 _SECTOR = 512
 _PARTITION_AT = 1 << 20
-# Room for a second kernel beside the first.
+# Room for a second kernel.
 _PARTITION_SIZE = 95 << 20
 _TABLE = slice(446, 510)
 _LINUX_PARTITION = 0x83
@@ -28,7 +28,7 @@ _MODULES = (
     "biosdisk", "part_msdos", "ext2", "normal", "configfile", "linux", "gzio", "search",
     "search_fs_uuid", "test", "echo", "loadenv", "serial", "terminal", "minicmd",
 )  # fmt: skip
-# What GRUB does before it reads grub.cfg: its messages go where the kernel's go.
+# GRUB runs this before it reads grub.cfg: its messages go to the kernel's console.
 _EARLY = "serial --unit=0\nterminal_input serial\nterminal_output serial\n"
 _ARGUMENTS = re.compile(r'^GRUB_CMDLINE_LINUX(|_DEFAULT)="([^"$`\\]*)"$', re.MULTILINE)
 _KERNEL_RELEASE_AT = 0x20E
@@ -36,17 +36,22 @@ _KERNEL_RELEASE_AT = 0x20E
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """release: as uname -r says. arguments: those that the node's GRUB defaults have."""
+    """Kernel of a node."""
 
     kernel: Path
     initramfs: Path
     release: str
+    """Release as in `uname -r`."""
     root_uuid: str
     arguments: str
+    """Kernel arguments in the node's GRUB defaults."""
 
 
 def kernel_release(image: bytes) -> str:
-    """Of a bzImage (Documentation/arch/x86/boot.rst, kernel_version). Raises LabError."""
+    """Return the release of a bzImage. Raises LabError.
+
+    Source: Documentation/arch/x86/boot.rst, kernel_version.
+    """
     if image[0x202:0x206] != b"HdrS":
         raise LabError("the image's kernel is no bzImage", "Run `make host-image`.")
     start = struct.unpack_from("<H", image, _KERNEL_RELEASE_AT)[0] + 0x200
@@ -54,9 +59,9 @@ def kernel_release(image: bytes) -> str:
 
 
 def default_arguments(defaults: str) -> str:
-    """The kernel arguments of a file for /etc/default/grub.d, as grub-mkconfig puts them together.
+    """Return the kernel arguments of a file for /etc/default/grub.d, joined like grub-mkconfig.
 
-    Of two kinds of lines only, without variables: what a host's image has. Raises LabError.
+    Reads only the two kinds of lines, without variables, of the image's file. Raises LabError.
     """
     found = dict(_ARGUMENTS.findall(defaults))
     if found.keys() != {"", "_DEFAULT"}:
@@ -65,7 +70,7 @@ def default_arguments(defaults: str) -> str:
 
 
 def first_config(kernel: Kernel) -> str:
-    """The grub.cfg of a new node: it boots with the same command line as update-grub's would."""
+    """Return the first grub.cfg of a node, with the same command line as update-grub's."""
     release = kernel.release
     return (
         f"linux /vmlinuz-{release} root=UUID={kernel.root_uuid} ro {kernel.arguments}\n"
@@ -75,7 +80,7 @@ def first_config(kernel: Kernel) -> str:
 
 
 def first_sector(boot_image: bytes) -> bytes:
-    """boot.img with a partition table of one Linux partition, from 1 MiB on, that is active."""
+    """Return boot.img with a partition table of one active Linux partition, from 1 MiB on."""
     sector = bytearray(boot_image[:_SECTOR])
     entry = struct.pack(
         "<B3sB3sII", 0x80, b"\xfe\xff\xff", _LINUX_PARTITION, b"\xfe\xff\xff",

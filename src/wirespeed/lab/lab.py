@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one lab of a state directory: up, down, and what is there.
+"""Start, stop and show the one virtual testbed of a state directory.
 
     STATE/lab/NODE/...      see node_files.py
     STATE/lab/CABLE-NODE    a unix socket: that node's end of that cable
     STATE/lab/lab.toml      for `wirespeed run --lab`
-    STATE/lab/up            is there once every node has answered
-    STATE/ssh/NODE          the way to it, for ssh://NODE
+    STATE/lab/up            exists once every node has answered
+    STATE/ssh/NODE          ssh configuration for ssh://NODE
 
-Who holds the lock STATE/lab.lock changes it. A directory without `up` whose lock is free is what a
-killed command left.
+The holder of the lock STATE/lab.lock changes it. A directory without `up` and with a free lock was
+left by a killed command.
 """
 
 from __future__ import annotations
@@ -40,10 +40,12 @@ WSDP = "/usr/local/bin/wsdp"
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """state: wirespeed's state directory, which has one lab at most. runner: this machine's."""
+    """The testbed of a state directory."""
 
     state: Path
+    """wirespeed's state directory, with one testbed at most."""
     runner: Runner
+    """Runner of this machine."""
 
     @property
     def folder(self) -> Path:
@@ -55,25 +57,25 @@ class Lab:
 
     @property
     def logs(self) -> Path:
-        """Where the last `up` that failed has left the nodes' consoles and QEMU's messages."""
+        """Folder with the nodes' consoles and QEMU's messages of the last failed `up`."""
         return self.state / "logs" / "lab"
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """Those that have been made, running or not."""
+        """Nodes that have been made, running or not."""
         return tuple(Node.load(path.parent) for path in sorted(self.folder.glob("*/node.json")))
 
     @property
     def is_up(self) -> bool:
-        """Whether an `up` has come to its end and a node of it still runs."""
+        """True if an `up` has finished and a node of it still runs."""
         return (self.folder / "up").exists() and any(node.running for node in self.nodes)
 
     def address(self, node: Node) -> str:
-        """What Runner.address is of ssh://NODE."""
+        """Return Runner.address of ssh://NODE."""
         return SshTarget(node.name, config=str(ssh_config_link(self.state, node.name))).url
 
     def node(self, name: str) -> Node:
-        """Raises BadInput for an unknown one."""
+        """Return a node. Raises BadInput for an unknown name."""
         nodes = {node.name: node for node in self.nodes}
         if name not in nodes:
             there = f"there are {', '.join(nodes)}" if nodes else "the lab is down"
@@ -90,7 +92,7 @@ class Lab:
         recipe: Callable[[Runner], Recipe] = host,
         say: Callable[[str], None] = lambda _: None,
     ) -> tuple[Node, ...]:
-        """Make and start the nodes, all at once, until each answers; else none is left.
+        """Make and start all nodes at once and wait for their answers; on an error remove all.
 
         recipe: of the image that they boot from. Raises LabError or BadInput.
         """
@@ -119,12 +121,12 @@ class Lab:
                 raise
 
     def down(self) -> tuple[str, ...]:
-        """End the nodes and remove their files; a sentence for each."""
+        """End the nodes and remove their files; return a sentence for each."""
         with self._changing():
             return tuple(self._removed())
 
     def remove_leftover(self) -> tuple[str, ...]:
-        """What a killed command left, or a lab all of whose nodes have ended."""
+        """Remove the files of a killed command, or a testbed whose nodes have all ended."""
         if not self.folder.exists() or self.is_up:
             return ()
         try:
@@ -133,18 +135,18 @@ class Lab:
             return ()
 
     def power_cycle(self, name: str) -> None:
-        """Pull the power of a node, give it back, and wait until it answers."""
+        """Cut the power of a node, restore it, and wait until the node answers."""
         node = self.node(name)
         node.kill()
         node.start()
         node.await_answer()
 
     def reboot(self, name: str) -> None:
-        """Ask a node to reboot, and wait until it answers again."""
+        """Reboot a node from within, and wait until it answers again."""
         node = self.node(name)
         with node.runner() as runner:
             before = runner.read(BOOT_ID)
-            with suppress(RemoteError):  # it is faster than its answer
+            with suppress(RemoteError):  # the reboot may cut the connection first
                 runner.run(["systemctl", "reboot"], check=False)
         node.await_reboot(before)
 
@@ -168,13 +170,13 @@ class Lab:
                 for answered in [pool.submit(node.await_answer) for node in nodes]:
                     answered.result()
             except BaseException:
-                # So that nobody waits any longer for one of them.
+                # No thread waits longer for a node that is killed.
                 for node in nodes:
                     node.kill()
                 raise
 
     def _keep_logs(self) -> bool:
-        """Whether there are any: of nodes that have been started."""
+        """Copy the logs of started nodes; return whether there were any."""
         logs = [log for node in self.nodes for log in (node.console, node.log) if log.exists()]
         for log in logs:
             self.logs.mkdir(parents=True, exist_ok=True)
@@ -182,10 +184,10 @@ class Lab:
         return bool(logs)
 
     def _removed(self) -> Iterator[str]:
-        """Not before it is iterated over."""
+        """Remove the testbed while the caller iterates, with a sentence for each step."""
         if not self.folder.exists():
             return
-        # Also one whose files are not complete: QEMU runs as soon as it is started.
+        # Includes nodes with incomplete files: QEMU runs as soon as it is started.
         for lock in sorted(self.folder.glob("*/lock")):
             Node.load(lock.parent).kill()
             yield f"ended {lock.parent.name}"
@@ -208,11 +210,11 @@ class Lab:
 
 
 class LabBusy(LabError):
-    """Another command is changing the lab."""
+    """Raised when another command is changing the testbed."""
 
 
 def lab_file(nodes: Sequence[Node]) -> str:
-    """As study/lab.py reads it: the nodes' ports are their NICs, joined name by name."""
+    """Return a file for study/lab.py: the nodes' ports are their NICs, joined by cable."""
     ports = ", ".join(f'{cable} = "{port_address(cable)}"' for cable in CABLES)
     return "\n".join(
         f'[hosts.{node.name}]\nssh = "ssh://{node.name}"\nports = {{ {ports} }}\nwsdp = "{WSDP}"\n'
@@ -229,8 +231,8 @@ def _specs(ports: Sequence[int], cpus: int, memory_gib: int) -> tuple[MachineSpe
 def _reserved_ports(count: int) -> Iterator[list[int]]:
     """Keep ports of 127.0.0.1 for QEMU while the block runs.
 
-    A socket is bound to each and does not listen. QEMU sets SO_REUSEADDR, so it may listen there;
-    the kernel gives the port to nobody else.
+    A socket is bound to each port and does not listen. QEMU sets SO_REUSEADDR, so it may listen
+    there; the kernel gives the port to no other process.
     """
     with ExitStack() as kept:
         keepers = [kept.enter_context(socket.socket()) for _ in range(count)]

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which server does QEMU emulate? Pure: a specification in, a command line out.
+"""Write QEMU's command line for an emulated server. Pure.
 
-Two sockets with SMT, each a NUMA node; VT-d with interrupt remapping; on node 1, behind a PCIe
-expander bridge, a root port and an 82576 (igb, 7 VFs) for each cable; on node 0 the management
-interface, the only one with an address. Source: QEMU's docs/pcie.txt, system/devices/igb.rst.
+The server has two sockets with SMT, each a NUMA node, and VT-d with interrupt remapping. Node 1
+has, behind a PCIe expander bridge, a root port and an 82576 (igb, 7 VFs) per cable. Node 0 has the
+management interface, the only one with an address. Source: QEMU's docs/pcie.txt,
+system/devices/igb.rst.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from pathlib import Path
 from wirespeed.image.machine import PROGRAM, ROOT_SERIAL, given_arguments
 from wirespeed.model.errors import BadInput
 
-# Of either socket, so that plans for two sockets have something to decide.
+# Two sockets, so that plans for two sockets have something to decide.
 SOCKETS, THREADS = 2, 2
 CABLES = ("east", "west")
-# The first bus behind the expander bridge: root ports are on it, each NIC on one of those after it.
+# First bus behind the expander bridge, for the root ports; each NIC is on one of the next buses.
 _BUS = 0x20
 _MAX_CPUS = 16
-# 2 GiB of node 0 are below 4 GiB, where the firmware has its tables; of what is above, the kernel
-# takes the end when it boots, and a page of 1 GiB must be free and aligned.
+# In GiB. 2 GiB of node 0 are below 4 GiB, where the firmware has its tables. The kernel takes the
+# end of the rest at boot, and a page of 1 GiB must be free and aligned.
 MEMORY_GIB = 4
 # All CPUs of a node in one thread. With a thread each, QEMU 10.0.2 ended in its own assertion
 # (iotlb_to_section: section_index < d->map.sections_nb), nodes hung, and boots took longer.
@@ -32,13 +33,16 @@ _CPU = "max,-svm,vendor=GenuineIntel,family=6,model=106"
 
 @dataclass(frozen=True, slots=True)
 class MachineSpec:
-    """number: of the node, from 1. memory_gib: of each NUMA node. port: for its sshd."""
+    """An emulated server."""
 
     name: str
     number: int
+    """Number of the node, from 1."""
     cpus: int
     memory_gib: int
+    """Memory of each NUMA node."""
     port: int
+    """Port of its sshd on 127.0.0.1."""
 
     @property
     def memory_bytes(self) -> int:
@@ -47,21 +51,20 @@ class MachineSpec:
 
 @dataclass(frozen=True, slots=True)
 class MachineFiles:
-    """Below the directory that QEMU runs in: disks, and what is written there.
-
-    given: names in fw_cfg -> files. sockets: of each cable, this end's and the other's.
-    """
+    """Paths relative to the directory in which QEMU runs: disks and output files."""
 
     boot: Path
     root: Path
     console: Path
     pid: Path
     given: Mapping[str, Path]
+    """Files by name in fw_cfg."""
     sockets: Mapping[str, tuple[Path, Path]]
+    """Sockets of each cable: this end's and the other end's."""
 
 
 def check_size(cpus: int, memory_gib: int) -> None:
-    """Raises BadInput for what cannot be two sockets with SMT, or has no room for 1 GiB pages."""
+    """Raise BadInput for a size without two sockets with SMT, or without room for 1 GiB pages."""
     step = SOCKETS * THREADS
     if cpus % step or not step <= cpus <= _MAX_CPUS:
         allowed = ", ".join(map(str, range(step, _MAX_CPUS + 1, step)))
@@ -76,12 +79,12 @@ def check_size(cpus: int, memory_gib: int) -> None:
 
 
 def port_address(cable: str) -> str:
-    """The PCI address that the NIC on this cable has in the node."""
+    """Return the PCI address of the NIC on this cable in the node."""
     return f"0000:{_BUS + 1 + CABLES.index(cable):02x}:00.0"
 
 
 def command(spec: MachineSpec, files: MachineFiles) -> list[str]:
-    """QEMU's command line, for the node's directory: paths of unix sockets must be short."""
+    """Return QEMU's command line for the node's directory: unix socket paths must be short."""
     return [
         PROGRAM,
         "-name", spec.name,
@@ -131,12 +134,12 @@ def _nics(spec: MachineSpec, files: MachineFiles) -> list[str]:
 
 
 def _mac(spec: MachineSpec, port: int) -> str:
-    """Locally administered (IEEE 802, bit 1 of the first octet)."""
+    """Return a locally administered address (IEEE 802, bit 1 of the first octet)."""
     return f"02:00:00:00:{spec.number:02x}:{port:02x}"
 
 
 def _management(spec: MachineSpec) -> list[str]:
-    """A network of its own, on which the node reaches nothing, and only its sshd is reached."""
+    """Give the node a network of its own, on which only its sshd is reachable."""
     return [
         "-netdev", "user,id=management,restrict=on,ipv6=off,"
         f"hostfwd=tcp:127.0.0.1:{spec.port}-:22",
@@ -145,7 +148,7 @@ def _management(spec: MachineSpec) -> list[str]:
 
 
 def _disks(files: MachineFiles) -> list[str]:
-    """SeaBIOS starts from the second one. What the node has synced outlives a kill of QEMU."""
+    """Give the disks; SeaBIOS starts from the second. Synced data outlive a kill of QEMU."""
     return [
         "-drive", f"if=none,id=root,format=qcow2,file={files.root}",
         "-device", f"virtio-blk-pci,bus=pcie.0,drive=root,serial={ROOT_SERIAL}",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does this machine have what a lab takes? Every lack at once, before anything is made."""
+"""Check this machine for everything that a virtual testbed needs, before anything is made."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from wirespeed.lab.errors import LabError
 from wirespeed.lab.machine import MachineSpec
 from wirespeed.remote.interface import ProgramMissing, Runner
 
-# What a node's disks and logs grow to in a day's use.
+# A node's disks and logs grow to this size in a day's use.
 _DISK_BYTES = 512 << 20
 _NEXT = "Run `make lab`, which installs and builds what is missing."
 
 
 def check(runner: Runner, specs: Sequence[MachineSpec], folder: Path) -> None:
-    """Raises LabError, which names all that is lacking."""
+    """Raise LabError that names everything that is lacking."""
     lacking = [*_programs(runner), *_memory(runner, specs), *_disk(specs, folder)]
     if lacking:
         raise LabError("\n".join(lacking), _NEXT if len(lacking) > 1 else _next(lacking[0]))
 
 
 def built_image(runner: Runner, cache: ImageCache, recipe: Callable[[Runner], Recipe]) -> Image:
-    """The image that nodes boot from. Raises LabError where it is not built."""
+    """Return the image that nodes boot from. Raises LabError where it is not built."""
     try:
         found = cache.find(recipe(runner))
     except ImageError as fault:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One node on this machine: its directory, its QEMU process, and whether it runs and answers.
+"""Run one node on this machine: its directory, its QEMU process, and its state.
 
-A running QEMU holds a lock on a file of its directory, which it was started with: the kernel lets
-go of it whatever ends the process, and no number of a process that is gone is ever signalled.
+A running QEMU inherits a lock on a file of its directory. The kernel releases the lock for any end
+of the process. So no other process with a reused pid is signalled.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from wirespeed.remote.reach import EMULATED_PATIENCE
 from wirespeed.remote.ssh import SshRunner
 from wirespeed.remote.ssh_target import SshTarget
 
-# An emulated server on a busy machine; alone, it takes a tenth of that.
+# For an emulated server on a busy machine; on an idle one it takes a tenth.
 BOOT_LIMIT_S = 600.0
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _END_S = 30.0
@@ -39,10 +39,11 @@ _SHOWN = 400
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """folder: what node_files.py has put there."""
+    """A node."""
 
     spec: MachineSpec
     folder: Path
+    """Directory that node_files.py has filled."""
 
     @classmethod
     def load(cls, folder: Path) -> Node:
@@ -55,7 +56,7 @@ class Node:
             ) from None
 
     def save(self, command: Sequence[str]) -> None:
-        """What it is, and QEMU's command line."""
+        """Write the specification and QEMU's command line."""
         said = {"spec": asdict(self.spec), "command": list(command)}
         (self.folder / "node.json").write_text(json.dumps(said, indent=1) + "\n")
 
@@ -69,21 +70,21 @@ class Node:
 
     @property
     def log(self) -> Path:
-        """What QEMU itself says."""
+        """Messages of QEMU itself."""
         return self.folder / "qemu.log"
 
     @property
     def config(self) -> Path:
-        """Of ssh, with the node's keys and port."""
+        """ssh configuration with the node's keys and port."""
         return self.folder / "access" / "ssh_config"
 
     def runner(self) -> SshRunner:
-        """To be used as a context manager; its first call waits for a node that is booting."""
+        """Return a Runner, a context manager whose first call waits for a booting node."""
         target = SshTarget(self.name, config=str(self.config))
         return SshRunner(target, name=self.name, first_s=BOOT_LIMIT_S, patience=EMULATED_PATIENCE)
 
     def start(self) -> None:
-        """Start QEMU. It outlives this process; whether it comes up, await_answer tells."""
+        """Start QEMU, which outlives this process; await_answer reports whether it comes up."""
         command = load_json((self.folder / "node.json").read_text())["command"]
         lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -119,16 +120,16 @@ class Node:
 
     @property
     def pid(self) -> int | None:
-        """Of its QEMU, where that runs."""
+        """Process ID of its QEMU, where that runs."""
         if not self.running:
             return None
         try:
             return int((self.folder / "qemu.pid").read_text())
-        except (FileNotFoundError, ValueError):  # it is just starting
+        except (FileNotFoundError, ValueError):  # QEMU is just starting
             return None
 
     def kill(self) -> None:
-        """Pull the power: QEMU ends at once, and nothing more of it is written. Raises LabError."""
+        """Cut the power: QEMU ends at once and writes nothing more. Raises LabError."""
         deadline = time.monotonic() + _END_S
         while self.running:
             if (pid := self.pid) is not None:
@@ -142,7 +143,7 @@ class Node:
             time.sleep(_LOOK_AGAIN_S / 4)
 
     def await_answer(self, limit_s: float = BOOT_LIMIT_S) -> None:
-        """Until a command runs there over ssh. Raises LabError where it ends, panics or hangs."""
+        """Wait until a command runs there over ssh. Raises LabError on an end, panic or hang."""
         deadline = time.monotonic() + limit_s
         while not self._listens():
             if not self.running:
@@ -156,18 +157,18 @@ class Node:
             runner.run(["true"], timeout_s=limit_s)
 
     def await_reboot(self, before: str, limit_s: float = BOOT_LIMIT_S) -> None:
-        """Until it answers with another boot_id than before. Raises LabError."""
+        """Wait until it answers with another boot_id than before. Raises LabError."""
         deadline = time.monotonic() + limit_s
         while True:
             self.await_answer(max(deadline - time.monotonic(), 0.0))
-            # The connection of a node that is going down breaks at any moment.
+            # The connection of a node that is going down may break at any moment.
             with suppress(RemoteError), self.runner() as runner:
                 if runner.read(BOOT_ID) != before:
                     return
             time.sleep(_LOOK_AGAIN_S)
 
     def _listens(self) -> bool:
-        """Whether an sshd speaks: QEMU's network takes connections before there is one."""
+        """Return whether an sshd answers: QEMU's network accepts connections before that."""
         try:
             with socket.create_connection(("127.0.0.1", self.spec.port), timeout=1.0) as connected:
                 return connected.recv(len(_BANNER)) == _BANNER

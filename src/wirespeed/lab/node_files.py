@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in a node's directory before it is started: disks, keys, and QEMU's command line."""
+"""Create a node's directory before its start: disks, keys, and QEMU's command line."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from wirespeed.lab.machine import CABLES, MachineFiles, MachineSpec, command
 from wirespeed.lab.node import Node
 from wirespeed.remote.interface import ProgramMissing, RemoteError, Runner
 
-# Of ext4's superblock (Documentation/filesystems/ext4/super.rst): s_uuid.
+# Offset of s_uuid in ext4's superblock (Documentation/filesystems/ext4/super.rst).
 _UUID_AT = 1024 + 0x68
 
 
 def make(runner: Runner, spec: MachineSpec, image: Image, folder: Path, peer: str) -> Node:
-    """Fill a new directory. peer: whose name the sockets at the other ends of its cables have."""
+    """Fill a new directory. peer: the node at the other ends of the cables."""
     folder.mkdir(mode=0o700)
     way = access.over_port(runner, folder / "access", spec.name, spec.port)
     hostname = folder / "hostname"

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tables did the papers publish, and what kind of rate is each?
+"""Read the tables that the papers published, with the type of rate in each.
 
-S1: A. Hoban et al., A Path to Line-Rate-Capable NFV Deployments, Intel 2015, figure 5: a picture
-without figures. S2: SR-IOV for NFV Solutions, Intel 2017, section 5.1: what all VNFs transmit under
-full load, summed over them; no lossless rate. Its Gbps are Mpps x (frame - 4) x 8. S3: jumbo frames
-without loss, Dell and Intel 2021, table 5: RFC 2544 throughput on 25 GbE; its table 1 is left out:
-some of its rates exceed line rate. S4: Evaluation and Characterization of NFV Infrastructure on HP
-servers, 2015: RFC 2544 throughput in both directions of 2 x 10 GbE, and the trials of one search.
+S1: A. Hoban et al., A Path to Line-Rate-Capable NFV Deployments, Intel 2015, figure 5: a chart
+without numbers. S2: SR-IOV for NFV Solutions, Intel 2017, section 5.1: sum of all VNFs' transmit
+rates under full load, which is no lossless rate. Its Gbps are Mpps x (frame - 4) x 8. S3: jumbo
+frames without loss, Dell and Intel 2021, table 5: RFC 2544 throughput on 25 GbE. Its table 1 is
+excluded, because some of its rates exceed line rate. S4: Evaluation and Characterization of NFV
+Infrastructure on HP servers, 2015: RFC 2544 throughput in both directions of 2 x 10 GbE, and the
+trials of one search.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """short: as sentences name it. cite: where it is from. rate: what its rates are."""
+    """A table of a paper."""
 
     short: str
+    """Name in sentences."""
     cite: str
+    """Place in the paper."""
     rate: str
+    """Definition of its rates."""
 
 
 TABLES: Mapping[str, Source] = {
@@ -46,32 +50,37 @@ TABLES: Mapping[str, Source] = {
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """One published rate in frames/s. attachment: how functions are plugged in (none: there are
-    none). label: the test case, where the paper numbers or names it."""
+    """One published rate."""
 
     attachment: str
+    """Port attachment of the functions; "none" without functions."""
     arrangement: str
     functions: int
     frame_bytes: int
     rate_fps: float
+    """In frames/s."""
     label: str
+    """Number or name of the paper's test case, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchTrial:
-    """A trial of S4's search at 64 octets: loads and loss in percent, times in us as (minimum,
-    mean, maximum)."""
+    """A trial of S4's search at 64 octets."""
 
     intended: float
+    """In percent of line rate, as is `offered`."""
     offered: float
     loss: float
+    """In percent."""
     latency_us: tuple[float, float, float]
+    """(minimum, mean, maximum) in µs."""
     jitter_us: tuple[float, float, float]
+    """(minimum, mean, maximum) in µs."""
 
 
 @cache
 def rates(table: str) -> tuple[Rate, ...]:
-    """Every rate of "s2", "s3" or "s4"; of S2 those of kernel virtio, too."""
+    """Return every rate of "s2", "s3" or "s4"; those of S2 include kernel virtio."""
     names = ("s2", "s2-virtio") if table == "s2" else (table,)
     return tuple(
         Rate(
@@ -84,7 +93,7 @@ def rates(table: str) -> tuple[Rate, ...]:
 
 
 def s4_search() -> tuple[SearchTrial, ...]:
-    """The trials in the order in which S4 ran them."""
+    """Return the trials in the order in which S4 ran them."""
 
     def three(row: Mapping[str, str], what: str) -> tuple[float, float, float]:
         lowest, mean, highest = (float(row[f"{of}_{what}_us"]) for of in ("min", "avg", "max"))
@@ -100,7 +109,7 @@ def s4_search() -> tuple[SearchTrial, ...]:
 
 
 def text(name: str) -> str:
-    """A file of data/, without its ending."""
+    """Return the text of a CSV file in data/. name: without its extension."""
     file = files("wirespeed.published").joinpath("data", f"{name}.csv")
     return file.read_text(encoding="utf-8")
 

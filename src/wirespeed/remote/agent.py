@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a host do for us for longer than one command: run a child, hold a lock, relay messages?
+"""Serve a host for longer than one command: run a child, hold a lock, relay messages.
 
-Local code calls these functions. To another host the text of this file is sent, for its python3
-(3.9 or newer) to run: so it imports nothing of ours. There, whoever asked is heard on standard
-input. When that ends, or nothing comes for SILENCE_S, the connection is broken: sshd notices a
-closed one, but not a cut one, for hours.
+Local code calls these functions. For another host, the text of this file is sent to its python3
+(3.9 or newer). This file therefore imports no other module of wirespeed. There, the caller writes
+to standard input. When that ends, or nothing arrives for SILENCE_S seconds, the connection is
+broken: sshd notices a closed connection, but not a cut one for hours.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 SILENCE_S = 15.0
-# A message of the relay, and in front of it its length. An empty one only says: still here.
+# The relay sends each message after its length. An empty message only keeps the agent alive.
 LENGTH = struct.Struct(">I")
 MESSAGE_MAX = 1 << 20
-# An answer of an agent is one line, with at most this many octets.
+# Longest answer of an agent, which is one line, in octets.
 ANSWER_MAX = 64 << 20
-# A file, and each output of a command, is read up to this many octets.
+# A file, and each output of a command, is read up to this number of octets.
 OUTPUT_MAX = 16 << 20
-# What a child's or a lock's standard input says: still here; any other octet is a signal's number.
+# Keepalive on the standard input of a child or a lock. Any other octet is a signal's number.
 STILL_HERE = b"\0"
 
 _PR_SET_PDEATHSIG = 1
@@ -48,10 +48,11 @@ def start_child(
     cpus: Collection[int],
     nice: int | None,
 ) -> subprocess.Popen[bytes]:
-    """A child that dies with the thread that calls this; its output is appended to the file `log`.
+    """Start a child that dies with the calling thread; its output is appended to the file `log`.
 
-    It is in a session of its own: a Ctrl-C at the terminal does not reach it. env adds to ours.
-    Raises OSError when it cannot be started, SubprocessError when it cannot be given cpus or nice.
+    The child leads its own session, so that a Ctrl-C at the terminal does not reach it. env is
+    added to the current environment. Raises OSError when it cannot be started, SubprocessError when
+    it cannot be given cpus or nice.
     """
     with open(log, "ab") as sink:
         return subprocess.Popen(
@@ -61,7 +62,7 @@ def start_child(
             stderr=subprocess.STDOUT,
             env=None if env is None else {**os.environ, **env},
             start_new_session=True,
-            # It only makes system calls, so a thread's lock cannot be waited for.
+            # preexec_fn makes only system calls, so it cannot wait for a lock of another thread.
             preexec_fn=in_child(os.getpid(), frozenset(cpus), nice),  # noqa: PLW1509
         )
 
@@ -69,7 +70,7 @@ def start_child(
 def in_child(
     parent: int, cpus: frozenset[int] = frozenset(), nice: int | None = None
 ) -> Callable[[], None]:
-    """What a child does before it is its program: it dies with the thread that started it."""
+    """Return the preparation of a child between fork and exec: it dies with the starting thread."""
 
     def prepare() -> None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
@@ -84,7 +85,7 @@ def in_child(
 
 
 def take_lock(path: str) -> int:
-    """Wait for the lock on a file, made if need be; closing the descriptor releases it."""
+    """Wait for the lock on a file, created if needed; closing the descriptor releases the lock."""
     flags = os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(path, flags, 0o644)
     try:
@@ -96,7 +97,7 @@ def take_lock(path: str) -> int:
 
 
 class TooMuch(Exception):
-    """A command printed more than OUTPUT_MAX octets. stderr: what was read of its errors."""
+    """Raised when a command printed more than OUTPUT_MAX octets. stderr: its errors up to there."""
 
     def __init__(self, stderr: str) -> None:
         super().__init__(stderr)
@@ -106,10 +107,10 @@ class TooMuch(Exception):
 def run_bounded(
     argv: Sequence[str], stdin: str | None, timeout_s: float, env: Mapping[str, str] | None = None
 ) -> tuple[int, str, str]:
-    """Exit code and outputs of a command in a session of its own, which is killed as a whole.
+    """Run a command in a session of its own; return its exit code, standard output and error.
 
-    env: the whole environment, by default ours. Raises OSError when it cannot be started,
-    subprocess.TimeoutExpired and TooMuch.
+    On an error the whole session is killed. env: the whole environment, by default the current one.
+    Raises OSError when it cannot be started, subprocess.TimeoutExpired and TooMuch.
     """
     with subprocess.Popen(
         list(argv),
@@ -130,10 +131,10 @@ def run_bounded(
 def exchange(
     child: subprocess.Popen[bytes], stdin: str | None, timeout_s: float, most: int = OUTPUT_MAX
 ) -> tuple[str, str]:
-    """Standard output and error of a child until its end, as text of UTF-8 with "\\n" line ends.
+    r"""Return standard output and error of a child, as UTF-8 text with "\n" line ends.
 
-    Popen.communicate reads without an end; this reads at most `most` octets of each. Raises
-    subprocess.TimeoutExpired and TooMuch, both with `stderr`; the child runs on then.
+    Popen.communicate reads without a limit; this reads at most `most` octets of each. Raises
+    subprocess.TimeoutExpired and TooMuch, both with `stderr`; the child continues to run then.
     """
     deadline = time.monotonic() + timeout_s
     rest = memoryview((stdin or "").encode())
@@ -174,7 +175,7 @@ def exchange(
 
 
 def _written(descriptor: int, rest: memoryview) -> memoryview:
-    """Return what is left to write; nothing where nobody reads it."""
+    """Return what is left to write; nothing where no process reads it."""
     try:
         return rest[os.write(descriptor, rest[: select.PIPE_BUF]) :]
     except BrokenPipeError:
@@ -182,7 +183,7 @@ def _written(descriptor: int, rest: memoryview) -> memoryview:
 
 
 def kill_session(child: subprocess.Popen[bytes]) -> None:
-    """Kill a child that leads a session, with what it started."""
+    """Kill a child that leads a session, and the processes that it started."""
     try:
         os.killpg(child.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
@@ -190,11 +191,11 @@ def kill_session(child: subprocess.Popen[bytes]) -> None:
 
 
 def read_text(path: str) -> str:
-    """The content of a file; what is not UTF-8 is replaced.
+    """Return the content of a file; octets that are not UTF-8 are replaced.
 
-    Raises OSError, with EFBIG where it has more than OUTPUT_MAX octets.
+    Raises OSError, with EFBIG where the file has more than OUTPUT_MAX octets.
     """
-    # Unbuffered: benches read many small files of /proc, again and again while they measure.
+    # Unbuffered: a bench reads many small files of /proc all the time while it measures.
     with open(path, "rb", buffering=0) as file:
         found = b""
         while piece := file.read(1 << 16):
@@ -204,13 +205,13 @@ def read_text(path: str) -> str:
     return found.decode(errors="replace")
 
 
-# --- on another host: one of these is the whole program
+# --- on another host, one of these functions is the whole program
 
 
 def hold_child(
     argv: list[str], log: str, env: dict[str, str] | None, cpus: list[int], nice: int | None
 ) -> None:
-    """Say the child's pid, then its exit code; it is killed when nobody is heard any more."""
+    """Report the child's pid, then its exit code; kill it when the caller is no longer heard."""
     child = start_child(argv, log, env, cpus, nice)
     say(pid=child.pid)
     for piece in heard(os.pidfd_open(child.pid)):
@@ -224,7 +225,7 @@ def hold_child(
 
 
 def hold_lock(path: str) -> None:
-    """Say when the lock is taken; it is held for as long as somebody is heard."""
+    """Report when the lock is taken; hold it as long as the caller is heard."""
     take_lock(path)
     say()
     for _ in heard():
@@ -255,9 +256,9 @@ def relay(path: str) -> None:
 
 
 def heard(other: int | None = None) -> Iterator[bytes | None]:
-    """What comes on standard input; None whenever the other descriptor is readable.
+    """Yield the input on standard input; yield None whenever the other descriptor is readable.
 
-    Ends when standard input does, or is silent for too long.
+    Ends when standard input ends or is silent for too long.
     """
     poller = select.poll()
     poller.register(0, select.POLLIN)
@@ -274,7 +275,7 @@ def heard(other: int | None = None) -> Iterator[bytes | None]:
 
 
 def say(**words: object) -> None:
-    """One line of JSON to whoever asked."""
+    """Write one line of JSON to the caller."""
     _write(json.dumps(words).encode() + b"\n")
 
 
@@ -285,7 +286,7 @@ def _write(message: bytes) -> None:
 
 
 def main() -> None:
-    """Do what the one argument says. What cannot be is said on the first line of the output."""
+    """Run the function that the argument names; report an error on the first line of output."""
     wanted: dict[str, Any] = json.loads(sys.argv[2])
     does: dict[str, Callable[..., None]] = {
         "child": hold_child,

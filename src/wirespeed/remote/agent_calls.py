@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a host do for us, one call after another: read, find and write files, run commands?
+"""Answer calls on a host, one after another: read, find and write files, run commands.
 
-Sent along with agent.py, for python3 there to run. A call is one line of JSON on standard input:
-what to do, and its words. The answer is one line on standard output: {"got": value}, or an error
-as {"errno": number}, {"invalid": text}, {"late": true} or {"long": true}.
+This file is sent with agent.py to the host's python3. A call is one line of JSON on standard input:
+the function and its arguments. The answer is one line on standard output: {"got": value}, or an
+error as {"errno": number}, {"invalid": text}, {"late": true} or {"long": true}.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import subprocess
 import threading
 from typing import Any
 
-# Of the modules of ours only this one is there.
+# The only module of wirespeed that exists on the host.
 from wirespeed.remote.agent import (
     STILL_HERE,
     TooMuch,
@@ -30,16 +30,16 @@ from wirespeed.remote.agent import (
 
 
 class Calls:
-    """The calls of one connection."""
+    """Calls of one connection."""
 
     def __init__(self) -> None:
         self._asked: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._running: subprocess.Popen[bytes] | None = None
-        # Held while a command is started: it runs before anybody knows its number.
+        # Held while a command starts, since it runs before its process object is stored.
         self._starting = threading.Lock()
 
     def answer(self) -> None:
-        """Answer for as long as somebody is heard."""
+        """Answer calls as long as the caller is heard."""
         threading.Thread(target=self._hear, daemon=True).start()
         say()
         while True:
@@ -47,7 +47,7 @@ class Calls:
             say(**self._answer(wanted.pop("do"), wanted))
 
     def _hear(self) -> None:
-        """In a thread of its own: a file or command may take long, and nobody be there any more."""
+        """Read calls in a thread of its own, so that a slow call does not hide a lost caller."""
         pending = b""
         for piece in heard():
             pending += (piece or b"").replace(STILL_HERE, b"")
@@ -73,8 +73,10 @@ class Calls:
     def run(
         self, argv: list[str], timeout_s: float, stdin: str | None, env: dict[str, str]
     ) -> tuple[int, str, str]:
-        """Exit code, standard output and error. A command that is late or prints too much is killed
-        with what it started."""
+        """Return exit code, standard output and error.
+
+        A command that is late or prints too much is killed with the processes that it started.
+        """
         with self._started(argv, stdin is not None, env) as running:
             try:
                 stdout, stderr = exchange(running, stdin, timeout_s)
@@ -94,38 +96,39 @@ class Calls:
                 stderr=subprocess.PIPE,
                 env={**os.environ, **env},
                 start_new_session=True,
-                # It only makes system calls, so a thread's lock cannot be waited for.
+                # preexec_fn makes only system calls, so it cannot wait for a lock of another
+                # thread.
                 preexec_fn=in_child(os.getpid()),  # noqa: PLW1509
             )
         return self._running
 
     def _kill_running(self) -> None:
-        """The command with its children: they are in a session of their own."""
+        """Kill the command and its children, which are in a session of their own."""
         if self._running is not None and self._running.returncode is None:
             kill_session(self._running)
 
     def read(self, path: str) -> str:
-        """The content. What is not UTF-8 is replaced."""
+        """Return the content of a file; octets that are not UTF-8 are replaced."""
         return read_text(path)
 
     def read_many(self, paths: list[str]) -> dict[str, dict[str, Any]]:
-        """For each path the answer that `read` would be."""
+        """Return for each path the answer that `read` would give."""
         return {path: self._answer("read", {"path": path}) for path in paths}
 
     def write(self, path: str, text: str) -> None:
-        """Replace the content."""
+        """Replace the content of a file."""
         with open(path, "wb") as file:
             file.write(text.encode())
 
     def glob(self, patterns: list[str]) -> list[str]:
-        """Existing paths that match one of the patterns, sorted."""
+        """Return the existing paths that match one of the patterns, sorted."""
         return sorted({path for pattern in patterns for path in glob.glob(pattern)})
 
     def readlink(self, path: str) -> str:
-        """The target, as os.path.realpath."""
+        """Return the target, as os.path.realpath does."""
         return os.path.realpath(path)
 
 
 def main() -> None:
-    """Answer calls."""
+    """Answer calls until the caller is gone."""
     Calls().answer()

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ssh's ProxyCommand for a machine that is just booting: waits for its sshd.
+"""Connect ssh to a machine that is still booting: a ProxyCommand that waits for its sshd.
 
-Run by python3 with ProxyUseFdpass yes (ssh_config(5)), as `awaited.py PATH` for the unix socket of
-a virtio-serial port or `awaited.py ADDRESS:PORT`. Standard output is a socket to ssh, which is sent
-the connected descriptor: nothing of ours stands between the two afterwards.
+python3 runs it with ProxyUseFdpass yes (ssh_config(5)): `awaited.py PATH` for the unix socket of a
+virtio-serial port, or `awaited.py ADDRESS:PORT`. Standard output is a socket to ssh, over which the
+connected descriptor is sent: this program is not in the data path afterwards.
 
-Behind a serial port sshd is started by a line that comes in (image/files/guest-init.sh), since
-nothing tells a guest's shell that somebody connected. ssh says nothing before it has the
-connection, so that nothing of it is lost to who had the port before.
+Behind a serial port, an incoming line starts sshd (image/files/guest-init.sh): the guest's shell
+cannot see that a client has connected. ssh sends nothing before it has the connection, so the
+previous user of the port cannot receive any of it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 import time
 
 _LIMIT_S = 600.0
-# Longer than an emulated sshd takes to start: the line that asks for one is an error to it.
+# Longer than an emulated sshd takes to start: a started sshd treats the start line as an error.
 _ASK_AGAIN_S = 10.0
 _NOT_YET_S = 0.2
 _ASK = b"start\n"
@@ -32,7 +32,10 @@ def main() -> None:
 
 
 def awaited(way: str, deadline: float) -> socket.socket:
-    """A connection whose next octets are an sshd's first. Ends the process where there is none."""
+    """Return a connection whose next octets are the first of an sshd.
+
+    Ends the process where there is none.
+    """
     serial = way.startswith("/")
     reached = False
     while time.monotonic() < deadline:
@@ -47,7 +50,7 @@ def awaited(way: str, deadline: float) -> socket.socket:
         if _speaks(connected, deadline, serial):
             return connected
         connected.close()
-        # QEMU's user network takes a connection for a machine that does not answer yet.
+        # QEMU's user network accepts connections for a machine that does not answer yet.
         time.sleep(_NOT_YET_S)
     sys.exit(f"{way}: nobody answered within {_LIMIT_S:g} s")
 
@@ -62,7 +65,7 @@ def _connected(way: str, serial: bool) -> socket.socket:
 
 
 def _speaks(connected: socket.socket, deadline: float, serial: bool) -> bool:
-    """Whether sshd's first line comes, which is left unread; what came before it is thrown away."""
+    """Return whether sshd's banner arrives; discard what came before and leave the banner."""
     while time.monotonic() < deadline:
         try:
             if serial:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Report commands that print more than is read."""
+"""Report commands whose output exceeds the limit that is read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from wirespeed.remote.interface import RemoteError
 
 
 def printed_too_much(command: str) -> RemoteError:
-    """The error of a command whose output was not read to its end.
+    """Return the error of a command whose output was not read to its end.
 
     command: names the command and its host.
     """

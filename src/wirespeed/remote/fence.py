@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""May this controller still change the host? The host itself remembers who came last.
+"""Keep a controller with an expired lease from changing a host, by a token on the host.
 
-A lease (store/leases.py) has a token higher than any before it. A host keeps the highest token that
-it was shown, and refuses a lower one: that controller's lease expired while it was held up. Whoever
-passes holds a lock there until the end, so that a measurement which is still being undone on the
-host is waited for, not joined.
+A lease (store/leases.py) has a token that is higher than any before it. A host keeps the highest
+token that it has seen and rejects a lower one: the lease of that controller expired while it was
+delayed. An accepted controller holds a lock on the host until its end. A measurement that is still
+being undone on the host therefore blocks the next one.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ FOLDER = "/var/lib/wirespeed"
 
 
 class Fenced(RemoteError):
-    """The host must not be changed by us. Nothing was changed."""
+    """Raised when this controller must not change the host. Nothing was changed."""
 
 
 @contextmanager
 def fenced(runner: Runner, token: int, folder: str = FOLDER) -> Iterator[None]:
-    """While in the body nobody else passes. Raises Fenced."""
+    """Exclude other controllers from the host while the body runs. Raises Fenced."""
     runner.run(["mkdir", "-p", "--", folder])
     lock, fence = f"{folder}/fence.lock", f"{folder}/fence"
-    # Runner.lock waits; whoever holds it may measure for hours.
+    # Runner.lock waits, and the holder may measure for hours.
     if runner.run(["flock", "--nonblock", lock, "true"], check=False).exit_code != 0:
         raise Fenced(
             f"{runner.name} is in use by the lease with token {_seen(runner, fence)}, not by ours, "
@@ -42,14 +42,14 @@ def fenced(runner: Runner, token: int, folder: str = FOLDER) -> Iterator[None]:
                 f"Take a new lease. If the database of leases is a new one, remove {fence} there.",
             )
         if seen < token:
-            # Whole or not at all: a truncated number would let an older token pass.
+            # Replace the file atomically: a truncated number would let an older token pass.
             runner.write(f"{fence}.new", f"{token}\n")
             runner.run(["mv", "-f", "--", f"{fence}.new", fence])
         yield
 
 
 def _seen(runner: Runner, fence: str) -> int:
-    """The highest token so far; 0 where no lease was used on the host yet."""
+    """Return the highest token so far; 0 where no lease was used on the host yet."""
     try:
         text = runner.read(fence).strip()
     except FileNotFoundError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does wirespeed touch a host? Only through a Runner, so that the host may be another machine.
+"""Define the Runner, the only way for wirespeed to reach a host, local or remote.
 
 Implementations: local.py, ssh.py, recorded.py. They never import each other.
 """
@@ -14,32 +14,32 @@ from typing import Protocol, Self
 
 from wirespeed.model.errors import WirespeedError
 
-# The address of the machine that wirespeed itself runs on.
+# Address of the machine that wirespeed itself runs on.
 LOCALHOST = "localhost"
 
 
 class RemoteError(WirespeedError):
-    """A host could not be reached, or a command or file on it failed."""
+    """Raised when a host cannot be reached, or when a command or file on it fails."""
 
 
 class HostUnreachable(RemoteError):
-    """There is no connection to the named host: the name is bad input, like a missing file's."""
+    """Raised when the named host cannot be reached: bad input, like the name of a missing file."""
 
     exit_code = 2
 
 
 class HostLost(HostUnreachable):
-    """The connection to a host broke after it had answered: something was being done there."""
+    """Raised when the connection to a host breaks after it answered, so work was in progress."""
 
     exit_code = 1
 
 
 class ProgramMissing(RemoteError):
-    """The host has no such program."""
+    """Raised when the host does not have the program."""
 
 
 class NotRecorded(OSError):
-    """The file is not part of the recording, so that nothing is known of it."""
+    """Raised for a file that is not part of the recording: nothing is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,38 +51,38 @@ class Completed:
 
 
 class Process(Protocol):
-    """A child that ends when its parent ends, or the connection to it, whatever ends them."""
+    """A child that ends with its parent, or with the connection to it, for any reason."""
 
     @property
     def pid(self) -> int:
-        """Its number on its own host."""
+        """Process ID on its own host."""
         ...
 
     def fileno(self) -> int:
-        """A local descriptor that select() reports readable once the child has ended."""
+        """Return a local descriptor that select() reports readable once the child has ended."""
         ...
 
     def poll(self) -> int | None:
-        """The exit code, or None while it runs (negative: killed by that signal)."""
+        """Return the exit code, negative for a signal's number; None while the child runs."""
         ...
 
     def wait(self, timeout_s: float) -> int:
-        """Wait for the end. Raises TimeoutError."""
+        """Wait for the end and return the exit code. Raises TimeoutError."""
         ...
 
     def signal(self, number: int) -> None: ...
 
 
 class Connection(Protocol):
-    """A connected unix socket: what we need of `socket.socket`.
+    """A connected unix socket: the part of `socket.socket` that wirespeed uses.
 
-    Over SOCK_SEQPACKET each sendall is one message, and each recv brings one.
+    Over SOCK_SEQPACKET each sendall sends one message and each recv returns one.
     """
 
     def sendall(self, data: bytes, /) -> None: ...
 
     def recv(self, most: int, /) -> bytes:
-        """b"" when the other end is closed. Raises TimeoutError."""
+        """Return received data; b"" when the other end is closed. Raises TimeoutError."""
         ...
 
     def settimeout(self, timeout_s: float | None, /) -> None: ...
@@ -105,7 +105,7 @@ class Runner(Protocol):
 
     @property
     def address(self) -> str:
-        """How to get there again: LOCALHOST or ssh://[user@]host[:port]."""
+        """Address of the host for another Runner: LOCALHOST or ssh://[user@]host[:port]."""
         ...
 
     def run(
@@ -117,9 +117,10 @@ class Runner(Protocol):
         env: Mapping[str, str] | None = None,
         check: bool = True,
     ) -> Completed:
-        """Run to the end. With check, a non-zero exit raises RemoteError with the stderr text.
+        """Run a command to its end.
 
-        Raises ProgramMissing when the host has no such program, RemoteError when it does not end.
+        With check, a non-zero exit code raises RemoteError with the text of standard error. Raises
+        ProgramMissing when the host has no such program, RemoteError when the command does not end.
         """
         ...
 
@@ -132,34 +133,38 @@ class Runner(Protocol):
         cpus: Collection[int] | None = None,
         nice: int | None = None,
     ) -> Process:
-        """Start a child whose stdout and stderr go to the file `log`; env adds to ours.
+        """Start a child whose stdout and stderr go to the file `log`.
 
-        cpus, nice: where given, the CPUs that it may run on and its nice value.
+        env is added to the current environment. cpus, nice: the CPUs that it may use and its nice
+        value, where given.
         """
         ...
 
     def read(self, path: str) -> str:
-        """A text file's content. Raises FileNotFoundError or PermissionError, as open() does."""
+        """Return a text file's content. Raises FileNotFoundError, PermissionError, like open()."""
         ...
 
     def read_many(self, paths: Sequence[str]) -> dict[str, str | OSError]:
-        """Each file's content, or the error read() would raise for it; one round trip over ssh."""
+        """Return each file's content, or the error that read() would raise; one ssh round trip."""
         ...
 
     def write(self, path: str, text: str) -> None: ...
 
     def glob(self, *patterns: str) -> tuple[str, ...]:
-        """Existing paths that match one of the patterns, sorted; one round trip over ssh."""
+        """Return existing paths that match one of the patterns, sorted; one round trip over ssh."""
         ...
 
     def readlink(self, path: str) -> str:
-        """The resolved target of a symbolic link (as os.path.realpath)."""
+        """Return the resolved target of a symbolic link, as os.path.realpath does."""
         ...
 
     def lock(self, path: str) -> AbstractContextManager[None]:
-        """Wait for the one lock on that file (flock(2)), made if need be; held by the context."""
+        """Hold the lock on that file (flock(2)) in the context.
+
+        Waits for the lock, and creates the file if needed.
+        """
         ...
 
     def connect(self, path: str, kind: socket.SocketKind) -> Connection:
-        """A connected unix socket of that kind (SOCK_STREAM or SOCK_SEQPACKET)."""
+        """Return a connected unix socket of that kind (SOCK_STREAM or SOCK_SEQPACKET)."""
         ...

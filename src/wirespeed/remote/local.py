@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Runner of the machine that wirespeed itself runs on.
+"""Implement the Runner of the machine that wirespeed itself runs on.
 
-Children are started without a shell, in a session of their own (a Ctrl-C at the terminal reaches
-wirespeed alone, which then takes the bench down in order), and die with wirespeed (prctl(2),
+Children are started without a shell and in a session of their own. A Ctrl-C at the terminal reaches
+only wirespeed, which then takes the bench down in order. Children die with wirespeed (prctl(2),
 PR_SET_PDEATHSIG). That signal is tied to the *thread* that started the child: start long-lived
 children from the main thread.
 """
@@ -22,7 +22,7 @@ from wirespeed.remote.agent import TooMuch, read_text, run_bounded, start_child,
 from wirespeed.remote.bounds import printed_too_much
 from wirespeed.remote.interface import LOCALHOST, Completed, ProgramMissing, RemoteError
 
-# Which Debian package brings a command that a bench may miss.
+# Debian packages of commands that a bench may lack.
 _PACKAGE_OF = {
     "ovs-vsctl": "openvswitch-switch",
     "ovs-ofctl": "openvswitch-common",
@@ -48,7 +48,7 @@ class LocalProcess:
         return self._popen.pid
 
     def fileno(self) -> int:
-        """A descriptor that select() reports readable once the child has ended (pidfd)."""
+        """Return a pidfd, which select() reports readable once the child has ended."""
         return self._pidfd
 
     def poll(self) -> int | None:
@@ -63,7 +63,7 @@ class LocalProcess:
             ) from None
 
     def signal(self, number: int) -> None:
-        # A pidfd still means this process when its pid has been given to another one.
+        # A pidfd still refers to this process after its pid has been given to another one.
         try:
             signal.pidfd_send_signal(self._pidfd, number)
         except ProcessLookupError:
@@ -74,7 +74,7 @@ class LocalProcess:
 
 
 class LocalRunner:
-    """Commands and files of this machine. name: what messages call it."""
+    """Commands and files of this machine. name: its name in messages."""
 
     def __init__(self, name: str = LOCALHOST) -> None:
         self._name = name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where does a host show its PCI devices, and which driver has one?"""
+"""Locate a host's PCI devices in sysfs, and read the driver of one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import posixpath
 from wirespeed.remote.interface import Runner
 
 SYS_PCI = "/sys/bus/pci/devices"
-# The driver that gives a device to a program or a guest.
+# Driver that gives a device to a program or a guest.
 VFIO = "vfio-pci"
 
 
 def driver_of(runner: Runner, address: str) -> str:
-    """The driver that a PCI device is bound to; "" for none."""
+    """Return the driver that a PCI device is bound to; "" for none."""
     link = f"{SYS_PCI}/{address}/driver"
     return posixpath.basename(runner.readlink(link)) if runner.glob(link) else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which Runner touches the host with this address?"""
+"""Choose the Runner for a host's address."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from wirespeed.remote.ssh import SshRunner
 from wirespeed.remote.ssh_target import SshTarget
 from wirespeed.remote.state import ssh_config_of, state_directory
 
-# Of hosts that wirespeed has started itself: their CPUs are emulated.
+# Factor on time limits for hosts that wirespeed has started itself: their CPUs are emulated.
 EMULATED_PATIENCE = 4.0
 
 
 @contextmanager
 def reach(address: str, name: str = "", *, sudo: bool = False) -> Iterator[Runner]:
-    """LOCALHOST or ssh://[user@]host[:port]; name: what messages call it.
+    """Yield the Runner of LOCALHOST or ssh://[user@]host[:port].
 
-    Where wirespeed has started that host itself, its own keys and port apply. sudo: as root by
-    `sudo -n` there; this machine is always reached as whoever runs this. Raises BadInput for
-    anything else; whether the host can be reached, its first call tells.
+    name: the host's name in messages. sudo: commands on a remote host run as root with `sudo -n`;
+    this machine is always used as the current user. A host that wirespeed has started itself is
+    reached with its own keys and port. Raises BadInput for any other address. The first call on the
+    Runner raises HostUnreachable where the host cannot be reached.
     """
     if address == LOCALHOST:
         yield LocalRunner(name or LOCALHOST)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Runner of a recorded host: it answers from a folder written by `inspect --record`.
+"""Implement the Runner of a recorded host: it answers from a folder of `inspect --record`.
 
-A file that the host did not have is absent here too. A file that was not recorded raises
+A file that the host did not have is absent here as well. A file that was not recorded raises
 `NotRecorded`, so that the fact is reported as unknown. Nothing can be started or written.
 """
 
@@ -33,7 +33,7 @@ class RecordedRunner:
 
     @classmethod
     def open(cls, folder: str) -> RecordedRunner:
-        """The host recorded in that folder. Raises BadInput when it is incomplete."""
+        """Return the host recorded in that folder. Raises BadInput when it is incomplete."""
         return cls(load(Path(folder)))
 
     @property
@@ -123,7 +123,7 @@ class RecordedRunner:
 
 
 def _with_folders(paths: Iterable[str]) -> set[str]:
-    """The paths and every folder above them: a glob may name a folder."""
+    """Return the paths and every folder above them, because a glob may name a folder."""
     found: set[str] = set()
     for path in paths:
         above = path
@@ -134,7 +134,7 @@ def _with_folders(paths: Iterable[str]) -> set[str]:
 
 
 def _as_regex(pattern: str) -> str:
-    """The glob pattern as a regular expression: wildcards never match a slash."""
+    """Return the glob pattern as a regular expression; wildcards never match a slash."""
     pieces = re.split(r"(\*|\?|\[[^\]/]+\])", pattern)
     wildcards = {"*": "[^/]*", "?": "[^/]"}
     return "".join(

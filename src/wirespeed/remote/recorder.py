@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Runner that reads through another one and records every answer, for `inspect --record`.
+"""Implement a Runner that reads through another one and records every answer.
 
-Secrets in configuration files are masked as they are read: neither the recording nor the live run
-gets their values.
+`inspect --record` uses it. Secrets in configuration files are masked as they are read: neither the
+recording nor the live run gets their values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wirespeed.remote.interface import (
 )
 from wirespeed.remote.recording import RecordedCommand, Recording
 
-# nova.conf holds the passwords of the message bus and of the service user.
+# nova.conf contains the passwords of the message bus and of the service user.
 _SECRET = re.compile(
     r"^(\s*\w*(?:password|secret|token|connection|transport_url)\w*\s*[=:]).*$",
     re.IGNORECASE | re.MULTILINE,
@@ -117,7 +117,7 @@ class Recorder:
 
 
 def without_secrets(path: str, text: str) -> str:
-    """The text with the values of passwords and connection strings of *.conf files masked."""
+    """Mask the values of passwords and connection strings in the text of a *.conf file."""
     return _SECRET.sub(r"\1 ***", text) if path.endswith(".conf") else text
 
 

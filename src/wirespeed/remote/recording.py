@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the recording of a host hold, and how is it written as a folder of files?
+"""Hold the recording of a host, and write it as a folder of files.
 
     recording.json   schema, host, every glob, what was absent or denied, commands, sizes
     lines.txt        the one-line files of /sys and /proc: path, a tab, the line
     files/...        the other files, under their own paths
     commands/...     what each command printed
 
-The manifest has the size of every file, so that a truncated folder is found out. A folder may come
-from an untrusted source: a path that leads outside it is refused.
+The manifest has the size of every file, so that a truncated folder is noticed. A folder may come
+from an untrusted source: a path that leads outside it is rejected.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LINES = "lines.txt"
 FILES = "files"
 COMMANDS = "commands"
 MAX_OCTETS = 64 << 20
-"""A larger file is in no recording; nor does an agent send one."""
+"""Largest file in a recording, in octets; an agent sends no larger file either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,7 @@ class RecordedCommand:
 
 @dataclass(slots=True)
 class Recording:
-    """Every file, glob and command that was read on one host.
-
-    names: paths that a glob found and that were not read. programs_missing: program names.
-    """
+    """Every file, glob and command that was read on one host."""
 
     host: str
     files: dict[str, str] = field(default_factory=dict)
@@ -55,8 +52,10 @@ class Recording:
     unreadable: set[str] = field(default_factory=set)
     globs: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
+    """Paths that a glob found and that were not read."""
     commands: list[RecordedCommand] = field(default_factory=list)
     programs_missing: set[str] = field(default_factory=set)
+    """Names of programs."""
 
 
 class _Strict(BaseModel):
@@ -86,7 +85,7 @@ class _Manifest(_Strict):
 
 
 def make_folder(folder: Path) -> None:
-    """Make an empty folder for a recording. Raises BadInput where that cannot be."""
+    """Make an empty folder for a recording. Raises BadInput where that is impossible."""
     advice = "Name a folder that does not exist yet."
     try:
         make_private_folder(folder)
@@ -100,7 +99,7 @@ def make_folder(folder: Path) -> None:
 
 
 def save(recording: Recording, folder: Path) -> None:
-    """Write the recording into a folder. Raises BadInput where that exists and is not empty."""
+    """Write the recording into a folder. Raises BadInput where it exists and is not empty."""
     make_folder(folder)
     one_line = {p: t for p, t in recording.files.items() if _is_one_line(p, t)}
     others = {p: t for p, t in recording.files.items() if p not in one_line}
@@ -192,7 +191,7 @@ def _manifest(folder: Path) -> _Manifest:
 
 
 def _checked(folder: Path, name: str, size: int, faults: list[str]) -> str:
-    """A file's text if it lies inside the folder and has its size; else a fault and ""."""
+    """Return a file's text if it is inside the folder and has its size; else note an error."""
     path = folder / name
     if ".." in PurePosixPath(name).parts or "\0" in name or not _inside(path, folder):
         faults.append(f"{name}: leads outside the folder")
@@ -216,7 +215,7 @@ def _checked(folder: Path, name: str, size: int, faults: list[str]) -> str:
 
 
 def _inside(path: Path, folder: Path) -> bool:
-    """Whether the path, with every symbolic link followed, stays below the folder."""
+    """Return whether the path stays below the folder, with every symbolic link followed."""
     return path.resolve().is_relative_to(folder.resolve())
 
 
@@ -229,7 +228,7 @@ def _reason(fault: OSError | UnicodeDecodeError) -> str:
 
 
 def known_paths(recording: Recording) -> Iterator[str]:
-    """Every path that the recorded host is known to have."""
+    """Yield every path that the recorded host is known to have."""
     yield from recording.files
     yield from recording.denied
     yield from recording.unreadable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must a POSIX login shell be given, so that it runs exactly these words?"""
+"""Quote words for a POSIX login shell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WILDCARD = re.compile(r"(\[[^\]/]+\]|[*?])")
 
 
 def shell_line(argv: Sequence[str], env: Mapping[str, str] | None = None) -> str:
-    """The one line that makes a POSIX shell run exactly argv, with env added."""
+    """Return the line that makes a POSIX shell run exactly argv, with env added."""
     return shlex.join([*_env_words(env), *argv])
 
 
@@ -20,7 +20,7 @@ def _env_words(env: Mapping[str, str] | None) -> list[str]:
 
 
 def glob_words(pattern: str) -> str:
-    """The pattern as shell text in which only *, ? and [...] keep a meaning."""
+    """Return the pattern as shell text in which only *, ? and [...] keep a meaning."""
     pieces = _WILDCARD.split(pattern)
     return "".join(
         piece if _WILDCARD.fullmatch(piece) else shlex.quote(piece) for piece in pieces if piece

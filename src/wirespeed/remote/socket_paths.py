@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keep the paths of Unix sockets as short as the kernel demands."""
+"""Keep the paths of Unix sockets within the limit of the kernel."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from wirespeed.remote.interface import RemoteError, Runner
 
 # Octets of sun_path, unix(7), without the NUL.
 SOCKET_PATH_MAX = 107
-# Leaves room below it for "/wirespeed-TAG/dpdk/vnf0TAG/dpdk_telemetry.v2" in a socket's path, and
-# for "/wirespeed-TAG/partner/east0.sock" in a device string that Open vSwitch passes to DPDK.
+# Leaves room for "/wirespeed-TAG/dpdk/vnf0TAG/dpdk_telemetry.v2" in a socket's path, and for
+# "/wirespeed-TAG/partner/east0.sock" in a device string that Open vSwitch passes to DPDK.
 SOCKET_BASE_MAX = 36
 _FIND = f"""
 LC_ALL=C
@@ -25,21 +25,21 @@ _FIND_WORDS = ["sh", "-c", _FIND]
 
 
 def socket_base(runner: Runner) -> str:
-    """The directory of a host below which a run makes its directory of sockets.
+    """Return the directory of a host in which a run makes its directory of sockets.
 
-    A long $XDG_RUNTIME_DIR or $TMPDIR is passed over. Raises RemoteError where nothing is left.
+    A long $XDG_RUNTIME_DIR or $TMPDIR is skipped. Raises RemoteError where no directory is left.
     """
     return _found(runner.name, runner.run(_FIND_WORDS).stdout)
 
 
 def local_socket_base() -> str:
-    """The same of this machine, for what works below the Runners."""
+    """Return that directory of this machine, for code that works below the Runners."""
     told = subprocess.run(_FIND_WORDS, capture_output=True, text=True, check=True).stdout
     return _found("this machine", told)
 
 
 def check_socket_path(owner: str, path: str) -> None:
-    """Raises RemoteError that names the owner where the kernel would not take the path."""
+    """Raise RemoteError with the owner's name where the kernel would not take the path."""
     octets = len(path.encode())
     if octets > SOCKET_PATH_MAX:
         raise RemoteError(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Runner of another machine, through the system's ssh: its config, keys and agent apply.
+"""Implement the Runner of another machine with the system's ssh: its config, keys and agent.
 
-An agent there answers calls for files and commands. Where it has no python3, which the first call
-finds out for all that follow, each is a command line of the login shell.
+An agent on the host answers calls for files and commands. The first call finds out whether the host
+has a usable python3. Without one, every call is a command line of the login shell.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class SshRunner:
-    """Use as a context manager: leaving it ends the connection, and children and locks with it."""
+    """Use as a context manager: leaving it ends the connection, its children and its locks."""
 
     def __init__(
         self,
@@ -39,10 +39,11 @@ class SshRunner:
         sudo: bool = False,
         patience: float = 1.0,
     ) -> None:
-        """name: what messages call the host; its address where left out. sudo: be root there.
+        """Prepare a connection; the first call opens it.
 
-        first_s: how long the first answer may take, of a machine that is booting. patience: how
-        many times as long all limits of time are, for a machine whose CPUs are emulated.
+        name: the host's name in messages, by default its address. sudo: commands run as root.
+        first_s: time limit of the first answer in seconds, for a machine that is booting. patience:
+        factor on all time limits, for a machine whose CPUs are emulated.
         """
         self._target, self._name = target, name or target.host
         self._client = SshClient(target, self._name, program, first_s, patience, sudo=sudo)
@@ -139,7 +140,7 @@ class SshRunner:
         return SshConnection(connected, self._client.check, connected.close, relayed=False)
 
     def _relayed(self, path: str) -> SshConnection:
-        """ssh itself forwards streams alone."""
+        """Relay messages through an agent, because ssh itself forwards only streams."""
         what = f"{path} on {self.name} cannot be connected to"
         empty = agent.LENGTH.pack(0)
         held, _ = self._client.hold("relay", {"path": path}, what, still_here=empty)

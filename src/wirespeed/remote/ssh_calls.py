@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files and commands of another host, asked for over one session in which agent_calls.py answers.
+"""Read files and run commands on another host in one session with agent_calls.py.
 
-A call costs one round trip and, on the host, no program but the one that it runs.
+A call costs one round trip and, on the host, no process except the command that it runs.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from wirespeed.remote.ssh_client import SshClient
 from wirespeed.remote.ssh_held import Held
 
 _FILES_S = 30.0
-# A broken connection is noticed sooner than this: whoever waits is told of that instead.
+# A broken connection is noticed within this time; the waiting call then reports that instead.
 _MARGIN_S = agent.SILENCE_S
 
 
 class AgentCalls:
     """One call at a time; another thread waits. Methods and errors: see Runner.
 
-    When the agent ends, though the connection works, the call that it had raises RemoteError, and
-    the next one starts another agent.
+    When the agent ends while the connection still works, its current call raises RemoteError, and
+    the next call starts another agent.
     """
 
     def __init__(self, client: SshClient, name: str) -> None:
-        """name: what messages call the host. Raises NoAgent, HostUnreachable."""
+        """Start an agent. name: the host's name in messages. Raises NoAgent, HostUnreachable."""
         self._client, self._name = client, name
         self._lock = threading.Lock()
         self._session: Held | None = client.hold_calls()
@@ -87,7 +87,7 @@ class AgentCalls:
     def _ask(
         self, do: str, what: str, words: Mapping[str, object], within_s: float = _FILES_S
     ) -> dict[str, Any]:
-        """What the agent answers. what: names the call in messages."""
+        """Return the agent's answer. what: the call's name in messages."""
         call = json.dumps({"do": do, **words}).encode() + b"\n"
         limit_s = (within_s + _MARGIN_S) * self._client.patience
         with self._lock:
@@ -101,7 +101,7 @@ class AgentCalls:
                     f"{self._name} did not answer within {limit_s:g} s: {what}"
                 ) from None
             except BaseException:
-                # Its answer would be taken for the next call's.
+                # The late answer would be taken for that of the next call.
                 self._end_session()
                 raise
             if line is None:
@@ -123,14 +123,17 @@ class AgentCalls:
         return answer
 
     def _end_session(self) -> str:
-        """The last line that it said of its end."""
+        """End the session; return the last line that the agent printed."""
         held, self._session = self._session, None
         said = self._client.release(held)[1] if held else ""
         return said.rpartition("\n")[2]
 
 
 def _got(answer: Mapping[str, Any], path: str | None = None) -> Any:
-    """The value. Raises OSError as the agent met it, and ValueError for what no path can be."""
+    """Return the value of an answer.
+
+    Raises the OSError that the agent met, and ValueError for text that cannot be a path.
+    """
     if "errno" in answer:
         number = answer["errno"] or 0
         raise OSError(number, os.strerror(number), path)

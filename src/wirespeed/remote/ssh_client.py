@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One ssh connection to a host: commands over it, what is held there, and whether it still works.
+"""Keep one ssh connection to a host: run commands, hold agents, and notice when it breaks.
 
 A master connection (ControlMaster) carries everything, so that a command costs a round trip and no
 handshake.
@@ -25,21 +25,21 @@ from wirespeed.remote.ssh_target import SshTarget
 
 NOT_FOUND_EXIT = 127
 _SSH_FAILED_EXIT = 255
-# A connection on which nothing comes back for three times this long is broken.
+# A connection without an answer for three times this number of seconds is broken.
 _ALIVE_S = 4
 _START_S = 15.0
-# With a name to look up, a handshake and keys.
+# The first call includes a name lookup, a handshake and keys.
 FIRST_S = 30.0
-# Holds the sockets of a connection; the number is that of the process that has it.
+# Prefix of the folder for a connection's sockets, followed by the process ID of its owner.
 _FOLDER = "wirespeed-ssh-"
 
 
 class NoAgent(RemoteError):
-    """The host has no python3 that our agent can use."""
+    """Raised when the host has no python3 that the agent can use."""
 
 
 class SshClient:
-    """Once the connection broke, nothing more is tried: each call says so at once."""
+    """One ssh connection. After it has broken, each call fails at once."""
 
     def __init__(
         self,
@@ -51,10 +51,11 @@ class SshClient:
         *,
         sudo: bool = False,
     ) -> None:
-        """name: what messages call the host. program: the ssh client. sudo: agents are root's.
+        """Prepare a connection; the first call opens it.
 
-        first_s: how long the first answer may take, of a machine that is booting. patience: see
-        SshRunner.
+        name: the host's name in messages. program: the ssh client. sudo: agents run as root.
+        first_s: time limit of the first answer in seconds, for a machine that is booting. patience:
+        see SshRunner.
         """
         self.sudo = sudo
         self._target, self._name, self._first_s = target, name, first_s
@@ -84,7 +85,7 @@ class SshClient:
         ]  # fmt: skip
 
     def close(self) -> None:
-        """End what is held, the master connection and its socket."""
+        """End the agents, the master connection and its socket."""
         self._heartbeat.end()
         self._master("exit")
         self._folder.cleanup()
@@ -92,18 +93,18 @@ class SshClient:
     def call(
         self, line: str, stdin: str | None = None, timeout_s: float = 30.0
     ) -> subprocess.CompletedProcess[str]:
-        """What the host's login shell makes of the line. Raises HostUnreachable, RemoteError."""
+        """Run a line in the host's login shell. Raises HostUnreachable, RemoteError."""
         if self._lost is not None:
             raise self._unreachable(self._lost)
         done = self._call(self._words(line), stdin, timeout_s)
-        # The command itself may end with that number, too.
+        # A remote command may also end with ssh's own error code.
         if done.returncode == _SSH_FAILED_EXIT and not self._has_master():
             raise self._unreachable(done.stderr.strip())
         self._reached = True
         return done
 
     def check(self) -> None:
-        """Raises HostUnreachable where the host does not answer, HostLost where it once did."""
+        """Raise HostUnreachable where the host does not answer, HostLost where it once did."""
         if self._lost is None and self._reached and not self._has_master():
             raise self._unreachable("nothing came back any more")
         self.call("true")
@@ -117,10 +118,10 @@ class SshClient:
         timeout_s: float | None = _START_S,
         still_here: bytes = agent.STILL_HERE,
     ) -> tuple[Held, dict[str, Any]]:
-        """An agent that does this on the host, and what it said first.
+        """Start an agent that runs a function on the host; return it and its first answer.
 
-        words: of agent.py's function. what: the error's words when it cannot. Raises OSError as
-        the agent met it.
+        do, words: the function of agent.py and its arguments. what: start of the error message when
+        it fails. Raises the OSError that the agent met.
         """
         if not self._reached or self._lost is not None:
             self.call("true")
@@ -142,7 +143,7 @@ class SshClient:
         raise OSError(number, os.strerror(number), said["file"])
 
     def hold_calls(self) -> Held:
-        """An agent on the host that answers calls. Raises HostUnreachable, NoAgent, RemoteError."""
+        """Start an agent that answers calls. Raises HostUnreachable, NoAgent, RemoteError."""
         if self._lost is not None:
             raise self._unreachable(self._lost)
         what = f"the agent on {self._name} did not start"
@@ -163,7 +164,7 @@ class SshClient:
     def _started(
         self, command: Sequence[str], what: str, timeout_s: float | None, still_here: bytes
     ) -> tuple[Held, dict[str, Any] | None]:
-        """An agent, and what it said first; None where it ended."""
+        """Start an agent; return it and its first answer, None where it ended."""
         words = self._words(shell_line([*(["sudo", "-n", "--"] if self.sudo else []), *command]))
         try:
             held = self._heartbeat.hold(words, still_here)
@@ -180,11 +181,11 @@ class SshClient:
             raise
 
     def release(self, held: Held) -> tuple[int, str]:
-        """Let go; the agent's end. What its ssh client ended with and said."""
+        """Release an agent, which then ends; return exit code and errors of its ssh client."""
         return self._heartbeat.release(held)
 
     def forwarded(self, path: str) -> str:
-        """The socket here behind which ssh reaches that stream socket there."""
+        """Return the local socket that ssh forwards to that stream socket on the host."""
         if path not in self._forwards:
             self.check()
             near = f"{self._folder.name}/forward{len(self._forwards)}"
@@ -200,7 +201,7 @@ class SshClient:
         return self._master("check").returncode == 0
 
     def _master(self, command: str, *options: str) -> subprocess.CompletedProcess[str]:
-        """What the master connection here, which needs no network for it, says to a command."""
+        """Send a control command to the local master connection; needs no network."""
         words = [*self._ssh, "-O", command, *options, "--", self._target.host]
         return self._call(words, None, 10.0)
 
@@ -244,7 +245,7 @@ def _no_client(program: str, fault: OSError) -> RemoteError:
 
 
 def _remove_stale_folders(base: str) -> None:
-    """Of processes of ours that were killed: nobody else knows of them."""
+    """Remove folders of killed wirespeed processes; no other process knows of them."""
     for folder in Path(base).glob(f"{_FOLDER}[0-9]*-*"):
         owner = folder.name.removeprefix(_FOLDER).partition("-")[0]
         if not Path(f"/proc/{owner}").exists():

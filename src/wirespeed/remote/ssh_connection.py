@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A unix socket of another host, forwarded by ssh or relayed by agent.py, as one of our own."""
+"""Connect to a unix socket of another host, forwarded by ssh or relayed by agent.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wirespeed.remote.interface import RemoteError
 class SshConnection:
     """A unix socket of the other host.
 
-    relayed: whether it is one of messages that agent.py relays, each with its length in front.
+    relayed: whether agent.py relays its messages, each after its length.
     """
 
     def __init__(
@@ -24,7 +24,10 @@ class SshConnection:
         *,
         relayed: bool,
     ) -> None:
-        """check: raises HostLost when the connection to the host is broken."""
+        """Wrap a connected local socket.
+
+        check: raises HostLost when the connection to the host is broken.
+        """
         self._near, self._check, self._close, self._relayed = near, check, close, relayed
 
     def __enter__(self) -> SshConnection:
@@ -38,7 +41,7 @@ class SshConnection:
 
     def sendall(self, data: bytes, /) -> None:
         try:
-            # One call, and short enough to be whole: a beat never comes in between.
+            # One short call is sent whole, so that a keepalive never splits it.
             self._near.sendall(agent.LENGTH.pack(len(data)) + data if self._relayed else data)
         except OSError:
             self._check()
@@ -55,7 +58,7 @@ class SshConnection:
         return received
 
     def _message(self, most: int) -> bytes:
-        """As SOCK_SEQPACKET has it, what is longer than `most` is lost."""
+        """Return one message; like SOCK_SEQPACKET, drop what is longer than `most`."""
         head = self._exactly(agent.LENGTH.size)
         if not head:
             return b""
@@ -67,7 +70,7 @@ class SshConnection:
         return self._exactly(octets)[:most]
 
     def _exactly(self, octets: int) -> bytes:
-        """So many, or none where the connection ends."""
+        """Return exactly this number of octets; b"" where the connection ends."""
         found = b""
         while len(found) < octets:
             piece = self._near.recv(octets - len(found))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is something on another host held for as long as we are there: a child, a lock, a relay?
+"""Hold an agent on another host as long as this process lives: a child, a lock, a relay, calls.
 
-agent.py does it there, or agent_calls.py answers calls, and ends when it hears nobody. Here an ssh
-client carries its standard input and output on one socket, and a thread lets every agent hear that
-we are still there.
+agent.py runs there, or agent_calls.py answers calls; either ends when it hears nothing. Here an ssh
+client carries its standard input and output on one socket. A thread sends a keepalive to every
+agent.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from wirespeed.remote.interface import RemoteError
 
 _BEAT_S = 3.0
 _END_S = 5.0
-# An ssh client and an agent say a line or two, a traceback at most.
+# An ssh client and an agent print a line or two, a traceback at most.
 _SAID_MAX = 1 << 16
-# Runs modules of ours on a host that does not have them: main() of the last one.
+# Loads modules of wirespeed on a host that lacks them, then runs main() of the last one.
 _LOADER = """
 import json, sys, types
 try:
@@ -44,12 +44,12 @@ module.main()
 
 
 def agent_command(do: str, words: Mapping[str, object]) -> list[str]:
-    """The words that run agent.py on a host that does not have it."""
+    """Return the command that runs agent.py on a host that does not have it."""
     return [*_sent(agent), json.dumps({"do": do, **words})]
 
 
 def calls_command() -> list[str]:
-    """The words that run agent_calls.py on a host that does not have it."""
+    """Return the command that runs agent_calls.py on a host that does not have it."""
     return _sent(agent, agent_calls)
 
 
@@ -77,21 +77,21 @@ class Held:
         self.send(self._still_here)
 
     def send(self, message: bytes) -> None:
-        """Never waits: nothing comes near to filling the buffer of a connection that works."""
+        """Send without waiting; on a working connection the buffer never fills up."""
         try:
             self.socket.send(message, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
         except OSError:
-            return  # It has ended, which whoever reads the socket is told.
+            return  # It has ended; the reader of the socket learns that.
 
     def answer(self, timeout_s: float | None = None) -> dict[str, Any] | None:
-        """Return the next line that the agent says; None when it ended.
+        """Return the next line of the agent; None when it has ended.
 
         Raises TimeoutError, RemoteError where the line is too long.
         """
         if not select.select([self.socket], [], [], timeout_s)[0]:
             raise TimeoutError
         line = b""
-        # Octet by octet: what follows the line is not ours to read.
+        # Octet by octet, because the octets after the line belong to another reader.
         while not line.endswith(b"\n"):
             octet = self._received(1)
             if not octet:
@@ -103,14 +103,14 @@ class Held:
         return words
 
     def ask(self, call: bytes, timeout_s: float) -> bytes | None:
-        """Return the line that it answers; None when it ended.
+        """Send a call and return the line that answers it; None when the agent has ended.
 
         Raises TimeoutError in silence, RemoteError where the line is too long.
         """
         self.socket.settimeout(timeout_s)
         answer: list[bytes] = []
         octets = 0
-        with suppress(BrokenPipeError, ConnectionResetError):  # It has ended, as is read below.
+        with suppress(BrokenPipeError, ConnectionResetError):  # It has ended, as the read finds.
             self.socket.sendall(call)
         while not answer or not answer[-1].endswith(b"\n"):
             piece = self._received(1 << 16)
@@ -123,19 +123,19 @@ class Held:
         return b"".join(answer)
 
     def _received(self, most: int) -> bytes:
-        """b"" where it ended, also before it read what it was sent."""
+        """Return b"" where the agent has ended, even before it read what was sent."""
         try:
             return self.socket.recv(most)
         except ConnectionResetError:
             return b""
 
     def let_go(self) -> None:
-        """The agent ends by itself then. The socket stays readable."""
-        with suppress(OSError):  # The other end may have gone before.
+        """Shut the socket down, upon which the agent ends. The socket stays readable."""
+        with suppress(OSError):  # The other end may be closed already.
             self.socket.shutdown(socket.SHUT_RDWR)
 
     def ended(self, within_s: float) -> tuple[int, str]:
-        """What its ssh client ended with and said; it is made to end after that time."""
+        """Return exit code and errors of the ssh client; kill it after this time."""
         try:
             _, said = agent.exchange(self._ssh, None, within_s, _SAID_MAX)
         except (subprocess.TimeoutExpired, agent.TooMuch) as fault:
@@ -156,7 +156,7 @@ def _too_long(octets: int) -> RemoteError:
 
 
 class Heartbeat:
-    """All that is held on one host, and the thread that says that we are still there."""
+    """All agents on one host, and the thread that sends their keepalives."""
 
     def __init__(self) -> None:
         self._held: set[Held] = set()
@@ -180,7 +180,7 @@ class Heartbeat:
         return held.ended(_END_S)
 
     def end(self) -> None:
-        """Let go of everything."""
+        """Release all agents."""
         self._over.set()
         for held in self._held:
             held.let_go()

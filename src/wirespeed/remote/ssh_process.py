@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A child on another host that ends when the ssh connection to it does."""
+"""Control a child on another host that ends with the ssh connection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ class SshProcess:
     def __init__(
         self, held: Held, pid: int, check: Callable[[], None], release: Callable[[Held], object]
     ) -> None:
-        """check: raises HostLost when the connection is broken. release: called at the end."""
+        """Wrap an agent's child.
+
+        check: raises HostLost when the connection is broken. release: called at the end.
+        """
         self._held, self._pid, self._check, self._release = held, pid, check, release
         self._code: int | None = None
 
@@ -24,11 +27,11 @@ class SshProcess:
         return self._pid
 
     def fileno(self) -> int:
-        """Readable once the agent has said the exit code, or the connection is broken."""
+        """Return a descriptor that is readable after the child's end or a broken connection."""
         return self._held.socket.fileno()
 
     def poll(self) -> int | None:
-        """Raises HostLost where nobody can know any more."""
+        """Return the exit code; None while it runs. Raises HostLost on a broken connection."""
         try:
             return self.wait(0.0)
         except TimeoutError:
@@ -45,10 +48,10 @@ class SshProcess:
             if said is None:
                 self._check()
             self._release(self._held)
-            # An agent that was killed itself takes its child along.
+            # An agent that was killed takes its child along.
             self._code = -signal.SIGKILL if said is None else int(said["code"])
         return self._code
 
     def signal(self, number: int) -> None:
-        """Sent by the agent: never to a stranger that was given the same number since."""
+        """Send a signal through the agent, which never signals another process with that pid."""
         self._held.send(bytes([number]))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files and commands of a host without python3: each call is a command line of its login shell.
+"""Read files and run commands on a host without python3, through its login shell.
 
-sshd hands the words after the host to the login shell as *one line*: every word is quoted for a
-POSIX shell, so that no argument, path or pattern is ever taken for shell text.
+sshd passes the words after the host to the login shell as *one line*. Every word is quoted for a
+POSIX shell: no argument, path or pattern is ever taken for shell text.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from wirespeed.remote.ssh_client import NOT_FOUND_EXIT, SshClient
 
 _GREP_ERROR = re.compile(r"^grep: (.*): (.*?)$")
 _ERRNO = {os.strerror(number): number for number in errno.errorcode}
-# For messages in the words of os.strerror.
+# Errors in the words of os.strerror.
 _ENGLISH = {"LC_ALL": "C"}
 _FILES_S = 30.0
 
 
 class ShellCalls:
-    """Methods and errors: see Runner."""
+    """Calls through the login shell. Methods and errors: see Runner."""
 
     def __init__(self, client: SshClient, name: str) -> None:
-        """name: what messages call the host."""
+        """Use a connection. name: the host's name in messages."""
         self._client, self._name = client, name
 
     def run(
@@ -49,7 +49,7 @@ class ShellCalls:
         return done.stdout
 
     def read_many(self, paths: Sequence[str]) -> dict[str, str | OSError]:
-        """One round trip: grep prints every line with its file's name and a NUL in front."""
+        """Read all files in one round trip: grep prints each line after its file name and a NUL."""
         found: dict[str, str | OSError] = dict.fromkeys(paths, "")
         words = ["xargs", "-0", "-r", "grep", "-aHZ", "--", ""]
         done = self._files(words, stdin="\0".join(paths))
@@ -85,7 +85,10 @@ class ShellCalls:
 
 
 def succeeded(done: Completed, name: str) -> Completed:
-    """Raises RemoteError, with what it said, where the command failed. name: of its host."""
+    """Return the command's result, or raise RemoteError with its output where it failed.
+
+    name: the name of its host.
+    """
     if done.exit_code != 0:
         error = (done.stderr or done.stdout).strip() or "nothing on stderr"
         raise RemoteError(f"`{' '.join(done.argv)}` on {name} ended with {done.exit_code}: {error}")
@@ -93,5 +96,5 @@ def succeeded(done: Completed, name: str) -> Completed:
 
 
 def _os_error(path: str, said: str) -> OSError:
-    """The error that open() would raise, e.g. FileNotFoundError, from a program's words for it."""
+    """Return the error that open() would raise, e.g. FileNotFoundError, from a program's text."""
     return OSError(_ERRNO.get(said, 0), said, path)

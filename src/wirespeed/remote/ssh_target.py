@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which machine does an ssh address name?"""
+"""Parse the ssh address of a machine."""
 
 from __future__ import annotations
 
@@ -10,29 +10,26 @@ from urllib.parse import quote, unquote, urlsplit
 from wirespeed.model.errors import BadInput
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]*")
-# The one query of an address.
+# An address may have this query only.
 _CONFIG = re.compile(r"config=(/[^&=]+)")
 _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*(%[A-Za-z0-9_.-]+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class SshTarget:
-    """Where to: port and user are None where ssh's own configuration decides.
-
-    config: that configuration's file where it is not the user's and the system's (`ssh -F`), for a
-    machine that was started with keys of its own, or is reached through a socket.
-    """
+    """Machine and login. port and user are None where ssh's own configuration decides."""
 
     host: str
     user: str | None = None
     port: int | None = None
     config: str | None = None
+    """Configuration file (`ssh -F`) for a machine with keys or a socket of its own, else None."""
 
     @classmethod
     def parse(cls, url: str) -> SshTarget:
-        """Read ssh://[user@]host[:port], also with ?config=/path behind it. Raises BadInput.
+        """Parse ssh://[user@]host[:port], optionally with ?config=/path. Raises BadInput.
 
-        A name that starts with "-" would be taken for an option by ssh: it is refused.
+        A name that starts with "-" is rejected, because ssh would take it for an option.
         """
         example = "Write it as ssh://user@host or ssh://user@host:port."
         try:
@@ -52,19 +49,19 @@ class SshTarget:
 
     @property
     def url(self) -> str:
-        """The address as `parse` reads it."""
+        """Address in the form that `parse` reads."""
         config = f"?config={quote(self.config)}" if self.config is not None else ""
         return f"{self._plain}{config}"
 
     @property
     def command(self) -> str:
-        """What a person types to get there."""
+        """Command line that a user types to log in."""
         config = f"-F {self.config} " if self.config is not None else ""
         return f"ssh {config}{self._plain}"
 
     @property
     def _plain(self) -> str:
-        """The address as ssh itself reads it."""
+        """Address in the form that ssh reads."""
         user = f"{self.user}@" if self.user is not None else ""
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = f":{self.port}" if self.port is not None else ""

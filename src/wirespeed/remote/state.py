@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does wirespeed keep on the machine that it runs on: where, and the way to which hosts?"""
+"""Keep wirespeed's state on this machine: its directory and the ssh configurations of hosts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 def state_directory(environ: Mapping[str, str]) -> Path:
-    """$XDG_STATE_HOME/wirespeed (XDG base directory specification)."""
+    """Return $XDG_STATE_HOME/wirespeed (XDG base directory specification)."""
     base = environ.get("XDG_STATE_HOME") or os.path.join(
         environ.get("HOME") or os.path.expanduser("~"), ".local", "state"
     )
@@ -21,16 +21,16 @@ def state_directory(environ: Mapping[str, str]) -> Path:
 
 
 def ssh_config_of(state: Path, host: str) -> Path | None:
-    """The ssh configuration of a host that wirespeed has started itself, such as a lab's node.
+    """Return the ssh configuration of a host that wirespeed has started itself, or None.
 
-    It comes before the user's own, in which the name may be another host's.
+    It takes precedence over the user's own configuration, where the name may mean another host.
     """
     link = ssh_config_link(state, host)
     return link if _HOST.fullmatch(host) and link.exists() else None
 
 
 def keep_ssh_config(state: Path, host: str, config: Path) -> None:
-    """From now on ssh://HOST is that host."""
+    """Make ssh://HOST mean the host of this configuration."""
     link = ssh_config_link(state, host)
     link.parent.mkdir(parents=True, exist_ok=True)
     forget_ssh_config(state, host)
@@ -43,5 +43,5 @@ def forget_ssh_config(state: Path, host: str) -> None:
 
 
 def ssh_config_link(state: Path, host: str) -> Path:
-    """Where that configuration is, if there is one."""
+    """Return the path of that configuration, whether it exists or not."""
     return state / "ssh" / host

@@ -20,27 +20,27 @@ _LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What a check found."""
+    """Result of a check."""
 
     runs: tuple[str, ...]
     """Ids of runs that can be read whole."""
     damaged: dict[str, str]
-    """Why each other run cannot be read, by its id."""
+    """Reason why each other run cannot be read, by its id."""
     pages: tuple[str, ...]
-    """What SQLite's integrity_check said, at most 20 lines; empty where it found nothing."""
+    """Output of SQLite's integrity_check, at most 20 lines; empty without errors."""
     orphans: dict[str, int]
-    """How many rows of each table belong to no run."""
+    """Number of rows of each table that belong to no run."""
     mode: int | None
-    """Permissions of the file where others than its owner have some."""
+    """Permissions of the file where users other than its owner have some."""
 
     @property
     def good(self) -> bool:
-        """Whether nothing was found that loses results."""
+        """True if the check found nothing that loses results."""
         return not (self.damaged or self.pages or self.orphans)
 
 
 def check(store: Store) -> Health:
-    """Read everything once. Raises StoreError where not even the ids can be read."""
+    """Check the store; reads everything once. Raises StoreError where even ids are unreadable."""
     found = survey(store)
     damaged = dict(found.damaged)
     for summary in found.runs:
@@ -79,7 +79,7 @@ def _orphans(store: Store) -> dict[str, int]:
             with store.transaction() as connection:
                 count = connection.execute(query).scalar_one()
         except Damaged:
-            continue  # The check of the pages tells it.
+            continue  # The check of the pages reports it.
         if count:
             found[table.name] = count
     return found

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a model type written as JSON and read back?
+"""Write a model type as JSON and read it back.
 
-Fields that a newer version added have defaults and fields that it dropped are ignored, so that old
-records stay readable.
+Fields of newer versions have defaults, and dropped fields are ignored, so that old records stay
+readable.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def encode(value: object) -> Any:
-    """The value as JSON types: objects, lists, text, numbers."""
+    """Return the value as JSON types: objects, lists, text, numbers."""
     kind: Any = type(value)
     return _adapter(kind).dump_python(value, mode="json")
 
 
 def decode(kind: type[T], data: Any) -> T:
-    """The value of that type. Raises pydantic's ValidationError when the record is damaged."""
+    """Return the value of that type. Raises pydantic's ValidationError for a damaged record."""
     adapter: TypeAdapter[T] = _adapter(kind)  # type: ignore[arg-type]
     return adapter.validate_python(data)

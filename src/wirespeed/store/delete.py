@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Delete a run with all that belongs to it."""
+"""Delete a run with all its rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wirespeed.store.in_use import held
 from wirespeed.store.store import Store
 from wirespeed.store.tables import IMPORTS, PAIR_TESTS, POINTS, RUNS, SERIES, TRIALS
 
-# From what refers to what is referred to.
+# Referring tables come before those that they refer to.
 _OF_RUN = {
     "series": SERIES.c.run_id,
     "trials": TRIALS.c.run_id,
@@ -39,10 +39,10 @@ def belongings(store: Store, run_id: str) -> dict[str, int]:
 
 
 def delete_run(store: Store, run_id: str) -> None:
-    """Delete the run, its points, trials and series, where it came from and the pair test that it
-    is the result of. Leases stay: their tokens must not fall.
+    """Delete the run, its points, trials and series, its import and its pair test.
 
-    Raises NoSuchRun, RunInUse where a process measures it, StoreError.
+    Leases stay, because their tokens must not decrease. Raises NoSuchRun, RunInUse where a process
+    measures it, StoreError.
     """
     belongings(store, run_id)
     with held(store, run_id), store.transaction() as connection:

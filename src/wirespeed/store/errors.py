@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that the store raises, and what a database driver's errors mean."""
+"""Define the store's errors, and translate those of database drivers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOCKED = ("database is locked", "database table is locked")
 # SQLite: SQLITE_CORRUPT, text that is not UTF-8, JSON that a query cannot read.
 _DAMAGED = ("malformed", "Could not decode to UTF-8")
 
-# What decoding raises for values that this version and older ones never wrote.
+# Decoding raises these for values that no version up to this one wrote.
 UNREADABLE = (
     ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError,
     struct.error, zlib.error,
@@ -29,27 +29,27 @@ UNREADABLE = (
 
 
 class StoreError(WirespeedError):
-    """The store cannot be read or written. What was stored before stays."""
+    """Raised when the store cannot be read or written. Earlier results stay."""
 
 
 class NoStore(BadInput, StoreError):
-    """What is named as a store is another kind of file, or not there."""
+    """Raised when the named store is another type of file, or missing."""
 
 
 class NoSuchRun(BadInput, StoreError):
-    """The store has no run of that name."""
+    """Raised when the store has no run of that name."""
 
 
 class NoSuchPoint(BadInput, StoreError):
-    """The run has no point of that name, or more than one."""
+    """Raised when the run has no point of that name, or more than one."""
 
 
 class Damaged(StoreError):
-    """A run, or the store itself, holds what nobody wrote. Other runs can be read."""
+    """Raised for a run, or a store, with data that no version wrote. Other runs are readable."""
 
 
 class RunInUse(BadInput, StoreError):
-    """Another process measures the run."""
+    """Raised when another process measures the run."""
 
 
 RECOVER = (
@@ -60,13 +60,13 @@ RECOVER = (
 
 
 def damaged_runs(url: str, damaged: Mapping[str, str]) -> Damaged:
-    """The error that names the damaged runs of a store, whose others were read."""
+    """Return the error with the damaged runs of a store; its other runs were read."""
     lines = "\n".join(f"  {run_id}: {why}" for run_id, why in damaged.items())
     return Damaged(f"store {url}: {counted(len(damaged), 'run')} damaged\n{lines}", RECOVER)
 
 
 def damage(error: BaseException) -> str | None:
-    """Say in a line what is damaged, where that is what the error means."""
+    """Return one line on the damage, or None where the error has another cause."""
     if isinstance(error, DBAPIError):
         said = _said(error)
         return said if any(text in said for text in _DAMAGED) else None
@@ -78,7 +78,7 @@ def damage(error: BaseException) -> str | None:
 
 @contextmanager
 def as_store_errors(url: str) -> Iterator[None]:
-    """Turn what the database driver raises into a StoreError that names the store."""
+    """Turn the database driver's errors into a StoreError that names the store."""
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read what was measured on each host of a fleet, also from a store with damaged runs."""
+"""Read the rates measured on each host of a fleet, also from a store with damaged runs."""
 
 from __future__ import annotations
 
@@ -26,20 +26,18 @@ from wirespeed.store.trials import decode_trial
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What the runs of a store measured on hosts.
-
-    figures: of each host, point and placement those of the newest run, over its repeats their
-    median. repeats: trials at a constant load of every run, in the order of time. damaged: why a
-    run is in neither, by its id.
-    """
+    """Rates that the runs of a store measured on hosts."""
 
     figures: tuple[Figure, ...]
+    """Rates of the newest run of each host, point and placement: the median of its repeats."""
     repeats: tuple[Repeat, ...]
+    """Trials at a constant load of every run, in the order of time."""
     damaged: Mapping[str, str]
+    """Reason why a run is in neither, by its id."""
 
 
 def measured(store: Store) -> Measured:
-    """Return what every run that can be read measured. Raises StoreError where none can be told."""
+    """Return the rates of every readable run. Raises StoreError where none can be listed."""
     found = survey(store)
     damaged = dict(found.damaged)
     newest: dict[tuple[str, str, str, str, PlacementKind | None], list[Figure]] = {}
@@ -85,7 +83,7 @@ def _constant_trials(run_id: str) -> Select[Any]:
 
 
 def _points(*columns: Any) -> Select[Any]:
-    """With the host: as the fleet calls it, or by its own name where it is not one of a fleet's."""
+    """Select points with their host: its name in the fleet, or its own name outside a fleet."""
     host = func.coalesce(IMPORTS.c.host, RUNS.c.host["host"].as_string()).label("host")
     return (
         select(RUNS.c.id, RUNS.c.study, host, *columns)
@@ -116,7 +114,7 @@ def _figures(connection: Connection, row: Row[Any]) -> Iterator[Figure]:
 
 
 def _trials(connection: Connection, row: Row[Any]) -> Iterator[Trial]:
-    """The trials of the point's last attempt."""
+    """Yield the trials of the point's last attempt."""
     query = select(TRIALS.c.trial).where(
         TRIALS.c.run_id == row.id,
         TRIALS.c.ordinal == row.ordinal,
@@ -127,7 +125,7 @@ def _trials(connection: Connection, row: Row[Any]) -> Iterator[Trial]:
 
 
 def _values(result: SearchResult) -> Iterator[tuple[str, str, float, float, float]]:
-    """Name, unit, value and what bounds it."""
+    """Yield name, unit, value and both limits of each rate."""
     for name, interval in (("NDR", result.ndr), ("PDR", result.pdr)):
         if interval is not None and interval.lower is not None:
             low = interval.lower.load_fps

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Open an SQLite file that another host wrote, which may be hostile.
 
-The file is never written, and nothing next to it is read. Its schema must be one that our
-migrations make, table by table and column by column, without views, triggers and virtual tables.
-Its pages must pass SQLite's own check. Everything ends after a number of steps that grows with the
-file's size.
-Source: https://sqlite.org/security.html, "Untrusted SQLite Database Files".
+The file is never written, and no file next to it is read. Its tables and columns must be those of
+wirespeed's migrations, without views, triggers and virtual tables. Its pages must pass SQLite's own
+check. Reading ends after a number of steps that grows with the file's size. Source:
+https://sqlite.org/security.html, "Untrusted SQLite Database Files".
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ from wirespeed.store.schema import migrate, outdated, revisions
 from wirespeed.store.store import Store, migrated_copy
 
 MAX_OCTETS = 1 << 30
-# A value larger than this is in no run of ours.
+# No run of wirespeed's has a larger value, in octets.
 _MAX_VALUE = 64 << 20
-# Instructions of SQLite's machine: for a file of no size, and for each octet. Reading a run whole
-# takes less than one for an octet.
+# Instructions of SQLite's virtual machine: for an empty file, and per octet. Reading a whole run
+# takes less than one per octet.
 _STEPS, _STEPS_OCTET = 20_000_000, 20
 _EVERY = 100_000
 FETCH_AGAIN = "Fetch the file again; if it stays so, look who wrote it on that host."
@@ -40,7 +39,7 @@ FETCH_AGAIN = "Fetch the file again; if it stays so, look who wrote it on that h
 
 @contextmanager
 def open_foreign(path: Path) -> Iterator[Store]:
-    """Open a file of runs to read. Raises BadInput where it is not one, or takes too long."""
+    """Open a file of runs for reading. Raises BadInput where it is another file or too slow."""
     octets = _size(path)
     with ExitStack() as stack:
         with as_bad_input(str(path)):
@@ -58,7 +57,7 @@ def open_foreign(path: Path) -> Iterator[Store]:
 
 @contextmanager
 def as_bad_input(where: str) -> Iterator[None]:
-    """What cannot be read there is the file's fault, not the store's that it goes into."""
+    """Turn store errors into BadInput: the file is wrong, not the store that it goes into."""
     try:
         with as_store_errors(where):
             yield
@@ -85,7 +84,7 @@ def _size(path: Path) -> int:
 
 
 def _opened(path: Path, octets: int) -> sqlite3.Connection:
-    """Open it so that it is not written, runs no function and ends."""
+    """Open the file so that it is not written, runs no function, and reading ends."""
     connection = sqlite_file.connect(path, "mode=ro&immutable=1")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE)
     connection.execute("PRAGMA cell_size_check = ON")
@@ -139,7 +138,7 @@ def _objects(connection: sqlite3.Connection) -> list[tuple[str, str, str | None]
 
 @cache
 def _expected(revision: str) -> Shape:
-    """Return the shape that our migrations up to the revision make."""
+    """Return the shape that wirespeed's migrations up to the revision make."""
     engine = create_engine("sqlite://", poolclass=StaticPool)
     with engine.begin() as connection:
         migrate(connection, revision)
@@ -151,7 +150,7 @@ def _expected(revision: str) -> Shape:
 
 
 def _check_pages(connection: sqlite3.Connection, path: Path) -> None:
-    """Each page in one place: so reading ends, and reads no more than the file has."""
+    """Check that no page has two uses, so that reading ends and reads each page once."""
     (said,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if said != "ok":
         raise BadInput(f"{path}: it is damaged: {str(said).splitlines()[-1]}", FETCH_AGAIN)

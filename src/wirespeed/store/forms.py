@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is the form of a study read from the file that is stored with its runs?"""
+"""Read the form of a study from the study file that is stored with its runs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from wirespeed.model.design import Design, Factor, Published, Quick, StudyForm
 from wirespeed.model.study import flat
 from wirespeed.store.codec import decode
 
-# Tables of [quick] whose keys may be written as tables, too.
+# Tables of [quick] whose keys may also be written as tables.
 _BY_KEY = ("leave_out", "set")
 
 
 def decode_form(resolved: dict[str, Any]) -> StudyForm:
-    """Of a study that was valid when it was run; runs of older versions have the default."""
+    """Return the form of a study that was valid when it ran; older runs have the default."""
     published, quick = resolved.get("published"), resolved.get("quick", {})
     return StudyForm(
         tuple(_factor(table) for table in resolved.get("factor", ())),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copy runs that another host measured into a store of its own into this one.
+"""Copy runs that another host measured into this store.
 
-Whole: points, trials and series, under a number of this store. Copied again after it was continued
-there, a run replaces its older copy. What the host wrote is checked before: a run that cannot be
-read would be damage here, too.
+Points, trials and series are copied, under a number of this store. A run that was continued on the
+host and is copied again replaces its older copy. The host's data is checked first: an unreadable
+run would be damage in this store as well.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from wirespeed.store.run_writer import RUN_ID_TRIES, next_number
 from wirespeed.store.store import Store
 from wirespeed.store.tables import IMPORTS, POINTS, RUNS, SERIES, TRIALS
 
-# Rows that are in memory at once; a series has up to some 100 KB.
+# Rows in memory at once; a series has up to about 100 KB.
 _ROWS = 100
-# As RunWriter names runs: a report's file is named for its run.
+# RunWriter's form of names, because a report's file is named after its run.
 _RUN_ID = re.compile(r"(?=.{3,80}$)[A-Za-z0-9_.][A-Za-z0-9_.-]*-\d+")
 
 
 def import_runs(store: Store, source: Store, host: str) -> int:
-    """Copy every run of `source`, which `host` measured; returns how many were new or had grown.
+    """Copy every run of `source`, which `host` measured; return the number of new or longer ones.
 
     Each run is one transaction. Raises StoreError, or BadInput where `source` cannot be read or has
     a run that wirespeed would not write.
@@ -49,7 +49,10 @@ def import_runs(store: Store, source: Store, host: str) -> int:
 
 
 def _check(source: Store, run: Row[Any], now: datetime) -> None:
-    """Raises BadInput for what this version would not have written, Damaged for the unreadable."""
+    """Check one run.
+
+    Raises BadInput for values that this version would not write, Damaged for unreadable ones.
+    """
     where = f"{source.url}: run {run.id[:80]!r}"
     if not _RUN_ID.fullmatch(run.id):
         raise BadInput(f"{where}: is no id of a run", FETCH_AGAIN)
@@ -109,7 +112,7 @@ def _rows(source: Store, table: Table, run_id: str) -> Iterator[Sequence[Row[Any
 
 @contextmanager
 def _reading(source: Store) -> Iterator[None]:
-    """What cannot be read there is the file's fault, not this store's."""
+    """Turn read errors into BadInput: the file is wrong, not this store."""
     try:
         with as_bad_input(source.url):
             yield

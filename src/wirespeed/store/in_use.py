@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hold a run while it is measured, so that nobody else continues or deletes it.
+"""Hold a run while it is measured, so that no other process continues or deletes it.
 
-SQLite: flock(2) on a file next to the store; PostgreSQL: an advisory lock of the session. Both end
+SQLite: flock(2) on a file next to the store. PostgreSQL: an advisory lock of the session. Both end
 with the process, however that ends.
 """
 
@@ -21,7 +21,7 @@ from wirespeed.store.store import Store
 
 @contextmanager
 def held(store: Store, run_id: str) -> Iterator[None]:
-    """Hold the run in the body. Raises RunInUse where another process holds it, StoreError."""
+    """Hold the run while the body runs. Raises RunInUse where another process does, StoreError."""
     if store.file is None:
         with _session_lock(store, run_id):
             yield
@@ -39,7 +39,7 @@ def _file_lock(path: Path, run_id: str) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise _in_use(run_id) from None
-        if not _still_there(descriptor, path):  # Its holder removed it meanwhile.
+        if not _still_there(descriptor, path):  # its holder has removed it meanwhile
             raise _in_use(run_id)
         try:
             yield
@@ -53,10 +53,10 @@ def _file_lock(path: Path, run_id: str) -> Iterator[None]:
 def _session_lock(store: Store, run_id: str) -> Iterator[None]:
     key = func.hashtextextended(f"wirespeed run {run_id}", 0)
     with store.session() as connection:
-        connection.detach()  # Closed at the end, not kept for later: the lock ends with it.
+        connection.detach()  # closed at the end instead of pooled: the lock ends with it
         if not connection.execute(select(func.pg_try_advisory_lock(key))).scalar_one():
             raise _in_use(run_id)
-        connection.commit()  # An open transaction would keep the database from cleaning up.
+        connection.commit()  # an open transaction would block the database's cleanup
         yield
 
 

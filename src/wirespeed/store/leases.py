@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may use a host, a link or a generator? Leases in PostgreSQL, by the database's own clock.
+"""Lease hosts, links and generators with PostgreSQL, by the database's own clock.
 
-A lease covers all its resources or none. It ends when it is given back, or when its time is up
-because nobody renews it. Its token is higher than that of any lease before it on any of its
-resources: a target that has seen a token refuses a lower one (remote/fence.py), so that a
-controller that was held up for longer than its lease cannot change anything any more.
+A lease covers all its resources or none. It ends when it is released, or when it expires because
+its holder does not renew it. Its token is higher than that of any earlier lease on any of its
+resources. A host rejects a token lower than one that it has seen (remote/fence.py). So a controller
+that was delayed past its lease can change nothing.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from wirespeed.store.url import shown_url, store_url
 
 
 class LeaseLost(StoreError):
-    """The lease's time was up: somebody else may use its resources by now."""
+    """Raised when the lease has expired: another holder may use its resources by now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Resources that `holder` may use alone, and the token that targets are shown."""
+    """Resources that `holder` may use alone, and the token for their hosts."""
 
     holder: str
     token: int
@@ -39,9 +39,9 @@ class Lease:
 def acquire(
     connection: Connection, resources: Iterable[str], holder: str, seconds: float
 ) -> Lease | None:
-    """All of them for that long, or None where one is taken. Waits for nobody.
+    """Lease all resources for that time; None where one is taken. Does not wait.
 
-    It holds once the connection's transaction is committed.
+    The lease holds once the connection's transaction is committed.
     """
     wanted = tuple(sorted(set(resources)))
     missing = insert(LEASES).values([{"resource": name, "token": 0} for name in wanted])
@@ -69,7 +69,7 @@ def acquire(
 
 
 def renew(store: Store, lease: Lease, seconds: float) -> None:
-    """Have it for that long from now on. Raises LeaseLost, StoreError."""
+    """Extend the lease to that time from now. Raises LeaseLost, StoreError."""
     with store.transaction() as connection:
         _check(
             lease,
@@ -92,12 +92,12 @@ def hold(connection: Connection, lease: Lease) -> None:
 
 
 def release(connection: Connection, lease: Lease) -> None:
-    """Give it back; what somebody else has by now is left alone."""
+    """Release the lease; resources that have another holder by now are left alone."""
     connection.execute(update(LEASES).where(_mine(lease)).values(holder=None, expires_at=None))
 
 
 def check_can_lease(named: str | None) -> None:
-    """Raises BadInput for a store that several controllers cannot share; it is not opened."""
+    """Raise BadInput for a store that several controllers cannot share; it is not opened."""
     url = store_url(named)
     if url.get_backend_name() != "postgresql":
         raise BadInput(

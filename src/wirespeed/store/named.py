@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which point of a run does a name on the command line mean?"""
+"""Find the point of a run that a name on the command line means."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from wirespeed.store.records import PointRecord, RunRecord
 
 
 def point_named(run: RunRecord, named: str) -> PointRecord:
-    """By its key (its id; of a repeat one of its own) or label, or by as much of their beginning as
-    no other point has.
+    """Return the point with this key (its id; each repeat has its own) or label.
 
-    Raises NoSuchPoint, with the points that come near.
+    The beginning of a key or label suffices where it is unique. Raises NoSuchPoint with similar
+    points.
     """
     lower = named.casefold()
     ways: tuple[Callable[[PointRecord], bool], ...] = (

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which measurements need several hosts at once, who measures which, and which are done?
+"""Queue the measurements that need several hosts at once: who measures which, and which are done.
 
-Every change is one transaction that also takes or checks the lease, so that a test is complete
+Every change is one transaction that also takes or checks the lease. A test is therefore completed
 once, by the attempt that still held its hosts.
 """
 
@@ -20,7 +20,7 @@ from wirespeed.store.leases import Lease, acquire, hold, release
 from wirespeed.store.store import Store
 from wirespeed.store.tables import PAIR_TESTS
 
-# After so many attempts that failed, a test is left to a person.
+# After this number of failed attempts, a test is left to a person.
 MAX_ATTEMPTS = 5
 
 
@@ -33,13 +33,15 @@ class PairState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PairTest:
-    """study: a shipped study's name or a file's path; lab: the text of its lab file. resources:
-    the hosts, links and generators that it needs alone."""
+    """A test that needs several hosts."""
 
     name: str
     study: str
+    """Name of a shipped study, or path of a study file."""
     lab: str
+    """Text of its testbed file."""
     resources: tuple[str, ...]
+    """Hosts, links and generators that it needs alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class PairRecord:
 
 
 def add_pairs(store: Store, tests: Iterable[PairTest]) -> int:
-    """Have them measured; returns how many are new. One of the same name stays as it is."""
+    """Queue tests; return the number of new ones. An existing name stays unchanged."""
     added = 0
     with store.transaction() as connection:
         for test in tests:
@@ -61,14 +63,14 @@ def add_pairs(store: Store, tests: Iterable[PairTest]) -> int:
                 "resources": list(test.resources), "state": PairState.PENDING, "attempts": 0,
                 "token": 0,
             }  # fmt: skip
-            # An insert's row count is not known to every driver.
+            # Not every driver knows the row count of an insert.
             new = insert(PAIR_TESTS).values(row).on_conflict_do_nothing()
             added += len(connection.execute(new.returning(PAIR_TESTS.c.name)).all())
     return added
 
 
 def list_pairs(store: Store) -> tuple[PairRecord, ...]:
-    """All of them, by name."""
+    """Return all tests, by name."""
     with store.transaction() as connection:
         rows = connection.execute(select(PAIR_TESTS).order_by(PAIR_TESTS.c.name)).all()
     return tuple(
@@ -78,9 +80,9 @@ def list_pairs(store: Store) -> tuple[PairRecord, ...]:
 
 
 def claim(store: Store, holder: str, seconds: float) -> tuple[PairTest, Lease] | None:
-    """The next test of which every resource is free, and the lease on them; None where none is.
+    """Claim the next test whose resources are all free, with a lease on them; None without one.
 
-    A test that a dead controller was measuring is free once its lease has expired.
+    A test of a dead controller is free once its lease has expired.
     """
     with store.transaction() as connection:
         query = (
@@ -91,7 +93,7 @@ def claim(store: Store, holder: str, seconds: float) -> tuple[PairTest, Lease] |
         )
         for row in connection.execute(query).all():
             test = _test(row)
-            # Rolled back, it frees the rows that others may want meanwhile.
+            # A rollback frees the rows, which others may want meanwhile.
             with connection.begin_nested() as attempt:
                 lease = acquire(connection, test.resources, holder, seconds)
                 if lease is None:
@@ -110,12 +112,12 @@ def claim(store: Store, holder: str, seconds: float) -> tuple[PairTest, Lease] |
 
 
 def complete(store: Store, test: PairTest, lease: Lease, run_id: str) -> None:
-    """The run is the test's result, and its hosts are free. Raises LeaseLost."""
+    """Record the run as the test's result, and free its hosts. Raises LeaseLost."""
     _settle(store, test, lease, state=PairState.COMPLETE, run_id=run_id, finished_at=utc_now())
 
 
 def give_up(store: Store, test: PairTest, lease: Lease, error: str) -> None:
-    """This attempt failed: somebody else may try, unless there were too many. Raises LeaseLost."""
+    """Record a failed attempt; others may try again up to the limit. Raises LeaseLost."""
     with store.transaction() as connection:
         attempts = connection.execute(
             select(PAIR_TESTS.c.attempts).where(PAIR_TESTS.c.name == test.name)
@@ -125,7 +127,7 @@ def give_up(store: Store, test: PairTest, lease: Lease, error: str) -> None:
 
 
 def try_again(store: Store, names: Sequence[str] = ()) -> int:
-    """Have failed tests measured again, all or those named; returns how many."""
+    """Queue failed tests again, all or those named; return their number."""
     where = PAIR_TESTS.c.state == PairState.FAILED
     if names:
         where &= PAIR_TESTS.c.name.in_(names)
@@ -137,7 +139,7 @@ def try_again(store: Store, names: Sequence[str] = ()) -> int:
 
 
 def unsettled(store: Store) -> int:
-    """How many are still to be measured, by us or by others."""
+    """Return the number of tests that any controller has still to measure."""
     query = select(func.count()).where(
         PAIR_TESTS.c.state.in_((PairState.PENDING, PairState.RUNNING))
     )

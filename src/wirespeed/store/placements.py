@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compute where the CPUs were in results that an older version stored without their placement."""
+"""Compute the CPU placement of results that an older version stored without it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _AT_A_LOAD = frozenset({Stage.SEARCH, Stage.CONFIRM, Stage.CONSTANT})
 
 
 def with_placement(result: SearchResult, trials: Iterable[Trial]) -> SearchResult:
-    """Return the result with the placement of the trials that its rates rest on.
+    """Return the result with the placement of the trials behind its rates.
 
-    It stays None where these ran in several placements, or nobody knows where.
+    The placement stays None where these trials had several placements, or an unknown one.
     """
     if result.placement is not None or result.tcp is not None:
         return result

@@ -71,7 +71,7 @@ def read_run(store: Store, named: str, *, series: bool = False) -> RunRecord:
 
 @contextmanager
 def intact(url: str, run_id: str) -> Iterator[None]:
-    """Raise Damaged, which names the run, for what cannot be read in the body."""
+    """Turn read errors in the body into Damaged, which names the run."""
     try:
         yield
     except (DBAPIError, *UNREADABLE) as error:
@@ -131,7 +131,7 @@ def _run(connection: Connection, run: Row[Any], *, series: bool) -> RunRecord:
 
 
 def _series(connection: Connection, run_id: str) -> dict[tuple[int, int, int], list[PackedSeries]]:
-    """The packed series of each trial, by its ordinal, attempt and number."""
+    """Return the packed series of each trial, by its ordinal, attempt and number."""
     by_trial: dict[tuple[int, int, int], list[PackedSeries]] = {}
     query = select(SERIES).where(SERIES.c.run_id == run_id).order_by(SERIES.c.name)
     for row in connection.execute(query).mappings():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a stored run, with its points and trials?"""
+"""Represent a stored run, with its points and trials."""
 
 from __future__ import annotations
 
@@ -31,33 +31,29 @@ class PointState(StrEnum):
     NOT_RUN = "not_run"
 
 
-# Those of points that there is nothing left to do for.
+# States of points that need no further work.
 SETTLED = (PointState.COMPLETE, PointState.NOT_RUN)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTrial:
-    """A trial and when it ended (ISO 8601, UTC). `packed` is empty unless it was asked for."""
+    """A stored trial."""
 
     ended_at: str
+    """When it ended (ISO 8601, UTC)."""
     trial: Trial
     packed: tuple[PackedSeries, ...] = ()
+    """Empty unless it was requested."""
 
     @property
     def series(self) -> tuple[Series, ...]:
-        """What was counted and sampled over time, unpacked each time."""
+        """Counts and samples over time, unpacked at each call."""
         return tuple(series.unpack() for series in self.packed)
 
 
 @dataclass(frozen=True, slots=True)
 class PointRecord:
-    """A point of a run. Only a complete point has a result; `trials` are its last attempt's.
-
-    sut: None until the point began. explanations: what limits it, as it was told when the point
-    was complete; None where it is not, and where an older version measured it.
-    predicted: what was expected, where a report is asked to say; it is not stored.
-    key, factors, repeat: see Point.
-    """
+    """A point of a run."""
 
     id: str
     label: str
@@ -70,49 +66,51 @@ class PointRecord:
     plan: Plan | None
     bench: dict[str, Any]
     result: SearchResult | None
+    """None unless the point is complete."""
     trials: tuple[StoredTrial, ...]
+    """Trials of its last attempt."""
     sut: SutDescription | None = None
+    """None until the point began."""
     explanations: tuple[Explanation, ...] | None = None
+    """Limits of the point; None where it is incomplete, or an older version measured it."""
     predicted: Prediction | None = None
+    """Expected rate, for a report that shows it; not stored."""
     key: str = ""
+    """See Point, also for `factors` and `repeat`."""
     factors: tuple[str, ...] = ()
     repeat: int = 1
 
     @property
     def caption(self) -> str:
-        """The label, with what must be read beside every rate of the point."""
+        """Label, with the remark that must stand next to every rate of the point."""
         return f"{self.label} ({EMULATED})" if self.emulated else self.label
 
     @property
     def emulated(self) -> bool:
-        """Whether its rates say nothing about speed."""
+        """True if its rates do not show the speed of hardware."""
         return self.result is not None and self.result.emulated is not None
 
     @property
     def has_vswitch(self) -> bool:
-        """Whether its plan has one; no before there is a plan."""
+        """True if its plan has a vSwitch; False before there is a plan."""
         return self.plan is not None and any(host.vswitch for host in self.plan.hosts)
 
     @property
     def frames(self) -> Frames:
-        """Of a point that offers frames."""
+        """Workload of a point that offers frames. Raises TypeError for TCP traffic."""
         if not isinstance(self.workload, Frames):
             raise TypeError(f"point {self.label} has TCP traffic, not frames")
         return self.workload
 
     @property
     def tcp(self) -> Tcp | None:
-        """Of a point with TCP traffic."""
+        """TCP settings of the point; None where it offers frames."""
         return self.workload.tcp if isinstance(self.workload, TcpStreams) else None
 
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """A run: what was asked for, on which host, with what, and what came out.
-
-    audits: what the audit said of each host as the run began; None where an older version ran.
-    form: how the study varies its factors, and whether this is its short form.
-    """
+    """A run: the request, the host and software, and the results."""
 
     id: str
     study: str
@@ -126,11 +124,13 @@ class RunRecord:
     finished_at: str | None
     points: tuple[PointRecord, ...]
     audits: tuple[AuditReport, ...] | None = None
+    """Audit of each host at the start of the run; None where an older version ran."""
     form: StudyForm = field(default_factory=StudyForm)
+    """Design of the study's factors, with the mark of its short form."""
 
     @property
     def complete(self) -> bool:
-        """Whether every point has a result, or a reason why this host cannot have one."""
+        """True if every point has a result, or a reason why this host cannot have one."""
         return all(point.state in SETTLED for point in self.points)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the result of a point, also as an older version wrote it."""
+"""Read the result of a point, also in the format of an older version."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from wirespeed.store.placements import with_placement
 def decode_result(data: dict[str, Any], trials: Iterable[Trial] = ()) -> SearchResult:
     """Return a result of this schema or an older one.
 
-    trials: those of the point, which are read where an older version stored no placement.
+    trials: of the point; read where an older version stored no placement.
     """
     result = _decoded(data)
     return result if "placement" in data else with_placement(result, trials)
 
 
 def _decoded(data: dict[str, Any]) -> SearchResult:
-    """The `directions` of a TCP run were once called `ways`."""
+    """Decode a result; older versions name the `directions` of a TCP run `ways`."""
     tcp = data.get("tcp")
     if tcp is None:
         return decode(SearchResult, data)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a run written to the store? Each trial as it ends, each point when it is complete.
+"""Write a run to the store: each trial as it ends, each point when it is complete.
 
-A point is complete or it is measured again: its result and its state change in one transaction.
+The result and the state of a point change in one transaction, so that an incomplete point is
+measured again.
 """
 
 from __future__ import annotations
@@ -34,19 +35,22 @@ from wirespeed.store.store import Store
 from wirespeed.store.tables import POINTS, RUNS, SERIES, TRIALS
 from wirespeed.store.trials import encode_trial
 
-# Each try fails only when another process started a run of the same study at the same moment.
+# A try fails only when another process starts a run of the same study at the same moment.
 RUN_ID_TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a run comes from: the command, the versions of what it ran, the host, and what the
-    audit says of it."""
+    """Origin of a run."""
 
     command: Sequence[str]
+    """Command line."""
     versions: Mapping[str, str]
+    """Versions of the programs that it ran."""
     host: HostFacts
+    """Host on which it ran."""
     audits: tuple[AuditReport, ...] = ()
+    """Audit of that host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class RunWriter:
 
     @classmethod
     def start(cls, store: Store, study: Study, origin: Origin) -> RunWriter:
-        """Make a run with all its points pending. Its id is the study's name and a number."""
+        """Create a run with all its points pending. Its id is the study's name and a number."""
         name = re.sub(r"[^A-Za-z0-9_.]+", "-", study.name).strip("-")[:64] or "study"
         for _ in range(RUN_ID_TRIES):
             with as_store_errors(store.url), suppress(IntegrityError), store.begin() as connection:
@@ -72,7 +76,7 @@ class RunWriter:
         )
 
     def complete_points(self) -> frozenset[str]:
-        """The keys of the points that need not be measured again."""
+        """Return the keys of the points that need not be measured again."""
         query = select(POINTS.c.point_id).where(
             POINTS.c.run_id == self.run_id, POINTS.c.state == PointState.COMPLETE
         )
@@ -80,7 +84,7 @@ class RunWriter:
             return frozenset(connection.execute(query).scalars())
 
     def placements(self) -> Mapping[str, tuple[PlacementKind, ...]]:
-        """Return where the CPUs were in the results of complete points, by the points' keys."""
+        """Return the CPU placements in the results of complete points, by the points' keys."""
         query = select(POINTS.c.point_id, POINTS.c.result).where(
             POINTS.c.run_id == self.run_id, POINTS.c.state == PointState.COMPLETE
         )
@@ -89,7 +93,7 @@ class RunWriter:
         return {row.point_id: decode_result(row.result).placements for row in rows}
 
     def begin_point(self, key: str, plan: Plan, sut: SutDescription) -> None:
-        """Start a new attempt; trials of earlier ones no longer count."""
+        """Start a new attempt; trials of earlier attempts no longer count."""
         self._set(
             key,
             state=PointState.RUNNING,
@@ -101,11 +105,11 @@ class RunWriter:
         )
 
     def add_bench(self, key: str, bench: Mapping[str, object]) -> None:
-        """Keep what the bench says of itself: versions, configuration, commands."""
+        """Store the bench's versions, configuration and commands."""
         self._set(key, bench=encode(dict(bench)))
 
     def add_trial(self, key: str, trial: Trial) -> None:
-        """Keep a trial of the point's running attempt, and its series."""
+        """Store a trial of the point's running attempt, and its series."""
         with self.store.transaction() as connection:
             point = connection.execute(
                 select(POINTS.c.run_id, POINTS.c.ordinal, POINTS.c.attempt).where(
@@ -129,7 +133,7 @@ class RunWriter:
     def complete_point(
         self, key: str, result: SearchResult, explanations: Sequence[Explanation]
     ) -> None:
-        """Keep the result and what limits it; its trials are stored already."""
+        """Store the result and its explanations; its trials are stored already."""
         self._set(
             key,
             state=PointState.COMPLETE,
@@ -139,15 +143,15 @@ class RunWriter:
         )
 
     def fail_point(self, key: str, error: str) -> None:
-        """Say why the attempt ended; the point is measured again on resume."""
+        """Store the reason of a failed attempt; resume measures the point again."""
         self._set(key, state=PointState.FAILED, finished_at=utc_now(), error=error)
 
     def leave_out(self, key: str, why: str) -> None:
-        """Say what the host lacks for the point."""
+        """Store what the host lacks for the point."""
         self._set(key, state=PointState.NOT_RUN, finished_at=utc_now(), error=why)
 
     def discard_empty(self) -> bool:
-        """Remove a run that has no trial and no settled point; returns whether it was one."""
+        """Remove a run that has no trial and no settled point; return whether it was one."""
         has_trial = select(TRIALS.c.run_id).where(TRIALS.c.run_id == self.run_id).exists()
         settled = (POINTS.c.run_id == self.run_id) & POINTS.c.state.in_(SETTLED)
         has_point = select(POINTS.c.run_id).where(settled).exists()
@@ -159,7 +163,7 @@ class RunWriter:
         return True
 
     def finish(self) -> None:
-        """Every point is complete, or left out."""
+        """Mark the run as finished: every point is complete or excluded."""
         with self.store.transaction() as connection:
             connection.execute(
                 update(RUNS).where(RUNS.c.id == self.run_id).values(finished_at=utc_now())
@@ -172,7 +176,7 @@ class RunWriter:
 
 
 def next_number(connection: Connection, name: str) -> int:
-    """The number of the next run of that name."""
+    """Return the number of the next run of that name."""
     ids = connection.execute(select(RUNS.c.id)).scalars()
     matches = (re.fullmatch(re.escape(name) + r"-(\d+)", run_id) for run_id in ids)
     return max((int(match.group(1)) for match in matches if match), default=0) + 1

@@ -15,9 +15,10 @@ from wirespeed.store.errors import NoStore, StoreError
 
 
 def outdated(engine: Engine, shown: str) -> str | None:
-    """Return the database's revision where it is older than this version's, "" where it is empty.
+    """Return the database's revision where it is older, "" where the database is empty.
 
-    None: it is current. shown: the store's name in errors. Raises StoreError for a newer one.
+    Returns None where it is current. shown: the store's name in errors. Raises StoreError for a
+    newer one.
     """
     script = ScriptDirectory.from_config(_config())
     with engine.begin() as connection:
@@ -53,7 +54,7 @@ def _config() -> Config:
 
 
 def check_current(engine: Engine, shown: str) -> None:
-    """Raises StoreError where the database is not of this version, NoStore where it is empty."""
+    """Raise StoreError where the database is of another version, NoStore where it is empty."""
     current = outdated(engine, shown)
     if current == "":
         raise NoStore(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a series compressed for the store?
+"""Compress a series for the store.
 
-Moments and values are eight bytes each, little-endian. First bytes stand together, then second
-bytes and so on, which compresses well: counts of a steady load take about two bytes a window.
+Moments and values are eight bytes each, little-endian. All first bytes come before all second bytes
+and so on, which compresses well: counts of a steady load take about two bytes per window.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from itertools import accumulate, pairwise
 from wirespeed.model.series import Series, SeriesKind
 
 _BYTES = 8
-# The first byte of packed numbers says what they are.
+# The first byte of packed numbers is their type.
 _INTEGERS, _REALS = "q", "d"
 # Whole numbers up to here are exact as a float.
 _EXACT = 2**53
-# Unpacked: 100 times the windows of the longest trial. A file of another host may say less than it
-# holds.
+# Limit when unpacked: 100 times the windows of the longest trial. A hostile file may unpack to
+# more.
 _MAX_OCTETS = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class PackedSeries:
-    """A series as it is stored."""
+    """A series in its stored form."""
 
     name: str
     unit: str
@@ -45,7 +45,7 @@ class PackedSeries:
 
 
 def pack(series: Series) -> PackedSeries:
-    """Moments are stored as differences, which are equal for windows."""
+    """Pack a series. Moments become differences, which are equal for windows."""
     steps = [*series.at_ns[:1], *(after - before for before, after in pairwise(series.at_ns))]
     return PackedSeries(
         series.name, series.unit, str(series.kind), series.epoch,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did the speed-test servers of all sites see, which keep their results in one PostgreSQL?
+"""Read the results of all sites' speed-test servers from one PostgreSQL.
 
-Each site's servers have a role and a schema of their own there, in which they make their tables
-(speedtest/server/src/results/postgresql.rs); none reads or changes another's.
+Each site's servers have a role and a schema of their own, in which they create their tables
+(speedtest/server/src/results/postgresql.rs); no site reads or changes another's.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _OLD = "DELETE FROM {table} WHERE time < now() - make_interval(days => :days)"
 
 
 def read_sites(named: str, days: int) -> tuple[Site, ...]:
-    """What the last `days` days have of each site. Raises StoreError, BadInput."""
+    """Return the results of each site in the last `days` days. Raises StoreError, BadInput."""
     engine, url = _engine(named)
     with as_store_errors(url), engine.connect() as connection:
         return tuple(_site(connection, name, days) for name in _names(connection, url))
 
 
 def forget_results(named: str, days: int) -> dict[str, int]:
-    """Delete what is older than that; returns how many results of each site. Raises StoreError."""
+    """Delete results older than `days`; return their number by site. Raises StoreError."""
     engine, url = _engine(named)
     with as_store_errors(url), engine.begin() as connection:
         return {

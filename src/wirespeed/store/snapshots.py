@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are the snapshots of a fleet's hosts kept and read back? The newest of each host counts."""
+"""Store the snapshots of a fleet's hosts, and read the newest of each host."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wirespeed.store.tables import SNAPSHOTS
 
 
 def add_snapshot(store: Store, snapshot: HostSnapshot) -> bool:
-    """Keep it; False where the store has it already. Raises StoreError."""
+    """Store a snapshot; return False where the store has it already. Raises StoreError."""
     row = {
         "name": snapshot.member.name,
         "collected_at": snapshot.collected_at,
@@ -40,7 +40,7 @@ def add_snapshot(store: Store, snapshot: HostSnapshot) -> bool:
 
 
 def newest_snapshots(store: Store) -> Iterator[HostSnapshot]:
-    """The newest of each host, by name."""
+    """Yield the newest snapshot of each host, by name."""
     newest = (
         select(SNAPSHOTS.c.name, func.max(SNAPSHOTS.c.collected_at).label("at"))
         .group_by(SNAPSHOTS.c.name)

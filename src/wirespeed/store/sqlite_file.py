@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Open SQLite files: make them private, wait for their locks, keep readers from writing.
 
-Every transaction takes its lock at the begin, and a writer's COMMIT may wait for readers. So these
-two are the only places that wait. Source: https://sqlite.org/lockingv3.html.
+Every transaction takes its lock at its begin, and a writer's COMMIT may wait for readers. Only
+these two places wait. Source: https://sqlite.org/lockingv3.html.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def connect(path: Path, options: str) -> sqlite3.Connection:
 
 
 def writing_engine(path: Path) -> Engine:
-    """Open the file to write, made for its owner alone if need be. Raises StoreError."""
+    """Open the file for writing, and create it for its owner alone. Raises StoreError."""
     _make(path)
 
     def opened() -> sqlite3.Connection:
@@ -57,7 +57,10 @@ def writing_engine(path: Path) -> Engine:
 
 
 def reading_engine(path: Path) -> Engine:
-    """Open an existing file to read. SQLite may write once: to undo what a killed writer left."""
+    """Open an existing file for reading.
+
+    SQLite may write once, to undo what a killed writer left.
+    """
 
     def opened() -> sqlite3.Connection:
         connection = connect(path, "mode=rw")
@@ -70,7 +73,7 @@ def reading_engine(path: Path) -> Engine:
 
 
 def engine_of(opened: Callable[[], sqlite3.Connection]) -> Engine:
-    """Make an engine whose connections `opened` opens, one for each transaction."""
+    """Make an engine that opens a connection with `opened` for each transaction."""
     return create_engine(
         "sqlite://", creator=opened, poolclass=NullPool, json_deserializer=load_json
     )
@@ -83,7 +86,7 @@ def begin_to_read(connection: Connection) -> None:
 
 
 def copy(source: sqlite3.Connection, target: Path) -> None:
-    """Copy one state of a file, also while it is written to, whole or not at all."""
+    """Copy one state of a file atomically, also while the file is written."""
     partial = target.with_name(f"{target.name}.partial")
     partial.unlink(missing_ok=True)
     _make(partial)
@@ -100,7 +103,7 @@ def _begin_to_write(connection: Connection) -> None:
 
 
 def _patiently(connection: Connection, statement: str) -> None:
-    """Wait up to WAIT_S for other processes, and say so every _STEP_S seconds."""
+    """Run a statement; wait up to WAIT_S for other processes, and log it every _STEP_S."""
     for waited_s in range(_STEP_S, WAIT_S + _STEP_S, _STEP_S):
         try:
             connection.exec_driver_sql(statement)
@@ -117,18 +120,18 @@ def _patiently(connection: Connection, statement: str) -> None:
 
 
 def is_busy(fault: OperationalError) -> bool:
-    """Whether another process holds the lock."""
+    """Return whether another process holds the lock."""
     code = getattr(fault.orig, "sqlite_errorcode", 0) or 0
     return code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def _make(path: Path) -> None:
-    """Make the file and its folders, for their owner alone. What is there stays as it is."""
+    """Create the file and its folders, for their owner alone. Existing ones stay unchanged."""
     try:
         make_private_folder(path.parent)
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE))
     except IsADirectoryError:
-        return  # SQLite says it in the words of every other file that is no database.
+        return  # SQLite reports it like every other file that is no database
     except OSError as error:
         kind = StoreError if error.errno == errno.ENOSPC else NoStore
         raise kind(

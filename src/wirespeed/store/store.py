@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Open the results database, to write or to read: SQLite by default, PostgreSQL by URL."""
+"""Open the results database for writing or reading: SQLite by default, PostgreSQL by URL."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class Store:
     """An open results database; run_writer.py writes a run to it, read.py reads it."""
 
     url: str
-    """The store's name, as --store takes it, without a password."""
+    """Name of the store, as in --store, without a password."""
     file: Path | None
-    """The SQLite file that is read or written; None for PostgreSQL."""
+    """SQLite file that is read or written; None for PostgreSQL."""
 
     def __init__(self, named: str | None = None, *, exists: bool = False) -> None:
-        """Open the store (see store/url.py) to write, making or migrating its tables as needed.
+        """Open the store (see store/url.py) for writing; create or migrate its tables as needed.
 
-        exists: whether one that is not there is refused. Before a migration an SQLite file is
-        copied. Raises StoreError, NoStore.
+        exists: reject a store that does not exist. An SQLite file is copied before a migration.
+        Raises StoreError, NoStore.
         """
         url = store_url(named)
         self.url, self.file = shown_url(url), _file(url)
@@ -71,27 +71,27 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """Everything inside is kept, or on an exception nothing is. Raises StoreError."""
+        """Run the body in a transaction: an exception undoes all of it. Raises StoreError."""
         with as_store_errors(self.url), self._engine.begin() as connection:
             yield connection
 
     @contextmanager
     def session(self) -> Iterator[Connection]:
-        """A connection for as long as the body, without a transaction. Raises StoreError."""
+        """Yield a connection without a transaction. Raises StoreError."""
         with as_store_errors(self.url), self._engine.connect() as connection:
             yield connection
 
     def begin(self) -> AbstractContextManager[Connection]:
-        """A transaction that raises the driver's own errors."""
+        """Return a transaction that raises the driver's own errors."""
         return self._engine.begin()
 
 
 @contextmanager
 def open_to_read(named: str | None = None) -> Iterator[Store]:
-    """Open a store that is there; nothing is made, migrated or written.
+    """Open an existing store; nothing is created, migrated or written.
 
-    An SQLite file of an older schema is read through a private copy. Without a name, a default
-    store that is not there yet is read as an empty one. Raises NoStore, StoreError.
+    An SQLite file of an older schema is read through a private copy. Without a name, a missing
+    default store is read as an empty one. Raises NoStore, StoreError.
     """
     url = store_url(named)
     shown, file = shown_url(url), _file(url)
@@ -119,9 +119,9 @@ def _reading_engine(file: Path, shown: str, named: bool, stack: ExitStack) -> En
 
 
 def migrated_copy(source: sqlite3.Connection | None, stack: ExitStack) -> Engine:
-    """Return a private copy of an SQLite file, migrated; without a file an empty store.
+    """Return a private copy of an SQLite file, migrated; without a file, an empty store.
 
-    It is removed at the end of the stack. Raises the driver's errors.
+    The copy is removed at the end of the stack. Raises the driver's errors.
     """
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="wirespeed-store-"))
     private = Path(folder) / "copy.sqlite"

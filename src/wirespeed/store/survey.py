@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List the runs of a store, also of one in which some are damaged."""
+"""List the runs of a store, also of a store with damaged runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wirespeed.store.records import SETTLED, RunSummary
 from wirespeed.store.store import Store
 from wirespeed.store.tables import POINTS, RUNS
 
-# By the index of the ids and by the table itself: damage of one leaves the other.
+# By the index of the ids and by the table itself: damage to one leaves the other readable.
 _IDS = (
     "SELECT CAST(id AS BLOB) FROM runs INDEXED BY sqlite_autoindex_runs_1",
     "SELECT CAST(id AS BLOB) FROM runs NOT INDEXED",
@@ -24,14 +24,16 @@ _IDS = (
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The runs of a store, newest first, and why each other one cannot be read, by its id."""
+    """Runs of a store."""
 
     runs: tuple[RunSummary, ...]
+    """Readable runs, newest first."""
     damaged: dict[str, str] = field(default_factory=dict)
+    """Reason why each other run cannot be read, by its id."""
 
 
 def survey(store: Store) -> Survey:
-    """Return what can be listed. Raises StoreError where nothing can."""
+    """Return the runs that can be listed. Raises StoreError where none can."""
     try:
         with store.begin() as connection:
             return Survey(tuple(map(_summary, connection.execute(_query()).all())))
@@ -63,7 +65,7 @@ def _one_by_one(store: Store) -> Survey:
 
 
 def _ids(store: Store) -> list[str]:
-    """Return every id that an SQLite file still tells. Raises DBAPIError where there is none."""
+    """Return every id that an SQLite file still has. Raises DBAPIError where there is none."""
     found: dict[str, None] = {}
     last: DBAPIError | None = None
     for query in _IDS:
@@ -84,7 +86,7 @@ def _told(connection: Connection, query: str) -> Iterator[str]:
 
 
 def _query() -> Select[Any]:
-    """Select what a line of `wirespeed runs` shows; the rest of a run may be large."""
+    """Select the columns of `wirespeed runs` only, since the rest of a run may be large."""
     of_run = select(func.count()).where(POINTS.c.run_id == RUNS.c.id)
     return select(
         RUNS.c.id,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured at a point of a run that stored no description of it?
+"""Describe the SUT at a point of a run that stored no description.
 
-Only versions before schema 0003 stored none, so that their kinds are all that there are here.
+Only versions before schema 0003 stored none, so only their types are here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FUNCTIONS = {
 
 
 def describe_old_sut(parameters: Mapping[str, Any], plan: Plan) -> SutDescription:
-    """parameters: of the point, as a study file spells them."""
+    """Return the description. parameters: of the point, as in a study file."""
     if any(host.vswitch is not None for host in plan.hosts):
         return _OVS
     if "tcp" in parameters:

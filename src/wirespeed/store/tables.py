@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tables has the store? Runs, points, trials of every attempt, and series; of a fleet its
-hosts' snapshots, where runs of other hosts came from, leases and pair tests.
+"""Define the tables of the store.
 
-Times are ISO 8601 in UTC. A column of type JSON holds a model type as store/codec.py writes it, a
-trial as store/trials.py does.
-Changing a table needs a migration in migrations/versions; a test compares the two.
+For runs: runs, points, trials of every attempt, and series. For a fleet: snapshots of hosts,
+imports of runs, leases and pair tests. Times are ISO 8601 in UTC. A JSON column has a model type as
+store/codec.py writes it, a trial as store/trials.py does. A changed table needs a migration in
+migrations/versions; a test compares the two.
 """
 
 from __future__ import annotations
@@ -50,10 +50,11 @@ RUNS = Table(
     Column("audits", JSON),
 )
 
-# state: a PointState (records.py). Only a complete point has a result, and it is written in the
-# same transaction as the state. attempt: which attempt's trials belong to it. sut, explanations:
-# null until it began or was complete, and where an older version measured it. point_id: Point.key.
-# design: the point's id, the number of the repeat and the factors that are on; null as above.
+# state: a PointState (records.py). Only a complete point has a result, which is written in the same
+# transaction as the state. attempt: the attempt whose trials belong to the point. sut,
+# explanations: null until the point began or was complete, and where an older version measured it.
+# point_id: Point.key. design: the point's id, the number of the repeat and the factors that are on;
+# null where an older version measured it.
 POINTS = Table(
     "points",
     METADATA,
@@ -89,7 +90,7 @@ TRIALS = Table(
     ForeignKeyConstraint(["run_id", "ordinal"], ["points.run_id", "points.ordinal"]),
 )
 
-# What was counted or sampled over time in a trial; at_ns and values are packed by store/series.py.
+# Counts or samples over time in a trial; store/series.py packs at_ns and values.
 SERIES = Table(
     "series",
     METADATA,
@@ -109,8 +110,7 @@ SERIES = Table(
     ),
 )
 
-# What a host of the fleet said of itself, each time; name: as the inventory calls it. audit: null
-# where it was not audited.
+# Snapshots of a fleet's hosts. name: as in the inventory. audit: null where it was not audited.
 SNAPSHOTS = Table(
     "snapshots",
     METADATA,
@@ -124,8 +124,8 @@ SNAPSHOTS = Table(
     Column("audit", JSON),
 )
 
-# Runs that were measured by another host into a store of its own: which run there is which one
-# here. settled: how many points were done when it was copied.
+# Runs that another host measured into its own store, with their ids there and here. settled: number
+# of points that were done when the run was copied.
 IMPORTS = Table(
     "imports",
     METADATA,
@@ -136,8 +136,8 @@ IMPORTS = Table(
     Column("settled", Integer, nullable=False),
 )
 
-# Who may use a host, a link or a generator until when, by the database's clock. token: raised by
-# each lease, never lowered; holder: null once it is given back.
+# Holders of hosts, links and generators, with the expiry by the database's clock. token: each lease
+# raises it, none lowers it; holder: null once the lease is released.
 LEASES = Table(
     "leases",
     METADATA,

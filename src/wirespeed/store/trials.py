@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a trial encoded, and decoded from records of any version?
+"""Encode a trial, and decode it from records of any version.
 
-What was counted and sampled over time (windows, rows of latency, contention samples) is not part of
-it: the store keeps the trial's series in a table of their own. Disturbances are many: they are kept
-as pairs of begin and length, by what they have in common.
+Counts and samples over time (windows, rows of latency, contention samples) are excluded: the store
+has the trial's series in a table of their own. The many disturbances are stored as pairs of begin
+and length, grouped by their common fields.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from wirespeed.store.codec import decode, encode
 
 
 def encode_trial(trial: Trial) -> dict[str, Any]:
-    """The trial as JSON types, without its series and what they were made from."""
+    """Return the trial as JSON types, without its series and their sources."""
     disturbances = trial.observation.evidence.disturbances
     evidence = replace(trial.observation.evidence, disturbances=(), contention=())
     observation = replace(trial.observation, evidence=evidence, windows=None, latency_rows=None)
@@ -27,7 +27,7 @@ def encode_trial(trial: Trial) -> dict[str, Any]:
 
 
 def decode_trial(data: dict[str, Any]) -> Trial:
-    """A trial of this schema or an older one."""
+    """Return a trial of this schema or an older one."""
     current = _with_accepted(_upgraded(_renamed(data)))
     seen = current["observation"]
     groups = seen.get("evidence", {}).get("disturbances", [])
@@ -37,12 +37,12 @@ def decode_trial(data: dict[str, Any]) -> Trial:
 
 
 def _renamed(data: dict[str, Any]) -> dict[str, Any]:
-    """`observation` was called `seen`."""
+    """Rename `seen` to `observation`."""
     return {("observation" if key == "seen" else key): value for key, value in data.items()}
 
 
 def _with_accepted(data: dict[str, Any]) -> dict[str, Any]:
-    """Until schema 0003 the frames that the first ring accepted were called "sent"."""
+    """Rename "sent" to "accepted": until schema 0003, the frames that the first ring accepted."""
     seen = data["observation"]
     directions = [
         {"accepted" if key == "sent" else key: value for key, value in direction.items()}
@@ -67,7 +67,7 @@ def _grouped(disturbances: tuple[Disturbance, ...]) -> list[dict[str, Any]]:
 
 
 def _listed(groups: list[dict[str, Any]]) -> tuple[Disturbance, ...]:
-    """The disturbances of all groups in the order of their begin."""
+    """Return the disturbances of all groups, in the order of their begin."""
     found = [
         Disturbance(
             group["cpu"], begin_ns, length_ns,
@@ -80,9 +80,9 @@ def _listed(groups: list[dict[str, Any]]) -> tuple[Disturbance, ...]:
 
 
 def _upgraded(data: dict[str, Any]) -> dict[str, Any]:
-    """A trial of schema 0001: a valid one was quiet, others are disturbed.
+    """Convert a trial of schema 0001: a valid one was quiet, others are disturbed.
 
-    It has no evidence with time stamps, so that nothing of a disturbed one counts.
+    It has no evidence with time stamps, so nothing of a disturbed one counts.
     """
     if "valid" not in data:
         return data

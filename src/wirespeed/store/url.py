@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which database is used: --store, WIRESPEED_STORE, or a file in the XDG data directory?"""
+"""Choose the database: --store, WIRESPEED_STORE, or a file in the XDG data directory."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from wirespeed.model.errors import BadInput
 
 
 def data_directory(env: Mapping[str, str] = os.environ) -> Path:
-    """$XDG_DATA_HOME/wirespeed, or ~/.local/share/wirespeed (XDG Base Directory 0.8)."""
+    """Return $XDG_DATA_HOME/wirespeed, or ~/.local/share/wirespeed (XDG Base Directory 0.8)."""
     home = env.get("XDG_DATA_HOME", "")
     base = Path(home) if home.startswith("/") else Path.home() / ".local" / "share"
     return base / "wirespeed"
 
 
 def is_named(named: str | None, env: Mapping[str, str] = os.environ) -> bool:
-    """Whether a person chose the store, by --store or the environment."""
+    """Return whether the user chose the store, by --store or the environment."""
     return bool(named or env.get("WIRESPEED_STORE"))
 
 
 def shown_url(url: URL) -> str:
-    """Write the URL as after --store: without the driver's name, and without a password."""
+    """Return the URL as in --store: without the driver's name, and without a password."""
     return url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
 
 
 def store_url(named: str | None, env: Mapping[str, str] = os.environ) -> URL:
-    """The URL of the store. A plain path names an SQLite file. Raises BadInput."""
+    """Return the URL of the store. A plain path names an SQLite file. Raises BadInput."""
     named = named or env.get("WIRESPEED_STORE") or str(data_directory(env) / "wirespeed.sqlite")
     if "://" not in named:
         return URL.create("sqlite", database=str(Path(named).expanduser().absolute()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a point's workload written, and read back from records of any version?"""
+"""Read a point's workload back from records of any version."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from wirespeed.model.spec import Frames, TcpStreams, Workload
 from wirespeed.store.codec import decode
 
-# How sut.vnf.placement was written before.
+# Former notation of sut.vnf.placement.
 _OWN_PROCESS = {True: "process", False: "shared", None: None}
 
-# How sut.vnf.pages and .threads were written before: as S1's cumulative steps.
+# Former notation of sut.vnf.pages and .threads: S1's cumulative steps.
 _TUNED = {
     "none": {"pages": "4K", "threads": "anywhere"},
     "huge-pages": {"pages": "huge", "threads": "anywhere"},
@@ -21,7 +21,11 @@ _TUNED = {
 
 
 def decode_workload(record: dict[str, Any]) -> Workload:
-    """A record of TCP traffic names its settings; until version 3 all tables were in each."""
+    """Return the workload of a record.
+
+    A record of TCP traffic has a table of its settings. Until version 3, each record had all
+    tables.
+    """
     sut = record.get("sut", {})
     if record.get("tcp") is not None:
         vswitch = record.get("vswitch") or sut.get("vswitch", {})

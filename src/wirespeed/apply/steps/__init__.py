@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which settings of a host does a plan decide? One kind a file."""
+"""Define the settings of a host that a plan decides, one type per file."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes the settings that a reboot loses so again: one systemd unit, and the script it runs.
+"""Restore the settings that a reboot loses with one systemd unit and its script.
 
-The kernel command line keeps pages and isolation, Open vSwitch its own database. What is left
-(VFs and their order, drivers, interrupts whose numbers change, governors) neither udev rules nor
-tmpfiles.d can say in the order that it needs (docs/decisions/0007).
+The kernel command line keeps pages and isolation, Open vSwitch its own database. The others are VFs
+and their order, drivers, interrupts whose numbers change, and governors. Neither udev rules nor
+tmpfiles.d can express the order that they need (docs/decisions/0007).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BECAUSE = "a reboot loses these settings, the kernel command line cannot carry 
 
 @dataclass(frozen=True, slots=True)
 class EnabledUnit(Setting):
-    """Whether systemd starts the unit at boot: "enabled", or None."""
+    """Start of a unit at boot by systemd: "enabled", or None."""
 
     unit: str
 
@@ -69,7 +69,7 @@ BOOT_NAMES = frozenset(setting.name for setting in _SETTINGS)
 
 
 def boot_steps(volatile: Sequence[Step]) -> list[Step]:
-    """The unit that makes these steps' settings so at boot. They are so now."""
+    """Return the steps of the unit that sets these steps' settings at boot."""
     if not volatile:
         return []
     actions: list[Action] = [Run(("udevadm", "settle", "--timeout=30"), may_fail=True)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which driver a PCI function is bound to: vfio-pci for what DPDK or a guest drives.
+"""Bind a PCI function to a driver: vfio-pci for DPDK ports and guests.
 
-driver_override names the driver of one function alone (Documentation/ABI/testing/sysfs-bus-pci).
+driver_override names the driver of one function only (Documentation/ABI/testing/sysfs-bus-pci).
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _NONE = "(null)"
 
 @dataclass(frozen=True, slots=True)
 class Driver(Setting):
-    """The value is JSON: [driver, driver_override], "" for none; a wanted null is any."""
+    """Driver of a function. The value is JSON: [driver, driver_override], "" for none.
+
+    A planned null accepts any override.
+    """
 
     risks_connection: ClassVar[bool] = True
     lost_at_reboot: ClassVar[bool] = True
@@ -41,7 +44,7 @@ class Driver(Setting):
         return bound_to(driver_of(runner, self.address), "" if override == _NONE else override)
 
     def actions(self, value: Value) -> tuple[Action, ...]:
-        if value is None:  # the function was not there, and goes with its PF's VFs
+        if value is None:  # A VF that did not exist before disappears with the other VFs of its PF.
             return ()
         driver, override = load_json(value)
         return bind(self.address, driver, override or "")
@@ -54,7 +57,7 @@ class Driver(Setting):
     def left(self, runner: Runner, value: Value) -> tuple[str, ...]:
         found = self.read(runner)
         if value is None or found is None:
-            # A VF that is gone again, with its PF's others, is bound to nothing.
+            # A VF that has disappeared with its PF's other VFs is bound to nothing.
             free = value is None or load_json(value)[0] == ""
             return () if found is None and free else (self.shown(found),)
         (driver, override), (is_driver, is_override) = load_json(value), load_json(found)
@@ -75,12 +78,12 @@ class Driver(Setting):
 
 
 def bound_to(driver: str, override: str | None) -> str:
-    """The value of such a binding."""
+    """Return the value of such a binding."""
     return json.dumps([driver, override])
 
 
 def bind(address: str, driver: str, override: str) -> tuple[Action, ...]:
-    """Whatever has the function lets go of it; then `driver` gets it, or nothing ("")."""
+    """Return the actions that unbind the function, then bind it to `driver`, or to none ("")."""
     device = f"{SYS_PCI}/{address}"
     actions: list[Action] = []
     if driver == VFIO:

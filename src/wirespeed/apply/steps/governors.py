@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The frequency governor of the isolated CPUs: those that poll run at full frequency."""
+"""Set the frequency governor of the isolated CPUs, which poll at full frequency."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CPU = "/sys/devices/system/cpu"
 
 @dataclass(frozen=True, slots=True)
 class Governors(Setting):
-    """The value is a JSON object: CPU -> governor."""
+    """Governors of CPUs. The value is a JSON object: CPU to governor."""
 
     lost_at_reboot: ClassVar[bool] = True
 
@@ -71,7 +71,7 @@ class Governors(Setting):
 
 
 def governor_steps(host: HostPlan) -> list[Step]:
-    """One step for all isolated CPUs."""
+    """Return one step for all isolated CPUs."""
     cpus: Sequence[int] = host.cores.isolated.value if host.cores else ()
     if not cpus:
         return []

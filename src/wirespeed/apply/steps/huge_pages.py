@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The huge pages of one size on one NUMA node, now; the kernel command line has them at boot."""
+"""Set the huge pages of one size on one NUMA node; at boot the kernel command line does it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ _NO_NUMA = "/sys/kernel/mm/hugepages"
 
 @dataclass(frozen=True, slots=True)
 class HugePagePool(Setting):
-    """The kernel gives as many pages as it finds free memory in one piece, without an error, and
-    keeps those that are in use."""
+    """Huge pages of one size on one node.
+
+    The kernel reserves fewer pages than asked where contiguous free memory is short, without an
+    error. It keeps pages that are in use.
+    """
 
     made_at_boot: ClassVar[bool] = True
 
@@ -51,7 +54,7 @@ class HugePagePool(Setting):
 
 
 def page_steps(host: HostPlan, runner: Runner) -> list[Step]:
-    """A step for each planned pool; pools of other sizes are left as they are."""
+    """Return a step for each planned pool; pools of other sizes stay unchanged."""
     numa = bool(runner.glob(f"{_NODES}/node[0-9]*"))
     steps = []
     for page in host.huge_pages.value:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where interrupts run: those that there are, and by default those to come, off the isolated CPUs.
+"""Move interrupts off the isolated CPUs: existing ones, and by default future ones.
 
-Numbers of interrupts change from boot to boot, so the value names the actions with them. Source:
+Interrupt numbers change from boot to boot, so the value holds the actions with them. Source:
 Documentation/core-api/irq/irq-affinity.rst.
 """
 
@@ -26,8 +26,11 @@ _DEFAULT = f"{_IRQ}/default_smp_affinity"
 
 @dataclass(frozen=True, slots=True)
 class Interrupts(Setting):
-    """The value wanted is {"all": CPUs}; what is read, {"default": CPUs, "irqs": {number: [actions,
-    CPUs]}}; both are JSON, CPUs as kernel lists."""
+    """Affinities of all interrupts, as JSON with CPUs as kernel lists.
+
+    The planned value is {"all": CPUs}. The value that is read is {"default": CPUs, "irqs": {number:
+    [actions, CPUs]}}.
+    """
 
     lost_at_reboot: ClassVar[bool] = True
 
@@ -42,7 +45,7 @@ class Interrupts(Setting):
         wanted = load_json(value or "{}")
         if "all" in wanted:
             cpus = wanted["all"]
-            # The default first: an interrupt that is requested in between then gets it.
+            # Set the default first, so that an interrupt requested in between gets it.
             return (_default(cpus), PutEach(f"{_IRQ}/[0-9]*/smp_affinity_list", cpus))
         return (_default(wanted["default"]), *(
             Put(f"{_IRQ}/{number}/smp_affinity_list", cpus, may_fail=True)
@@ -52,11 +55,11 @@ class Interrupts(Setting):
     def make(self, runner: Runner, value: Value) -> None:
         wanted = load_json(value or "{}")
         if "all" not in wanted:
-            # A number may be another device's by now.
+            # The number may belong to another device by now.
             now = self._read(runner)["irqs"]
             same = {n: irq for n, irq in wanted["irqs"].items() if n in now and now[n][0] == irq[0]}
             value = json.dumps({**wanted, "irqs": same})
-        # The base of a class with slots: super() does not find its cell.
+        # In a dataclass with slots, super() does not find its cell, so the base is named.
         Setting.make(self, runner, value)
 
     def left(self, runner: Runner, value: Value) -> tuple[str, ...]:
@@ -82,7 +85,7 @@ class Interrupts(Setting):
         return True
 
     def excusable(self, runner: Runner, left: Sequence[str]) -> bool:
-        """The kernel moves no interrupt that it manages itself or that belongs to one CPU."""
+        """Return whether some interrupts moved: the kernel moves no managed or per-CPU one."""
         return len(left) < len(self._read(runner)["irqs"])
 
     def shown(self, value: Value) -> str:
@@ -100,7 +103,7 @@ class Interrupts(Setting):
         irqs = {}
         for number, path, name in zip(numbers, paths, actions, strict=True):
             cpus, who = files[path], files[name]
-            # Without a handler it does not occur.
+            # An interrupt without a handler does not occur.
             if isinstance(cpus, str) and isinstance(who, str) and who.strip():
                 irqs[number] = [who.strip(), cpus.strip()]
         default = files[_DEFAULT]
@@ -109,7 +112,7 @@ class Interrupts(Setting):
 
 
 def interrupt_steps(host: HostPlan) -> list[Step]:
-    """One step for all interrupts: they run where the host's own tasks do."""
+    """Return one step for all interrupts: they run on the CPUs of the host's own tasks."""
     if host.cores is None or not host.cores.isolated.value:
         return []
     wanted = json.dumps({"all": format_list(host.cores.housekeeping.value)})

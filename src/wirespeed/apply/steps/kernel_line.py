@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words of the kernel command line, where the boot loader has them: GRUB's drop-in or grubby.
+"""Set the words of the kernel command line in the boot loader: GRUB's drop-in or grubby.
 
-What the running kernel was started with is another question: `missing_words`.
+`missing_words` compares the plan with the command line of the running kernel.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _PAGES = ("hugepagesz", "hugepages", "default_hugepagesz")
 
 
 class NoBootLoader(WirespeedError):
-    """The host's boot loader is none that we can set."""
+    """Raised when wirespeed cannot set the host's boot loader."""
 
 
 @dataclass(frozen=True, slots=True)
 class GrubDropIn(Setting):
-    """Our file of /etc/default/grub.d, and the menu that update-grub made with it."""
+    """Drop-in file in /etc/default/grub.d, and the menu that update-grub made with it."""
 
     makes_more: ClassVar[bool] = True
 
@@ -72,7 +72,7 @@ class GrubDropIn(Setting):
 
 @dataclass(frozen=True, slots=True)
 class GrubbyArguments(Setting):
-    """The arguments of every kernel that grubby knows; the value is one line."""
+    """Arguments of every kernel that grubby knows; the value is one line."""
 
     @property
     def name(self) -> str:
@@ -90,7 +90,7 @@ class GrubbyArguments(Setting):
         grubby = ["grubby", "--update-kernel=ALL"]
         now = (self.read(runner) or "").split()
         wanted = (value or "").split()
-        # Words that may repeat are set anew as a whole; of the others only what is not wanted goes.
+        # Words that may repeat are all set again; of the others, only unwanted words are removed.
         gone = [*_PAGES, *(word for word in now if word not in wanted)]
         runner.run([*grubby, f"--remove-args={' '.join(gone)}"], timeout_s=COMMAND_S)
         if wanted:
@@ -103,7 +103,7 @@ class GrubbyArguments(Setting):
 
 
 def kernel_steps(plan: Plan, host: HostPlan, runner: Runner) -> list[Step]:
-    """One step for the whole command line. Raises NoBootLoader."""
+    """Return one step for the whole command line. Raises NoBootLoader."""
     if not host.kernel:
         return []
     because = "; ".join(f"{word.value}: {word.because}" for word in host.kernel)
@@ -123,7 +123,7 @@ def kernel_steps(plan: Plan, host: HostPlan, runner: Runner) -> list[Step]:
 
 
 def missing_words(host: HostPlan, cmdline: str) -> tuple[str, ...]:
-    """The planned words that a kernel with this command line was not started with, in order."""
+    """Return the planned words that this kernel command line lacks, in planned order."""
     have = _pairs(cmdline.split())
     return tuple(
         word for word, pair in zip((w.value for w in host.kernel), _pairs([w.value for w in
@@ -132,15 +132,15 @@ def missing_words(host: HostPlan, cmdline: str) -> tuple[str, ...]:
 
 
 def line_of(drop_in: str) -> str:
-    """The words that a drop-in adds."""
+    """Return the words that a drop-in adds."""
     found = _LINE.search(drop_in)
     return found[1] if found else drop_in.strip()
 
 
 def _menu_agrees(runner: Runner, value: Value) -> bool:
-    """Whether GRUB's menu has the drop-in's words."""
+    """Return whether GRUB's menu has the drop-in's words."""
     if value is None:
-        # No word of an entry tells whether it came from a file that is gone: see `makes_more`.
+        # The menu does not show whether a word came from a removed file: see `makes_more`.
         return True
     menu = read_text(runner, MENU) or ""
     entries = [line for line in menu.splitlines() if re.match(r"\s*linux(16|efi)?\s", line)]
@@ -159,7 +159,7 @@ def _key(word: str) -> str:
 
 
 def _pairs(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Each word, with the page size that it belongs to where it is a count of pages."""
+    """Return each word, with the page size that it belongs to where it is a count of pages."""
     size, found = "", []
     for word in words:
         if _key(word) == "hugepagesz":

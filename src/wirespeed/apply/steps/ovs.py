@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Open vSwitch with DPDK: other_config, bridges and ports, as `plan render --to ovs` names them.
+"""Set up Open vSwitch with DPDK: other_config, bridges and ports, named as in `plan render`.
 
 Its database survives reboots, so nothing is done at boot. ovsdb-server writes a transaction without
-fsync unless the client asks for a durable commit (RFC 7047, 5.2.10), which ovs-vsctl has no option
-for: sync follows each change. Restarting ovs-vswitchd, which stops the
-traffic of all guests, is left to the operator or a reboot.
+fsync unless the client asks for a durable commit (RFC 7047, 5.2.10). ovs-vsctl has no option for
+that, so sync follows each change. A restart of ovs-vswitchd stops the traffic of all guests; it is
+left to the operator or a reboot.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _OPTIONS = ("dpdk-devargs", "n_rxq", "n_rxq_desc", "n_txq_desc")
 
 @dataclass(frozen=True, slots=True)
 class OvsKeys(Setting):
-    """Keys of other_config; the value is a JSON object: key -> value, null for none."""
+    """Keys of other_config. The value is a JSON object: key to value, null for none."""
 
     keys: tuple[str, ...]
     at_start: tuple[str, ...]
@@ -55,7 +55,7 @@ class OvsKeys(Setting):
         return (*made, _SYNC)
 
     def needs_restart(self, old: Value, new: Value) -> bool:
-        """Whether a key changes that was set and that ovs-vswitchd reads when it starts."""
+        """Return whether a key changes that was set and that ovs-vswitchd reads at its start."""
         was, wanted = load_json(old or "{}"), load_json(new or "{}")
         return any(was[key] not in (None, wanted[key]) for key in self.at_start)
 
@@ -66,10 +66,11 @@ class OvsKeys(Setting):
 
 @dataclass(frozen=True, slots=True)
 class OvsPorts(Setting):
-    """The bridges and DPDK ports of the plan; the value is JSON: {"bridges": {name:
-    datapath_type}, "ports": {name: {bridge, port, type, options, mtu_request}}}, null for none.
+    """Bridges and DPDK ports of the plan.
 
-    port: the bond that an interface is of, else its own name.
+    The value is JSON: {"bridges": {name: datapath_type}, "ports": {name: {bridge, port, type,
+    options, mtu_request}}}, null for none. port: the bond of an interface, else the interface's own
+    name.
     """
 
     risks_connection: ClassVar[bool] = True
@@ -111,8 +112,8 @@ class OvsPorts(Setting):
     def actions(self, value: Value) -> tuple[Action, ...]:
         wanted = load_json(value or "{}")
         made: list[Action] = []
-        # A bond and a port by the name of one of its interfaces cannot be told apart afterwards:
-        # what is ours is made anew.
+        # Afterwards, a bond looks like a port with the name of one of its interfaces. So the plan's
+        # ports are deleted and created again.
         for name in dict.fromkeys([*self._port_names(wanted), *self.ports]):
             made.append(Run((*_VSCTL, "--if-exists", "del-port", name)))
         for name, datapath in wanted["bridges"].items():
@@ -128,7 +129,7 @@ class OvsPorts(Setting):
         return (*made, _SYNC)
 
     def takes(self, facts: HostFacts, value: Value) -> frozenset[str]:
-        """A bridge has an interface of its own, by its name."""
+        """Return the interfaces that change, including the internal one of each bridge."""
         del facts, value
         return frozenset((*self.bridges, *self.ports))
 
@@ -147,7 +148,7 @@ class OvsPorts(Setting):
 
 
 def ovs_steps(plan: Plan, host: HostPlan) -> list[Step]:
-    """other_config, then bridges and ports."""
+    """Return the steps for other_config, then for bridges and ports."""
     if host.vswitch is None:
         return []
     config = other_config(host.vswitch)
@@ -185,7 +186,7 @@ def _port(host: HostPlan, bridge: str, name: str, port: BridgePort) -> dict[str,
 
 
 def _add(name: str, members: dict[str, Any]) -> Run:
-    """One transaction: the port or bond with all options of its interfaces."""
+    """Return one transaction: the port or bond with all options of its interfaces."""
     bridge = next(iter(members.values()))["bridge"]
     words = [*_VSCTL, "--may-exist"]
     if list(members) == [name]:

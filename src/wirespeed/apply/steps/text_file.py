@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A configuration file of the host: its whole text, or that there is none."""
+"""Write a configuration file of the host: its whole text, or no file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from wirespeed.remote.interface import Runner
 
 @dataclass(frozen=True, slots=True)
 class TextFile(Setting):
-    """Survives a power loss as a whole: the old one or the new one."""
+    """A file that survives a power loss as a whole: the old or the new text."""
 
-    # It also removes what a replacement that was cut has left beside it.
+    # Setting it also removes the rest of an interrupted replacement.
     makes_more: ClassVar[bool] = True
 
     path: str

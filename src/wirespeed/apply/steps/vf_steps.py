@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which VFs does a plan make, with which attributes, and which driver does each port get?"""
+"""List the VFs of a plan with their attributes, and the driver of each port."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from wirespeed.model.policy import InterfaceKind, NetworkType, NicUse
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import VFIO
 
-# It takes another VF of the port than the plan names: set on that one as well, a MAC address and a
-# VLAN would be on two VFs of a NIC.
+# Nova may take another VF of the port than the plan names. With the plan's MAC address and VLAN set
+# as well, two VFs of a NIC would have them.
 _NOVA_GIVES = "Nova chooses among them and sets the MAC and VLAN of the one it gives"
 _TO_COME = re.compile(r"(.+)/vf(\d+)")
 
 
 def nic_steps(plan: Plan, host: HostPlan, facts: HostFacts, runner: Runner) -> list[Step]:
-    """Each PF's driver and VFs, then the drivers of VFs that guests get and of ports for DPDK."""
+    """Return the steps for each PF's driver and VFs, then for drivers of guests' VFs and DPDK."""
     steps: list[Step] = []
     drivers: list[Step] = []
     for nic in host.nics:
@@ -33,7 +33,7 @@ def nic_steps(plan: Plan, host: HostPlan, facts: HostFacts, runner: Runner) -> l
             interface = nic.interface or next(iter(device.interfaces), "")
             setting = Vfs(nic.address, interface, vf_addresses(runner, nic.address))
             wanted = [unset_vf() for _ in range(nic.vfs.value)]
-            # Without addresses the setting itself tells why it cannot be made.
+            # Without addresses, the setting itself reports why it cannot be set.
             ports = list(_ports_on(host, nic, setting.addresses)) if setting.addresses else []
             why = f"{nic.vfs.because}; MAC and VLAN of the ports in the plan"
             if _nova_sets_them(facts, ports):
@@ -52,7 +52,10 @@ def _driver(nic: NicPlan) -> Step:
 
 
 def _nova_sets_them(facts: HostFacts, ports: list[tuple[GuestPlan, PortPlan, int]]) -> bool:
-    """A macvtap port's VF must have the kernel's driver before Nova takes it."""
+    """Return whether Nova sets MAC and VLAN itself.
+
+    A macvtap port's VF must have the kernel's driver before Nova takes it.
+    """
     kinds = {port.kind.value for _, port, _ in ports}
     return facts.nova is not None and InterfaceKind.MACVTAP not in kinds
 
@@ -60,7 +63,7 @@ def _nova_sets_them(facts: HostFacts, ports: list[tuple[GuestPlan, PortPlan, int
 def _ports_on(
     host: HostPlan, nic: NicPlan, addresses: tuple[str, ...]
 ) -> Iterator[tuple[GuestPlan, PortPlan, int]]:
-    """The ports that take a VF of this PF, with the VF's number."""
+    """Yield the ports that take a VF of this PF, with the VF's number."""
     for guest in host.guests:
         for port in guest.ports:
             if port.device is None:
@@ -73,7 +76,10 @@ def _ports_on(
 
 
 def _vf(plan: Plan, port: PortPlan) -> dict[str, Any]:
-    """Without port security a guest may send from other addresses and change its own."""
+    """Return a VF's attributes.
+
+    Without port security a guest may send from other addresses and change its own.
+    """
     network = plan.network(port.network)
     tagged = network.type is NetworkType.VLAN and not network.transparent_vlan
     return {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who has a PCI function open through VFIO?
+"""Find the process that has a PCI function open through VFIO, and make Open vSwitch close it.
 
-Until it is closed the kernel neither takes vfio-pci off the function nor removes it, and who asked
-for that waits in the kernel, where no signal ends it (vfio_unregister_group_dev).
+Until the function is closed, the kernel neither unbinds it from vfio-pci nor removes it. A process
+that asks for that waits in the kernel, where no signal ends it (vfio_unregister_group_dev).
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from wirespeed.remote.interface import RemoteError, Runner
 from wirespeed.remote.pci import SYS_PCI, VFIO, driver_of
 
 _VSWITCHD = "ovs-vswitchd"
-# Open vSwitch takes a port out some time after its database has lost it.
+# Open vSwitch removes a port some time after its database has lost it.
 _ATTEMPTS, _ATTEMPT_S = 20, 0.5
 
 
 def let_go(runner: Runner, address: str) -> None:
-    """Returns when nobody has it open. Raises RemoteError when somebody keeps it.
+    """Return when no process has the function open. Raises RemoteError when one keeps it.
 
-    Open vSwitch with DPDK opens every function of vfio-pci that it finds when it starts, and keeps
-    it without any port, until netdev-dpdk/detach (ovs-vswitchd(8)), which it refuses for a port's.
+    Open vSwitch with DPDK opens every function of vfio-pci at its start. It keeps a function
+    without a port until netdev-dpdk/detach (ovs-vswitchd(8)), which fails for the function of a
+    port.
     """
     if driver_of(runner, address) != VFIO:
         return
@@ -44,8 +45,8 @@ def let_go(runner: Runner, address: str) -> None:
 
 
 def _holder(runner: Runner, path: str) -> tuple[str, str] | None:
-    """A process that has the file open, and its name."""
-    # Processes end while find looks: its exit code says nothing.
+    """Return a process that has the file open, and its name."""
+    # Processes end while find runs, so its exit code has no meaning.
     shown = runner.run(
         ["find", "/proc", "-maxdepth", "3", "-path", "/proc/[0-9]*/fd/*", "-lname", path],
         check=False,

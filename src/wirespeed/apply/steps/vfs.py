@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The VFs of a PF: how many there are, and MAC, VLAN, spoof check and trust of each.
+"""Set the VFs of a PF: their number, and MAC, VLAN, spoof check and trust of each.
 
-VFs are made with autoprobe off: a driver that has taken a VF would keep the MAC it found. The count
-can only change by way of 0. Source: Documentation/ABI/testing/sysfs-bus-pci, ip-link(8).
+VFs are made with autoprobe off: a driver that has taken a VF would keep the MAC address that it
+found. The number can change only through 0. Source: Documentation/ABI/testing/sysfs-bus-pci,
+ip-link(8).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from wirespeed.model.facts import HostFacts
 from wirespeed.remote.interface import RemoteError, Runner
 from wirespeed.remote.pci import SYS_PCI, VFIO, driver_of
 
-# Of a VF that stays with the kernel: whichever of its drivers takes it.
+# Driver of a VF that stays with the kernel: any kernel driver that takes it.
 KERNEL_DRIVER = "*"
 _ATTRIBUTES = ("mac", "vlan", "spoofchk", "trust")
 _FIRST = "sriov_offset, sriov_stride"
@@ -29,10 +30,9 @@ _FIRST = "sriov_offset, sriov_stride"
 
 @dataclass(frozen=True, slots=True)
 class Vfs(Setting):
-    """The value is JSON: {"up", "autoprobe", "vfs": [{"mac", "vlan", "spoofchk", "trust",
-    "driver"}]}; what is null there is left as it is.
+    """VFs of one PF. A null in the value leaves that part unchanged.
 
-    addresses: of all VFs that the PF can have.
+    The value is JSON: {"up", "autoprobe", "vfs": [{"mac", "vlan", "spoofchk", "trust", "driver"}]}.
     """
 
     risks_connection: ClassVar[bool] = True
@@ -41,6 +41,7 @@ class Vfs(Setting):
     address: str
     interface: str
     addresses: tuple[str, ...]
+    """Addresses of all VFs that the PF can have."""
 
     @property
     def name(self) -> str:
@@ -67,7 +68,7 @@ class Vfs(Setting):
                 let_go(runner, address)
             Setting.make(self, runner, value)
             return
-        # They stay: only what differs is set, in VFs that nobody drives meanwhile.
+        # The VFs stay; only differing attributes are set, in VFs without a driver meanwhile.
         made: list[Action] = []
         for number, (vf, is_now) in enumerate(zip(wanted["vfs"], now["vfs"], strict=True)):
             if any(_differ(vf, is_now)):
@@ -90,7 +91,7 @@ class Vfs(Setting):
         return tuple(found)
 
     def takes(self, facts: HostFacts, value: Value) -> frozenset[str]:
-        """With another count the PF's own and all VFs', else those of the VFs that are set."""
+        """Return the interfaces of the changed VFs; with another number those of PF and all VFs."""
         wanted = load_json(value or '{"vfs": []}')["vfs"]
         count = next((d.sriov_num for d in facts.pci if d.address == self.address), 0)
         if count != len(wanted):
@@ -107,7 +108,7 @@ class Vfs(Setting):
         return None
 
     def excusable(self, runner: Runner, left: Sequence[str]) -> bool:
-        """Not every device checks senders or knows trust."""
+        """Return whether only spoof check and trust differ: not every device supports them."""
         del runner
         return all(part.split(":")[0].endswith((" spoofchk", " trust")) for part in left)
 
@@ -126,7 +127,10 @@ class Vfs(Setting):
         yield from self._set_pf(wanted)
 
     def _set_vf(self, number: int, vf: dict[str, Any], keep: dict[str, Any] | None) -> list[Action]:
-        """keep: what the VF is now, whose driver it gets back unless another is wanted."""
+        """Return the actions for one VF.
+
+        keep: its current attributes. It gets its driver back unless another one is planned.
+        """
         address = self.addresses[number]
         made: list[Action] = []
         if keep and keep["driver"]:
@@ -170,7 +174,10 @@ class Vfs(Setting):
 
 
 def vf_addresses(runner: Runner, pf: str) -> tuple[str, ...]:
-    """The addresses of all VFs that a PF can have: First VF Offset and VF Stride (PCIe, 9.2.1)."""
+    """Return the addresses of all VFs that a PF can have.
+
+    They follow from First VF Offset and VF Stride (PCIe, 9.2.1).
+    """
     folder = f"{SYS_PCI}/{pf}"
     names = [f"{folder}/sriov_{name}" for name in ("offset", "stride", "totalvfs")]
     files = runner.read_many(names)
@@ -185,13 +192,13 @@ def vf_addresses(runner: Runner, pf: str) -> tuple[str, ...]:
 
 
 def value_of(vfs: Sequence[dict[str, Any]]) -> str:
-    """The wanted value for these VFs; the PF is up, so that they have a link."""
+    """Return the planned value for these VFs; the PF is up, so that they have a link."""
     kernel = any(vf["driver"] == KERNEL_DRIVER for vf in vfs)
     return json.dumps({"up": "up", "autoprobe": "1" if kernel else "0", "vfs": list(vfs)})
 
 
 def unset_vf() -> dict[str, Any]:
-    """A VF of which nothing is decided."""
+    """Return a VF without any decided attribute."""
     return {**dict.fromkeys(_ATTRIBUTES), "driver": None}
 
 
@@ -200,7 +207,10 @@ def _address(domain: str, number: int) -> str:
 
 
 def _attributes(shown: dict[str, Any]) -> dict[str, Any]:
-    """Of an element of vfinfo_list, as `ip -json link show` of iproute2 5.x and 6.x prints it."""
+    """Return the attributes in an element of vfinfo_list.
+
+    The element is of `ip -json link show` of iproute2 5.x or 6.x.
+    """
     vlans = shown.get("vlan_list") or [{}]
     return {
         "mac": shown.get("address"),
@@ -211,7 +221,7 @@ def _attributes(shown: dict[str, Any]) -> dict[str, Any]:
 
 
 def _on_off(value: object) -> str | None:
-    """None where the driver does not tell."""
+    """Return "on" or "off"; None where the driver does not report it."""
     return {True: "on", False: "off"}.get(value) if isinstance(value, bool) else None
 
 
@@ -227,7 +237,7 @@ def _links(runner: Runner, interface: str) -> dict[str, Any]:
 
 
 def _differ(vf: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """The keys of what is wanted of a VF, and is not so."""
+    """Return the planned keys of a VF whose values differ."""
     return [
         key
         for key, value in vf.items()

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One audit rule a module: a constant RULE and its pure check."""
+"""Hold the audit rules: one per module, as a constant RULE and its pure check."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do PMD threads and pinned guests share CPUs?"""
+"""Find CPUs that PMD threads share with pinned guests."""
 
 from __future__ import annotations
 

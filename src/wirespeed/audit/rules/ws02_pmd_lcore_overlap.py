@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do PMD threads run where ovs-vswitchd's own threads run?"""
+"""Find CPUs that PMD threads share with the other threads of ovs-vswitchd."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are Nova's shared and dedicated CPU sets disjoint?"""
+"""Find CPUs that are in both Nova's shared and Nova's dedicated CPU set."""
 
 from __future__ import annotations
 

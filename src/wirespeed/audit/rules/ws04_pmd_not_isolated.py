@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the kernel keep its own work off the PMD threads' CPUs?"""
+"""Find CPUs of PMD threads that the kernel does not isolate."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the kernel keep its own work off the CPUs of pinned guests?"""
+"""Find CPUs of pinned guests that the kernel does not isolate."""
 
 from __future__ import annotations
 

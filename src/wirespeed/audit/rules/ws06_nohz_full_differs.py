@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the timer tick stopped on exactly the isolated CPUs?"""
+"""Check that the timer tick is stopped on exactly the isolated CPUs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are RCU callbacks moved off exactly the isolated CPUs?"""
+"""Check that RCU callbacks are moved off exactly the isolated CPUs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wirespeed.model.finding import Severity
 def check(subject: Subject) -> Outcome:
     kernel = subject.facts.kernel
     named = on_host(subject.facts, kernel.rcu_nocbs, "rcu_nocbs=")
-    # The kernel offloads the callbacks of every nohz_full CPU, named or not.
+    # nohz_full= implies rcu_nocbs= for its CPUs.
     offloaded = set(named) | set(kernel.nohz_full or ())
     isolated = set(kernel.isolated)
     if offloaded == isolated:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is CPU 0 left to the kernel?"""
+"""Check that CPU 0 is left to the kernel."""
 
 from __future__ import annotations
 

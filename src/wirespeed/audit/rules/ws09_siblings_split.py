@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are both SMT threads of a core on the same side of the isolation?"""
+"""Find cores with one isolated SMT thread and one that is not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check(subject: Subject) -> Outcome:
     if not split:
         return Passed(f"no core is split by isolated CPUs {format_list(isolated)}")
     pairs = ", ".join(format_list(siblings) for siblings in sorted(split))
-    # A core with CPU 0 belongs to the host; others become isolated as a whole.
+    # CPU 0 must stay with the host, so its core leaves the isolated set; other cores join it whole.
     kept = {cpu for siblings in split if 0 in siblings for cpu in siblings}
     wanted = format_list((isolated | {cpu for siblings in split for cpu in siblings}) - kept)
     return [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a guest run on the SMT sibling of a PMD thread?"""
+"""Find guests on the SMT siblings of PMD threads."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are two PMD threads on one physical core?"""
+"""Find physical cores that run two PMD threads."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does every NUMA node with a DPDK port have a PMD thread?"""
+"""Find NUMA nodes with a DPDK port and without a PMD thread."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _problem(facts: HostFacts, node: int, pmds: tuple[int, ...]) -> Problem:
         return Problem(
             found, f"the NIC in a slot of a node with CPUs, not {node}", (), f"node {node}"
         )
-    # Not the node's first core: the host keeps it.
+    # The host keeps the node's first core, so suggest the second one.
     candidate = local[1] if len(local) > 1 else local[0]
     return Problem(
         found=found,

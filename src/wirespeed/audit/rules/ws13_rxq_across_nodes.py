@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is every rxq polled from its own NUMA node?"""
+"""Find rxqs that a PMD thread of another NUMA node polls."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the firmware say which NUMA node each NIC is on?"""
+"""Find NICs whose NUMA node the firmware does not report."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do ports that carry jumbo frames have at least two rxqs?"""
+"""Find ports that carry jumbo frames with fewer than two rxqs."""
 
 from __future__ import annotations
 

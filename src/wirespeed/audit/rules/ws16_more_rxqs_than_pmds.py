@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is there a PMD thread for each rxq of a port, on the port's node?"""
+"""Find ports with more rxqs than PMD threads that can poll them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ def check(subject: Subject) -> Outcome:
 
 
 def _usable(facts: HostFacts, port: OvsInterface) -> int:
-    """The PMD threads on the port's node, or all of them if it has none (as Open vSwitch does)."""
+    """Count the PMD threads on the port's node, or all of them when it has none.
+
+    Open vSwitch assigns rxqs in the same way.
+    """
     pmds, node = pmd_cpus(facts), node_of_port(facts, port)
     local = [cpu for cpu in pmds if node is None or facts.node_of(cpu) == node]
     return len(local or pmds)

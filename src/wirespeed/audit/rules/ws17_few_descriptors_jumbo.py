@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are the rings of ports that carry jumbo frames deep enough?"""
+"""Find ports that carry jumbo frames with short descriptor rings."""
 
 from __future__ import annotations
 

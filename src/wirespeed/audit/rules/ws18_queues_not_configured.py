@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does every port have the requested number of queues?"""
+"""Find ports that do not have the requested number of queues."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def check(subject: Subject) -> Outcome:
 
 
 def _pairs(interface: OvsInterface) -> list[tuple[str, int, int]]:
-    """(kind, requested, configured) where both are known."""
+    """Return (type, requested, configured) of the rx and tx queues where both numbers are known."""
     pairs = [
         ("rx", interface.requested_rx_queues, interface.configured_rx_queues),
         ("tx", interface.requested_tx_queues, interface.configured_tx_queues),

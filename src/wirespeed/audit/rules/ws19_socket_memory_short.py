@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is there enough DPDK memory on each node for its ports?"""
+"""Find NUMA nodes with too little DPDK memory for their ports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wirespeed.model.finding import Severity
 from wirespeed.model.host_rules import MemoryModel
 from wirespeed.plan.memory import DpdkPort, socket_memory
 
-# Shown next to the model in force, because the sources disagree by a factor of four.
+# The sources disagree by a factor of four, so the finding prints these next to the model in force.
 COMPARED = (MemoryModel.S3_PER_PORT, MemoryModel.TRIPLEO, MemoryModel.OVS_SHARED)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is far more DPDK memory reserved than Open vSwitch allocates?"""
+"""Find NUMA nodes that reserve far more DPDK memory than Open vSwitch allocates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wirespeed.model.finding import Severity
 from wirespeed.model.host_rules import MemoryModel
 from wirespeed.plan.memory import socket_memory
 
-# "Far above": more than twice the need and at least this much.
+# A reservation is excessive above this multiple of the need, and by at least this amount.
 EXCESS_FACTOR = 2
 EXCESS_MIB = 2048
 
@@ -26,7 +26,7 @@ def check(subject: Subject) -> Outcome:
     nodes = [node.id for node in facts.nodes]
     ports = memory_ports(facts)
     needed = socket_memory(model, ports, nodes)
-    # What rule WS19 requires cannot be too much.
+    # A reservation that WS19 requires is not excessive.
     required = socket_memory(subject.model_in_force, ports, nodes)
     above = [
         (node, given[index], needed[node].mib)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does every node with a PMD thread have DPDK memory?"""
+"""Find NUMA nodes with PMD threads and without DPDK memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wirespeed.audit.ports import socket_memory_mib
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
 
-# What S3 and Red Hat give a node without DPDK ports.
+# S3 and Red Hat reserve this amount on a node without DPDK ports.
 MINIMUM_MIB = 1024
 
 

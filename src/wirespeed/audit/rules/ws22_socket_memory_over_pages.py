@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does each node have the huge pages that dpdk-socket-mem sets?"""
+"""Find NUMA nodes whose huge pages are fewer than dpdk-socket-mem needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check(subject: Subject) -> Outcome:
     if not over:
         there = ", ".join(str(_pages_mib(node)) for node in nodes)
         return Passed(f"dpdk-socket-mem={','.join(map(str, given))}, huge pages {there} MiB")
-    # The kernel spreads pages over the nodes, so each node's need counts for every node.
+    # The kernel spreads boot-time pages evenly, so the largest need sets the count of every node.
     pages = max(-(-mib // GIB_IN_MIB) for mib in given) * len(nodes)
     return [
         Problem(

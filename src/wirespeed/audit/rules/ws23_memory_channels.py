@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does DPDK know how many memory channels a node has?"""
+"""Compare DPDK's number of memory channels with the channels of a node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
 
-# rte_mempool's default.
+# Default of rte_mempool.
 DPDK_DEFAULT = 4
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the MTU the same along a frame's path, and is it the requested one?"""
+"""Find ports whose MTU is not the requested one or differs along a frame's path."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check(subject: Subject) -> Outcome:
 
 
 def _refused(path: list[OvsInterface]) -> list[Problem]:
-    """Ports whose device did not take the requested MTU."""
+    """Report ports whose device did not take the requested MTU."""
     return [
         Problem(
             found=f"{port.name} has MTU {port.mtu}, {port.mtu_request} is requested",
@@ -40,8 +40,8 @@ def _refused(path: list[OvsInterface]) -> list[Problem]:
 
 
 def _narrow(path: list[OvsInterface]) -> list[Problem]:
-    """Ports that cannot pass on what another port of the path receives."""
-    # A guest port without a guest has no MTU yet; the requested one counts.
+    """Report ports that cannot forward what another port of the path receives."""
+    # A guest port without a running guest has no MTU yet, so the requested MTU counts.
     known = [port for port in path if port.mtu or port.mtu_request or port.is_dpdk_port]
     widest = max((mtu(port) for port in known), default=0)
     return [

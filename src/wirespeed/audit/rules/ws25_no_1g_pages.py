@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the host have 1 GiB huge pages?"""
+"""Check that the host has 1 GiB huge pages."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from wirespeed.model.facts import HostFacts
 from wirespeed.model.finding import Severity
 
 GIB_IN_KIB = 1024 * 1024
-# TripleO keeps 4 GB for the host. Half of the remaining memory is a start while the guests' need
-# is not known.
+# TripleO keeps 4 GiB for the host. While the guests' need is unknown, start with half of the rest.
 HOST_GIB = 4
 SHARE = 0.5
 
@@ -41,7 +40,7 @@ def check(subject: Subject) -> Outcome:
 
 
 def _suggestion(facts: HostFacts) -> int:
-    """Half of the memory that the host does not need itself, the same number on every node."""
+    """Return half of the memory that the host does not need, as pages, equal on every node."""
     memory_gib = sum(node.memory_kib for node in facts.nodes) / GIB_IN_KIB
     count = max(0, int((memory_gib - HOST_GIB) * SHARE))
     return count - count % len(facts.nodes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do all nodes have the same number of huge pages?"""
+"""Check that all NUMA nodes have the same number of huge pages, or what the plan says."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is there free ordinary memory left on each node?"""
+"""Find NUMA nodes that are almost out of ordinary memory."""
 
 from __future__ import annotations
 

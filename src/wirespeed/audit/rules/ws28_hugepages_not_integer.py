@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are the counts of huge pages on the kernel command line whole numbers?"""
+"""Find counts of huge pages on the kernel command line that are not whole numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.finding import Severity
 
-# A count, or counts per node (since Linux 5.16): "8" or "0:4,1:4".
+# One count, or counts per node (since Linux 5.16): "8" or "0:4,1:4".
 VALID = re.compile(r"\d+|\d+:\d+(,\d+:\d+)*")
 
 

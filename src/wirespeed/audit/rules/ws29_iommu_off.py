@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the IOMMU on where devices are passed through to guests?"""
+"""Check that the IOMMU is on where devices are passed through to guests."""
 
 from __future__ import annotations
 

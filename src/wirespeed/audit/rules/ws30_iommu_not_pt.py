@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the IOMMU in pass-through mode for the host's own devices?"""
+"""Check that the IOMMU is in pass-through mode for the host's own devices."""
 
 from __future__ import annotations
 

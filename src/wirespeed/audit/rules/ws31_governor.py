@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the CPUs that poll run at full frequency all the time?"""
+"""Find polling CPUs whose frequency governor may lower their frequency."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check(subject: Subject) -> Outcome:
     reason = facts.why_missing("governors")
     if reason:
         raise FactUnusable(reason)
-    # Where CPUs are isolated, those are the ones that poll; else any CPU may poll.
+    # Isolated CPUs are the ones that poll. Without isolation any CPU may poll.
     polling = set(facts.kernel.isolated) or set(facts.online_cpus)
     governors = {c.id: c.governor for c in facts.cpus if c.id in polling and c.governor}
     if not governors:

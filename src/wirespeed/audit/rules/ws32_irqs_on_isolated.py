@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do interrupts stay off the isolated CPUs?"""
+"""Find interrupts that go to isolated CPUs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def check(subject: Subject) -> Outcome:
 
 
 def _where(irq: Irq) -> tuple[int, ...]:
-    """Where the interrupt goes now, or where it may go if the kernel does not report that."""
+    """Return the CPUs that serve the interrupt, or its affinity when the kernel hides them."""
     return irq.effective or irq.cpus
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does every PF have the VFs that the plan gives it?"""
+"""Find PFs that do not have the planned number of VFs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a physical function passed through while it has VFs?"""
+"""Find physical functions that are passed through although they have VFs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wirespeed.audit.rule import (
 )
 from wirespeed.model.finding import Severity
 
-# Drivers that give the whole device to user space.
+# Drivers that hand the whole device to user space.
 USER_SPACE = ("vfio-pci", "igb_uio", "uio_pci_generic")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does Nova's scheduler filter hosts by NUMA topology and PCI devices?"""
+"""Check that Nova's scheduler filters hosts by NUMA topology and PCI devices."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does Nova know every extra spec of the flavors?"""
+"""Find extra specs of flavors that Nova does not know."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Can this host run guests with the thread policy `isolate`?"""
+"""Find flavors with the CPU thread policy `isolate` on a host with SMT."""
 
 from __future__ import annotations
 

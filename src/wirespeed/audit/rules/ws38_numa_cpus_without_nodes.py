@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do flavors that place vCPUs on guest NUMA nodes also set hw:numa_nodes?"""
+"""Find flavors that place vCPUs on guest NUMA nodes without hw:numa_nodes."""
 
 from __future__ import annotations
 

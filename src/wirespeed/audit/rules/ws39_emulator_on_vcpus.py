@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do QEMU's own threads run on other CPUs than pinned vCPUs?"""
+"""Find guests whose QEMU emulator threads share CPUs with pinned vCPUs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ def check(subject: Subject) -> Outcome:
 
 
 def _shared(guest: Guest) -> set[int]:
-    """The vCPUs' CPUs that emulator threads may use; without a pin they use the vCPUs' CPUs."""
+    """Return the CPUs of pinned vCPUs that emulator threads may use.
+
+    Emulator threads without a pin may use all of them.
+    """
     vcpus = set(pinned_cpus(guest))
     return vcpus if guest.emulator_cpus is None else vcpus & set(guest.emulator_cpus)
 

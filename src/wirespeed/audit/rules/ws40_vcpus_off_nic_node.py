@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do guests run on the NUMA node of their NIC?"""
+"""Find guests that run on another NUMA node than their NIC."""
 
 from __future__ import annotations
 

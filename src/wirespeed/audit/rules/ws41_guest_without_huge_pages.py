@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do guests on the data plane have huge pages?"""
+"""Find data-plane guests without huge pages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do guests have as many virtio queues as the physical ports have rxqs?"""
+"""Find guests with fewer virtio queues than the physical ports have rxqs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def check(subject: Subject) -> Outcome:
     ports = [(g, p) for g in facts.guests or () for p in g.ports if p.kind == "vhostuser"]
     if not rxqs or not ports:
         return NotApplicable("no DPDK port, or no guest with a vhost-user port")
-    # A guest with fewer vCPUs than that cannot serve more queues than it has vCPUs.
+    # A guest can serve at most one queue per vCPU.
     few = [(g, p) for g, p in ports if p.queues < min(rxqs, g.vcpus)]
     if not few:
         count = counted(len(ports), "vhost-user port")

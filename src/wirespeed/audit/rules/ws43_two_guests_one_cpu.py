@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is every CPU pinned by one guest at most?"""
+"""Find CPUs that more than one guest pins."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do several guests share the VFs of a NIC on a narrow PCIe link?"""
+"""Find guests that share the VFs of a NIC on a narrow PCIe link."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def check(subject: Subject) -> Outcome:
 
 
 def _users(facts: HostFacts) -> dict[str, set[str]]:
-    """The running guests with a VF of each PF."""
+    """Map each PF to the running guests that use its VFs."""
     users: dict[str, set[str]] = {}
     for guest in facts.guests or ():
         for nic in passed_through(facts, guest):

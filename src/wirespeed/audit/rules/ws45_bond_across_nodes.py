@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are all members of a bond on one NUMA node?"""
+"""Find bonds whose members are on different NUMA nodes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check(subject: Subject) -> Outcome:
 
 
 def _bonds(facts: HostFacts) -> dict[str, dict[str, int]]:
-    """Members and their nodes by bond, of the kernel and of Open vSwitch."""
+    """Map each bond of the kernel and of Open vSwitch to its members and their NUMA nodes."""
     bonds: dict[str, dict[str, int]] = {}
     node_of = {device.address: device.node for device in facts.pci}
     for interface in facts.interfaces:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do guests see the CPU features that their flavors require?"""
+"""Find CPU features that flavors require and that guests do not see."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check(subject: Subject) -> Outcome:
     }
     if nova is None or not asking:
         return NotApplicable("no flavor requires a CPU feature")
-    # Nova's default is host-model with KVM.
+    # Nova's default with KVM.
     mode = nova.cpu_mode or "host-model"
     if mode in TRANSPARENT:
         return Passed(f"cpu_mode = {mode}")
@@ -55,7 +55,7 @@ def check(subject: Subject) -> Outcome:
 
 
 def _features(flavor: Flavor, host_flags: tuple[str, ...]) -> set[str]:
-    """The features, as the kernel spells them, that a flavor requires."""
+    """Return the features that a flavor requires, in the kernel's spelling."""
     words = re.findall(r"[A-Za-z0-9_.-]+", flavor.extra_specs.get(CAPABILITY, ""))
     named = {kernel_name(word) for word in words if word not in ("in", "all-in", "or")}
     traits = {

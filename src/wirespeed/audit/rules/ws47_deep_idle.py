@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""May PMD CPUs enter deep idle states?"""
+"""Find PMD CPUs that may enter deep idle states."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wirespeed.audit.rule import (
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.finding import Severity
 
-# C1 and C1E wake up within 10 us; C3 and deeper take 30 to 200 us.
+# C1 and C1E wake up within 10 µs; C3 and deeper states take 30 to 200 µs.
 DEEP_US = 10
 
 

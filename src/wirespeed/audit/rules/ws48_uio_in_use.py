@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are devices of user space bound to vfio-pci?"""
+"""Find user-space devices that are bound to uio instead of vfio-pci."""
 
 from __future__ import annotations
 

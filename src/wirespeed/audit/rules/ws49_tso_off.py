@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is segmentation offload on where guests carry TCP through the vSwitch?"""
+"""Check that TCP segmentation offload is on where guests carry TCP through the vSwitch."""
 
 from __future__ import annotations
 

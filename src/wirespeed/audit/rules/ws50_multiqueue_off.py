@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do guests with several vCPUs have several virtio queues?"""
+"""Find guests with several vCPUs and a single virtio queue."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Has a run that was killed left huge pages, processes or settings on the host?"""
+"""Find huge pages, processes and settings that a killed run left on the host."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Report other programs and guests that take time from the polling CPUs, as a run measured it."""
+"""Report programs and guests that take time from the polling CPUs, as a run measured it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from wirespeed.model.neighbours import Neighbours
 from wirespeed.model.words import percent
 
 MOST_TAKEN = 0.05
-"""More than this share of the time taken costs frames at loads that the host otherwise carries."""
+"""Share of CPU time; a larger share costs frames at loads that the host otherwise carries."""
 MOST_STOLEN = 0.01
+"""Share of CPU time that the hypervisor may give to others."""
 
 
 def check(subject: Subject) -> Outcome:
@@ -44,7 +45,7 @@ def _problems(seen: Neighbours) -> list[str]:
 
 
 def _fix(seen: Neighbours) -> tuple[str, ...]:
-    """The hypervisor's part, where it moves or takes CPUs, then this host's."""
+    """Return the hypervisor's pins where it moves or takes CPUs, then this host's isolation."""
     pins = ("virsh vcpupin GUEST VCPU CPU  # on the hypervisor, for each vCPU of this guest",)
     own = ("wirespeed plan --help  # isolates the polling CPUs from other programs",)
     return (*(pins if seen.moved or seen.stolen > MOST_STOLEN else ()), *own)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run migrations on the connection that store/schema.py hands over."""
+"""Run migrations on the connection that store/schema.py provides."""
 
 from __future__ import annotations
 

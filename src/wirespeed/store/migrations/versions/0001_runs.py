@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs, points and trials."""
+"""Create runs, points and trials."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was counted and sampled over time in a trial."""
+"""Add the counts and samples over time of a trial."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the audit says of the hosts; of a point, what is measured and what limits it."""
+"""Add the hosts' audits; for each point its SUT and what limits it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A point may be measured several times in a run, and tells which factors of its study are on."""
+"""Add repeats of a point, and the factors of its study that are on."""
 
 from __future__ import annotations
 

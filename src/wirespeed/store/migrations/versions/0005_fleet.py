@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts of a fleet: their snapshots, runs they measured themselves, leases and pair tests."""
+"""Add hosts of a fleet: their snapshots, runs they measured themselves, leases and pair tests."""
 
 from __future__ import annotations
 
