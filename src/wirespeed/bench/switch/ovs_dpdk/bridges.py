@@ -67,8 +67,7 @@ def add_bridges_command(made: Sequence[Bridge]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """VLAN tags on one bridge, where tags are translated between two; all empty without
-    translation.
+    """VLAN tags on one bridge, where tags are translated between two; else all are empty.
 
     A frame with another tag is dropped, as on OpenStack's bridges: otherwise it would cross from
     one network to another.

@@ -67,7 +67,7 @@ class Generator(WsdpPart):
         self.program.ask(f"pause_pollers,ns={_PAUSE_NS}")
 
     def read(self) -> tuple[HopCount, ...]:
-        """Return the generator's own hop, whose entrance are its sinks, and those of its functions."""
+        """Return the generator's own hop, which its sinks enter, and those of its functions."""
         stats, missed = task_stats(self.program, self._functions), self.program.missed()
         lost = {d.to_port: missed.get(d.to_port, 0) for d in self._directions}
         entered = {d.to_port: stats[d.sink]["rx"] + lost[d.to_port] for d in self._directions}

@@ -84,7 +84,7 @@ class Cut:
 
     windows: Windows | None
     arrivals: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]
-    """Periods without arrivals."""
+    """Time of sending and latency of each bin, by direction."""
     late: tuple[Disturbance, ...]
     """Windows in which the generator did not offer what was due."""
     unseen: tuple[str, ...]

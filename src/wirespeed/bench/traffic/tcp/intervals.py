@@ -57,7 +57,7 @@ def evidence(
     made = sum(look.made for look in looks[1:])
     return TcpEvidence(
         at_ns,
-        # The test began between two looks: this much certainly belongs to its start.
+        # The test began between two looks: only this range certainly counts.
         tcp.omit_s * 1_000_000_000,
         (tcp.omit_s + tcp.seconds) * 1_000_000_000 + at_ns[first - 1],
         tuple(_program(looks, program) for program in programs),
