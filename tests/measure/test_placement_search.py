@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that every figure rests on one placement of the polling CPUs."""
+"""Check that every rate rests on one placement of the polling CPUs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a load pass by the rules, and is nothing said where there is too little to judge?"""
+"""Check that a load passes by the rules, and that too little data gives no verdict."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def _of_frames(result: SearchResult) -> Iterator[str]:
 
 
 def explanation_words(found: Explanation) -> str:
-    """The sentence, what to change and what that should bring, in one paragraph."""
+    """Return the sentence, the change and its expected gain, as one paragraph."""
     words = found.sentence
     if found.proposal is not None:
         setting = f" ({found.proposal.setting})" if found.proposal.setting else ""

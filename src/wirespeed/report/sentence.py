@@ -48,7 +48,7 @@ def point_sentence(point: PointRecord) -> str:
 
 
 def point_sentences(point: PointRecord) -> tuple[str, ...]:
-    """In parts: the strictest rate, the others, all time, excluded time, latency."""
+    """Return the parts: the strictest rate, the others, all time, excluded time, latency."""
     if point.result is not None:
         return result_sentences(point.result)
     if point.state is PointState.NOT_RUN:
