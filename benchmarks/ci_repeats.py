@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run .ci/run again and again, some runs next to two busy loops, and print a table of all.
+"""Run .ci/run repeatedly, some runs next to two busy loops, and print a table of all.
 
     python -m benchmarks.ci_repeats                                  10 runs, 5 of them loaded
     python -m benchmarks.ci_repeats --repeats 2 --loaded 1 --order reverse

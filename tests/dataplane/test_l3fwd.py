@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the router send on what Scapy made as Scapy would have it, and drop the rest by cause?"""
+"""Check that the router forwards as Scapy computes, and drops the rest by cause."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DROP: list[tuple[Packet, str]] = [
 
 
 def routed(frame: Packet, hop: tuple[str, str]) -> bytes:
-    """As RFC 1812 and RFC 8200 have it; Scapy reckons the checksum anew."""
+    """Return the frame after RFC 1812 and RFC 8200; Scapy recomputes the checksum."""
     frame = frame.copy()
     frame.src, frame.dst = hop
     if IP in frame:

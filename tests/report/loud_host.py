@@ -155,9 +155,7 @@ class LoudHost:
         )  # fmt: skip
 
     def _ports(self, offered: int, lost: int) -> tuple[PortCount, ...]:
-        """Return port counts: frames are lost as they enter the path, or leave a port for its
-        cable.
-        """
+        """Return port counts: frames are lost at the path's entry, or at a port to its cable."""
         left = offered
         found = []
         for i, end in enumerate(self.path):

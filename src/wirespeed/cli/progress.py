@@ -72,7 +72,7 @@ class _Counter:
         return took_s
 
     def left_s(self, of_point_s: float | None) -> float | None:
-        """Return this point's time left, plus the mean of earlier points for each later one, in s."""
+        """Return the time left in s: of this point, plus the mean for each later one."""
         if of_point_s is None:
             return None
         after = self.total - self.number

@@ -51,8 +51,9 @@ class GuestNic:
 
 @dataclass(frozen=True, slots=True)
 class Rings:
-    """One ring for each direction within a process. receive, transmit: names from this endpoint's
-    view.
+    """One ring for each direction within a process.
+
+    receive, transmit: names from this endpoint's view.
     """
 
     receive: str

@@ -66,8 +66,7 @@ class Rfc2544:
         return known
 
     def _confirm(self, prober: Prober, limits: Limits, narrowed: Interval) -> Interval:
-        """Run full-length trials from the lower bound downwards, in growing steps, until one
-        passes.
+        """Run full-length trials below the lower bound, in growing steps, until one passes.
 
         Then halve the gap that the steps left with full-length trials.
         """

@@ -115,8 +115,9 @@ class _Cpu(BaseModel):
 
 
 class _End(BaseModel):
-    """Summary of a test. sum_...: from client to server, or the only direction; bidir: from server
-    to client.
+    """Summary of a test.
+
+    sum_...: from client to server, or the only direction; bidir: from server to client.
     """
 
     sum_sent: _Sum
