@@ -25,7 +25,7 @@ TEST_S = 2
 GIVE_UP_S = 30
 POLL_S = 0.02
 POLL_PATIENCE_S = 5.0
-# By then, what attackers sent at once is in the queues, and results are written.
+# Data that attackers sent at once is in the queues by then, and results are written.
 SETTLE_S = 0.5
 CPUS = os.cpu_count() or 1
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")

@@ -16,7 +16,7 @@ COOKIE = b"a" * 36 + b"\0"
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """What one connection does.
+    """One attack, as one connection performs it.
 
     opening: sent once. chunk(sent): sent repeatedly after it, given the units sent so far; None:
     nothing. units: of a chunk. lasts_s: time until it is reopened; None: only after the server has

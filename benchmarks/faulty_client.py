@@ -25,7 +25,7 @@ BLOCK = 128 * 1024
 
 @dataclass(frozen=True)
 class Fault:
-    """What the client does.
+    """Settings of the client.
 
     reverse: the server sends. rcvbuf: SO_RCVBUF of the client. window: SO_SNDBUF and SO_RCVBUF that
     the server is asked to set. pace_bps: rate at which the client reads or writes; 0: full speed.

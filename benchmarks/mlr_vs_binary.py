@@ -64,7 +64,7 @@ def check(found: Interval | None, truth_fps: float) -> None:
     if found is None or found.lower is None or found.upper is None:
         sys.exit(f"no interval around {truth_fps:,.0f} frames/s")
     lower, upper = found.lower.load_fps, found.upper.load_fps
-    # What the queue absorbs in a final trial, and one frame of rounding.
+    # Frames that the queue absorbs in a final trial, and one frame of rounding.
     hidden_fps = (1024 + 1) / FINAL_TRIAL_S
     if upper - lower > WIDTH * upper or not lower - hidden_fps <= truth_fps <= upper:
         sys.exit(f"{truth_fps:,.0f} frames/s came out as {lower:,.0f}..{upper:,.0f}")

@@ -71,7 +71,7 @@ def placebo(result: SearchResult) -> str:
 
 @dataclass
 class Rates:
-    """What all rounds found, by point and kind of rate, then by placement."""
+    """Results of all rounds, by point and kind of rate, then by placement."""
 
     found: defaultdict[tuple[str, str], defaultdict[str, list[float]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))

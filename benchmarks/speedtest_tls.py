@@ -42,7 +42,7 @@ class Served:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """How one client moves octets: measure(upload) returns octets and seconds."""
+    """A way to move octets with one client: measure(upload) returns octets and seconds."""
 
     name: str
     clear: str

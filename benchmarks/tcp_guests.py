@@ -11,10 +11,10 @@ namespace outside, or a guest, too. Four streams, MTU 1500, the server sending. 
 Each point is opened once in each of two rounds and run three times there; ratios are of medians.
 Where guests are emulated, only the ratios mean something. A second queue gains nothing where
 server, client and PMD thread share two CPUs, which is printed. S0 gained 2.4 by offloads (scenario
-1), about 10 between guests with queues (scenario 3). Prints `name value unit ratio-to-what`; exits 1 when
-offloads gain less than 2 between guests, when the PMD thread's CPU costs nothing there, or when no
-run of a point has a rate. Needs root and `make guest-image`. Arguments: names of comparisons; all
-of them where none is given.
+1), about 10 between guests with queues (scenario 3). Prints `name value unit ratio-to-what`; exits
+1 when offloads gain less than 2 between guests, when the PMD thread's CPU costs nothing there, or
+when no run of a point has a rate. Needs root and `make guest-image`. Arguments: names of
+comparisons; all of them where none is given.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def stalls() -> None:
     if found is None:
         print("wire_own_stalls: no undisturbed time")
         return
-    # What does not fit into the queue while nothing is served.
+    # Frames that do not fit into the queue while nothing is served.
     lost_each = 0.8 * STALLED_RATE_FPS * STALL_NS / 1e9 - spec.sut.impair.queue_frames
     truth = lost_each / (0.8 * STALLED_RATE_FPS * STALL_EVERY_NS / 1e9)
     ratio = found.lost / found.offered

@@ -170,7 +170,7 @@ def test_workers_are_two_to_a_core_or_all_on_one(
 
 
 def test_the_counts_of_many_workers(tmp_path: Path) -> None:
-    """What the load balancers took, the aggregation released; a full ring's drops are inside."""
+    """The aggregation released what the load balancers took; a full ring's drops are inside."""
     two = replace(WORKERS, sut=Sut(vnf=Vnf("bng", workers=2)))
     [own] = laid_out(two, tmp_path).launches
     counted = BngFunction().counts(own.setup)

@@ -49,7 +49,7 @@ def test_a_sut_that_stalls_by_itself_is_not_excused(tmp_path: Path) -> None:
                   for _ in range(TRIALS))  # fmt: skip
         trial = next((t for t in trials if excused_ns(t) < 0.2 * 20 * STALL_NS), None)
     assert trial is not None, "what the SUT did itself was excused in every trial"
-    # What its queue does not hold while it serves nothing is lost, 19 or 20 times.
+    # Frames that its queue does not hold while it serves nothing are lost, 19 or 20 times.
     assert trial.lost > 15 * (LOAD_FPS * STALL_NS / 1e9 - impair.queue_frames)
 
 

@@ -95,7 +95,7 @@ RINGS = "[pool]\nmbufs = 8191\n[ring.in]\nsize = 1024\n[ring.out]\nsize = 1024\n
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What passed a gateway and arrived."""
+    """Frames that passed a gateway and arrived, with counters."""
 
     frames: list[bytes]
     sink: Mapping[str, Any]

@@ -267,7 +267,7 @@ def test_arp_on_the_network_side_is_answered(tmp_path: Path) -> None:
 
 
 def test_hosts_are_learnt_from_arp_move_and_are_reached(tmp_path: Path) -> None:
-    """Of two addresses of one subscriber, the first appears again with another MAC."""
+    """The first of a subscriber's two addresses appears again with another MAC."""
     moved = "02:00:00:00:00:02"
     asks = [arp(ip="10.9.0.9"), arp(ip="10.9.0.10"), arp(ip="10.9.0.9", mac=moved)]
     down = [inner(ip, "20.0.0.9") for ip in ("10.9.0.9", "10.9.0.10", "10.9.0.11")]

@@ -38,7 +38,7 @@ SOURCE_PORT, DESTINATION_PORT = 49150, 65500
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What one gen task is asked for."""
+    """Request to one gen task."""
 
     ip: int
     encapsulation: Encapsulation

@@ -14,7 +14,7 @@ from scapy.utils import rdpcap, wrpcap
 from tests.dataplane.program import running
 
 ETHER = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
-# Of the next hops: the address of the port, and the neighbour's.
+# Addresses of the next hops: that of the port, and the neighbour's.
 EAST, WEST = ("02:01:00:00:00:0a", "02:00:00:00:00:0a"), ("02:01:00:00:00:0b", "02:00:00:00:00:0b")
 ROUTES = f"""wirespeed-routes 1
 hop 0 0 {EAST[0]} {EAST[1]}

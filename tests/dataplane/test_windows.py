@@ -193,7 +193,7 @@ flows = 7
 
 
 def test_only_stamped_frames_are_counted() -> None:
-    """Of this mix, 5 in 12 have space for a stamp."""
+    """In this mix, 5 of 12 frames have space for a stamp."""
     with running(MIXED) as wsdp:
         assert wsdp.control.ask("start", "rate_fps=120000", "duration_ns=100000000") == {"ok": 1}
         wsdp.control.await_task("gen", lambda gen: not gen["running"])

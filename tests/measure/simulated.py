@@ -116,7 +116,7 @@ class Rig:
     limited_by: str | None = None
     latency: Latency | None = LATENCY
     unseen: tuple[str, ...] = ()
-    """What could not be observed, as with an external SUT."""
+    """Parts that could not be observed, as with an external SUT."""
     rng: random.Random = field(default_factory=lambda: random.Random(1))
     calls: list[tuple[float, float]] = field(default_factory=list)
 

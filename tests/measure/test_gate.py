@@ -232,7 +232,8 @@ def slowly(evidence: Evidence, geometry: Geometry, drained: list[bool]) -> list[
             disturbed |= first is None or begin - first > 6 * MS
             disturbed |= last is None or last - end > 6 * MS
             if first is not None and last is not None:
-                # Of samples at one moment the last before and the first after a window count.
+                # Several samples may share one moment: the last before and the first after a window
+                # count.
                 at_first = [j for j, (at, _) in enumerate(pairs) if at <= begin][-1]
                 at_last = next(j for j, (at, _) in enumerate(pairs) if at >= end)
                 disturbed |= any(slow > 1.10 for _, slow in pairs[at_first : at_last + 1])

@@ -68,7 +68,7 @@ def test_an_interval_that_nobody_looked_at_for_long_is_left_out() -> None:
 
 
 def test_the_judgement_cannot_see_a_rate() -> None:
-    """By its types: evidence holds neither octets nor rates, and there is no other argument."""
+    """Evidence holds neither octets nor rates, by its types, and there is no other argument."""
     for judge in (tcp_gate.reasons, tcp_gate.disturbed):
         kinds = [str(p.annotation) for p in signature(judge).parameters.values()]
         assert kinds == ["TcpEvidence", "float"]

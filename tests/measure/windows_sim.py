@@ -41,7 +41,7 @@ WIDTH, PDR_LOSS = 0.005, 0.005
 
 @dataclass(frozen=True)
 class Sut:
-    """What one direction can do; every direction has its own queues."""
+    """Capacity and queues of one direction; directions share nothing."""
 
     capacity_fps: float
     buffer_frames: int = 1024

@@ -57,7 +57,7 @@ class _Window:
     """One window."""
 
     slow: bool = False
-    """Whether the core is shared."""
+    """True if the core is shared."""
     stopped_ns: int = 0
     """Time for which the PMD was stopped."""
     late_ns: int = 0

@@ -102,9 +102,9 @@ class Poller:
     name: str
     role: str
     timed: bool
-    """Whether it records the times of its polls (`Part.gap_logs`)."""
+    """True if it records the times of its polls (`Part.gap_logs`)."""
     sleeps: bool = False
-    """Whether it sleeps by design when there are no frames."""
+    """True if it sleeps by design when there are no frames."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Busy:
     total: int
     """Time of polling."""
     awake: bool = False
-    """Whether the total excludes the time that the thread slept."""
+    """True if the total excludes the time that the thread slept."""
 
 
 class Part(Protocol):

@@ -69,7 +69,7 @@ class TrialHost:
 
 @dataclass(frozen=True, slots=True)
 class TrialSetup:
-    """What a trial runs on."""
+    """Hosts, components and limits of a trial."""
 
     hosts: Sequence[TrialHost]
     wiring: Wiring

@@ -29,15 +29,15 @@ from wirespeed.model.trial import Trial
 
 @dataclass(slots=True)
 class Found:
-    """What is known so far. Fields that the search did not reach are empty."""
+    """Results so far. Fields that the search did not reach are empty."""
 
     figures: Figures = field(default_factory=Figures)
     overload: Overload | None = None
     max_load_fps: float | None = None
     by_generator: bool = False
-    """Whether the generator set the ceiling."""
+    """True if the generator set the ceiling."""
     by_link: bool = False
-    """Whether the link set the ceiling."""
+    """True if the link set the ceiling."""
     latency: tuple[LatencyAtLoad, ...] = ()
     notes: tuple[str, ...] = ()
     ended: str | None = None

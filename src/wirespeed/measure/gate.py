@@ -67,14 +67,14 @@ class Geometry:
     width: float
     """Relative resolution of the search."""
     forwarding_shares_generator: bool
-    """Whether a thread of the SUT runs on a CPU of the generator, so that a slow CPU of the
+    """True if a thread of the SUT runs on a CPU of the generator, so that a slow CPU of the
     generator is a slow SUT.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Which windows count, one boolean for each."""
+    """Windows that count, one boolean for each."""
 
     clean: tuple[bool, ...]
     """Without noise, and queues had drained since the last noise."""

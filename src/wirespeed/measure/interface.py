@@ -44,7 +44,7 @@ class BadSearch(BadInput, MeasureError):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What the search is about to do. left_s is an estimate, None where there is none."""
+    """Next step of the search. left_s is an estimate, None where there is none."""
 
     stage: Stage
     load_fps: float

@@ -38,9 +38,9 @@ class Journal:
     placed: Placed | None = None
     """Placement of the search that runs; None until known."""
     frozen: bool = False
-    """Whether no further trial may run."""
+    """True if no further trial may run."""
     blind: bool = False
-    """Whether trials run only for the rates of all time, in any placement."""
+    """True if trials run only for the rates of all time, in any placement."""
     moves: int = 0
     """Moves in a row without a trial for the search that asked."""
     waited_s: float = 0.0
@@ -61,7 +61,7 @@ class Journal:
 
     @property
     def replaying(self) -> bool:
-        """Whether the search has had these trials before."""
+        """Return whether the search has had these trials before."""
         return self._used.total() < self._reached[self.placed]
 
     @property

@@ -40,7 +40,7 @@ class Fit:
 
     @property
     def through_zero(self) -> bool:
-        """Whether no loss is left where nothing is excluded."""
+        """Return whether no loss is left where nothing is excluded."""
         return self.begins - self.begins_error <= 0
 
 

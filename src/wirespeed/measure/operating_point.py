@@ -28,7 +28,7 @@ class OperatingPoint:
     trials: tuple[Trial, ...]
     verdict: Verdict
     whole: bool = False
-    """Whether all time of the trials counts, noise included."""
+    """True if all time of the trials counts, noise included."""
 
     @property
     def quiet(self) -> bool:

@@ -93,7 +93,7 @@ class Prober:
     counts is that at the MRR.
     """
     whole: bool = False
-    """Whether whole trials count, noise included."""
+    """True if whole trials count, noise included."""
     trials: list[Trial] = field(default_factory=list)
     """Trials of this placement."""
     points: list[OperatingPoint] = field(default_factory=list)
@@ -257,7 +257,7 @@ class Prober:
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the search must end."""
+        """Return whether the search must end."""
         return not self.journal.replaying and self.spent_s >= self.time_limit_s
 
     @property

@@ -31,7 +31,7 @@ from wirespeed.model.result import Interval, SearchResult
 from wirespeed.model.spec import Search
 from wirespeed.model.trial import Stage, Trial
 
-# How often the ceiling is lowered to what the generator really offered.
+# Number of times that the ceiling is lowered to what the generator really offered.
 CEILINGS = 4
 # Upper limit of a search, relative to an MRR that passes itself.
 HEADROOM = 1.5

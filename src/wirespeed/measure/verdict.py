@@ -47,7 +47,7 @@ class Verdict:
     """
 
     decided: bool
-    """Whether there is enough to judge; else ndr, pdr and exceeded mean nothing."""
+    """True if there is enough to judge; else ndr, pdr and exceeded mean nothing."""
     ndr: bool
     pdr: bool
     exceeded: float

@@ -83,7 +83,7 @@ def _theoretical_max(point: PointRecord) -> dict[str, Any] | None:
     return {"rate": {"value": point.frames.line_rate_fps, "unit": "fps"}}
 
 
-# What the rates of a search are, for programs that do not know its name.
+# Meaning of a search's rates, for programs that do not know its name.
 _TYPES = {
     SearchKind.RFC2544: "ndrpdr",
     SearchKind.TST009: "ndrpdr",

@@ -35,7 +35,7 @@ class Explained:
     why_not: str | None = None
     """Why the point cannot be explained, a sentence; the other fields are then empty."""
     limits: tuple[Explanation, ...] = ()
-    """What the explainers found, most important first."""
+    """Results of the explainers, most important first."""
     resources: tuple[ResourceUse, ...] = ()
     """Uses of resources, that which limits first; empty for TCP, for emulated points and where no
     trial counts.

@@ -65,7 +65,7 @@ class PointFigures:
 
     @property
     def conformant(self) -> bool:
-        """Whether RFC 2544 trial rules were kept; False for a point without result."""
+        """Return whether RFC 2544 trial rules were kept; False for a point without result."""
         return self.point.result is not None and self.point.result.conformant
 
     @property

@@ -21,7 +21,7 @@ class Messages:
     """Rates by message size."""
 
     names: tuple[str, ...]
-    """What was measured."""
+    """Measured combinations."""
     rows: tuple[tuple[int, tuple[float | None, ...], NetperfRow | None], ...]
     """Size, rates in the order of names (None where a point is missing), and S2's rates for that
     size, if any.

@@ -44,7 +44,7 @@ class Hop:
 
     name: str
     what: str
-    """How busy its threads were, or which CPU time it has."""
+    """Load of its threads, or the CPU time that it has, in words."""
     losses: tuple[Loss, ...] = ()
 
 

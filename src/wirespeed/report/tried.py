@@ -33,7 +33,7 @@ class Tried:
 
     run_id: str
     keys: tuple[KeyChange, ...]
-    """What was changed."""
+    """Keys that were changed."""
     wanted: int
     """Number of pairs that were asked for."""
     matching: Matching[float]

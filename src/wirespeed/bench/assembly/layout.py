@@ -49,7 +49,7 @@ class Layout:
     """The generator's process."""
     directions: tuple[Direction, ...]
     shared: tuple[TaskCounts, ...]
-    """How to read the counters of functions that run in the generator's process."""
+    """Readers for the counters of functions that run in the generator's process."""
     files: Mapping[str, str]
     """Content of files that those tasks read, by path."""
     launches: tuple[Launch, ...]
@@ -63,9 +63,7 @@ class Place:
     plan: HostPlan
     dirs: Directories
     ports: Mapping[str, Plug] = field(default_factory=dict)
-    """By port name: the attachment cabled to that port of another host, or the VF behind that port
-    of a NIC's switch.
-    """
+    """Attachments of another host's ports, or VFs of ports of a NIC's switch, by port name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,7 @@ def on_one_host(plan: HostPlan, dirs: Directories) -> Places:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What a point has on its hosts."""
+    """Components of a point on its hosts."""
 
     frames: Frames
     places: Places

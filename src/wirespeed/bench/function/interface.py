@@ -26,10 +26,7 @@ from wirespeed.model.sut import SutDescription
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a function of this type needs from the plan in addition to a core.
-
-    See model.needs.Needs.
-    """
+    """Needs of a function of this type in addition to a core; see model.needs.Needs."""
 
     workers: int = 1
     held_frames: int = 0

@@ -32,7 +32,7 @@ _SELDOM_S = 32_767
 
 @dataclass(frozen=True, slots=True)
 class TestpmdConfig:
-    """What testpmd runs."""
+    """Parameters of a testpmd process."""
 
     name: str
     process: WsdpConfig

@@ -20,7 +20,7 @@ Element = Xml.Element
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """What a guest boots from."""
+    """Files and settings that a guest boots from."""
 
     kernel: str
     initrd: str
@@ -59,7 +59,7 @@ GuestPort = str | Tap | Vf
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What this host offers to the domain."""
+    """Resources of this host for the domain."""
 
     no_kvm: str | None
     """Why KVM is not used; None where it is."""

@@ -75,7 +75,7 @@ class SysctlSet(Change):
         return f"set {self.path} back to {self.was}"
 
     def relied_on(self, others: Iterable[Change]) -> bool:
-        # That run has recorded the same original value and will restore it.
+        # The other run has recorded the same original value and will restore it.
         return any(isinstance(o, SysctlSet) and o.path == self.path for o in others)
 
 

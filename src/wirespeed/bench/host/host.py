@@ -74,7 +74,7 @@ class Host:
 
     @property
     def is_local(self) -> bool:
-        """Whether this is the local machine."""
+        """Return whether this is the local machine."""
         return self.runner.address == LOCALHOST
 
     def note(self, change: Change) -> int:

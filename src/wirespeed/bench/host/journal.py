@@ -35,7 +35,7 @@ from wirespeed.remote.interface import LOCALHOST, HostUnreachable, Runner
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What undoing did and what it could not do, a sentence each."""
+    """Outcome of undoing: what was done and what failed, a sentence each."""
 
     done: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Journal:
     def __init__(self, path: Path, file: IO[str], found: Found) -> None:
         self.path = path
         self.host = found.host
-        # What may stand and cannot be undone: damaged records, changes of another version.
+        # Changes that may stand and cannot be undone: damaged records, changes of another version.
         self.unread = found.unread
         self._file = file
         self._lines = found.lines

@@ -69,7 +69,7 @@ class VfSet(Change):
         if interface is None or entry is None:
             return None  # gone
         now = parse_vf(entry)
-        # What somebody else has set since stays.
+        # Settings that somebody else has changed since stay.
         ours = {key: self.was[key] for key, value in self.to.items() if getattr(now, key) == value}
         was = replace(now, **ours)
         if now == was:

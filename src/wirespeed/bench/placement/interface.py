@@ -93,7 +93,7 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """What one function adds to a bench.
+    """Contribution of one function to a bench.
 
     Either tasks of the generator's process, with their rings, counts and files, or a launch of its
     own.

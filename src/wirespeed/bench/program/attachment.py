@@ -32,7 +32,7 @@ class PortSettings:
     descriptors: int
     mtu: int
     one_lcore: bool = False
-    """Whether the program sends and receives on a single lcore."""
+    """True if the program sends and receives on a single lcore."""
     driver: KernelDriver = KernelDriver.AF_PACKET
     """Driver of ports that are kernel interfaces."""
 
@@ -45,7 +45,7 @@ class Attachment:
     transmit: tuple[str, ...]
     port: WsdpPort | None = None
     feeds_sut: bool = True
-    """Whether a frame that its full transmit ring rejects is the SUT's loss: the ring is then the
+    """True if a frame that its full transmit ring rejects is the SUT's loss: the ring is then the
     SUT's ingress queue. Otherwise the sender's NIC is at its limit.
     """
     namespace: str | None = None

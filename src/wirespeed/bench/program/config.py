@@ -34,7 +34,7 @@ class WsdpPort:
     connects_to: str | None = None
     """Path of a socket that another program must make first."""
     peer_spreads: bool = False
-    """Whether the sender chooses the receive queue, because the port has no RSS."""
+    """True if the sender chooses the receive queue, because the port has no RSS."""
     serves_at: str | None = None
     """Path of the socket that it makes itself."""
 

@@ -31,7 +31,7 @@ class SwitchSetup:
     plan: VswitchPlan
     wiring: Wiring
     wanted: Vswitch = field(default_factory=Vswitch)
-    """What the study asks of the switch."""
+    """Settings that the study asks for."""
     vlan_id: int | None = None
     """VLAN ID of the frames; None for untagged frames."""
     uplinks: Mapping[str, Plug] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class KernelPorts:
     interfaces: Mapping[str, str]
     """Interface by port name. Ports to virtual machines are cables of the wiring instead."""
     polled: bool
-    """Whether threads of the switch poll them through DPDK's AF_PACKET driver."""
+    """True if threads of the switch poll them through DPDK's AF_PACKET driver."""
     queues: int
     """Queues of each polled port."""
     tso: bool

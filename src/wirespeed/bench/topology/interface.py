@@ -18,7 +18,7 @@ from wirespeed.model.spec import Frames
 
 
 class Rewriting(Protocol):
-    """How a network function changes the Ethernet addresses of a frame."""
+    """Rewriting of a frame's Ethernet addresses by a network function."""
 
     def rewritten(
         self, frames: Frames, header: Header, own: str, target: str, side: str
@@ -71,11 +71,11 @@ class TopologyKind:
     function: str | None = None
     """Type of the functions; None for that of sut.vnf.kind."""
     function_is_sut: bool = False
-    """Whether one function alone is measured."""
+    """True if one function alone is measured."""
     one_process: bool = False
-    """Whether generator and functions are tasks of one process, joined by rings."""
+    """True if generator and functions are tasks of one process, joined by rings."""
     external: bool = False
-    """Whether sut.ports are the generator's ports."""
+    """True if sut.ports are the generator's ports."""
     virtual_functions: Callable[[Frames], tuple[VirtualFunction, ...]] = no_virtual_functions
     """Virtual functions that all its ports are, where the NIC's switch joins them."""
     takes: frozenset[str] = frozenset()

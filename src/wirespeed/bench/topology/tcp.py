@@ -28,7 +28,7 @@ _AF_PACKET_MTU = 1500
 
 @dataclass(frozen=True, slots=True)
 class TcpPath:
-    """What joins the hosts."""
+    """Path that joins the hosts of a TCP test."""
 
     name: str
     summary: str
@@ -40,11 +40,11 @@ class TcpPath:
     guests: InterfaceKind | None = None
     """Interface of hosts that are virtual machines, the server first; None without guests."""
     on_vfs: bool = False
-    """Whether each host has a virtual function of one NIC, whose switch joins them."""
+    """True if each host has a virtual function of one NIC, whose switch joins them."""
 
     @property
     def polled(self) -> bool:
-        """Whether PMD threads poll the kernel's interfaces."""
+        """Return whether PMD threads poll the kernel's interfaces."""
         return self.forwarding is Forwarding.PMD_THREADS and self.guests is None
 
     def faults(self, tcp: Tcp) -> Iterator[Fault]:

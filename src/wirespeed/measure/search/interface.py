@@ -26,7 +26,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a search found; None for values that it does not look for."""
+    """Results of a search; None for values that it does not look for."""
 
     ndr: Interval | None = None
     pdr: Interval | None = None
@@ -49,7 +49,7 @@ class Parameters(Protocol):
 class SearchMethod(Parameters, Protocol):
     @property
     def conformant(self) -> bool:
-        """Whether trials follow RFC 2544 section 24 (60 s, not one frame lost)."""
+        """Return whether trials follow RFC 2544 section 24 (60 s, not one frame lost)."""
         ...
 
     @property

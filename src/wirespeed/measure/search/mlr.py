@@ -20,7 +20,7 @@ from wirespeed.model.trial import Stage
 
 # Time of a search relative to that of its final bounds, for the estimate of the time left.
 NARROWING = 1.5
-# How often a load that fails its confirmation is lowered before the search gives up.
+# Number of times that a load is lowered after a failed confirmation before the search gives up.
 VOTES = 3
 CONFIRMATIONS = 6
 

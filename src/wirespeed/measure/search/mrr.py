@@ -41,7 +41,7 @@ class Overload:
     offered_fps: float
     """The most that the generator can offer, or the ceiling where that is less."""
     by_generator: bool
-    """Whether the generator sets offered_fps."""
+    """True if the generator sets offered_fps."""
 
 
 @dataclass(frozen=True, slots=True)

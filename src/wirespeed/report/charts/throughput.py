@@ -27,7 +27,7 @@ _BARS_APART = 0.07
 
 @dataclass(frozen=True, slots=True)
 class _Quantity:
-    """What the y axis shows."""
+    """Quantity on the y axis."""
 
     key: str
     title: str

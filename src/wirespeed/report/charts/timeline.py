@@ -37,7 +37,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What one trial showed over time. Every tuple has one value for each column."""
+    """One trial over time. Every tuple has one value for each column."""
 
     key: str
     title: str

@@ -12,7 +12,7 @@ from wirespeed.report.charts.shapes import Chart
 
 
 class Agreement(StrEnum):
-    """Whether the measurement shows what the paper says."""
+    """Agreement of a measurement with the paper."""
 
     AGREES = "agrees"
     DIFFERS = "differs"
@@ -26,7 +26,7 @@ class Said:
     agreement: Agreement
     sentence: str
     why: str = ""
-    """What here explains a difference."""
+    """Reason on this host for a difference."""
 
     @property
     def text(self) -> str:

@@ -47,7 +47,7 @@ class Gateway:
     gateway_mac: str
     inet_mac: str
     translates: bool
-    """Whether the function under test is a gateway, not a plain forwarder."""
+    """True if the function under test is a gateway, not a plain forwarder."""
     workers: int = 1
     """Number of the function's workers."""
 

@@ -34,12 +34,12 @@ class SwitchPort:
     options: Mapping[str, str]
     socket: str
     peer_serves: bool
-    """Whether the program at the other end creates the socket and the vSwitch connects."""
+    """True if the program at the other end creates the socket and the vSwitch connects."""
     to_generator: bool
     members: tuple[SwitchPort, ...] = ()
     """Links of a bond."""
     spreads: bool = False
-    """Whether it spreads flows over its transmit queues, as a NIC would over the receiver's."""
+    """True if it spreads flows over its transmit queues, as a NIC would over the receiver's."""
     interface: str | None = None
     """Kernel interface behind it, where the bench made a cable for it."""
 
@@ -50,7 +50,7 @@ class SwitchPort:
 
     @property
     def polled(self) -> bool:
-        """Whether PMD threads poll it; the main thread serves a plain kernel interface."""
+        """Return whether PMD threads poll it; the main thread serves a plain kernel interface."""
         return self.kind != _SYSTEM
 
 

@@ -88,7 +88,7 @@ class Cut:
     late: tuple[Disturbance, ...]
     """Windows in which the generator did not offer what was due."""
     unseen: tuple[str, ...]
-    """What the bins do not cover."""
+    """Notes on what the bins do not cover."""
 
 
 def cut(
