@@ -14,7 +14,7 @@
 
 #define PAD_STORE 16 /* octets of padding stored at once */
 
-/* What is known of a burst's frames: an array for each thing, so that each is one plain store. */
+/* Properties of a burst's frames: an array for each, so that each is one plain store. */
 struct burst {
 	uint8_t *ips[TASK_BURST]; /* the inner packets */
 	uint32_t destinations[TASK_BURST];

@@ -46,7 +46,7 @@ struct bng_qos {
 	char path[BNG_PATH_LEN];
 };
 
-/* What the algorithm of choice needs. Keys of the other one are refused as unknown. */
+/* Read the keys of the chosen algorithm. Keys of the other one are rejected as unknown. */
 static int
 read_rates(struct bng_qos *qos, const struct config_section *section)
 {
