@@ -63,7 +63,7 @@ def main(wanted: Sequence[str]) -> int:
 
 
 def prepare(node: Node) -> None:
-    """Replace the first menu, which is not update-grub's, and start Open vSwitch with DPDK."""
+    """Make the boot menu with update-grub, and start Open vSwitch with DPDK."""
     with node.runner() as runner:
         runner.run(["update-grub"], timeout_s=300.0)
         start_switch(runner, timeout_s=120.0)

@@ -33,9 +33,10 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 @dataclass(slots=True)
 class Outcome:
-    """Outcome of one run. rates: bits per second by test; 0 for one that failed."""
+    """Outcome of one run."""
 
     rates: dict[str, float] = field(default_factory=dict)
+    """Bits per second by test; 0 for one that failed."""
     admitted_s: dict[str, float] = field(default_factory=dict)
     latencies_s: list[float] = field(default_factory=list)
     wall_s: float = 0.0

@@ -30,10 +30,11 @@ START_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class AttackServer:
-    """A server. ports: by protocol, including `metrics`."""
+    """A server under attack."""
 
     pid: int
     ports: dict[str, int]
+    """Port by protocol, including `metrics`."""
     log: Path
     results: Path
 

@@ -16,19 +16,18 @@ COOKIE = b"a" * 36 + b"\0"
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """One attack, as one connection performs it.
-
-    opening: sent once. chunk(sent): sent repeatedly after it, given the units sent so far; None:
-    nothing. units: of a chunk. lasts_s: time until it is reopened; None: only after the server has
-    closed it.
-    """
+    """One attack, as one connection performs it."""
 
     over: tuple[str, ...]
     chunk: Callable[[int], bytes] | None = None
+    """Data sent repeatedly after the opening, given the units sent so far; None: nothing."""
     units: int = 0
+    """Units in a chunk."""
     opening: Callable[[], bytes] = bytes
+    """Data sent once."""
     connections_each: int = 1
     lasts_s: float | None = None
+    """Time in s until the connection is reopened; None: only after the server has closed it."""
     # A byte of the opening each second instead of all at once.
     slowly: bool = False
     # Reopened once the server has answered.

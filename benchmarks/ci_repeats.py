@@ -29,11 +29,12 @@ COMMAND = re.compile(r"(passed|FAILED) +(\d+) s  (\S+): (.+)")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One part or command of a run that ended. seconds: wall-clock time."""
+    """One part or command of a run that ended."""
 
     result: str
     name: str
     seconds: float
+    """Wall-clock time."""
 
 
 def rows(log: str) -> list[Row]:

@@ -25,20 +25,20 @@ BLOCK = 128 * 1024
 
 @dataclass(frozen=True)
 class Fault:
-    """Settings of the client.
-
-    reverse: the server sends. rcvbuf: SO_RCVBUF of the client. window: SO_SNDBUF and SO_RCVBUF that
-    the server is asked to set. pace_bps: rate at which the client reads or writes; 0: full speed.
-    """
+    """Settings of the client."""
 
     server: str
     port: int
     seconds: float
     congestion: str
     reverse: bool
+    """True if the server sends."""
     rcvbuf: int = 0
+    """SO_RCVBUF of the client."""
     window: int = 0
+    """SO_SNDBUF and SO_RCVBUF that the server is asked to set."""
     pace_bps: float = 0.0
+    """Rate at which the client reads or writes; 0: full speed."""
 
 
 def exactly(connection: socket.socket, count: int) -> bytes:

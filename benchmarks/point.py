@@ -43,7 +43,7 @@ def bench_of(spec: Frames) -> Iterator[Bench]:
 
 
 def searched(spec: Frames) -> SearchResult:
-    """Return what the point's own search finds."""
+    """Return the result of the point's own search."""
     with bench_of(spec) as bench:
         return run_search(spec.search, bench.measure, max_load_fps(spec), Silent())
 

@@ -66,14 +66,12 @@ Of = PlacementKind | Literal["pooled"] | None
 
 @dataclass(frozen=True)
 class Found:
-    """A measured point.
-
-    results: of all rounds, whatever their grades; of the first with NDR and latency.
-    """
+    """A measured point."""
 
     label: str
     case: Case
     results: list[SearchResult]
+    """Results of all rounds, whatever their grades; that of the first has NDR and latency."""
 
     def rates(self, of: Of) -> list[float]:
         """Return the clean MRRs whose grade is good enough."""

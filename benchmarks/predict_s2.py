@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measure the model's error on S2's published rates, fitted and left out.
+"""Measure the model's error on S2's published rates, fitted and excluded from the fit.
 
 All errors are of the predicted rate. The model's structure, its sharpness and its refusal share
 were chosen with all of S2 seen. So the errors of curves left out are those of parameters, not of a

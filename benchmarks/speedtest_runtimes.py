@@ -60,10 +60,11 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Result of one run. cpu_per_gbit: in millions of cycles, or in ms."""
+    """Result of one run."""
 
     gbps: float
     cpu_per_gbit: float
+    """In millions of cycles, or in ms."""
 
 
 def measure(protocol: str, to: Server, connections: int) -> Run:

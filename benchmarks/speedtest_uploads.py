@@ -54,10 +54,12 @@ SEGMENT_BYTES = str(512 * 1024 - 8)
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host. words: prefix of commands that run on it. address: its loopback's, as in a URL."""
+    """A host."""
 
     words: tuple[str, ...]
+    """Prefix of commands that run on it."""
     address: str
+    """Address of its loopback, as in a URL."""
 
 
 @dataclass(frozen=True, slots=True)

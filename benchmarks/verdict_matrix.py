@@ -46,22 +46,20 @@ LIMITERS = ("server_cpu", "client", "receive_window", "send_buffer", "path", "po
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A cause and how it is injected.
-
-    wire: rate in bits/s and queue in ms of the router's port towards the receiver. hogs: busy loops
-    on the server's CPU, each a session of its own. others: downloads in small blocks during the
-    test, which take all that the server's CPU can do. client: fields of faulty_client.Fault; none
-    selects our own client without a fault.
-    """
+    """A cause and how it is injected."""
 
     name: str
     caused: str
     reverse: bool
     hogs: int = 0
+    """Number of busy loops on the server's CPU, each a session of its own."""
     others: int = 0
+    """Number of downloads in small blocks during the test, which take all of the server's CPU."""
     wire: tuple[float, float] | None = None
+    """Rate in bits/s and queue in ms of the router's port towards the receiver."""
     server: tuple[str, ...] = ()
     client: dict[str, float] | None = None
+    """Fields of faulty_client.Fault; None selects our own client without a fault."""
 
 
 DOWN, UP = True, False

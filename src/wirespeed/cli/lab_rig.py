@@ -73,13 +73,11 @@ def _fenced(runners: Sequence[Runner], token: int | None) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _LabHost:
-    """A connected host of the testbed.
-
-    facts: as collected now, under its name in the testbed file.
-    """
+    """A connected host of the testbed."""
 
     bench: BenchHost
     facts: HostFacts
+    """As collected now, under the host's name in the testbed file."""
     user: str
 
     @property

@@ -24,14 +24,12 @@ Split = Mapping[PlacementKind | None, tuple[Observation, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Parameters with the rates that they were fitted to.
-
-    known: parameters that were given, not fitted.
-    """
+    """Parameters with the rates that they were fitted to."""
 
     parameters: Parameters
     observations: tuple[Observation, ...]
     known: Mapping[str, float]
+    """Parameters that were given, not fitted."""
 
 
 def chosen(observations: Sequence[Observation], placement: str | None) -> Split:

@@ -32,10 +32,11 @@ from wirespeed.study.run import run_study
 
 @dataclass(frozen=True, slots=True)
 class TryOptions:
-    """Options of the command. store: as --store named it."""
+    """Options of the command."""
 
     lab: Path | None = None
     store: str | None = None
+    """As --store named it."""
 
 
 def the_one(found: tuple[Explained, ...], run: RunRecord) -> Explained:

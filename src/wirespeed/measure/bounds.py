@@ -60,7 +60,7 @@ def without_unjudged(figures: Figures, prober: Prober) -> Figures:
 
 
 def _judged(interval: Interval | None, prober: Prober, goal: float) -> Interval | None:
-    """Replace the upper bound by the lowest load above it that was judged and failed."""
+    """Replace an unjudged upper bound by the lowest load that was judged and failed."""
     if interval is None or interval.upper is None:
         return interval
     lower_fps = interval.lower.load_fps if interval.lower else 0.0

@@ -171,7 +171,7 @@ def _covered(first: NDArray[np.float64], end: NDArray[np.float64], count: int) -
 def _slow(contention: Sequence[ContentionSamples], geometry: Geometry) -> Bools:
     """Return windows in which some forwarding CPU is not known to have been fast.
 
-    A CPU without any sample does not count as slow: Evidence.unseen says what could not be
+    A CPU without any sample does not count as slow: Evidence.unseen lists what could not be
     observed.
     """
     slow = np.zeros(geometry.count, dtype=np.bool_)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the generator's limit, and tell a load beyond it from noise."""
+"""Find the generator's limit, and separate a load beyond it from noise."""
 
 from __future__ import annotations
 

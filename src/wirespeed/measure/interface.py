@@ -31,7 +31,7 @@ process died); the search lets that pass.
 
 
 Placer = Callable[[float], CpuPlacement | None]
-"""place(after_s): where the polling CPUs are, so many seconds from now; None if unknown."""
+"""place(after_s): where the polling CPUs are after_s seconds from now; None if unknown."""
 
 
 class MeasureError(WirespeedError):

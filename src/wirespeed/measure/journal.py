@@ -20,7 +20,7 @@ from wirespeed.model.trial import Stage, Trial
 Key = tuple[float, float, Stage]
 
 MOVES_IN_A_ROW: Final = 12
-"""After so many moves without a trial for the search that asked, no search comes to an end."""
+"""After this many moves without a trial for the search that asked, no search comes to an end."""
 
 
 class Moved(MeasureError):

@@ -50,10 +50,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class FactorGroup:
-    """Points that differ only in their factors.
-
-    cumulative, alone, mains, interactions: empty where the design does not have them.
-    """
+    """Points that differ only in their factors; effects are empty where the design has none."""
 
     name: str
     quantity: str

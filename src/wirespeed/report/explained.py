@@ -45,11 +45,11 @@ class Explained:
     path: PathView | None = None
     """None where it is unknown."""
     findings: tuple[Finding, ...] = ()
-    """Audit findings at the run's start that tell why a resource is short."""
+    """Audit findings at the run's start that explain why a resource is short."""
 
 
 def explained(run: RunRecord, point: PointRecord) -> Explained:
-    """Return everything that the run tells of the point."""
+    """Return everything that the run knows of the point."""
     found = seen_in(run, point)
     if found is None:
         return Explained(point, _unfinished(point))

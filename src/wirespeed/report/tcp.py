@@ -167,7 +167,7 @@ def offload_gains(points: tuple[PointRecord, ...]) -> tuple[Gain, ...]:
     pairs: dict[str, dict[bool, float]] = {}
     for point, values in zip(points, flattened, strict=True):
         result = tcp_result(point)
-        # sut.vswitch says only that there is a vSwitch.
+        # sut.vswitch only shows that there is a vSwitch.
         words = [
             parameter_words(name, values.get(name)) for name in varied if name.startswith("tcp.")
         ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the files in which runs keep their changes, and tell those of living runs from leftovers."""
+"""Read the files of runs' changes, and separate those of living runs from leftovers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Define the port attachments of cable endpoints, independent of switch and program.
 
-A port attachment says what the program at this endpoint must do. Pure.
+A port attachment defines what the program at this endpoint must do. Pure.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class VirtioUser:
-    """Virtio side of vhost-user. serves: this side makes the socket, the other one connects."""
+    """Virtio side of vhost-user."""
 
     socket: str
     serves: bool = False
+    """True if this side makes the socket and the other one connects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,7 @@ class GuestNic:
 
 @dataclass(frozen=True, slots=True)
 class Rings:
-    """One ring for each direction within a process.
-
-    receive, transmit: names from this endpoint's view.
-    """
+    """One ring for each direction within a process, named from this endpoint's view."""
 
     receive: str
     transmit: str

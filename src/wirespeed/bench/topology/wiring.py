@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Describe the wiring of a topology: its connections, and the path of each frame.
 
-Pure data. Ports are named by their role in the topology; plugs.py says what is behind each.
+Pure data. Ports are named by their role in the topology; plugs.py describes what is behind each.
 """
 
 from __future__ import annotations
@@ -67,12 +67,13 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Forward:
-    """One direction of a network function, from port to port. dst_mac: mac mode only."""
+    """One direction of a network function, from port to port."""
 
     vnf: str
     from_port: str
     to_port: str
     dst_mac: str | None = None
+    """Destination address that the function writes; None outside of mac mode."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the package MLRsearch; mlr.py says what is searched.
+"""Run the package MLRsearch for the goals in mlr.py.
 
 The package gets the prober's verdict as the result of each trial. The duration is the requested
 one, however long it took to have enough clean time. The frames forwarded are those offered, without

@@ -34,9 +34,10 @@ class Share:
 
 
 class Reading(Protocol):
-    """One kind of rate of a point. where: its name in sentences, headings and legends."""
+    """One kind of rate of a point."""
 
     where: str
+    """Its name in sentences, headings and legends."""
 
     def full_load_fps(self, point: PointRecord) -> float | None:
         """Return the rate under full load in frames/s, over all directions, or None."""

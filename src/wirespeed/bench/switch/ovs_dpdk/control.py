@@ -17,11 +17,12 @@ from wirespeed.remote.interface import Runner
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Sockets of one Open vSwitch instance. bridge: its first bridge."""
+    """Sockets of one Open vSwitch instance."""
 
     runner: Runner
     run_dir: PurePosixPath
     bridge: str
+    """Name of its first bridge."""
 
     @property
     def database(self) -> str:

@@ -47,7 +47,7 @@ class Iperf3Servers(UnpolledPart):
         return self.expects()
 
     def expects(self) -> str | None:
-        """Return what is missing until the last line of every server says that it listens."""
+        """Return what is missing until the last line of every server reports that it listens."""
         busy = [
             FIRST_PORT + number
             for number, daemon in enumerate(self._daemons)

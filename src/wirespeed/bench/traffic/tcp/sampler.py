@@ -22,11 +22,12 @@ _STAT = "/proc/stat"
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program of the test, or the vSwitch. pids: processes that run before and after the test."""
+    """A program of the test, or the vSwitch."""
 
     name: str
     cpus: frozenset[int]
     pids: tuple[int, ...] = ()
+    """Processes that run before and after the test."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from wirespeed.remote.interface import Process
 
 
 class GuestEnd:
-    """An End. The setup says what its NIC is attached to."""
+    """An End. The setup has its NIC's attachment."""
 
     def __init__(self, tcp: Tcp, host: Host, dirs: Directories, setup: GuestSetup) -> None:
         self.name, self._tcp, self._setup = setup.plan.name, tcp, setup

@@ -31,11 +31,13 @@ _COMBINED = re.compile(r"^Combined:\s+(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Location of the NIC. name: for messages. words: prefix of commands that run there."""
+    """Location of a NIC."""
 
     name: str
+    """Name for messages."""
     runner: Runner
     words: tuple[str, ...] = ()
+    """Prefix of commands that run there."""
 
     def run(self, *command: str, check: bool = True) -> Completed:
         return self.runner.run([*self.words, *command], check=check)
