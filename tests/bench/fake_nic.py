@@ -29,10 +29,12 @@ def vf_address(number: int) -> str:
 class FakeNic(FakeHost):
     """A host with an SR-IOV NIC.
 
-    refuses: settings that the driver lacks. forgets: settings that it accepts and does not keep.
-    ssh: address by which an ssh session came in. written: all writes and ip commands, in order.
-    drives: whether the kernel has a driver for VFs. dies_before: the first write with this text
-    ends everything, as kill -9 does.
+    - refuses: settings that the driver lacks.
+    - forgets: settings that it accepts and does not keep.
+    - ssh: address by which an ssh session came in.
+    - written: all writes and ip commands, in order.
+    - drives: whether the kernel has a driver for VFs.
+    - dies_before: the first write with this text ends everything, as kill -9 does.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check that a switch, function, placement and topology can be added without touching src/.
 
-All are defined here, registered for the time of the test, named in a study file, and a study is run
-through them with real frames.
+All are defined here and registered for the time of the test. A study file names them, and the study
+is run through them with real frames.
 """
 
 from __future__ import annotations

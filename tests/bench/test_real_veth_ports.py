@@ -79,8 +79,8 @@ SHORT = cases(
 )  # fmt: skip
 
 
-# Linux 6.18 takes frames from the ring of a flooded XDP socket that reach no interface and no
-# counter, when its CPU has other work: 0.1 to 0.3% were seen.
+# Linux 6.18 loses frames in the ring of a flooded XDP socket when its CPU has other work. They
+# reach no interface and no counter; 0.1 to 0.3% were seen.
 XDP_UNCOUNTED = 0.01
 
 

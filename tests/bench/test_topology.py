@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check that each topology's rules carry every stream's frames to their port, and only there.
 
-The tests send frames through the data alone: a switch that knows only the rules, network functions
-that do only what `forwards` says, and a NIC that joins the ports of a VLAN.
+The tests send frames through the data alone. The switch knows only the rules, network functions do
+only what `forwards` lists, and a NIC joins the ports of a VLAN.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build commands and groups of commands that look and behave alike.
 
-A verb's module is imported when the verb is invoked, so that `inspect` does not wait for the
-database and numpy, and `--help` for neither.
+A verb's module is imported when the verb is invoked. So `inspect` does not wait for the database
+and numpy, and `--help` for neither.
 """
 
 from __future__ import annotations

@@ -67,9 +67,7 @@ class Geometry:
     width: float
     """Relative resolution of the search."""
     forwarding_shares_generator: bool
-    """True if a thread of the SUT runs on a CPU of the generator, so that a slow CPU of the
-    generator is a slow SUT.
-    """
+    """True if SUT and generator share a CPU, so that a slow CPU of the generator is a slow SUT."""
 
 
 @dataclass(frozen=True, slots=True)

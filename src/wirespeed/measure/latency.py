@@ -2,8 +2,8 @@
 """Measure the latency at 10, 50 and 90% of the PDR (CSIT's latency loads).
 
 There are two results: over all frames, and over those sent in clean time. The longest pause that
-still counts is that at the PDR. At a tenth of the load, rings hold pauses ten times longer, which
-would show in the percentiles as if the SUT had caused them.
+still counts is that at the PDR. At a tenth of the load, rings hold pauses ten times longer. The
+percentiles would show them as if the SUT had caused them.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """Run the trials of one search: measure, exclude time with noise, keep every trial.
 
 A search names a load and gets a verdict on it. Where too little of a trial was clean, it is
-extended by pieces until there is enough clean time or the extension is used up.
+extended by pieces. It ends with enough clean time, or when the extension is used up.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judge whether a load passes, from the clean windows of all trials at it.
 
-A SUT that forwards less than it is offered loses frames or queues them. From the loss p and the
-growth g of the queues, both per offered frame, the overload is exactly (p + g) / (1 + g). Windows
-of a millisecond that begin drained seldom lose a frame at any load, so growth counts like loss.
+A SUT that forwards less than it is offered loses frames or queues them. Loss p and growth g of the
+queues are per offered frame. The overload is exactly (p + g) / (1 + g). Windows of a millisecond
+that begin drained seldom lose a frame at any load, so growth counts like loss.
 
 Point estimates are compared with the limits. The interval decides whether there is enough to judge:
 the standard error of growth must be at most a quarter of the width. Then a load that exceeds the
-capacity by twice the width passes in one of 15,000 cases, and a load at which queues do not grow
-fails as seldom. The ends of the interval are not compared. By its lower end, loads half a width too
-high would pass; by its upper end, searches would end as much too low. Both would depend on how long
-was measured.
+capacity by twice the width passes in one of 15,000 cases. A load at which queues do not grow fails
+as seldom. The ends of the interval are not compared. By its lower end, loads half a width too high
+would pass; by its upper end, searches would end as much too low. Both would depend on how long was
+measured.
 """
 
 from __future__ import annotations
@@ -51,8 +51,10 @@ class Verdict:
     ndr: bool
     pdr: bool
     exceeded: float
-    """Loss ratio that a search compares with its goal: 0 where the NDR's rule passes, at most the
-    PDR's limit exactly where the PDR's rule passes.
+    """Loss ratio that a search compares with its goal.
+
+    It is 0 where the NDR's rule passes, and at most the PDR's limit where the PDR's rule passes,
+    only there.
     """
     loss: float
     growth: float
@@ -78,8 +80,8 @@ class Verdict:
     def stands(self) -> bool:
         """Return whether the load stands as an NDR by all its trials together.
 
-        Growth is held to half the width here: all trials together resolve growth finer than one, so
-        a load that exceeds the capacity by the width does not stand.
+        Growth is held to half the width here, as all trials together resolve growth finer than one.
+        So a load that exceeds the capacity by the width does not stand.
         """
         return self.ndr and self.growth <= self.width / 2
 
@@ -160,12 +162,12 @@ def _beyond_doubt(pieces: Sequence[Gated], limit: float) -> float | None:
 def _growth(runs: Sequence[CleanRun]) -> tuple[float, float, float]:
     """Return growth per offered frame, half of its 95% interval, and the deciding error.
 
-    Growth is clipped once over all runs. The deciding standard error says whether there is enough
-    to judge. Pieces of one run share their ends, so that their noise cancels in the sum; the error
-    treats them as independent, which is too large rather than too small. A queue that fills in some
-    runs and overflows in others grows unevenly, while the sum of loss and growth is the same in
-    all. Then the error is that of the sum, which the PDR limits and which is more than the NDR
-    allows.
+    Growth is clipped once over all runs. The deciding standard error shows whether there is enough
+    to judge. Pieces of one run share their ends, so that their noise cancels in the sum. The error
+    treats them as independent, which is too large rather than too small. A queue may fill in some
+    runs and overflow in others. It then grows unevenly, while the sum of loss and growth is the
+    same in all. In that case the error is that of the sum, which the PDR limits and which is more
+    than the NDR allows.
     """
     if len(runs) < 2:
         return max(0.0, sum(r.growth_frames / r.offered for r in runs)), 1.0, math.inf

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare two runs point by point, within each CPU placement that both met.
 
-Clean rates decide. Rates over all time are shown next to them and decide nothing: they depend on
+Clean rates decide. Rates over all time are shown next to them and decide nothing. They depend on
 the noise of that day as much as on what was changed.
 """
 

@@ -3,8 +3,8 @@
 
 https://docs.fd.io/csit/master/report/ "Data Plane Throughput, MRR". The load is 1.5 times what is
 received. A generator on the SUT's own host that offers twenty times as much takes cache and memory
-bandwidth from the SUT. Every other search starts with the MRR: it shows how much the generator can
-offer, roughly where the SUT's limit lies, and how quiet this host is.
+bandwidth from the SUT. Every other search starts with the MRR. It shows the generator's limit,
+roughly the SUT's limit, and how quiet this host is.
 """
 
 from __future__ import annotations
