@@ -53,8 +53,8 @@ class Verdict:
     exceeded: float
     """Loss ratio that a search compares with its goal.
 
-    It is 0 where the NDR's rule passes, and at most the PDR's limit where the PDR's rule passes,
-    only there.
+    It is 0 where the NDR's rule passes. It is at most the PDR's limit exactly where the PDR's rule
+    passes.
     """
     loss: float
     growth: float

@@ -19,9 +19,9 @@ from wirespeed.model.plan import HugePages, ProcessMemory
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI
 
-# vfio-pci needs an IOMMU, and Debian 12's kernel has no VFIO without one. Its DMA reaches only the
-# guest's own memory. The driver also accepts a virtual function, which has no INTx: DPDK then logs
-# once that it cannot read interrupts, and polls.
+# The guest has no IOMMU for vfio-pci, and Debian 12's kernel has no VFIO without one. DMA of the
+# guest's DPDK reaches only the guest's own memory. The driver also accepts a virtual function,
+# which has no INTx: DPDK then logs once that it cannot read interrupts, and polls.
 _DRIVER = "uio_pci_generic"
 _PAGE_KIB = 2048
 _PCI = re.compile(r"/([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?=/|$)")
